@@ -3,11 +3,11 @@
 #
 #   ./gate.sh 1.7 ./deploy.sh production
 #
-# Runs `./deploy.sh production` after a yes, at most once for version 1.7 however often this script is started: the key
-# makes it one question, and `countersign wait --exec` remembers that it has run.
+# Runs `./deploy.sh production` after a yes, at most once for version 1.7, even if this script is started several times:
+# the key makes it one question, and `countersign wait --exec` remembers that the command has run.
 #
-# Ends with 0 after a yes, 10 after a no, 11 if the person declined, 12 if nobody answered in time, 13 if the ask was taken
-# back, 14 if it is still open after GATE_TIMEOUT (default 1h; start the script again to go on waiting).
+# Exits with 0 after a yes, 10 after a no, 11 if the person declined, 12 if the ask expired, 13 if it was cancelled,
+# 14 if it is still open after GATE_TIMEOUT (default 1h; start the script again to keep waiting).
 set -u
 
 version=${1:?usage: gate.sh VERSION COMMAND [ARGS...]}
@@ -22,10 +22,10 @@ code=$?
 case $code in
   0) exec countersign wait "$id" --exec "$@" ;;
   10) echo "gate: a person said no" >&2 ;;
-  11) echo "gate: the person would not decide" >&2 ;;
-  12) echo "gate: nobody answered in time, which is no yes" >&2 ;;
-  13) echo "gate: the question was taken back" >&2 ;;
-  14) echo "gate: still open; start this again to go on waiting" >&2 ;;
+  11) echo "gate: the person declined to decide" >&2 ;;
+  12) echo "gate: no answer in time, which is not a yes" >&2 ;;
+  13) echo "gate: the question was cancelled" >&2 ;;
+  14) echo "gate: still open; start this again to keep waiting" >&2 ;;
   *) echo "gate: asking failed" >&2 ;;
 esac
 exit "$code"

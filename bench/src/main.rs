@@ -70,10 +70,10 @@ fn main() -> Result<()> {
             runtime.block_on(ceiling::run(listen, &db))
         }
         Command::Run(args) => {
-            // One thread: the generator must leave the machine to the server.
+            // A single thread, so that the load generator leaves the machine to the server.
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
             runtime.block_on(async {
-                // Returning is what ends the servers, so a signal must not end this process on the spot.
+                // Destructors stop the servers, so a signal has to return from here instead of ending the process.
                 tokio::select! {
                     outcome = run(args) => outcome,
                     signal = stop_signal() => signal.and_then(|()| bail!("stopped by a signal")),
@@ -109,7 +109,7 @@ async fn run(args: RunArgs) -> Result<()> {
     };
     settings.rounds = args.rounds.unwrap_or(settings.rounds).max(1);
     let wanted = if args.scenario.is_empty() {
-        Scenario::OF_A_HUB.to_vec()
+        Scenario::HUB_SCENARIOS.to_vec()
     } else {
         args.scenario
     };
@@ -121,7 +121,7 @@ async fn run(args: RunArgs) -> Result<()> {
         let outcome = scenario.run(&settings).await?;
         report::print(&outcome);
         report.outcomes.push(outcome);
-        // After each one: what was measured stays, even if the next one fails.
+        // Saved after each scenario, so that its figures survive a failure of the next one.
         save(&report, &args.out)?;
     }
     println!("\nfigures in {}", args.out.display());

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs behind `countersign wait --exec`: the outcome comes on standard input, and only a yes ships.
+# Run by `countersign wait --exec`: reads the outcome from standard input and ships only after a yes.
 set -eu
 outcome=$(cat)
 field() { printf '%s' "$outcome" | jq -r "$1 // empty"; }
@@ -9,7 +9,7 @@ if [ "$(field .resolution)" != answered ] || [ "$(field .value)" != approve ]; t
   exit 0
 fi
 
-# The hub gave the state back. That it is ours, unchanged, and of this very question, the seal says.
+# The hub returned the state. The seal proves that it is ours, unchanged, and belongs to this question.
 state=$(printf '%s' "$outcome" | countersign open --bind "$COUNTERSIGN_AGENT" "$(field .idempotency_key)")
 echo "shipping $(printf '%s' "$state" | jq -r .tag), approved by $(field .actor)"
 # ./deploy.sh "$(printf '%s' "$state" | jq -r .commit)"

@@ -1,11 +1,11 @@
-//! What must hold for any bytes a stranger sends. The fuzzer calls these, and so does an ordinary test of the protocol
-//! crate, with bytes it draws itself.
+//! Properties that must hold for any untrusted bytes. The fuzz targets call these functions, and so does a test of the
+//! protocol crate, with random bytes of its own.
 
 use countersign_protocol::a2h::{Envelope, SealToken, SealedFor, SignatureHeader, payload_hash};
-use countersign_protocol::runs::strategy::{self, Format};
+use countersign_protocol::runs::strategy::{self, StrategyFormat};
 use countersign_protocol::{hap, jcs, json, runs};
 
-/// An envelope is read or refused, and the text agrees with what was read from it.
+/// An envelope is parsed or refused, and the raw text agrees with the parsed value.
 pub fn envelope(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let hash = payload_hash(&value);
@@ -30,7 +30,7 @@ pub fn envelope(bytes: &[u8]) {
     }
 }
 
-/// The canonical form reads back, and is its own canonical form.
+/// The canonical form parses, and canonicalizing it again changes nothing.
 pub fn jcs(bytes: &[u8]) {
     let Ok(value) = json::parse(bytes) else { return };
     let canonical = jcs::canonical(&value);
@@ -38,7 +38,7 @@ pub fn jcs(bytes: &[u8]) {
     assert_eq!(jcs::canonical(&again), canonical);
 }
 
-/// A header is refused, or written again and read as the same.
+/// A header is refused, or it round-trips.
 pub fn signature_header(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(header) = SignatureHeader::parse(text) else {
@@ -47,7 +47,7 @@ pub fn signature_header(bytes: &[u8]) {
     assert_eq!(SignatureHeader::parse(&header.to_header()), Ok(header));
 }
 
-/// A sealed token is refused, or written again as the very same text; without its key it never opens.
+/// A sealed token is refused, or it round-trips to the same text; without its key it never opens.
 pub fn seal_token(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(token) = SealToken::parse(text) else { return };
@@ -66,7 +66,7 @@ pub fn seal_token(bytes: &[u8]) {
     );
 }
 
-/// A message of a run's client is read or refused; what was read is written again and read as the same.
+/// A client message of the run socket is refused, or it round-trips.
 pub fn run_message(bytes: &[u8]) {
     match runs::read(bytes) {
         Ok(received) => {
@@ -77,30 +77,31 @@ pub fn run_message(bytes: &[u8]) {
     }
 }
 
-/// A file is a strategy or refused in bounded words, in every format; JSON is JSONC as well.
+/// A strategy file is parsed or refused in every format; a valid JSON file is also valid JSONC.
 pub fn strategy_file(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for format in [Format::Json, Format::Jsonc, Format::Yaml] {
+    for format in [StrategyFormat::Json, StrategyFormat::Jsonc, StrategyFormat::Yaml] {
         match strategy::read(text, format) {
             Ok(read) => assert!(read.agents.len() <= 200 && !read.flow.steps.is_empty()),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
-    if let Ok(strict) = strategy::read(text, Format::Json) {
-        assert_eq!(strategy::read(text, Format::Jsonc), Ok(strict));
+    if let Ok(strict) = strategy::read(text, StrategyFormat::Json) {
+        assert_eq!(strategy::read(text, StrategyFormat::Jsonc), Ok(strict));
     }
 }
 
-/// What a terminal agent writes is an envelope or refused; an envelope has a prompt, and its payload is always something
-/// a person can be shown.
+/// Text of a terminal agent is an envelope or refused. An envelope has a prompt, and an unknown payload has a reason
+/// that can be shown to a person.
 pub fn hap_envelope(bytes: &[u8]) {
     let Ok(text) = hap::decode(bytes) else { return };
-    for kind in [hap::Kind::Cue, hap::Kind::Pause] {
-        match hap::Envelope::parse(kind, &text) {
+    for kind in [hap::CueKind::Cue, hap::CueKind::Pause] {
+        match hap::CueEnvelope::parse(kind, &text) {
             Ok(envelope) => {
                 assert!(!envelope.prompt.trim().is_empty());
-                assert!(kind == hap::Kind::Cue || envelope.payload.is_none());
-                if let Some(hap::Payload::Unknown { reason }) = envelope.payload.as_ref().map(hap::Payload::read) {
+                assert!(kind == hap::CueKind::Cue || envelope.payload.is_none());
+                if let Some(hap::CuePayload::Unknown { reason }) = envelope.payload.as_ref().map(hap::CuePayload::read)
+                {
                     assert!(!reason.is_empty());
                 }
             }

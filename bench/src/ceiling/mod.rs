@@ -1,7 +1,7 @@
 //! The ceiling: the hub's stack with nothing in it.
 //!
-//! It parses, commits durably and replies, and it can keep a caller waiting. No identity, no rules, no audit: whatever
-//! the hub is slower than this is the price of what the hub does.
+//! It parses, commits durably and replies, and it can hold a long-poll. It has no identity, no rules, no audit trail:
+//! the difference between the hub and the ceiling is the cost of the hub's own work.
 
 mod serve;
 mod socket;

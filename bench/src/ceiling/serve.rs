@@ -18,8 +18,8 @@ use super::waiters::Waiters;
 
 /// The size of every reply, to the byte.
 const REPLY_BYTES: usize = 200;
-/// The longest a caller may wait, as in the hub.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
+/// The limit of one long-poll, the same as in the hub.
+const MAX_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub struct Shared {
@@ -27,7 +27,7 @@ pub struct Shared {
     waiters: Waiters,
 }
 
-/// What the ceiling says: `status` is `open` or `answered`.
+/// A reply of the ceiling; `status` is `open` or `answered`.
 pub struct Reply {
     pub status: &'static str,
     pub id: i64,
@@ -45,7 +45,7 @@ pub async fn serve(listener: TcpListener, database: &Path) -> Result<()> {
         writer: Writer::open(database)?,
         waiters: Waiters::default(),
     };
-    // Without it an answer on an HTTP/2 stream waits for the acknowledgement of the one before, up to 40 ms.
+    // Without TCP_NODELAY a reply on an HTTP/2 stream waits up to 40 ms for the ACK of the previous one.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     Ok(axum::serve(listener, routes(shared)).await?)
 }
@@ -79,7 +79,7 @@ async fn wait(State(shared): State<Shared>, UrlPath(name): UrlPath<String>) -> R
             id: 0,
         };
     };
-    let status = match tokio::time::timeout(LONGEST_WAIT, woken).await {
+    let status = match tokio::time::timeout(MAX_WAIT, woken).await {
         Ok(Ok(())) => "answered",
         Ok(Err(_)) | Err(_) => "open",
     };

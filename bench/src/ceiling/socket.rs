@@ -5,23 +5,23 @@ use axum::response::Response;
 use super::serve::{Reply, Shared, commit};
 use super::store::Writer;
 
-/// Much more than a run keeps.
-const MOST_FRAMES: usize = 100_000;
-const MOST_BYTES: usize = 64 * 1024;
+/// Far more frames than a run keeps for replay.
+const MAX_FRAMES: usize = 100_000;
+const MAX_FRAME_BYTES: usize = 64 * 1024;
 
-/// A reply to each message, once it is on disk.
+/// Replies to each message once the message is on disk.
 pub async fn answers(State(Shared { writer, .. }): State<Shared>, upgrade: WebSocketUpgrade) -> Response {
     upgrade.on_upgrade(move |socket| answer(socket, writer))
 }
 
-/// So many frames of so many bytes for each message; nothing is stored.
+/// Sends `frames` frames of `bytes` bytes for each message and stores nothing.
 pub async fn bursts(Path((frames, bytes)): Path<(usize, usize)>, upgrade: WebSocketUpgrade) -> Response {
-    let frames = frames.min(MOST_FRAMES);
-    let bytes = bytes.min(MOST_BYTES);
+    let frames = frames.min(MAX_FRAMES);
+    let bytes = bytes.min(MAX_FRAME_BYTES);
     upgrade.on_upgrade(move |socket| burst(socket, frames, bytes))
 }
 
-/// Ends with the connection, or with a message that is no JSON.
+/// Ends with the connection, or at a message that is not JSON.
 async fn answer(mut socket: WebSocket, writer: Writer) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };

@@ -5,11 +5,11 @@ use anyhow::{Context, Result};
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many rows one commit may carry.
-const BATCH: usize = 512;
-const QUEUE: usize = 4096;
+/// The limit of rows in one group commit.
+const MAX_BATCH_ROWS: usize = 512;
+const QUEUE_CAPACITY: usize = 4096;
 
-/// The one writer thread: it takes whatever waits, commits it together, and only then answers.
+/// The single writer thread with group commit: all queued rows go into one transaction and are answered after it.
 #[derive(Clone)]
 pub struct Writer {
     jobs: mpsc::Sender<Job>,
@@ -23,7 +23,7 @@ struct Job {
 impl Writer {
     pub fn open(file: &Path) -> Result<Self> {
         let connection = open_database(file)?;
-        let (jobs, waiting) = mpsc::channel(QUEUE);
+        let (jobs, waiting) = mpsc::channel(QUEUE_CAPACITY);
         thread::Builder::new().name("writer".into()).spawn(move || {
             if let Err(error) = write_batches(connection, waiting) {
                 eprintln!("the ceiling's writer stopped: {error:#}");
@@ -57,9 +57,9 @@ fn open_database(file: &Path) -> Result<Connection> {
 }
 
 fn write_batches(mut connection: Connection, mut waiting: mpsc::Receiver<Job>) -> Result<()> {
-    let mut batch = Vec::with_capacity(BATCH);
-    let mut ids = Vec::with_capacity(BATCH);
-    while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
+    let mut batch = Vec::with_capacity(MAX_BATCH_ROWS);
+    let mut ids = Vec::with_capacity(MAX_BATCH_ROWS);
+    while waiting.blocking_recv_many(&mut batch, MAX_BATCH_ROWS) > 0 {
         let transaction = connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)?;
         {
             let mut insert = transaction.prepare_cached("INSERT INTO message (body) VALUES (?1)")?;
@@ -69,7 +69,7 @@ fn write_batches(mut connection: Connection, mut waiting: mpsc::Receiver<Job>) -
         }
         transaction.commit()?;
         for (job, id) in batch.drain(..).zip(ids.drain(..)) {
-            // A caller that hung up does not need its number.
+            // Fails only when the caller has disconnected.
             let _ = job.done.send(id);
         }
     }

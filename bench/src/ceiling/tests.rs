@@ -6,15 +6,15 @@ use tokio::net::TcpListener;
 
 use super::serve::serve;
 use crate::load::{
-    Board, Connection, PLACEHOLDER, Pace, Question, Slots, Template, WebSocket, Window, Work, answer, measure, render,
-    wait_on_sockets, wait_on_streams,
+    Connection, LongPolls, PLACEHOLDER, Pace, Scoreboard, Slots, Template, WebSocket, Window, Work, answer, measure,
+    render, wait_on_sockets, wait_on_streams,
 };
 use crate::process::{Scratch, Target};
 
 const WAITERS: usize = 60;
-const SOON: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A ceiling inside the test, on a directory that goes with it.
+/// A ceiling inside the test process, on a directory that is removed with it.
 async fn start() -> (Target, Scratch) {
     let scratch = Scratch::new(&std::env::temp_dir(), "ceiling-test").expect("a directory");
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
@@ -30,9 +30,9 @@ async fn start() -> (Target, Scratch) {
     )
 }
 
-fn question() -> Arc<Question> {
+fn polls() -> Arc<LongPolls> {
     let names = Slots::keys(WAITERS as u64);
-    Arc::new(Question {
+    Arc::new(LongPolls {
         wait_path: format!("/wait/{PLACEHOLDER}"),
         token: None,
         answer: Template::new(render("POST", &format!("/wake/{PLACEHOLDER}"), None, Some("{}"))),
@@ -92,7 +92,7 @@ async fn the_closed_loop_sends_exactly_the_work_it_was_given() {
     let submit = Template::new(render("POST", "/submit", None, Some("{}")));
     let window = Window {
         warm_up: Duration::ZERO,
-        length: SOON,
+        length: TIMEOUT,
     };
     let sample = measure(target, 8, Work::new(submit, Slots::keys(400), 200), window)
         .await
@@ -114,7 +114,7 @@ async fn an_unexpected_status_fails_the_measurement() {
     let missing = Template::new(render("GET", "/nowhere", None, None));
     let window = Window {
         warm_up: Duration::ZERO,
-        length: SOON,
+        length: TIMEOUT,
     };
     let outcome = measure(target, 2, Work::new(missing, Slots::keys(4), 200), window).await;
     assert!(outcome.is_err());
@@ -128,15 +128,15 @@ async fn every_waiter_is_woken_on_sockets_and_on_streams() {
         per_second: 1000,
     };
     for streams in [false, true] {
-        let question = question();
-        let board = Arc::new(Board::new(WAITERS));
+        let polls = polls();
+        let board = Arc::new(Scoreboard::new(WAITERS));
         let _waiters = match streams {
-            false => wait_on_sockets(target, &question, &board),
-            true => wait_on_streams(target, &question, &board).await.expect("streams"),
+            false => wait_on_sockets(target, &polls, &board),
+            true => wait_on_streams(target, &polls, &board).await.expect("streams"),
         };
-        board.until_waiting(WAITERS, SOON).await.expect("all wait");
-        answer(target, &question, &board, pace).await.expect("all answered");
-        board.until_arrived(WAITERS, SOON).await.expect("all arrived");
+        board.until_waiting(WAITERS, TIMEOUT).await.expect("all wait");
+        answer(target, &polls, &board, pace).await.expect("all answered");
+        board.until_arrived(WAITERS, TIMEOUT).await.expect("all arrived");
         assert_eq!(board.latency.count(), WAITERS as u64);
     }
 }

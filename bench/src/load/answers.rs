@@ -6,12 +6,12 @@ use anyhow::{Context, Result};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::board::{Board, Question};
+use super::board::{LongPolls, Scoreboard};
 use super::connection::Connection;
 use crate::process::Target;
 
-/// Enough that an answer never waits for a connection unless the server stalls for 60 ms.
-const LANES: usize = 64;
+/// Enough connections that an answer waits for a free one only when the server stalls for 60 ms.
+const CONNECTIONS: usize = 64;
 
 #[derive(Clone, Copy)]
 pub struct Pace {
@@ -19,30 +19,30 @@ pub struct Pace {
     pub per_second: u32,
 }
 
-/// Answers evenly spread ids at a steady pace, whether or not the server keeps up: an answer counts from the moment it
-/// was due to leave, so a stall shows in the latency of everything that queued behind it.
-pub async fn answer(target: Target, question: &Arc<Question>, board: &Arc<Board>, pace: Pace) -> Result<()> {
+/// Answers evenly spread ids at a fixed rate (open loop), whether or not the server keeps up. The latency of an answer
+/// counts from its scheduled send time, so a stall shows in the latency of every answer queued behind it.
+pub async fn answer(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>, pace: Pace) -> Result<()> {
     let mut lanes = JoinSet::new();
     let mut inputs = Vec::new();
-    for _ in 0..LANES {
+    for _ in 0..CONNECTIONS {
         let (input, due) = mpsc::unbounded_channel();
         let connection = Connection::open(target.address).await?;
-        lanes.spawn(lane(connection, Arc::clone(question), due));
+        lanes.spawn(lane(connection, Arc::clone(polls), due));
         inputs.push(input);
     }
-    let stride = (question.ids.len() / pace.answers).max(1);
+    let stride = (polls.ids.len() / pace.answers).max(1);
     let noted = Arc::clone(board);
     let pacer = thread::Builder::new()
         .name("pacer".into())
-        .spawn(move || hand_out(&noted, &inputs, stride, pace))?;
+        .spawn(move || schedule_answers(&noted, &inputs, stride, pace))?;
     while let Some(lane) = lanes.join_next().await {
         lane??;
     }
     pacer.join().ok().context("the pacer failed")
 }
 
-/// On a thread of its own: the timers of the runtime tick in milliseconds, which would send answers in bursts.
-fn hand_out(board: &Board, lanes: &[mpsc::UnboundedSender<usize>], stride: usize, pace: Pace) {
+/// The pacer runs on its own thread: tokio's timers tick in milliseconds, which would send the answers in bursts.
+fn schedule_answers(board: &Scoreboard, lanes: &[mpsc::UnboundedSender<usize>], stride: usize, pace: Pace) {
     let interval = Duration::from_secs(1) / pace.per_second;
     let started = Instant::now();
     for number in 0..pace.answers {
@@ -58,12 +58,12 @@ fn hand_out(board: &Board, lanes: &[mpsc::UnboundedSender<usize>], stride: usize
 
 async fn lane(
     mut connection: Connection,
-    question: Arc<Question>,
+    polls: Arc<LongPolls>,
     mut due: mpsc::UnboundedReceiver<usize>,
 ) -> Result<()> {
-    let mut template = question.answer.clone();
+    let mut template = polls.answer.clone();
     while let Some(index) = due.recv().await {
-        let reply = connection.exchange(template.fill(&question.ids[index])).await?;
+        let reply = connection.exchange(template.fill(&polls.ids[index])).await?;
         reply.expect(200)?;
     }
     Ok(())

@@ -9,26 +9,26 @@ use tokio::time::timeout;
 use super::histogram::Histogram;
 use super::request::{PLACEHOLDER, Slot, Template};
 
-/// How to wait for an answer and how to give one, for many ids.
-pub struct Question {
-    /// The path to wait on, with the placeholder where the id goes.
+/// The long-polls of many ids: how to wait for an answer and how to give one.
+pub struct LongPolls {
+    /// The long-poll path, with the placeholder in place of the id.
     pub wait_path: String,
     pub token: Option<String>,
     pub answer: Template,
     pub ids: Vec<Slot>,
 }
 
-impl Question {
+impl LongPolls {
     pub fn path_of(&self, index: usize) -> String {
         self.wait_path
             .replace(PLACEHOLDER, &String::from_utf8_lossy(&self.ids[index]))
     }
 }
 
-/// Where waiters note that they wait and that they were answered, and answerers note when they spoke.
-pub struct Board {
+/// The shared record of a wait scenario: how many waiters wait, when each id was answered, how many answers arrived.
+pub struct Scoreboard {
     epoch: Instant,
-    /// Nanoseconds since the epoch; zero while nobody has answered.
+    /// Nanoseconds since the epoch; zero before the answer is sent.
     answered_at: Vec<AtomicU64>,
     waiting: AtomicUsize,
     arrived: AtomicUsize,
@@ -37,7 +37,7 @@ pub struct Board {
     pub latency: Histogram,
 }
 
-impl Board {
+impl Scoreboard {
     pub fn new(waiters: usize) -> Self {
         let mut answered_at = Vec::new();
         answered_at.resize_with(waiters, AtomicU64::default);
@@ -69,8 +69,8 @@ impl Board {
         self.changed.notify_one();
     }
 
-    /// Reads what a waiter got: true when it is the answer, false when the wait ran out and has to be repeated.
-    pub fn settles(&self, index: usize, status: u16, body: &[u8]) -> Result<bool> {
+    /// Records the reply to a long-poll: true for the answer, false when the poll timed out and has to be repeated.
+    pub fn record_reply(&self, index: usize, status: u16, body: &[u8]) -> Result<bool> {
         let says = |mark: &[u8]| body.windows(mark.len()).any(|window| window == mark);
         ensure!(status == 200, "a waiter got status {status}");
         if says(br#""status":"open""#) {
@@ -81,7 +81,7 @@ impl Board {
             "a waiter got something other than an answer"
         );
         let answered_at = self.answered_at[index].load(Relaxed);
-        ensure!(answered_at > 0, "a waiter was answered before anybody answered");
+        ensure!(answered_at > 0, "a waiter was answered before the answer was sent");
         self.latency
             .record(Duration::from_nanos(self.nanos().saturating_sub(answered_at)));
         self.arrived.fetch_add(1, Relaxed);
@@ -94,7 +94,7 @@ impl Board {
             .await
     }
 
-    /// Fails when an answer was lost on its way.
+    /// Fails when an answer got lost.
     pub async fn until_arrived(&self, count: usize, within: Duration) -> Result<()> {
         self.until(&self.arrived, count, within, "answers arrived").await
     }
@@ -128,9 +128,13 @@ mod tests {
 
     #[tokio::test]
     async fn a_lost_answer_is_an_error() {
-        let board = Board::new(2);
+        let board = Scoreboard::new(2);
         board.note_answered(0);
-        assert!(board.settles(0, 200, br#"{"status":"answered"}"#).expect("settled"));
+        assert!(
+            board
+                .record_reply(0, 200, br#"{"status":"answered"}"#)
+                .expect("settled")
+        );
         board
             .until_arrived(1, Duration::from_secs(1))
             .await
@@ -143,11 +147,15 @@ mod tests {
     }
 
     #[test]
-    fn only_an_answer_somebody_gave_counts() {
-        let board = Board::new(1);
-        assert!(!board.settles(0, 200, br#"{"status":"open"}"#).expect("to be repeated"));
-        assert!(board.settles(0, 200, br#"{"status":"answered"}"#).is_err());
-        assert!(board.settles(0, 200, br#"{"status":"expired"}"#).is_err());
-        assert!(board.settles(0, 500, b"").is_err());
+    fn only_an_answer_that_was_sent_counts() {
+        let board = Scoreboard::new(1);
+        assert!(
+            !board
+                .record_reply(0, 200, br#"{"status":"open"}"#)
+                .expect("to be repeated")
+        );
+        assert!(board.record_reply(0, 200, br#"{"status":"answered"}"#).is_err());
+        assert!(board.record_reply(0, 200, br#"{"status":"expired"}"#).is_err());
+        assert!(board.record_reply(0, 500, b"").is_err());
     }
 }

@@ -4,12 +4,12 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::connection::Connection;
-use super::meter::{Meter, Sample, Window, in_window, to_the_end};
+use super::meter::{Meter, Sample, Window, in_window, run_to_completion};
 use super::request::Slot;
 use super::work::{Work, captured_id};
 use crate::process::Target;
 
-/// Every connection sends its next request as soon as the last one is answered.
+/// A closed loop: every connection sends its next request as soon as the previous one is answered.
 pub async fn measure(target: Target, connections: usize, work: Work, window: Window) -> Result<Sample> {
     let work = Arc::new(work);
     let (sample, ids) = in_window(&[target.pid], connections, window, |meter| {
@@ -22,12 +22,14 @@ pub async fn measure(target: Target, connections: usize, work: Work, window: Win
     })
 }
 
-/// Does all of the work as fast as it goes and returns the ids it captured.
+/// Does all of the work as fast as possible and returns the captured ids.
 pub async fn drain(target: Target, connections: usize, work: Work) -> Result<Vec<Slot>> {
     let work = Arc::new(work);
-    Ok(to_the_end(connections, |meter| lane(target, Arc::clone(&work), meter))
-        .await?
-        .concat())
+    Ok(
+        run_to_completion(connections, |meter| lane(target, Arc::clone(&work), meter))
+            .await?
+            .concat(),
+    )
 }
 
 pub(super) async fn lane(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {

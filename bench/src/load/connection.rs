@@ -8,8 +8,8 @@ use tokio::net::TcpStream;
 use super::head::Head;
 use super::request::render;
 
-/// Nothing the hub or the ceiling says in a run is longer.
-const LARGEST_REPLY: usize = 4 * 1024 * 1024;
+/// More than the longest reply of the hub or the ceiling.
+const MAX_REPLY_BYTES: usize = 4 * 1024 * 1024;
 
 /// One HTTP/1.1 connection, kept alive, one request at a time.
 pub struct Connection {
@@ -67,8 +67,8 @@ impl Connection {
                 .context("cannot read the reply")?;
             ensure!(read > 0, "the server closed the connection before it replied");
             ensure!(
-                self.buffer.len() <= LARGEST_REPLY,
-                "the reply is larger than {LARGEST_REPLY} bytes"
+                self.buffer.len() <= MAX_REPLY_BYTES,
+                "the reply is larger than {MAX_REPLY_BYTES} bytes"
             );
             if let Some(reply) = complete_reply(&self.buffer)? {
                 break reply;
@@ -80,7 +80,7 @@ impl Connection {
         })
     }
 
-    /// A JSON call outside any measurement.
+    /// One JSON call on a new connection, outside any measurement.
     pub async fn call(
         address: SocketAddr,
         method: &str,
@@ -98,7 +98,7 @@ impl Connection {
     }
 }
 
-/// Status and place of the body, once all of the reply is there.
+/// Returns the status and the byte range of the body once the reply is complete.
 fn complete_reply(bytes: &[u8]) -> Result<Option<(u16, Range<usize>)>> {
     let Some(head) = Head::find(bytes)? else {
         return Ok(None);

@@ -3,12 +3,12 @@ use anyhow::{Context, Result};
 /// The head of an HTTP/1.1 request or reply.
 pub struct Head<'a> {
     text: &'a str,
-    /// How many bytes it takes, with the empty line that ends it.
+    /// The length of the head in bytes, with the empty line at its end.
     pub length: usize,
 }
 
 impl<'a> Head<'a> {
-    /// None while its end has not come yet.
+    /// Returns `None` until the head is complete.
     pub fn find(bytes: &'a [u8]) -> Result<Option<Self>> {
         const END: &[u8] = b"\r\n\r\n";
         let Some(end) = bytes.windows(END.len()).position(|window| window == END) else {

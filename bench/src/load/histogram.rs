@@ -1,13 +1,13 @@
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Buckets per power of two: a value is known to 1/64, about 1.6 %.
-const FINE_BITS: u32 = 6;
-const FINE: usize = 1 << FINE_BITS;
-/// 2^40 ns is 18 minutes: longer than any run.
+/// 64 buckets per power of two, a relative error of about 1.6 %.
+const SUB_BUCKET_BITS: u32 = 6;
+const SUB_BUCKETS: usize = 1 << SUB_BUCKET_BITS;
+/// 2^40 ns is 18 minutes, longer than any run.
 const POWERS: usize = 40;
 
-/// Latencies in logarithmic buckets. Shared by every connection of a run, hence the atomics.
+/// A histogram of latencies in logarithmic buckets. All connections of a run share it, hence the atomics.
 pub struct Histogram {
     buckets: Vec<AtomicU64>,
 }
@@ -15,7 +15,7 @@ pub struct Histogram {
 impl Default for Histogram {
     fn default() -> Self {
         let mut buckets = Vec::new();
-        buckets.resize_with(FINE * POWERS, AtomicU64::default);
+        buckets.resize_with(SUB_BUCKETS * POWERS, AtomicU64::default);
         Self { buckets }
     }
 }
@@ -45,26 +45,26 @@ impl Histogram {
     }
 }
 
-/// Values below 64 have a bucket each; above, the leading bit picks the power and the next six bits the place in it.
+/// Values below 64 have a bucket each; above, the leading bit picks the power and the next six bits its sub-bucket.
 fn bucket_of(nanos: u64) -> usize {
     let leading = u64::BITS - 1 - nanos.max(1).leading_zeros();
-    if leading < FINE_BITS {
+    if leading < SUB_BUCKET_BITS {
         return nanos as usize;
     }
-    let shift = leading - FINE_BITS;
-    let place = (nanos >> shift) as usize - FINE;
+    let shift = leading - SUB_BUCKET_BITS;
+    let place = (nanos >> shift) as usize - SUB_BUCKETS;
     let power = (shift + 1) as usize;
-    (power * FINE + place).min(FINE * POWERS - 1)
+    (power * SUB_BUCKETS + place).min(SUB_BUCKETS * POWERS - 1)
 }
 
 fn middle_of(bucket: usize) -> u64 {
-    let power = bucket / FINE;
-    let place = bucket % FINE;
+    let power = bucket / SUB_BUCKETS;
+    let place = bucket % SUB_BUCKETS;
     if power == 0 {
         return place as u64;
     }
     let width = 1u64 << (power - 1);
-    (FINE + place) as u64 * width + width / 2
+    (SUB_BUCKETS + place) as u64 * width + width / 2
 }
 
 #[cfg(test)]

@@ -11,23 +11,23 @@ use super::histogram::Histogram;
 use super::request::Slot;
 use crate::process::Usage;
 
-/// After the end of a window every request still open gets this long to be answered.
-const GRACE: Duration = Duration::from_secs(30);
-/// The longest a fill may take.
-const LONGEST_FILL: Duration = Duration::from_secs(1200);
+/// The time that requests still open at the end of a window have to be answered.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time limit for filling a store.
+const FILL_TIMEOUT: Duration = Duration::from_secs(1200);
 
 const WARMING: u8 = 0;
 const MEASURING: u8 = 1;
 const STOPPING: u8 = 2;
 
-/// When to measure: after `warm_up`, for `length`, or until the work is done.
+/// The time to measure: after `warm_up`, for `length` or until the work is done.
 #[derive(Clone, Copy)]
 pub struct Window {
     pub warm_up: Duration,
     pub length: Duration,
 }
 
-/// What a window showed.
+/// The measurements of one window.
 pub struct Sample {
     pub elapsed: Duration,
     pub latency: Histogram,
@@ -54,11 +54,11 @@ impl Sample {
     }
 }
 
-/// What all lanes of a run share: whether it counts yet, and what was counted.
+/// The phase and the latencies that all lanes (one lane per connection) of a run share.
 pub struct Meter {
     phase: AtomicU8,
     latency: Histogram,
-    /// Some lane found no work left, or failed.
+    /// Notified when a lane has no work left or has failed.
     over: Notify,
 }
 
@@ -76,7 +76,7 @@ impl Meter {
         self.phase.load(Relaxed) == STOPPING
     }
 
-    /// Counts only inside the window.
+    /// Records a latency, but only inside the window.
     pub fn record(&self, latency: Duration) {
         if self.phase.load(Relaxed) == MEASURING {
             self.latency.record(latency);
@@ -84,8 +84,8 @@ impl Meter {
     }
 }
 
-/// Runs `count` lanes through a window, with an eye on the processes that serve them; each lane has to end by itself once the
-/// meter is over.
+/// Runs `count` lanes through a window and measures the processor time of the servers; each lane has to end by itself
+/// once the meter is over.
 pub async fn in_window<T, F>(
     servers: &[u32],
     count: usize,
@@ -99,13 +99,13 @@ where
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
     let _ = timeout(window.warm_up, meter.over.notified()).await;
-    let before = Usage::of_families(servers)?;
+    let before = Usage::of_process_trees(servers)?;
     let started = Instant::now();
     meter.phase.store(MEASURING, Relaxed);
     let _ = timeout(window.length, meter.over.notified()).await;
     meter.phase.store(STOPPING, Relaxed);
     let elapsed = started.elapsed();
-    let after = Usage::of_families(servers)?;
+    let after = Usage::of_process_trees(servers)?;
     let found = finish(lanes).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");
@@ -123,15 +123,15 @@ where
     ))
 }
 
-/// Runs `count` lanes until they have no more work.
-pub async fn to_the_end<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
+/// Runs `count` lanes until their work is done.
+pub async fn run_to_completion<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     let meter = Meter::new();
     let lanes = start(&meter, count, lane);
-    timeout(LONGEST_FILL, meter.over.notified())
+    timeout(FILL_TIMEOUT, meter.over.notified())
         .await
         .context("filling took too long")?;
     finish(lanes).await
@@ -162,6 +162,8 @@ async fn finish<T: 'static>(mut lanes: JoinSet<Result<T>>) -> Result<Vec<T>> {
         }
         anyhow::Ok(())
     };
-    timeout(GRACE, all).await.context("a request was never answered")??;
+    timeout(DRAIN_TIMEOUT, all)
+        .await
+        .context("a request was never answered")??;
     Ok(found)
 }

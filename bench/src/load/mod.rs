@@ -1,5 +1,5 @@
-//! The load generator: it shares the machine with the server it measures, so everything here is built to cost little.
-//! Requests are rendered once and patched in place, replies are read by hand, one thread drives every connection.
+//! The load generator. It shares the machine with the server it measures, so everything here is built to be cheap.
+//! Requests are rendered once and patched in place, replies are parsed by hand, one thread drives every connection.
 
 mod answers;
 mod board;
@@ -16,7 +16,7 @@ mod web_socket;
 mod work;
 
 pub use answers::{Pace, answer};
-pub use board::{Board, Question};
+pub use board::{LongPolls, Scoreboard};
 pub use closed_loop::{drain, measure};
 pub use connection::Connection;
 pub use head::Head;

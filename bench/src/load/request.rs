@@ -1,12 +1,12 @@
 use std::fmt::Write as _;
 
-/// The one part of a request that changes: a message id or an idempotency key, always 30 bytes long.
+/// The variable part of a request: a message id or an idempotency key, always 30 bytes long.
 pub type Slot = [u8; 30];
 
-/// What stands in a template where the slot goes.
+/// The placeholder for the slot in a template.
 pub const PLACEHOLDER: &str = "##############################";
 
-/// A request rendered once, with at most one place in it that is filled anew each time.
+/// A request that is rendered once, with at most one slot to fill before each send.
 #[derive(Clone)]
 pub struct Template {
     bytes: Vec<u8>,

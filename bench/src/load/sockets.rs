@@ -4,25 +4,25 @@ use anyhow::{Context, Result};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::board::{Board, Question};
+use super::board::{LongPolls, Scoreboard};
 use super::connection::Connection;
 use super::request::render;
 use crate::process::Target;
 
-/// More at once would overflow the server's accept queue, and a lost SYN costs a second.
-const CONNECTING_AT_ONCE: usize = 64;
+/// More connects at once would overflow the server's accept queue, and a lost SYN costs a second.
+const MAX_CONCURRENT_CONNECTS: usize = 64;
 
-/// One HTTP/1.1 connection for each id, each with a long-poll open on it. Dropping the set hangs up.
-pub fn wait_on_sockets(target: Target, question: &Arc<Question>, board: &Arc<Board>) -> JoinSet<()> {
-    let gate = Arc::new(Semaphore::new(CONNECTING_AT_ONCE));
+/// Opens one HTTP/1.1 connection with a long-poll for each id. Dropping the set closes the connections.
+pub fn wait_on_sockets(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>) -> JoinSet<()> {
+    let gate = Arc::new(Semaphore::new(MAX_CONCURRENT_CONNECTS));
     let mut waiters = JoinSet::new();
-    for index in 0..question.ids.len() {
-        let question = Arc::clone(question);
+    for index in 0..polls.ids.len() {
+        let polls = Arc::clone(polls);
         let board = Arc::clone(board);
         let gate = Arc::clone(&gate);
         waiters.spawn(async move {
-            let request = render("GET", &question.path_of(index), question.token.as_deref(), None);
-            drop(question);
+            let request = render("GET", &polls.path_of(index), polls.token.as_deref(), None);
+            drop(polls);
             if let Err(error) = wait(target, index, &request, &board, &gate).await {
                 board.note_failure(error);
             }
@@ -31,7 +31,7 @@ pub fn wait_on_sockets(target: Target, question: &Arc<Question>, board: &Arc<Boa
     waiters
 }
 
-async fn wait(target: Target, index: usize, request: &[u8], board: &Board, gate: &Semaphore) -> Result<()> {
+async fn wait(target: Target, index: usize, request: &[u8], board: &Scoreboard, gate: &Semaphore) -> Result<()> {
     let permit = gate.acquire().await.context("the gate is closed")?;
     let mut connection = Connection::open(target.address).await?;
     connection.send(request).await?;
@@ -39,7 +39,7 @@ async fn wait(target: Target, index: usize, request: &[u8], board: &Board, gate:
     board.note_waiting();
     loop {
         let reply = connection.receive().await?;
-        if board.settles(index, reply.status, reply.body)? {
+        if board.record_reply(index, reply.status, reply.body)? {
             return Ok(());
         }
         connection.send(request).await?;

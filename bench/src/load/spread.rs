@@ -4,19 +4,18 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::closed_loop::lane;
-use super::meter::{Meter, Sample, Window, in_window, to_the_end};
+use super::meter::{Meter, Sample, Window, in_window, run_to_completion};
 use super::request::Slot;
 use super::work::Work;
 use crate::process::Target;
 
-/// One connection: where it goes and what it does there.
+/// One connection: its server and its work.
 pub struct Lane {
     pub target: Target,
     pub work: Work,
 }
 
-/// Every connection to a server of its own choice, for work of its own. The ids come back as they did, one of each
-/// connection after the other.
+/// Measures lanes that each have their own server and their own work. The captured ids are interleaved by connection.
 pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -> Result<Sample> {
     let lanes = Lanes::new(lanes);
     let (sample, ids) = in_window(servers, lanes.count(), window, |meter| lanes.next(meter)).await?;
@@ -26,11 +25,11 @@ pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -
     })
 }
 
-/// Does all of the work as fast as it goes and returns the ids it captured.
+/// Does all of the work as fast as possible and returns the captured ids.
 pub async fn drain_spread(lanes: Vec<Lane>) -> Result<Vec<Slot>> {
     let lanes = Lanes::new(lanes);
     Ok(interleaved(
-        &to_the_end(lanes.count(), |meter| lanes.next(meter)).await?,
+        &run_to_completion(lanes.count(), |meter| lanes.next(meter)).await?,
     ))
 }
 
@@ -61,7 +60,7 @@ impl Lanes {
     }
 }
 
-/// The first of each, then the second of each: neighbours are of different agents, as they are when agents ask at once.
+/// The first id of each connection, then the second of each: neighbours belong to different agents, as under real load.
 fn interleaved(ids: &[Vec<Slot>]) -> Vec<Slot> {
     let longest = ids.iter().map(Vec::len).max().unwrap_or(0);
     (0..longest)

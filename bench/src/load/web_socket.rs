@@ -8,8 +8,8 @@ use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::{Message, Utf8Bytes};
 use tokio_tungstenite::{WebSocketStream, client_async};
 
-/// Nobody says nothing for longer, except a server that has lost something.
-const LONGEST_SILENCE: Duration = Duration::from_secs(30);
+/// A server that is silent for longer has lost a message.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// One WebSocket, text only.
 pub struct WebSocket {
@@ -21,8 +21,8 @@ impl WebSocket {
         Self::open_on(socket_for(address)?, address, path).await
     }
 
-    /// With so little room in the kernel that who does not read is soon noticed by the other end.
-    pub async fn open_narrow(address: SocketAddr, path: &str, receive_buffer: u32) -> Result<Self> {
+    /// Opens a socket with a small kernel receive buffer, so that the server soon notices a client that does not read.
+    pub async fn open_with_receive_buffer(address: SocketAddr, path: &str, receive_buffer: u32) -> Result<Self> {
         let socket = socket_for(address)?;
         socket.set_recv_buffer_size(receive_buffer)?;
         Self::open_on(socket, address, path).await
@@ -35,7 +35,7 @@ impl WebSocket {
             .with_context(|| format!("cannot connect to {address}"))?;
         stream.set_nodelay(true)?;
         let upgrade = client_async(format!("ws://{address}{path}"), stream);
-        let upgraded = timeout(LONGEST_SILENCE, upgrade)
+        let upgraded = timeout(IDLE_TIMEOUT, upgrade)
             .await
             .context("no reply to the upgrade")?;
         let (stream, _) = upgraded.with_context(|| format!("{path} is no WebSocket"))?;
@@ -43,15 +43,15 @@ impl WebSocket {
     }
 
     pub async fn send(&mut self, text: impl Into<Utf8Bytes>) -> Result<()> {
-        let sent = timeout(LONGEST_SILENCE, self.stream.send(Message::Text(text.into()))).await;
-        sent.context("the server takes nothing any more")?
+        let sent = timeout(IDLE_TIMEOUT, self.stream.send(Message::Text(text.into()))).await;
+        sent.context("the server stopped reading")?
             .context("cannot send a message")
     }
 
     pub async fn next(&mut self) -> Result<Utf8Bytes> {
         loop {
-            let message = timeout(LONGEST_SILENCE, self.stream.next()).await;
-            let message = message.with_context(|| format!("nothing was said for {LONGEST_SILENCE:?}"))?;
+            let message = timeout(IDLE_TIMEOUT, self.stream.next()).await;
+            let message = message.with_context(|| format!("no message from the server for {IDLE_TIMEOUT:?}"))?;
             match message.context("the server hung up")?? {
                 Message::Text(text) => return Ok(text),
                 Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}

@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use super::connection::Reply;
 use super::request::{Slot, Template};
 
-/// Keys are never used twice in one run of the program, whichever server they went to.
+/// Keys are unique within one run of the program, over all servers.
 static NEXT_KEY: AtomicU64 = AtomicU64::new(1);
 
-/// What fills the slots of a template, one after the other, until there is no more.
+/// The values for the slot of a template, handed out one by one until none is left.
 pub enum Slots {
     Keys { left: AtomicU64 },
     Ids { ids: Vec<Slot>, next: AtomicUsize },
@@ -22,7 +22,7 @@ impl Slots {
         }
     }
 
-    /// As many as the time allows.
+    /// Keys without an end: the window ends the work.
     pub fn endless() -> Self {
         Self::keys(u64::MAX)
     }
@@ -61,10 +61,10 @@ fn key(number: u64) -> Slot {
 /// Many requests of one kind.
 pub struct Work {
     pub template: Template,
-    /// May be shared with other work.
+    /// The slots, which may be shared with other work.
     pub slots: Arc<Slots>,
     pub expect: u16,
-    /// Keep the message ids of the replies.
+    /// Whether to collect the message ids of the replies.
     pub capture: bool,
 }
 

@@ -1,4 +1,4 @@
-//! A browser's session at a hub: the cookie, and nothing else of a browser.
+//! A browser session at a hub, reduced to its cookie.
 
 use std::net::SocketAddr;
 
@@ -8,10 +8,10 @@ use tokio::net::TcpStream;
 
 use crate::load::Head;
 
-/// Of the form's own length; another site could not put it into the cookie.
+/// A CSRF token of the expected length, sent both in the form and in the cookie (double submit).
 const FORM_TOKEN: &str = "benchbenchbenchbenchbenchbenchbenchbenchbe0";
 
-/// Presses the button of a one-time link and returns the session's cookie, as a request has to carry it.
+/// Redeems a one-time sign-in link and returns the session cookie, ready for a `cookie` header.
 pub async fn redeem(address: SocketAddr, path: &str) -> Result<String> {
     let port = address.port();
     let body = format!("csrf={FORM_TOKEN}");

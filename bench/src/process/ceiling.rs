@@ -10,9 +10,9 @@ use super::child::Server;
 use super::scratch::Scratch;
 use crate::load::Connection;
 
-const READY_WITHIN: Duration = Duration::from_secs(10);
+const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The ceiling in a process of its own: this program, started again.
+/// The ceiling in its own process: this program, started a second time.
 pub struct Ceiling {
     server: Server,
     scratch: Scratch,
@@ -24,7 +24,7 @@ impl Ceiling {
         Self::start_in(Scratch::new(root, "ceiling")?).await
     }
 
-    /// Stops it and starts it again on the same data.
+    /// Stops the ceiling and starts it again on the same data.
     pub async fn restart(self) -> Result<Self> {
         self.server.stop().await?;
         Self::start_in(self.scratch).await
@@ -32,9 +32,9 @@ impl Ceiling {
 
     async fn start_in(scratch: Scratch) -> Result<Self> {
         let log = scratch.path().join("log");
-        // What the last one printed would be taken for the new address.
+        // The log of the previous process holds an old address.
         let _ = std::fs::remove_file(&log);
-        // Not by its path: a build in the meantime would put another program there.
+        // Not by its path: a build in the meantime would replace the program there.
         let mut command = Command::new("/proc/self/exe");
         command
             .args(["ceiling", "--listen", "127.0.0.1:0", "--db"])
@@ -42,7 +42,7 @@ impl Ceiling {
         let mut server = Server::start(&mut command, &log)?;
         let address = address_in(&log, &mut server).await?;
         let (status, _) = Connection::call(address, "GET", "/health", None, None).await?;
-        ensure!(status == 200, "the ceiling is not well: {status}");
+        ensure!(status == 200, "the ceiling's /health returned {status}");
         let target = Target {
             address,
             pid: server.pid(),
@@ -56,14 +56,17 @@ impl Ceiling {
 }
 
 async fn address_in(log: &Path, server: &mut Server) -> Result<SocketAddr> {
-    let deadline = Instant::now() + READY_WITHIN;
+    let deadline = Instant::now() + READY_TIMEOUT;
     loop {
         server.ensure_running()?;
         let printed = std::fs::read_to_string(log)?;
         if let Some(line) = printed.lines().next().filter(|_| printed.ends_with('\n')) {
             return Ok(line.parse()?);
         }
-        ensure!(Instant::now() < deadline, "the ceiling did not say where it listens");
+        ensure!(
+            Instant::now() < deadline,
+            "the ceiling did not print its address within {READY_TIMEOUT:?}"
+        );
         tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }

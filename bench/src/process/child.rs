@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 
-const STOP_WITHIN: Duration = Duration::from_secs(20);
+const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A server process that does not outlive its handle.
 pub struct Server {
@@ -13,7 +13,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it with everything it prints going to `log`.
+    /// Starts the server with stdout and stderr appended to `log`.
     pub fn start(command: &mut Command, log: &Path) -> Result<Self> {
         let log = File::options().create(true).append(true).open(log)?;
         command.stdin(Stdio::null()).stdout(log.try_clone()?).stderr(log);
@@ -30,19 +30,19 @@ impl Server {
     pub fn ensure_running(&mut self) -> Result<()> {
         match self.child.try_wait()? {
             None => Ok(()),
-            Some(status) => bail!("the server ended by itself: {status}"),
+            Some(status) => bail!("the server exited unexpectedly: {status}"),
         }
     }
 
-    /// Asks it to stop (SIGTERM) and waits until it has.
+    /// Sends SIGTERM and waits until the server has exited.
     pub async fn stop(mut self) -> Result<()> {
         let asked = Command::new("kill").args(["-TERM", &self.pid().to_string()]).status()?;
-        ensure!(asked.success(), "the server could not be asked to stop");
-        let deadline = Instant::now() + STOP_WITHIN;
+        ensure!(asked.success(), "SIGTERM could not be sent to the server");
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while self.child.try_wait()?.is_none() {
             ensure!(
                 Instant::now() < deadline,
-                "the server did not stop within {STOP_WITHIN:?}"
+                "the server did not stop within {STOP_TIMEOUT:?}"
             );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -52,7 +52,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Both fail only when the process has ended already, which is what is wanted.
+        // Both fail only when the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

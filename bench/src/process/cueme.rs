@@ -7,37 +7,37 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-/// The program for agents in terminals, beside a hub of this machine.
+/// A terminal with `cueme`, on the same machine as the hub.
 pub struct Terminal {
     pub binary: PathBuf,
-    /// Its home, where it finds no settings.
+    /// The home directory, without any settings.
     pub home: PathBuf,
-    /// Of the hub.
+    /// The data directory of the hub.
     pub data: PathBuf,
 }
 
-/// A `cueme` that runs, and does not outlive its handle.
+/// A running `cueme` process that is killed with its handle.
 pub struct Cueme {
     child: Child,
     pub started: Instant,
     stdout: Option<JoinHandle<Result<Printed>>>,
 }
 
-/// What it printed, and when the first byte of it came.
+/// The output of `cueme`, and the instant of its first byte.
 pub struct Printed {
     pub at: Instant,
     pub text: String,
 }
 
 impl Terminal {
-    /// Runs it to its end and returns what it printed, and how long it took.
+    /// Runs `cueme` to its end and returns its output and its duration.
     pub fn run(&self, args: &[&str]) -> Result<(String, Duration)> {
         let started = Instant::now();
         let ran = self
             .command(args)
             .stdin(Stdio::null())
             .output()
-            .with_context(|| self.unstartable())?;
+            .with_context(|| self.start_error())?;
         let took = started.elapsed();
         ensure!(
             ran.status.success(),
@@ -47,7 +47,7 @@ impl Terminal {
         Ok((String::from_utf8_lossy(&ran.stdout).into_owned(), took))
     }
 
-    /// Starts it with a file as its input.
+    /// Starts `cueme` with a file as its standard input.
     pub fn start(&self, args: &[&str], input: &File) -> Result<Cueme> {
         let mut command = self.command(args);
         command
@@ -55,9 +55,9 @@ impl Terminal {
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
         let started = Instant::now();
-        let mut child = command.spawn().with_context(|| self.unstartable())?;
+        let mut child = command.spawn().with_context(|| self.start_error())?;
         let stdout = child.stdout.take().context("no stdout")?;
-        // A thread that sleeps in a read sees the first byte when it comes.
+        // A thread blocked in a read sees the first byte as soon as it arrives.
         let stdout = std::thread::spawn(move || printed(stdout));
         Ok(Cueme {
             child,
@@ -77,7 +77,7 @@ impl Terminal {
         command
     }
 
-    fn unstartable(&self) -> String {
+    fn start_error(&self) -> String {
         format!("cannot start {}: build it too, with --bin cueme", self.binary.display())
     }
 }
@@ -87,9 +87,9 @@ impl Cueme {
         self.child.id()
     }
 
-    /// Waits until it has printed its answer and ended well.
+    /// Waits until `cueme` has printed its answer and exited with success.
     pub fn finish(mut self) -> Result<Printed> {
-        let stdout = self.stdout.take().context("finished before")?;
+        let stdout = self.stdout.take().context("finish was called twice")?;
         let printed = stdout
             .join()
             .map_err(|_| anyhow::anyhow!("the reader of stdout failed"))??;
@@ -101,7 +101,7 @@ impl Cueme {
 
 impl Drop for Cueme {
     fn drop(&mut self) {
-        // Both fail only when the process has ended already, which is what is wanted.
+        // Both fail only when the process has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

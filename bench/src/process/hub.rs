@@ -13,11 +13,11 @@ use super::scratch::Scratch;
 use super::{Target, browser};
 use crate::load::Connection;
 
-const READY_WITHIN: Duration = Duration::from_secs(60);
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Limits would be measured instead of speed.
+/// No limits: with them the bench would measure the limit and not the hub.
 const WITHOUT_LIMITS: &str = "[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
-/// Requests are counted as they come from an agent; every agent may begin with thousands at once.
+/// The default rate limit, with its burst of thousands of requests per agent.
 const WITH_RATE_LIMIT: &str = "[limits]\ninbox_depth = 0\n";
 
 #[derive(Clone)]
@@ -25,13 +25,13 @@ pub struct HubOptions {
     pub binary: PathBuf,
     pub root: PathBuf,
     pub loopback_callbacks: bool,
-    /// Where it remembers; nothing means in a file of its own.
+    /// The database of the hub; `None` means its own SQLite file.
     pub database_url: Option<String>,
-    /// The limit of requests that a hub has by itself.
+    /// Whether the default rate limit is on.
     pub rate_limit: bool,
 }
 
-/// A real hub on a data directory of its own.
+/// A real hub process with its own data directory.
 pub struct Hub {
     server: Server,
     scratch: Scratch,
@@ -39,7 +39,7 @@ pub struct Hub {
     owner_token: String,
     terminal_token: String,
     pub target: Target,
-    /// From starting the process to the first 200 of /health.
+    /// The time from process start to the first 200 of /health.
     pub ready_after: Duration,
 }
 
@@ -53,7 +53,7 @@ pub struct Agent {
 struct HubFile {
     url: String,
     token: String,
-    /// Older hubs have no door for terminals.
+    /// Absent in `hub.json` of older hubs, which have no terminal door.
     #[serde(default)]
     terminal_token: String,
     pid: u32,
@@ -71,19 +71,19 @@ impl Hub {
         Self::start_in(scratch, options.clone()).await
     }
 
-    /// Stops it and starts it again on the same data.
+    /// Stops the hub and starts it again on the same data.
     pub async fn restart(self) -> Result<Self> {
         self.server.stop().await?;
         Self::start_in(self.scratch, self.options).await
     }
 
-    /// Stops it and leaves its data.
+    /// Stops the hub and keeps its data.
     pub async fn stop(self) -> Result<Scratch> {
         self.server.stop().await?;
         Ok(self.scratch)
     }
 
-    /// Kills it and starts it again on the same data.
+    /// Kills the hub and starts it again on the same data.
     pub async fn crash_and_restart(self) -> Result<Self> {
         drop(self.server);
         Self::start_in(self.scratch, self.options).await
@@ -91,7 +91,7 @@ impl Hub {
 
     async fn start_in(scratch: Scratch, options: HubOptions) -> Result<Self> {
         let data = scratch.path().join("data");
-        // Left behind by a kill; it would be taken for the file of the new process.
+        // A killed hub leaves its file behind, which would be taken for the one of the new process.
         let _ = fs::remove_file(data.join("hub.json"));
         let mut command = Command::new(&options.binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--data"]).arg(&data);
@@ -108,7 +108,7 @@ impl Hub {
             .await
             .with_context(|| {
                 let log = fs::read_to_string(scratch.path().join("log")).unwrap_or_default();
-                format!("the hub is not ready; it said:\n{log}")
+                format!("the hub is not ready; its log:\n{log}")
             })?;
         let ready_after = started.elapsed();
         let target = Target {
@@ -164,7 +164,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Signs somebody in and returns the cookie of the session.
+    /// Signs a person in and returns the session cookie.
     pub async fn sign_in(&self, name: &str) -> Result<String> {
         let made = self
             .admin("/v1/admin/people/link", json!({ "name": name }), 200)
@@ -180,7 +180,7 @@ impl Hub {
     async fn admin(&self, path: &str, body: Value, expect: u16) -> Result<Value> {
         let (status, reply) =
             Connection::call(self.target.address, "POST", path, Some(&self.owner_token), Some(body)).await?;
-        ensure!(status == expect, "{path} said {status}: {reply}");
+        ensure!(status == expect, "{path} returned {status}: {reply}");
         Ok(reply)
     }
 }
@@ -197,7 +197,7 @@ async fn ready(file: &std::path::Path, server: &mut Server, started: Instant) ->
                 return Ok((found, address));
             }
         }
-        ensure!(started.elapsed() < READY_WITHIN, "no /health within {READY_WITHIN:?}");
+        ensure!(started.elapsed() < READY_TIMEOUT, "no /health within {READY_TIMEOUT:?}");
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
 }

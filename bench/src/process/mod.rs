@@ -1,4 +1,4 @@
-//! The servers under measurement: started, looked at through /proc, and always ended.
+//! The servers under measurement: start, observation through /proc, and a guaranteed stop.
 
 mod browser;
 mod ceiling;
@@ -16,9 +16,9 @@ pub use cueme::{Cueme, Terminal};
 pub use hub::{Agent, Hub, HubOptions};
 pub use postgres::Postgres;
 pub use scratch::Scratch;
-pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, settle};
+pub use usage::{MachineTime, Usage, ensure_open_files, rss_bytes, wait_until_idle};
 
-/// A server that runs: where it listens and which process it is.
+/// A running server: its address and its process id.
 #[derive(Clone, Copy)]
 pub struct Target {
     pub address: SocketAddr,

@@ -10,14 +10,14 @@ use super::scratch::Scratch;
 const SCRIPT: &str = include_str!("../../private-postgres");
 const USER: &str = "countersign";
 
-/// A PostgreSQL that nobody else uses, with its data on the disk of the run. It does not outlive its handle.
+/// A private PostgreSQL with its data on the disk of the bench. It stops with its handle.
 pub struct Postgres {
     script: Child,
-    /// Its end is what ends the server, even if this process is killed.
+    /// The script's stdin: its end stops the server, even if this process is killed.
     alive: Option<ChildStdin>,
     socket: String,
     pub pid: u32,
-    // Gone after the server that writes there.
+    // Last field, so that the directory is removed after the server has stopped.
     _scratch: Scratch,
 }
 
@@ -33,9 +33,9 @@ impl Postgres {
             .context("cannot start bash")?;
         let alive = script.stdin.take();
         let stdout = script.stdout.take().context("no stdout")?;
-        let mut said = String::new();
-        BufReader::new(stdout).read_line(&mut said)?;
-        let Some((socket, pid)) = said.trim().split_once(' ') else {
+        let mut line = String::new();
+        BufReader::new(stdout).read_line(&mut line)?;
+        let Some((socket, pid)) = line.trim().split_once(' ') else {
             drop(alive);
             bail!("no PostgreSQL: {}", script.wait()?);
         };
@@ -50,7 +50,7 @@ impl Postgres {
         })
     }
 
-    /// Where a hub finds a database.
+    /// The URL of a database, for a hub.
     pub fn url(&self, database: &str) -> String {
         format!("postgres://{USER}@{}/{database}", self.socket.replace('/', "%2F"))
     }
@@ -67,7 +67,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// The connection ends with its client.
+    /// Connects to a database; the connection ends with its client.
     pub async fn connect(&self, database: &str) -> Result<Client> {
         let (client, connection) = Config::new()
             .host_path(&self.socket)
@@ -76,7 +76,7 @@ impl Postgres {
             .connect(NoTls)
             .await?;
         tokio::spawn(async move {
-            // How it ended is told by the statements on it.
+            // An error of the connection shows up in its statements.
             let _ = connection.await;
         });
         Ok(client)
@@ -86,7 +86,7 @@ impl Postgres {
 impl Drop for Postgres {
     fn drop(&mut self) {
         drop(self.alive.take());
-        // Waited for, so that its processor time counts as ours. Fails only when it has ended already.
+        // Waits, so that its processor time is counted as ours. Fails only when the script has already ended.
         let _ = self.script.wait();
     }
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 static NEXT: AtomicU32 = AtomicU32::new(1);
 
-/// A directory of one server, removed with its handle.
+/// The directory of one server, removed with its handle.
 pub struct Scratch {
     path: PathBuf,
 }

@@ -3,18 +3,18 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-/// Linux tells processor time in hundredths of a second, on every architecture the hub runs on.
+/// Linux counts processor time in hundredths of a second on every architecture the hub runs on.
 const TICK_MS: u64 = 10;
-const SETTLE_STEP: Duration = Duration::from_millis(300);
-/// More than one: a server may be waiting for a moment of rest to do what it has put off.
-const QUIET_STEPS: usize = 3;
-const SETTLE_WITHIN: Duration = Duration::from_secs(30);
+const IDLE_CHECK_INTERVAL: Duration = Duration::from_millis(300);
+/// More than one, because a server may start deferred work after a quiet moment.
+const QUIET_CHECKS: usize = 3;
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What processes have used so far, and what the disks have done so far.
+/// Processor time of processes and disk flushes, both since their start.
 #[derive(Clone, Copy)]
 pub struct Usage {
     pub cpu: Duration,
-    /// Flushes of every disk of the machine: with one busy server these are its fsyncs.
+    /// Flushes of all disks of the machine; with one busy server these are its fsyncs.
     pub flushes: u64,
 }
 
@@ -27,9 +27,9 @@ impl Usage {
         })
     }
 
-    /// Of several, with their children: a database has one for each connection.
-    pub fn of_families(pids: &[u32]) -> Result<Self> {
-        let ticks: u64 = pids.iter().map(|pid| family_ticks(*pid)).sum::<Result<u64>>()?;
+    /// The usage of several processes with their children: PostgreSQL has a process per connection.
+    pub fn of_process_trees(pids: &[u32]) -> Result<Self> {
+        let ticks: u64 = pids.iter().map(|pid| tree_ticks(*pid)).sum::<Result<u64>>()?;
         Ok(Self {
             cpu: Duration::from_millis(TICK_MS * ticks),
             flushes: disk_flushes()?,
@@ -47,7 +47,7 @@ pub fn rss_bytes(pid: u32) -> Result<u64> {
     Ok(kibibytes * 1024)
 }
 
-/// Says early and plainly what would otherwise be a refused connection in the middle of a run.
+/// Checks the open-file limit up front, instead of failing with a refused connection in the middle of a run.
 pub fn ensure_open_files(needed: usize) -> Result<()> {
     let limits = fs::read_to_string("/proc/self/limits")?;
     let line = limits
@@ -63,17 +63,17 @@ pub fn ensure_open_files(needed: usize) -> Result<()> {
     Ok(())
 }
 
-/// Waits until a process uses no processor time any more.
-pub async fn settle(pid: u32) -> Result<()> {
-    let deadline = Instant::now() + SETTLE_WITHIN;
+/// Waits until a process uses no more processor time.
+pub async fn wait_until_idle(pid: u32) -> Result<()> {
+    let deadline = Instant::now() + IDLE_TIMEOUT;
     let mut before = Usage::of(pid)?.cpu;
     let mut quiet = 0;
-    while quiet < QUIET_STEPS {
+    while quiet < QUIET_CHECKS {
         ensure!(
             Instant::now() < deadline,
-            "the server did not come to rest within {SETTLE_WITHIN:?}"
+            "the server was not idle within {IDLE_TIMEOUT:?}"
         );
-        tokio::time::sleep(SETTLE_STEP).await;
+        tokio::time::sleep(IDLE_CHECK_INTERVAL).await;
         let now = Usage::of(pid)?.cpu;
         quiet = if now == before { quiet + 1 } else { 0 };
         before = now;
@@ -81,8 +81,8 @@ pub async fn settle(pid: u32) -> Result<()> {
     Ok(())
 }
 
-/// Processor time of the whole machine and of this program with all the servers it has ended: the difference is what
-/// others took, and says how much a figure can be trusted.
+/// Processor time of the whole machine, and of this program with all servers it has stopped. The difference went to
+/// other programs and tells how far a figure can be trusted.
 pub struct MachineTime {
     started: Instant,
     all: Duration,
@@ -99,7 +99,7 @@ impl MachineTime {
         })
     }
 
-    /// The share of the machine that others used since `self` was taken, between 0 and 1.
+    /// The share of the machine that other programs used since `self` was taken, between 0 and 1.
     pub fn taken_by_others(&self) -> Result<f64> {
         let now = Self::now()?;
         let others = now
@@ -111,20 +111,20 @@ impl MachineTime {
     }
 }
 
-/// User and system time of a process, then those of its children that have ended.
+/// User and system time of a process, then of its children that have ended.
 fn process_ticks(pid: &str) -> Result<[u64; 4]> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).with_context(|| format!("process {pid} is gone"))?;
-    // The name of the process may hold blanks and brackets: count from the last bracket.
+    // The process name may contain blanks and brackets, so fields are counted from the last bracket.
     let (_, fields) = stat.rsplit_once(')').context("unreadable stat")?;
     let mut ticks = fields.split_whitespace().skip(11).map(str::parse);
     let mut next = || -> Result<u64> { Ok(ticks.next().context("short stat")??) };
     Ok([next()?, next()?, next()?, next()?])
 }
 
-/// Of a process, of its children that have ended, and of those that live.
-fn family_ticks(pid: u32) -> Result<u64> {
+/// The ticks of a process and of its children, ended and living.
+fn tree_ticks(pid: u32) -> Result<u64> {
     let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    // One that ends just now is counted by its parent.
+    // A child that ends right now is counted by its parent.
     let living = children
         .split_whitespace()
         .filter_map(|child| process_ticks(child).ok());

@@ -1,6 +1,6 @@
 use serde::Serialize;
 
-/// What a figure has to reach.
+/// The goal of a figure.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Goal {
@@ -10,7 +10,7 @@ pub enum Goal {
     ValueAtMost(f64),
 }
 
-/// One measured quantity: the median of its runs, and how it compares to a base measured in the same run.
+/// One measured quantity: the median of its runs, compared to a base measured in the same run.
 #[derive(Serialize)]
 pub struct Figure {
     pub name: String,
@@ -29,7 +29,7 @@ pub struct Base {
     pub runs: Vec<f64>,
     /// Median over median.
     pub ratio: f64,
-    /// The lowest and highest ratio of two neighbouring runs.
+    /// The lowest and highest ratio of two runs of the same round.
     pub lowest: f64,
     pub highest: f64,
 }
@@ -47,7 +47,7 @@ impl Figure {
         }
     }
 
-    /// Both lists in the order of the rounds.
+    /// Compares with a base; both lists are in the order of the rounds.
     pub fn against(mut self, name: &'static str, runs: Vec<f64>) -> Self {
         let ratios: Vec<f64> = self.runs.iter().zip(&runs).map(|(own, base)| own / base).collect();
         let value = median(&runs);

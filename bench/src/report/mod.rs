@@ -1,4 +1,4 @@
-//! What a run found: figures with their goals, as a table for people and as JSON for programs.
+//! The results of a run: figures with their goals, as a table for people and as JSON for programs.
 
 mod figure;
 mod table;
@@ -13,12 +13,12 @@ pub use table::print;
 pub struct Outcome {
     pub scenario: &'static str,
     pub seconds: f64,
-    /// The share of the machine that other programs took meanwhile. Above a few percent the figures are not to be trusted.
+    /// The share of the machine that other programs used meanwhile. Above a few percent the figures cannot be trusted.
     pub taken_by_others: f64,
     pub figures: Vec<Figure>,
 }
 
-/// Everything one run of the program found.
+/// All results of one run of the program.
 #[derive(Serialize)]
 pub struct Report {
     pub machine: Machine,

@@ -1,7 +1,7 @@
 use super::Outcome;
 use super::figure::{Base, Figure, Goal};
 
-/// Prints the figures of one scenario, one a line.
+/// Prints the figures of one scenario, one per line.
 pub fn print(outcome: &Outcome) {
     println!(
         "\n{}  ({:.0} s, other programs took {:.0} % of the machine)",
@@ -52,7 +52,7 @@ fn describe(goal: Goal) -> String {
     }
 }
 
-/// Three digits that matter, whatever the size.
+/// Formats with about three significant digits.
 fn number(value: f64) -> String {
     match value.abs() {
         large if large >= 100.0 => format!("{value:.0}"),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_what_was_measured_against_what_and_whether_it_is_enough() {
+    fn a_line_shows_measurement_base_ratio_and_goal() {
         let figure = Figure::single("submit", "1/s", vec![15_000.0]).against("ceiling", vec![20_000.0]);
         let line = line(&figure.goal(Goal::RatioAtLeast(0.7)));
         let words: Vec<&str> = line.split_whitespace().collect();

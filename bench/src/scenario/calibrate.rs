@@ -1,12 +1,12 @@
 use anyhow::Result;
 
-use super::waiting::{Plan, Transport, Waited, on_ceiling};
+use super::waiting::{Plan, Transport, WaitCost, on_ceiling};
 use super::{Settings, requests};
 use crate::load::{Pace, Sample, Slots, measure};
 use crate::process::Ceiling;
 use crate::report::Figure;
 
-/// The ceiling without a hub beside it.
+/// The ceiling alone, without a hub.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for path in ["/echo", "/submit"] {
@@ -75,7 +75,7 @@ async fn waiting(settings: &Settings, plan: Plan) -> Result<Vec<Figure>> {
         Transport::Sockets => "sockets",
         Transport::Streams => "streams",
     };
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitCost) -> f64| {
         Figure::single(
             format!("{} {kind}: {what}", plan.waiters),
             unit,

@@ -6,19 +6,19 @@ use super::{Settings, requests};
 use crate::load::{Lane, Slot, Slots, drain_spread};
 use crate::process::{Agent, Hub, HubOptions, Postgres};
 
-/// As many agents as connections: one agent's asks are counted in a row of its own, which its writers take one by one.
+/// As many agents as connections: the asks of one agent are counted in one row, which serializes its writers.
 pub const AGENTS: usize = 32;
 
-/// Hubs on one database, and agents that call any of them.
+/// Several hubs on one database, with agents that may call any of them.
 pub struct Cluster {
     pub hubs: Vec<Hub>,
     pub agents: Vec<Agent>,
-    /// All processes at work: the hubs and the database.
+    /// The process ids of the hubs and of the database.
     pub servers: Vec<u32>,
 }
 
 impl Cluster {
-    /// On a new database of that name.
+    /// Starts the hubs on a new database of that name.
     pub async fn start(settings: &Settings, postgres: &Postgres, database: &str, nodes: usize) -> Result<Self> {
         postgres.create(database).await?;
         let options = HubOptions {
@@ -37,7 +37,7 @@ impl Cluster {
         Ok(Self { hubs, agents, servers })
     }
 
-    /// Connections go to the hubs in turn.
+    /// The hub of a connection, round-robin.
     fn hub(&self, connection: usize) -> &Hub {
         &self.hubs[connection % self.hubs.len()]
     }
@@ -53,7 +53,7 @@ impl Cluster {
         (0..connections).map(lane).collect()
     }
 
-    /// Every connection is an agent.
+    /// Submits with a different agent on every connection.
     pub fn submit(&self, connections: usize, slots: Slots) -> Vec<Lane> {
         let slots = Arc::new(slots);
         self.lanes(connections, |number, _| {
@@ -61,7 +61,7 @@ impl Cluster {
         })
     }
 
-    /// All connections are the same agent.
+    /// Submits with the same agent on all connections.
     pub fn submit_of(&self, agent: &Agent, connections: usize, slots: Slots) -> Vec<Lane> {
         let slots = Arc::new(slots);
         self.lanes(connections, |_, _| {
@@ -74,7 +74,7 @@ impl Cluster {
         self.lanes(connections, |_, hub| requests::resolve(hub, Arc::clone(&slots)))
     }
 
-    /// Each agent its own.
+    /// Every agent pulls its own messages.
     pub fn pull(&self, ids: &[Vec<Slot>]) -> Vec<Lane> {
         self.lanes(ids.len(), |number, _| {
             requests::pull(&self.agents[number], ids[number].clone())
@@ -86,7 +86,7 @@ impl Cluster {
         self.lanes(connections, |_, hub| requests::list_inbox(hub, Arc::clone(&slots)))
     }
 
-    /// So many asks that stay open.
+    /// Submits `count` asks that stay open.
     pub async fn leave_open(&self, count: usize) -> Result<()> {
         drain_spread(self.submit(AGENTS, Slots::keys(count as u64))).await?;
         Ok(())

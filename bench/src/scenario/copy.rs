@@ -8,15 +8,16 @@ use crate::load::drain;
 use crate::process::{Hub, HubOptions, Postgres};
 use crate::report::Figure;
 
-const OPEN: usize = 2_000;
-const READERS: usize = 32;
+const OPEN_MESSAGES: usize = 2_000;
+const READ_CONNECTIONS: usize = 32;
 const READ_BACK: usize = 1_000;
 
-/// A whole store from a file to PostgreSQL, as an operator does it: the hub is stopped, one command, the next hub is started.
+/// Copies a whole store from SQLite to PostgreSQL as an operator does: stop the hub, run one command, start the next
+/// hub.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let hub = Hub::start(&settings.hub).await?;
     let agent = hub.add_agent("bench").await?;
-    let ids = growth::store(&hub, &agent, settings.copied, OPEN.min(settings.copied)).await?;
+    let ids = growth::store(&hub, &agent, settings.copied, OPEN_MESSAGES.min(settings.copied)).await?;
     let from = hub.data();
     let _data = hub.stop().await?;
     let postgres = Postgres::start(&settings.hub.root)?;
@@ -33,7 +34,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         .await?;
         drain(
             hub.target,
-            READERS,
+            READ_CONNECTIONS,
             requests::pull(&agent, growth::scattered(&ids, READ_BACK)),
         )
         .await?;

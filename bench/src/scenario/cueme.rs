@@ -8,25 +8,25 @@ use serde_json::{Value, json};
 
 use super::Settings;
 use crate::load::{Connection, Histogram, render};
-use crate::process::{Cueme, Hub, Scratch, Terminal, Usage, rss_bytes, settle};
+use crate::process::{Cueme, Hub, Scratch, Terminal, Usage, rss_bytes, wait_until_idle};
 use crate::report::{Figure, Goal};
 
-/// Short beside what is measured, and long enough to leave the machine to the two programs.
-const LOOK_AGAIN: Duration = Duration::from_micros(200);
-const VISIBLE_WITHIN: Duration = Duration::from_secs(10);
+/// Short compared with the measured time, and long enough to leave the machine to the two programs.
+const POLL_INTERVAL: Duration = Duration::from_micros(200);
+const VISIBLE_TIMEOUT: Duration = Duration::from_secs(10);
 const MEBIBYTE: f64 = 1024.0 * 1024.0;
 const ENVELOPE: &str = "<cueme_prompt>\nThe build is done. Shall I push?\n</cueme_prompt>\n<cueme_payload>\n\
      {\"type\": \"confirm\", \"confirm_label\": \"Push\", \"cancel_label\": \"Wait\"}\n</cueme_payload>\n";
 
-/// An agent in a terminal, one request after the other.
+/// An agent in a terminal that sends one request after the other.
 struct Bench {
     hub: Hub,
-    // Gone after the programs that use it.
+    // Removed after the programs that use it have ended.
     _home: Scratch,
     terminal: Terminal,
     agent_id: String,
     envelope: PathBuf,
-    /// Kept open, as the page of a person and the programs of one are.
+    /// Kept alive, like the connections of a person's page and tools.
     people: Connection,
     terminals: Connection,
 }
@@ -39,10 +39,10 @@ struct Round {
     rss_mebibytes: f64,
 }
 
-/// What an agent waits for `cueme` itself, and what `cueme` takes while it waits for a person.
+/// The latency that `cueme` itself adds for an agent, and its memory and processor time while it waits for a person.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut bench = Bench::start(settings).await?;
-    // Once for nothing: the first ones read the program from the disk.
+    // A warm-up round: the first calls read the program from disk.
     bench.round(3).await?;
     let mut rounds = Vec::new();
     for _ in 0..settings.rounds {
@@ -127,11 +127,11 @@ impl Bench {
         })
     }
 
-    /// Processor time of one that waits, in milliseconds.
+    /// The processor time of a waiting `cueme`, in milliseconds.
     async fn idle(&mut self, span: Duration) -> Result<f64> {
         let (cueme, id, _) = self.ask().await?;
         self.until_waiting(&id).await?;
-        settle(cueme.pid()).await?;
+        wait_until_idle(cueme.pid()).await?;
         let before = Usage::of(cueme.pid())?.cpu;
         tokio::time::sleep(span).await;
         let used = Usage::of(cueme.pid())?.cpu.saturating_sub(before);
@@ -139,14 +139,15 @@ impl Bench {
         Ok(used.as_secs_f64() * 1e3)
     }
 
-    /// Starts one, and tells after what time the hub has its request. What was asked before is answered and collected.
+    /// Starts a `cueme` and returns the time until the hub has its request. All earlier requests are answered and
+    /// collected.
     async fn ask(&mut self) -> Result<(Cueme, String, Duration)> {
         let path = format!("/v1/hap/agents/{}/current", self.agent_id);
-        let look = render("GET", &path, Some(self.hub.terminal_token()), None);
+        let request = render("GET", &path, Some(self.hub.terminal_token()), None);
         let envelope = File::open(&self.envelope)?;
         let cueme = self.terminal.start(&["cue", &self.agent_id, "-"], &envelope)?;
         loop {
-            let reply = self.terminals.exchange(&look).await?;
+            let reply = self.terminals.exchange(&request).await?;
             let after = cueme.started.elapsed();
             if reply.status != 404 {
                 reply.expect(200)?;
@@ -154,31 +155,31 @@ impl Bench {
                 let id = found["id"].as_str().context("a request without an id")?.to_owned();
                 return Ok((cueme, id, after));
             }
-            ensure!(after < VISIBLE_WITHIN, "no request within {VISIBLE_WITHIN:?}");
-            // Not the runtime's sleep, which counts whole milliseconds.
-            std::thread::sleep(LOOK_AGAIN);
+            ensure!(after < VISIBLE_TIMEOUT, "no request within {VISIBLE_TIMEOUT:?}");
+            // Not tokio's sleep, which has millisecond resolution.
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 
-    /// Until the hub holds its call.
+    /// Waits until the hub holds the long-poll of `cueme`.
     async fn until_waiting(&mut self, id: &str) -> Result<()> {
-        let look = render("GET", &format!("/v1/inbox/{id}"), Some(self.hub.owner_token()), None);
-        let until = Instant::now() + VISIBLE_WITHIN;
+        let request = render("GET", &format!("/v1/inbox/{id}"), Some(self.hub.owner_token()), None);
+        let until = Instant::now() + VISIBLE_TIMEOUT;
         loop {
-            let reply = self.people.exchange(&look).await?;
+            let reply = self.people.exchange(&request).await?;
             reply.expect(200)?;
             if serde_json::from_slice::<Value>(reply.body)?["waiting_now"] == true {
                 return Ok(());
             }
             ensure!(
                 Instant::now() < until,
-                "{id} is not waited for within {VISIBLE_WITHIN:?}"
+                "cueme did not wait for {id} within {VISIBLE_TIMEOUT:?}"
             );
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
 
-    /// From the moment the answer leaves its person to the first byte of it that the agent can read.
+    /// Returns the time from sending the person's answer to the first byte that the agent can read.
     async fn answer(&mut self, cueme: Cueme, id: &str) -> Result<Duration> {
         let answer = json!({"resolution": "answered", "value": "approve"}).to_string();
         let path = format!("/v1/messages/{id}/resolve");

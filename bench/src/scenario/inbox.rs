@@ -3,27 +3,27 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::pairs::{each, in_turns};
-use super::viewers::{Viewed, look};
+use super::viewers::{ViewerResult, watch_inbox};
 use super::{Settings, growth, requests};
 use crate::load::{Sample, Window, measure};
-use crate::process::{Agent, Hub, settle};
+use crate::process::{Agent, Hub, wait_until_idle};
 use crate::report::{Figure, Goal};
 
-const FEW: usize = 20;
-const OPEN: usize = 2_000;
+const FEW_MESSAGES: usize = 20;
+const OPEN_MESSAGES: usize = 2_000;
 const PAGES: u64 = 300;
 const SEARCHES: u64 = 50;
-const WHOLE_WORK: Window = Window {
+const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
     length: Duration::from_secs(120),
 };
-/// Before everything else that is stored, in the middle of it, and in all of it.
+/// A word of one message, a prefix of that word, and a word of all messages.
 const SEARCHED: [(&str, &str); 3] = [("one", "zebra"), ("one by its beginning", "zeb"), ("all", "green")];
 
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let few = Hub::start(&settings.hub).await?;
     let agent = few.add_agent("bench").await?;
-    growth::store(&few, &agent, FEW, FEW).await?;
+    growth::store(&few, &agent, FEW_MESSAGES, FEW_MESSAGES).await?;
     let (many, agent) = filled(settings).await?;
     let mut figures = pages(settings, &few, &many).await?;
     drop(few);
@@ -38,9 +38,9 @@ async fn filled(settings: &Settings) -> Result<(Hub, Agent)> {
     let half = settings.behind_inbox / 2;
     growth::store(&hub, &agent, half, 0).await?;
     requests::ask_titled(&hub, &agent, "The zebra crossing").await?;
-    growth::store(&hub, &agent, settings.behind_inbox - half, OPEN).await?;
-    // The search takes in what is stored while nobody waits for it.
-    settle(hub.target.pid).await?;
+    growth::store(&hub, &agent, settings.behind_inbox - half, OPEN_MESSAGES).await?;
+    // The search index is built in the background.
+    wait_until_idle(hub.target.pid).await?;
     Ok((hub, agent))
 }
 
@@ -48,7 +48,7 @@ async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>
     let few_cookie = few.sign_in("owner").await?;
     let many_cookie = many.sign_in("owner").await?;
     let open = async |hub: &Hub, cookie: &str| {
-        measure(hub.target, 1, requests::page("/inbox", cookie, PAGES), WHOLE_WORK).await
+        measure(hub.target, 1, requests::page("/inbox", cookie, PAGES), UNTIL_DONE).await
     };
     open(many, &many_cookie).await?;
     open(few, &few_cookie).await?;
@@ -59,7 +59,10 @@ async fn pages(settings: &Settings, few: &Hub, many: &Hub) -> Result<Vec<Figure>
     )
     .await?;
     let median = |sample: &Sample| sample.millis(0.5);
-    let name = format!("first page, {} stored and {OPEN} open: p50", settings.behind_inbox);
+    let name = format!(
+        "first page, {} stored and {OPEN_MESSAGES} open: p50",
+        settings.behind_inbox
+    );
     let figure = Figure::single(name, "ms", each(&large, median)).against("20 items", each(&small, median));
     Ok(vec![figure.goal(Goal::RatioAtMost(2.0))])
 }
@@ -71,7 +74,7 @@ async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
         let path = format!("/inbox/search?q={word}");
         let mut slowest = Vec::new();
         for _ in 0..settings.rounds {
-            let sample = measure(hub.target, 1, requests::page(&path, &cookie, SEARCHES), WHOLE_WORK).await?;
+            let sample = measure(hub.target, 1, requests::page(&path, &cookie, SEARCHES), UNTIL_DONE).await?;
             slowest.push(sample.millis(0.99));
         }
         let name = format!("search for {what} of {} stored: p99", settings.behind_inbox);
@@ -81,12 +84,12 @@ async fn searches(settings: &Settings, hub: &Hub) -> Result<Vec<Figure>> {
 }
 
 async fn viewers(settings: &Settings, hub: &Hub, agent: &Agent) -> Result<Vec<Figure>> {
-    let Viewed {
+    let ViewerResult {
         missed,
         late_ms,
         bytes_each,
         grown_bytes,
-    } = look(hub, agent, settings.viewers, settings.shown).await?;
+    } = watch_inbox(hub, agent, settings.viewers, settings.shown).await?;
     let name = |what: &str| {
         format!(
             "{} viewers, {} new items twice: {what}",

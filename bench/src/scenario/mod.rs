@@ -1,4 +1,4 @@
-//! What is measured. Each scenario starts its own servers, measures hub and base in turns, and ends what it started.
+//! The scenarios. Each one starts its own servers, measures hub and base in turns, and stops its servers.
 
 mod calibrate;
 mod cluster;
@@ -62,8 +62,8 @@ pub enum Scenario {
 }
 
 impl Scenario {
-    /// Everything that measures a hub.
-    pub const OF_A_HUB: [Self; 12] = [
+    /// All scenarios that measure a hub.
+    pub const HUB_SCENARIOS: [Self; 12] = [
         Self::Submit,
         Self::Resolve,
         Self::Wait,

@@ -1,6 +1,6 @@
 use anyhow::Result;
 
-/// Measures two sides in turns, A B B A A B B A: a machine that slows down in the meantime slows both.
+/// Measures two sides in turns, A B B A A B B A, so that a machine that slows down meanwhile slows both.
 pub async fn in_turns<T, U>(
     rounds: usize,
     mut first: impl AsyncFnMut() -> Result<T>,
@@ -20,7 +20,7 @@ pub async fn in_turns<T, U>(
     Ok((firsts, seconds))
 }
 
-/// One quantity out of every run.
+/// One quantity of every run.
 pub fn each<T>(runs: &[T], quantity: impl Fn(&T) -> f64) -> Vec<f64> {
     runs.iter().map(quantity).collect()
 }

@@ -9,11 +9,11 @@ use crate::load::{Slot, Slots, drain};
 use crate::process::{Hub, HubOptions};
 use crate::report::{Figure, Goal};
 
-const FILLERS: usize = 256;
-const ALL_PUSHED_WITHIN: Duration = Duration::from_secs(120);
+const FILL_CONNECTIONS: usize = 256;
+const ALL_PUSHED_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Pushes a second, counted from the first answer to the last push. The other side of the pair sends a tenth of its
-/// answers to a receiver that hangs, where the first has as many answers that nobody wants pushed.
+/// Pushes per second, from the first answer to the last push. One side of the pair also pushes a tenth of its answers
+/// to a receiver that hangs; the other side has the same number of extra answers without a callback.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let rounds = settings.rounds.div_ceil(2);
     let (hindered, free) = in_turns(
@@ -30,7 +30,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     ])
 }
 
-/// A fresh hub each time: what it owes to a receiver that hangs must not burden the next run.
+/// A fresh hub each time, so that pending deliveries to the hanging receiver do not burden the next run.
 async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f64> {
     let hub = Hub::start(&HubOptions {
         loopback_callbacks: true,
@@ -43,26 +43,26 @@ async fn pushes_per_second(settings: &Settings, with_hanging: bool) -> Result<f6
     hub.approve_callback(&agent, good.address).await?;
     hub.approve_callback(&agent, bad.address).await?;
     let pushed = requests::submit_with_callback(&agent, Slots::keys(settings.pushes as u64), good.address);
-    let pushed = drain(hub.target, FILLERS, pushed.capturing()).await?;
+    let pushed = drain(hub.target, FILL_CONNECTIONS, pushed.capturing()).await?;
     let others = Slots::keys(settings.hanging as u64);
     let others = if with_hanging {
         requests::submit_with_callback(&agent, others, bad.address)
     } else {
         requests::submit(&agent, others)
     };
-    let others = drain(hub.target, FILLERS, others.capturing()).await?;
+    let others = drain(hub.target, FILL_CONNECTIONS, others.capturing()).await?;
     let started = Instant::now();
     let resolve = drain(
         hub.target,
-        FILLERS,
+        FILL_CONNECTIONS,
         requests::resolve(&hub, Slots::ids(mixed(&pushed, &others))),
     );
-    let (resolved, last) = tokio::join!(resolve, good.until_taken(settings.pushes, ALL_PUSHED_WITHIN));
+    let (resolved, last) = tokio::join!(resolve, good.until_received(settings.pushes, ALL_PUSHED_TIMEOUT));
     resolved?;
     Ok(settings.pushes as f64 / last?.duration_since(started).as_secs_f64())
 }
 
-/// The few spread evenly among the many.
+/// Spreads the few evenly among the many.
 fn mixed(many: &[Slot], few: &[Slot]) -> Vec<Slot> {
     let every = (many.len() / few.len().max(1)).max(1);
     let mut all = Vec::with_capacity(many.len() + few.len());

@@ -10,10 +10,10 @@ use crate::process::Postgres;
 
 const DATABASE: &str = "raw";
 const INSERT: &str = "INSERT INTO raw (body) VALUES ($1)";
-/// As long as an ask.
+/// The size of an ask.
 const BODY_BYTES: usize = 1024;
 
-/// The ceiling of a database: rows of a kilobyte, each committed by itself, straight through the driver.
+/// The ceiling of the database: rows of one kilobyte, one commit each, directly through the driver.
 pub struct Raw<'p> {
     postgres: &'p Postgres,
 }

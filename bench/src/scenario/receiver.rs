@@ -12,17 +12,17 @@ use tokio::time::timeout;
 
 use crate::load::Head;
 
-const LARGEST_PUSH: usize = 64 * 1024;
+const MAX_PUSH_BYTES: usize = 64 * 1024;
 
-/// Somebody who takes pushes. Dropping it closes its door.
+/// A webhook receiver. Dropping it closes its port.
 pub struct Receiver {
     pub address: SocketAddr,
-    taken: Arc<Taken>,
+    log: Arc<PushLog>,
     _tasks: JoinSet<()>,
 }
 
 #[derive(Default)]
-struct Taken {
+struct PushLog {
     pushes: Mutex<Pushes>,
     changed: Notify,
 }
@@ -39,7 +39,7 @@ impl Receiver {
         Self::open(Ipv4Addr::LOCALHOST, true).await
     }
 
-    /// Takes a connection and never says a word. On an address of its own, as another host would be.
+    /// Accepts connections and never replies. It has its own address, like another host.
     pub async fn hanging() -> Result<Self> {
         Self::open(Ipv4Addr::new(127, 0, 0, 2), false).await
     }
@@ -47,33 +47,33 @@ impl Receiver {
     async fn open(host: Ipv4Addr, answers: bool) -> Result<Self> {
         let listener = TcpListener::bind((host, 0)).await?;
         let address = listener.local_addr()?;
-        let taken = Arc::new(Taken::default());
+        let log = Arc::new(PushLog::default());
         let mut tasks = JoinSet::new();
-        tasks.spawn(accept(listener, Arc::clone(&taken), answers));
+        tasks.spawn(accept(listener, Arc::clone(&log), answers));
         Ok(Self {
             address,
-            taken,
+            log,
             _tasks: tasks,
         })
     }
 
-    /// When the last of `count` different resolutions came in.
-    pub async fn until_taken(&self, count: usize, within: Duration) -> Result<Instant> {
+    /// Waits for `count` different resolutions and returns the arrival time of the last one.
+    pub async fn until_received(&self, count: usize, within: Duration) -> Result<Instant> {
         let all = async {
             loop {
-                if let Some(done) = self.taken.done(count)? {
+                if let Some(done) = self.log.done(count)? {
                     return anyhow::Ok(done);
                 }
-                self.taken.changed.notified().await;
+                self.log.changed.notified().await;
             }
         };
         timeout(within, all)
             .await
-            .with_context(|| format!("not all of {count} pushes came within {within:?}"))?
+            .with_context(|| format!("not all of {count} pushes arrived within {within:?}"))?
     }
 }
 
-impl Taken {
+impl PushLog {
     fn done(&self, count: usize) -> Result<Option<Instant>> {
         let mut pushes = self.pushes.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(failure) = pushes.failure.take() {
@@ -96,40 +96,40 @@ impl Taken {
     }
 }
 
-async fn accept(listener: TcpListener, taken: Arc<Taken>, answers: bool) {
+async fn accept(listener: TcpListener, log: Arc<PushLog>, answers: bool) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
-        let taken = Arc::clone(&taken);
+        let log = Arc::clone(&log);
         connections.spawn(async move {
             if answers {
-                // A hub that was killed hangs up; that is not the receiver's business.
-                let _ = take_pushes(stream, &taken).await;
+                // Fails when the hub is killed, which is no error of the receiver.
+                let _ = receive_pushes(stream, &log).await;
             } else {
-                hold(stream).await;
+                hang(stream).await;
             }
         });
     }
 }
 
-async fn hold(stream: TcpStream) {
+async fn hang(stream: TcpStream) {
     let _stream = stream;
     std::future::pending::<()>().await;
 }
 
-async fn take_pushes(mut stream: TcpStream, taken: &Taken) -> Result<()> {
+async fn receive_pushes(mut stream: TcpStream, log: &PushLog) -> Result<()> {
     stream.set_nodelay(true)?;
     let mut buffer = Vec::with_capacity(4096);
     while stream.read_buf(&mut buffer).await? > 0 {
         ensure!(
-            buffer.len() <= LARGEST_PUSH,
-            "a push is larger than {LARGEST_PUSH} bytes"
+            buffer.len() <= MAX_PUSH_BYTES,
+            "a push is larger than {MAX_PUSH_BYTES} bytes"
         );
         let Some(head) = Head::find(&buffer)? else { continue };
         let length = head.length + head.content_length()?.context("a push has no content-length")?;
         if buffer.len() < length {
             continue;
         }
-        taken.note(signed_resolution(&head));
+        log.note(signed_resolution(&head));
         stream
             .write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
             .await?;
@@ -138,7 +138,7 @@ async fn take_pushes(mut stream: TcpStream, taken: &Taken) -> Result<()> {
     Ok(())
 }
 
-/// The resolution a push is about; a push that is not signed in both ways is no push.
+/// Returns the resolution id of a push, or an error unless the push has both signatures.
 fn signed_resolution(head: &Head<'_>) -> Result<String> {
     for name in ["a2h-signature", "webhook-signature"] {
         ensure!(

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::load::{Connection, PLACEHOLDER, Slot, Slots, Template, Work, render};
 use crate::process::{Agent, Hub};
 
-/// An ask is this long, to the byte, before a callback is added.
+/// The exact size of an ask, without a callback.
 const ASK_BYTES: usize = 1024;
 const ANSWER: &str = r#"{"resolution":"answered","value":"approve"}"#;
 pub const LIST_PATH: &str = "/v1/inbox?limit=50";
@@ -50,13 +50,13 @@ pub fn list_inbox(hub: &Hub, times: impl Into<Arc<Slots>>) -> Work {
     Work::new(Template::new(request), times, 200)
 }
 
-/// A page, as a signed-in browser asks for it.
+/// A page, requested like a signed-in browser.
 pub fn page(path: &str, cookie: &str, times: u64) -> Work {
     let request = format!("GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
     Work::new(Template::new(request.into_bytes()), Slots::keys(times), 200)
 }
 
-/// One ask with a title of its own.
+/// Submits one ask with the given title.
 pub async fn ask_titled(hub: &Hub, agent: &Agent, title: &str) -> Result<()> {
     let mut message = ask(&agent.id);
     message["title"] = title.into();
@@ -67,7 +67,7 @@ pub async fn ask_titled(hub: &Hub, agent: &Agent, title: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same kilobyte of JSON to the ceiling, at `path`.
+/// Sends the same kilobyte of JSON to `path` of the ceiling.
 pub fn to_ceiling(path: &str, slots: Slots) -> Work {
     let request = render("POST", path, None, Some(&ask("bench").to_string()));
     Work::new(Template::new(request), slots, 200)
@@ -77,7 +77,7 @@ pub fn wake_template() -> Template {
     Template::new(render("POST", &format!("/wake/{PLACEHOLDER}"), None, Some(ANSWER)))
 }
 
-/// A question to approve or deny, as an agent about to deploy would ask it.
+/// A confirm question, as an agent would ask it before a deployment.
 fn ask(agent_id: &str) -> Value {
     let mut message = json!({
         "a2h_version": "0.3",

@@ -7,14 +7,14 @@ use crate::load::{Slots, drain, measure};
 use crate::process::{Ceiling, Hub};
 use crate::report::Figure;
 
-/// More than any hub on this kind of machine resolves in a second, so that a window ends by the clock.
-const ENOUGH_PER_SECOND: f64 = 20_000.0;
-const FILLERS: usize = 256;
+/// More than any hub on such a machine resolves per second, so that a window ends by time and not by lack of asks.
+const MAX_RESOLVES_PER_SECOND: f64 = 20_000.0;
+const FILL_CONNECTIONS: usize = 256;
 
-/// Answers to asks submitted just before, against the ceiling's one-row submit.
+/// Answers to asks that were just submitted, against the one-row submit of the ceiling.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let window = settings.window;
-    let asks = ((window.warm_up + window.length).as_secs_f64() * ENOUGH_PER_SECOND) as u64;
+    let asks = ((window.warm_up + window.length).as_secs_f64() * MAX_RESOLVES_PER_SECOND) as u64;
     let mut figures = Vec::new();
     for connections in [32, 256] {
         let hub = Hub::start(&settings.hub).await?;
@@ -24,7 +24,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
             settings.rounds,
             async || {
                 let fill = requests::submit(&agent, Slots::keys(asks)).capturing();
-                let ids = drain(hub.target, FILLERS, fill).await?;
+                let ids = drain(hub.target, FILL_CONNECTIONS, fill).await?;
                 measure(
                     hub.target,
                     connections,

@@ -3,15 +3,15 @@ use std::time::Duration;
 use crate::load::Window;
 use crate::process::HubOptions;
 
-/// How much of everything.
+/// The sizes and durations of all scenarios.
 pub struct Settings {
     pub hub: HubOptions,
     pub window: Window,
     /// How often each side of a pair is measured.
     pub rounds: usize,
-    /// Agents that wait on a socket each.
+    /// Agents that wait, each on its own socket.
     pub sockets: usize,
-    /// Agents that wait on an HTTP/2 stream each.
+    /// Agents that wait, each on its own HTTP/2 stream.
     pub streams: usize,
     /// Messages in the small and in the large store.
     pub small: usize,
@@ -19,21 +19,21 @@ pub struct Settings {
     /// Pushes to a receiver that answers, and to one that hangs.
     pub pushes: usize,
     pub hanging: usize,
-    /// Messages behind the inbox that is opened and searched.
+    /// Messages in the store of the inbox scenario.
     pub behind_inbox: usize,
-    /// People who look at once, and what they are shown.
+    /// Concurrent viewers of the inbox, and the number of items they are shown.
     pub viewers: usize,
     pub shown: usize,
-    /// Requests of an agent in a terminal in one round, and how long one of them is watched while it waits.
+    /// Requests of a terminal agent per round, and how long the idle usage of a waiting one is measured.
     pub cues: usize,
     pub idle: Duration,
-    /// Runs that wait for a person at once.
+    /// Runs that wait for a person at the same time.
     pub waiting_runs: usize,
-    /// Rounds of a run that is watched by somebody who does not read.
+    /// Rounds of a run with a subscriber that does not read.
     pub watched_rounds: usize,
-    /// Agents that wait at one hub for an answer given at another.
+    /// Agents that wait at one hub for an answer given at another hub.
     pub node_waiters: usize,
-    /// Messages in a store that is copied.
+    /// Messages in the store that is copied.
     pub copied: usize,
 }
 
@@ -64,7 +64,7 @@ impl Settings {
         }
     }
 
-    /// Finds mistakes, not figures.
+    /// Small sizes that show whether everything works; the figures mean nothing.
     pub fn quick(hub: HubOptions) -> Self {
         Self {
             rounds: 1,

@@ -6,7 +6,8 @@ use crate::load::{Sample, Slots, measure};
 use crate::process::{Ceiling, Hub};
 use crate::report::{Figure, Goal};
 
-/// One kilobyte asks from 1, 32 and 256 connections. Servers are fresh for each, so that none pays for the one before.
+/// Asks of one kilobyte from 1, 32 and 256 connections. Each measurement has fresh servers, so that none is slowed by
+/// the data of the one before.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let mut figures = Vec::new();
     for connections in [1, 32, 256] {
@@ -30,7 +31,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// The figures submit and resolve have in common; the goals hold from 32 connections on.
+/// The figures that submit and resolve share; the goals apply from 32 connections on.
 pub fn throughput(verb: &str, connections: usize, least: f64, hub: &[Sample], ceiling: &[Sample]) -> Vec<Figure> {
     let figure = |what: &str, unit: &'static str, quantity: fn(&Sample) -> f64| {
         let name = format!("{verb} at {connections}: {what}");

@@ -1,4 +1,4 @@
-//! People who look at the inbox all at once, each on a stream of events.
+//! Many viewers of the inbox at the same time, each on its own event stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -12,32 +12,32 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::requests;
-use crate::process::{Agent, Hub, Target, ensure_open_files, rss_bytes, settle};
+use crate::process::{Agent, Hub, Target, ensure_open_files, rss_bytes, wait_until_idle};
 
 const SPARE_FILES: usize = 500;
-const PACE: Duration = Duration::from_millis(20);
-const ALL_WITHIN: Duration = Duration::from_secs(60);
+const SHOW_INTERVAL: Duration = Duration::from_millis(20);
+const ALL_VIEWERS_TIMEOUT: Duration = Duration::from_secs(60);
 const OPENED: &[u8] = b"event: opened";
 const RESYNC: &[u8] = b"event: resync";
 
-pub struct Viewed {
-    /// New items that a viewer was not shown, over all viewers.
+pub struct ViewerResult {
+    /// New items that did not reach a viewer, summed over all viewers.
     pub missed: u64,
-    /// From the agent's ack to the moment the last viewer had the event.
+    /// The time from the agent's ack until the last viewer has the event.
     pub late_ms: f64,
     pub bytes_each: f64,
     pub grown_bytes: f64,
 }
 
 #[derive(Default)]
-struct Crowd {
+struct ViewerCounts {
     looking: AtomicU64,
     shown: AtomicU64,
     resyncs: AtomicU64,
     moved: Notify,
 }
 
-impl Crowd {
+impl ViewerCounts {
     async fn until(&self, what: &str, reached: impl Fn(&Self) -> bool) -> Result<()> {
         let wait = async {
             while !reached(self) {
@@ -48,18 +48,18 @@ impl Crowd {
                 moved.await;
             }
         };
-        timeout(ALL_WITHIN, wait)
+        timeout(ALL_VIEWERS_TIMEOUT, wait)
             .await
             .with_context(|| format!("gave up waiting until {what}"))
     }
 }
 
-/// A person may hold 50 streams; so many people come, with 40 each.
-const STREAMS_EACH: usize = 40;
+/// Below the hub's limit of 50 streams per person.
+const STREAMS_PER_PERSON: usize = 40;
 
 async fn people(hub: &Hub, viewers: usize) -> Result<Vec<String>> {
     let mut cookies = Vec::new();
-    for number in 0..viewers.div_ceil(STREAMS_EACH) {
+    for number in 0..viewers.div_ceil(STREAMS_PER_PERSON) {
         let name = format!("viewer-{number}");
         hub.add_person(&name).await?;
         cookies.push(hub.sign_in(&name).await?);
@@ -67,38 +67,40 @@ async fn people(hub: &Hub, viewers: usize) -> Result<Vec<String>> {
     Ok(cookies)
 }
 
-pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Result<Viewed> {
+pub async fn watch_inbox(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Result<ViewerResult> {
     ensure_open_files(viewers + SPARE_FILES)?;
     let cookies = people(hub, viewers).await?;
     let target = hub.target;
-    let crowd = Arc::new(Crowd::default());
-    settle(target.pid).await?;
+    let counts = Arc::new(ViewerCounts::default());
+    wait_until_idle(target.pid).await?;
     let before = rss_bytes(target.pid)?;
     let mut tasks = JoinSet::new();
     for number in 0..viewers {
-        let crowd = Arc::clone(&crowd);
-        let cookie = cookies[number / STREAMS_EACH].clone();
-        tasks.spawn(async move { view(target, &cookie, &crowd).await });
+        let counts = Arc::clone(&counts);
+        let cookie = cookies[number / STREAMS_PER_PERSON].clone();
+        tasks.spawn(async move { view(target, &cookie, &counts).await });
     }
-    let everybody = viewers as u64;
-    crowd
-        .until("all look", |crowd| crowd.looking.load(Relaxed) == everybody)
+    let viewer_count = viewers as u64;
+    counts
+        .until("all viewers are connected", |counts| {
+            counts.looking.load(Relaxed) == viewer_count
+        })
         .await?;
-    settle(target.pid).await?;
+    wait_until_idle(target.pid).await?;
     let looking = rss_bytes(target.pid)?;
     let mut late = Vec::new();
-    show(hub, agent, &crowd, everybody, items, &mut late).await?;
-    settle(target.pid).await?;
+    show(hub, agent, &counts, viewer_count, items, &mut late).await?;
+    wait_until_idle(target.pid).await?;
     let half = rss_bytes(target.pid)?;
-    show(hub, agent, &crowd, everybody, items, &mut late).await?;
-    settle(target.pid).await?;
+    show(hub, agent, &counts, viewer_count, items, &mut late).await?;
+    wait_until_idle(target.pid).await?;
     let grown_bytes = rss_bytes(target.pid)? as f64 - half as f64;
-    let due = everybody * 2 * items as u64;
-    let missed = due.saturating_sub(crowd.shown.load(Relaxed)) + crowd.resyncs.load(Relaxed);
+    let due = viewer_count * 2 * items as u64;
+    let missed = due.saturating_sub(counts.shown.load(Relaxed)) + counts.resyncs.load(Relaxed);
     late.sort_by(f64::total_cmp);
     let late_ms = late.get(late.len() * 99 / 100).copied().unwrap_or(f64::NAN);
     let bytes_each = looking.saturating_sub(before) as f64 / viewers as f64;
-    Ok(Viewed {
+    Ok(ViewerResult {
         missed,
         late_ms,
         bytes_each,
@@ -106,23 +108,30 @@ pub async fn look(hub: &Hub, agent: &Agent, viewers: usize, items: usize) -> Res
     })
 }
 
-/// One new item after the other, each waited for until everybody was shown it.
-async fn show(hub: &Hub, agent: &Agent, crowd: &Crowd, viewers: u64, items: usize, late: &mut Vec<f64>) -> Result<()> {
+/// Submits one item after the other and waits each time until every viewer has its event.
+async fn show(
+    hub: &Hub,
+    agent: &Agent,
+    counts: &ViewerCounts,
+    viewers: u64,
+    items: usize,
+    late: &mut Vec<f64>,
+) -> Result<()> {
     for _ in 0..items {
-        let due = crowd.shown.load(Relaxed) + viewers;
+        let due = counts.shown.load(Relaxed) + viewers;
         let title = format!("Item number {due}");
         requests::ask_titled(hub, agent, &title).await?;
         let acked = Instant::now();
-        crowd
-            .until("everybody was shown it", |crowd| crowd.shown.load(Relaxed) >= due)
+        counts
+            .until("every viewer has the event", |counts| counts.shown.load(Relaxed) >= due)
             .await?;
         late.push(acked.elapsed().as_secs_f64() * 1e3);
-        tokio::time::sleep(PACE).await;
+        tokio::time::sleep(SHOW_INTERVAL).await;
     }
     Ok(())
 }
 
-async fn view(target: Target, cookie: &str, crowd: &Crowd) -> Result<()> {
+async fn view(target: Target, cookie: &str, counts: &ViewerCounts) -> Result<()> {
     let mut stream = TcpStream::connect(target.address).await?;
     let request = format!("GET /inbox/events HTTP/1.1\r\nhost: 127.0.0.1\r\ncookie: {cookie}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
@@ -135,12 +144,12 @@ async fn view(target: Target, cookie: &str, crowd: &Crowd) -> Result<()> {
             let head = String::from_utf8_lossy(&buffer);
             ensure!(head.starts_with("HTTP/1.1 200"), "no stream of events: {head}");
             is_looking = true;
-            crowd.looking.fetch_add(1, Relaxed);
+            counts.looking.fetch_add(1, Relaxed);
         }
-        crowd.shown.fetch_add(count(&buffer, OPENED), Relaxed);
-        crowd.resyncs.fetch_add(count(&buffer, RESYNC), Relaxed);
-        crowd.moved.notify_waiters();
-        // What may be the beginning of a word stays for the next look.
+        counts.shown.fetch_add(count(&buffer, OPENED), Relaxed);
+        counts.resyncs.fetch_add(count(&buffer, RESYNC), Relaxed);
+        counts.moved.notify_waiters();
+        // The tail stays in the buffer: it may be the beginning of an event name.
         let kept = buffer.len().min(OPENED.len() - 1);
         buffer.drain(..buffer.len() - kept);
     }

@@ -2,14 +2,14 @@ use anyhow::Result;
 
 use super::Settings;
 use super::pairs::{each, in_turns};
-use super::waiting::{Plan, Transport, Waited, on_ceiling, on_hub};
+use super::waiting::{Plan, Transport, WaitCost, on_ceiling, on_hub};
 use crate::load::Pace;
 use crate::report::{Figure, Goal};
 
 const PER_SECOND: u32 = 1000;
 const ANSWERED_STREAMS: usize = 1000;
 
-/// Every agent on a socket of its own, every one of them answered.
+/// Every agent waits on its own socket, and every agent is answered.
 pub async fn on_sockets(settings: &Settings) -> Result<Vec<Figure>> {
     let pace = Pace {
         answers: settings.sockets,
@@ -29,7 +29,7 @@ pub async fn on_sockets(settings: &Settings) -> Result<Vec<Figure>> {
     ])
 }
 
-/// More agents than a process may have sockets; a part of them is answered.
+/// More agents than a process may have sockets; some of them are answered.
 pub async fn on_streams(settings: &Settings) -> Result<Vec<Figure>> {
     let pace = Pace {
         answers: ANSWERED_STREAMS.min(settings.streams),
@@ -44,7 +44,7 @@ pub async fn on_streams(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures("stream", plan, &hub, &ceiling).into())
 }
 
-async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<Waited>, Vec<Waited>)> {
+async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<WaitCost>, Vec<WaitCost>)> {
     in_turns(
         rounds,
         async || on_hub(settings, plan).await,
@@ -53,8 +53,8 @@ async fn pairs(settings: &Settings, plan: Plan, rounds: usize) -> Result<(Vec<Wa
     .await
 }
 
-fn figures(kind: &str, plan: Plan, hub: &[Waited], ceiling: &[Waited]) -> [Figure; 3] {
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+fn figures(kind: &str, plan: Plan, hub: &[WaitCost], ceiling: &[WaitCost]) -> [Figure; 3] {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitCost) -> f64| {
         let name = format!("{} waiting, a {kind} each: {what}", plan.waiters);
         Figure::single(name, unit, each(hub, quantity)).against("ceiling", each(ceiling, quantity))
     };

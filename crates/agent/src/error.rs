@@ -1,17 +1,17 @@
-//! What can go wrong between an agent and its hub.
+//! Errors between an agent and its hub.
 
-use countersign_protocol::a2h::refused::told;
-use countersign_protocol::a2h::{EnvelopeError, Refused};
+use countersign_protocol::a2h::refused::with_field;
+use countersign_protocol::a2h::{ApiError, EnvelopeError};
 
 use crate::journal::JournalError;
 
-/// A stranger writes the texts of a refusal; they end up on a terminal or in a log.
-const MAX_TOLD_CHARS: usize = 1000;
+/// The texts of a refusal are untrusted and end up on a terminal or in a log.
+const MAX_ERROR_CHARS: usize = 1000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The hub understood and said no.
-    #[error("{} ({code})", told(.field.as_deref(), .message))]
+    /// The hub refused the request.
+    #[error("{} ({code})", with_field(.field.as_deref(), .message))]
     Refused {
         status: u16,
         code: String,
@@ -20,21 +20,19 @@ pub enum Error {
     },
     #[error("{0}")]
     Unreachable(String),
-    /// Something answered, but not as a hub does.
-    #[error("what the hub sent makes no sense: {0}")]
-    Strange(String),
-    /// The caller's own input; nothing was sent.
+    /// The response is not one that a hub sends.
+    #[error("unexpected response from the hub: {0}")]
+    UnexpectedResponse(String),
+    /// The caller's input is invalid; nothing was sent.
     #[error("`{field}` {message}")]
     Invalid { field: String, message: String },
-    #[error(
-        "this idempotency key was used for another message before: take a new key, or come back for the first message"
-    )]
+    #[error("this idempotency key was already used for another message: use a new key, or wait for the first message")]
     Conflict,
     #[error(transparent)]
     Journal(#[from] JournalError),
-    #[error("the message has been deleted at the end of its retention")]
+    #[error("the message was deleted at the end of its retention period")]
     Gone,
-    #[error("the hub has no such message of this agent: check the id, the agent and the hub's address")]
+    #[error("the hub has no such message from this agent: check the id, the agent and the hub's address")]
     NotFound,
 }
 
@@ -46,14 +44,14 @@ impl Error {
         }
     }
 
-    pub(crate) fn strange(text: impl Into<String>) -> Self {
-        Self::Strange(text.into())
+    pub(crate) fn unexpected(text: impl Into<String>) -> Self {
+        Self::UnexpectedResponse(text.into())
     }
 
-    /// What the hub gave as its reason, or that it gave none.
+    /// The hub's reason for a refusal; without one, an unexpected response.
     pub(crate) fn refused(status: u16, body: &[u8]) -> Self {
-        let Some(error) = Refused::read(body) else {
-            return Self::Strange(format!(
+        let Some(error) = ApiError::read(body) else {
+            return Self::UnexpectedResponse(format!(
                 "status {status} without a reason; is this the address of a hub?"
             ));
         };
@@ -76,9 +74,9 @@ impl From<EnvelopeError> for Error {
     }
 }
 
-/// Short, and without the characters that move a terminal's cursor.
+/// Truncates the text and replaces control characters, which could move a terminal's cursor.
 fn plain(text: &str) -> String {
-    let kept = text.chars().take(MAX_TOLD_CHARS);
+    let kept = text.chars().take(MAX_ERROR_CHARS);
     kept.map(|character| if character.is_control() { ' ' } else { character })
         .collect()
 }
@@ -100,11 +98,11 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_is_called_one_and_cannot_paint_the_terminal() {
+    fn a_refusal_without_a_reason_names_the_status_and_control_characters_are_removed() {
         assert!(refused("<html>").contains("422"));
         let painted = r#"{"error":{"code":"x","message":"\u001b[2Jgone"}}"#;
         assert_eq!(refused(painted), " [2Jgone (x)");
         let long = format!(r#"{{"error":{{"code":"x","message":"{}"}}}}"#, "a".repeat(5000));
-        assert_eq!(refused(&long).len(), MAX_TOLD_CHARS + " (x)".len());
+        assert_eq!(refused(&long).len(), MAX_ERROR_CHARS + " (x)".len());
     }
 }

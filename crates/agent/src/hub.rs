@@ -1,4 +1,4 @@
-//! The way to the hub.
+//! The HTTP client of one hub.
 
 mod backoff;
 mod call;
@@ -20,8 +20,8 @@ use reqwest::{ClientBuilder, redirect};
 use tokio::sync::OnceCell;
 use url::Url;
 
-pub(crate) use call::Call;
-pub use wait::{Progress, Until};
+pub(crate) use call::HubCall;
+pub use wait::{Progress, WaitUntil};
 
 use crate::error::Error;
 
@@ -29,9 +29,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const GIVE_UP_AFTER: Duration = Duration::from_secs(600);
 
-/// One hub as one agent sees it. Cheap to clone.
+/// A client of one hub, with the credential of one agent. Cheap to clone.
 #[derive(Clone)]
-pub struct Hub {
+pub struct Client {
     shared: Arc<Shared>,
     give_up_after: Duration,
     first_pause: Duration,
@@ -44,12 +44,12 @@ struct Shared {
     version: OnceCell<Version>,
 }
 
-impl Hub {
-    /// Redirects are not followed, and no proxy is taken from the environment: the token goes to the hub and to the
-    /// addresses the hub itself gives for polling.
+impl Client {
+    /// Redirects and proxy settings of the environment are ignored: the token goes only to the hub and to the poll
+    /// addresses that the hub returns.
     pub fn new(url: Url, token: String) -> Result<Self, Error> {
         if !is_web_address(&url) {
-            let message = "must be the address of a hub: it starts with http:// or https:// and holds no password";
+            let message = "must be the hub's address: it starts with http:// or https:// and contains no password";
             return Err(Error::invalid("url", message));
         }
         if token.is_empty() || HeaderValue::try_from(&token).is_err() {
@@ -59,7 +59,7 @@ impl Hub {
         Ok(Self::with_client(url, token, http))
     }
 
-    /// For callers that decide themselves whom to trust. The client should follow no redirects.
+    /// Uses the caller's HTTP client, for custom TLS trust. It should not follow redirects.
     pub fn with_client(url: Url, token: String, http: reqwest::Client) -> Self {
         let shared = Shared {
             url,
@@ -74,18 +74,18 @@ impl Hub {
         }
     }
 
-    /// How long a hub may stay unreachable or too busy before a call ends with that error; ten minutes if not said.
+    /// Sets how long a hub may stay unreachable or too busy before a call fails. The default is ten minutes.
     pub fn giving_up_after(mut self, duration: Duration) -> Self {
         self.give_up_after = duration;
         self
     }
 
-    /// The name under which the journal keeps what was sent to this hub.
+    /// The hub's origin, under which the journal stores drafts for it.
     pub(crate) fn origin(&self) -> String {
         self.shared.url.origin().ascii_serialization()
     }
 
-    /// `path` is given in segments, because ids may hold slashes and worse; each is escaped on its own.
+    /// `path` comes in segments, each escaped on its own, because ids may contain slashes.
     pub(crate) fn address(&self, path: &[&str]) -> Url {
         let mut url = self.shared.url.clone();
         url.set_query(None);
@@ -104,7 +104,7 @@ impl Hub {
         self.give_up_after
     }
 
-    fn is_guarded(&self) -> bool {
+    fn uses_tls(&self) -> bool {
         self.shared.url.scheme() == "https"
     }
 
@@ -122,15 +122,15 @@ impl Hub {
 }
 
 /// The token stays out of logs.
-impl fmt::Debug for Hub {
+impl fmt::Debug for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Hub")
+        f.debug_struct("Client")
             .field("url", &self.origin())
             .finish_non_exhaustive()
     }
 }
 
-/// A name or password in the address would compete with the token.
+/// Credentials in the address are refused because they would compete with the token.
 fn is_web_address(url: &Url) -> bool {
     let is_plain = url.username().is_empty() && url.password().is_none();
     matches!(url.scheme(), "http" | "https") && url.has_host() && is_plain

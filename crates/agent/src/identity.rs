@@ -1,12 +1,12 @@
-//! Who is asking.
+//! The identity of the asking agent.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 use uuid::Uuid;
 
-/// The agent as the hub and the people see it. The credential is bound to `agent_id`; the run is a label that
-/// authorises nothing.
+/// The agent as the hub and people see it. The credential is bound to `agent_id`; `run_id` is only a label and grants
+/// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     #[serde(rename = "id")]
@@ -21,7 +21,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A run of its own, on a command line.
+    /// An identity with a fresh run id and runtime `cli`.
     pub fn new(agent_id: impl Into<String>) -> Self {
         Self {
             agent_id: agent_id.into(),
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_identity_is_a_run_of_its_own() {
+    fn every_identity_gets_a_fresh_run_id() {
         let first = Identity::new("deploybot");
         let second = Identity::new("deploybot");
         assert_eq!(first.agent_id, second.agent_id);
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_told() {
+    fn unset_fields_are_not_serialized() {
         let wire = serde_json::to_value(Identity::new("deploybot")).unwrap();
         let keys: Vec<&str> = wire.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(keys, ["id", "run_id", "runtime"]);

@@ -1,4 +1,4 @@
-//! How a message ended: the same for a pulled and for a pushed response.
+//! The outcome of a message, read from a polled or pushed response.
 
 use countersign_protocol::a2h::{CheckItem, Version};
 use countersign_protocol::json;
@@ -8,17 +8,17 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// The largest response that is read; the state may be most of it.
+/// Most of a large response is usually its state.
 const MAX_RESPONSE_BYTES: usize = 4 * 1024 * 1024;
 const MAX_ID_CHARS: usize = 255;
 const MAX_CHECKLIST: usize = 1000;
-/// Who "answers" when the hub applies the default that the asker declared.
+/// The actor when the hub applies the default that the asker declared.
 const DEFAULT_ACTOR: &str = "system:default_on_expire";
 
 #[derive(Debug, Clone)]
 pub struct Resolved {
     pub message_id: String,
-    /// The key the message was sent under: a pulled message tells it, a pushed response does not.
+    /// The key the message was sent under. Polled messages include it, pushed responses do not.
     pub idempotency_key: Option<String>,
     pub resolution_id: String,
     /// `human:…`, `agent:…` or `system:…`, attested by the hub.
@@ -26,21 +26,21 @@ pub struct Resolved {
     pub resolved_at: String,
     pub comment: Option<String>,
     pub outcome: Outcome,
-    /// What was sent along, to be opened before it is believed.
+    /// The state sent with the message. Open a sealed state before trusting it.
     pub state: Option<Box<RawValue>>,
 }
 
-/// Every end a message can come to. Whoever acts on one has said what becomes of the others.
+/// Every way a message can end. An exhaustive match forces the caller to handle each.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// `edited`: the value is text of the person's own, not one of the choices.
+    /// `edited`: the value is the person's own text, not one of the choices.
     Answered {
         value: Answer,
         edited: bool,
     },
     Declined,
     Cancelled,
-    /// Nobody answered in time. A default is what the asker declared, and no person's decision.
+    /// No answer came in time. The default was declared by the asker; it is no person's decision.
     Expired {
         default: Option<Answer>,
     },
@@ -54,29 +54,28 @@ pub enum Outcome {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
-    /// To a confirm or a select.
+    /// The answer to a confirm or a select.
     Choice(String),
-    /// To a form.
+    /// The answer to a form.
     Form(Map<String, Value>),
 }
 
 impl Resolved {
-    /// Reads a response envelope. The top-level `defaulted` and `agent` are left unread, because no signature covers
-    /// them.
+    /// Reads a response envelope. The top-level `defaulted` and `agent` are ignored, because no signature covers them.
     pub fn from_response(body: &[u8]) -> Result<Self, Error> {
         if body.len() > MAX_RESPONSE_BYTES {
-            return Err(Error::strange(format!(
+            return Err(Error::unexpected(format!(
                 "a response larger than {MAX_RESPONSE_BYTES} bytes"
             )));
         }
-        let parsed = json::parse(body).map_err(|error| Error::strange(format!("the response: {error}")))?;
+        let parsed = json::parse(body).map_err(|error| Error::unexpected(format!("the response: {error}")))?;
         let envelope = parsed
             .as_object()
-            .ok_or_else(|| Error::strange("the response is not an object"))?;
-        Version::from_envelope(envelope).map_err(|error| Error::strange(format!("the response: {error}")))?;
+            .ok_or_else(|| Error::unexpected("the response is not an object"))?;
+        Version::from_envelope(envelope).map_err(|error| Error::unexpected(format!("the response: {error}")))?;
         let inner = match envelope.get("response") {
             Some(Value::Object(inner)) => inner,
-            Some(_) | None => return Err(Error::strange("`response` in the response must be an object")),
+            Some(_) | None => return Err(Error::unexpected("`response` in the response must be an object")),
         };
         let actor = actor(inner)?;
         Ok(Self {
@@ -91,7 +90,7 @@ impl Resolved {
         })
     }
 
-    /// What may be acted on once, and never again.
+    /// The message id and resolution id, which may be acted on only once.
     pub fn act_key(&self) -> (&str, &str) {
         (&self.message_id, &self.resolution_id)
     }
@@ -100,7 +99,7 @@ impl Resolved {
 fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<Outcome, Error> {
     Ok(match resolution {
         "answered" => {
-            let value = answer(inner)?.ok_or_else(|| Error::strange("an answered message without a `value`"))?;
+            let value = answer(inner)?.ok_or_else(|| Error::unexpected("an answered message without a `value`"))?;
             Outcome::Answered {
                 value,
                 edited: inner.get("edited") == Some(&Value::Bool(true)),
@@ -119,8 +118,8 @@ fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<
             checklist: checklist(inner)?,
         },
         _ => {
-            return Err(Error::strange(
-                "a `resolution` that is none of the six this protocol has",
+            return Err(Error::unexpected(
+                "a `resolution` that is not one of the protocol's six",
             ));
         }
     })
@@ -131,7 +130,7 @@ fn answer(inner: &Map<String, Value>) -> Result<Option<Answer>, Error> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(choice)) => Ok(Some(Answer::Choice(choice.clone()))),
         Some(Value::Object(form)) => Ok(Some(Answer::Form(form.clone()))),
-        Some(_) => Err(Error::strange("`value` is neither a string nor an object")),
+        Some(_) => Err(Error::unexpected("`value` is neither a string nor an object")),
     }
 }
 
@@ -140,7 +139,7 @@ fn checklist(inner: &Map<String, Value>) -> Result<Vec<CheckItem>, Error> {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) if items.len() <= MAX_CHECKLIST => items,
         Some(_) => {
-            return Err(Error::strange(format!(
+            return Err(Error::unexpected(format!(
                 "`checklist` is not a list of at most {MAX_CHECKLIST} items"
             )));
         }
@@ -153,39 +152,41 @@ fn checklist(inner: &Map<String, Value>) -> Result<Vec<CheckItem>, Error> {
         })
     };
     let read: Option<Vec<CheckItem>> = items.iter().map(item).collect();
-    read.ok_or_else(|| Error::strange("an item of `checklist` has no `text`"))
+    read.ok_or_else(|| Error::unexpected("an item of `checklist` has no `text`"))
 }
 
 fn actor(inner: &Map<String, Value>) -> Result<&str, Error> {
     let actor = required(inner, "actor")?;
     match actor.split_once(':') {
         Some(("human" | "agent" | "system", name)) if !name.is_empty() => Ok(actor),
-        Some(_) | None => Err(Error::strange("`actor` does not name a human, an agent or the system")),
+        Some(_) | None => Err(Error::unexpected(
+            "`actor` does not name a human, an agent or the system",
+        )),
     }
 }
 
-/// Kept as it was written: the signature covers this very text.
+/// The original text, because the signature covers its exact spelling.
 fn resolved_at(inner: &Map<String, Value>) -> Result<String, Error> {
     let text = required(inner, "resolved_at")?;
     match Timestamp::parse_rfc3339(text) {
         Some(_) => Ok(text.to_owned()),
-        None => Err(Error::strange("`resolved_at` is not an RFC 3339 date-time")),
+        None => Err(Error::unexpected("`resolved_at` is not an RFC 3339 date-time")),
     }
 }
 
 fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
     let text = required(envelope, key)?;
     if text.is_empty() || text.chars().count() > MAX_ID_CHARS {
-        return Err(Error::strange(format!(
+        return Err(Error::unexpected(format!(
             "`{key}` must have 1 to {MAX_ID_CHARS} characters"
         )));
     }
     Ok(text.to_owned())
 }
 
-/// The text as it came: whoever sealed or digested it must find the same bytes.
+/// The state's original text: a seal or digest covers its exact bytes.
 fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
-    let unreadable = || Error::strange("the `state` in the response cannot be read");
+    let unreadable = || Error::unexpected("the `state` in the response cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
     let Some(state) = json::raw_field(text, "state").map_err(|_| unreadable())? else {
         return Ok(None);
@@ -196,14 +197,14 @@ fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
 }
 
 fn required<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<&'a str, Error> {
-    text(fields, key)?.ok_or_else(|| Error::strange(format!("`{key}` is missing in the response")))
+    text(fields, key)?.ok_or_else(|| Error::unexpected(format!("`{key}` is missing in the response")))
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<Option<&'a str>, Error> {
     match fields.get(key) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::strange(format!("`{key}` in the response must be a string"))),
+        Some(_) => Err(Error::unexpected(format!("`{key}` in the response must be a string"))),
     }
 }
 
@@ -231,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_typed_by_the_question() {
+    fn an_answer_is_a_choice_or_a_form() {
         let chosen = ended("answered", json!({"value": "approve"}));
         assert_eq!(
             chosen,
@@ -255,12 +256,15 @@ mod tests {
             json!({"value": 1}),
             json!({"value": ["approve"]}),
         ] {
-            assert!(matches!(read(&response("answered", wrong)), Err(Error::Strange(_))));
+            assert!(matches!(
+                read(&response("answered", wrong)),
+                Err(Error::UnexpectedResponse(_))
+            ));
         }
     }
 
     #[test]
-    fn without_a_value_the_other_outcomes_are_whole() {
+    fn other_outcomes_need_no_value() {
         assert_eq!(ended("declined", json!({})), Outcome::Declined);
         assert_eq!(ended("cancelled", json!({})), Outcome::Cancelled);
         assert_eq!(
@@ -283,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_signed_actor_says_that_a_default_was_applied() {
+    fn only_the_signed_actor_shows_that_a_default_was_applied() {
         let by_default = json!({"actor": DEFAULT_ACTOR, "value": "hold"});
         assert_eq!(
             ended("expired", by_default),
@@ -299,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_carried_over_and_state_keeps_its_spelling() {
+    fn the_comment_is_read_and_the_state_keeps_its_spelling() {
         let text = response("declined", json!({"comment": "not today"})).to_string();
         let with_state = format!(
             "{},\"state\":{{ \"z\":1.50, \"a\":1e2 }}}}",
@@ -316,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response_is_refused() {
+    fn an_invalid_response_is_refused() {
         let good = response("declined", json!({}));
         for (pointer, value) in [
             ("/a2h_version", json!(3)),
@@ -335,12 +339,18 @@ mod tests {
             if wrong == good {
                 wrong["response"][pointer.rsplit('/').next().unwrap()] = value;
             }
-            assert!(matches!(read(&wrong), Err(Error::Strange(_))), "{wrong}");
+            assert!(matches!(read(&wrong), Err(Error::UnexpectedResponse(_))), "{wrong}");
         }
         for bytes in [&b""[..], b"[]", b"{}", br#"{"a2h_version":"0.3","a2h_version":"0.3"}"#] {
-            assert!(matches!(Resolved::from_response(bytes), Err(Error::Strange(_))));
+            assert!(matches!(
+                Resolved::from_response(bytes),
+                Err(Error::UnexpectedResponse(_))
+            ));
         }
         let huge = vec![b' '; MAX_RESPONSE_BYTES + 1];
-        assert!(matches!(Resolved::from_response(&huge), Err(Error::Strange(_))));
+        assert!(matches!(
+            Resolved::from_response(&huge),
+            Err(Error::UnexpectedResponse(_))
+        ));
     }
 }

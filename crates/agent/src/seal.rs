@@ -1,4 +1,4 @@
-//! Sealing the state an agent gives the hub to hold: the hub can neither read it nor change it unnoticed.
+//! Sealing (AES-GCM) for the state that the hub stores for an agent: the hub cannot read it, nor change it unnoticed.
 
 use std::fmt;
 use std::fs::File;
@@ -14,7 +14,7 @@ use countersign_protocol::{json, webhooks};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// A key is at most 64 characters; a file much longer is something else.
+/// A key has at most 64 characters; a much longer file is not a key file.
 const MAX_KEY_FILE_BYTES: u64 = 1024;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -25,19 +25,19 @@ pub enum SealError {
     BadKey { from: String },
     #[error("{from}: {reason}; the seal key is 32 bytes as base64 or hex")]
     NoKey { from: String, reason: String },
-    #[error("the seal key is also a callback secret, which the hub knows: make a key of its own for sealing")]
+    #[error("the seal key is also a callback secret, which the hub knows: generate a separate key for sealing")]
     SameAsCallbackSecret,
-    #[error("the state has no `sealed` token: it was not sealed, or it was exchanged for another")]
+    #[error("the state has no `sealed` token: it was not sealed, or it was replaced")]
     NotSealed,
-    #[error("the sealed text is not JSON: it was sealed by something else")]
+    #[error("the sealed text is not JSON: another program sealed it")]
     NotJson,
     #[error("the state is nested too deeply to be opened again")]
     TooDeep,
-    #[error("the system has no randomness to give: {0}")]
+    #[error("the system's random number generator failed: {0}")]
     NoRandomness(String),
 }
 
-/// 32 bytes that only the agent has: in its environment or a file, never in the state and never with the hub.
+/// A 32-byte key that only the agent has: in its environment or a file, never in the state and never at the hub.
 #[derive(Clone)]
 pub struct SealKey([u8; KEY_BYTES]);
 
@@ -75,7 +75,7 @@ impl SealKey {
         decode(text.trim()).map(Self)
     }
 
-    /// The hub knows the callback secrets, so a state sealed with one of them would be no secret to it.
+    /// Refuses a key that equals a callback secret: the hub knows those, and could open the state.
     pub fn refuse_same_as(&self, secrets: &[&str]) -> Result<(), SealError> {
         let same = |bytes: &[u8]| constant_time::verify_slices_are_equal(&self.0, bytes).is_ok();
         let known = secrets.iter().any(|secret| {
@@ -98,7 +98,7 @@ impl fmt::Debug for SealKey {
     }
 }
 
-/// 32 bytes have one length in hex and another in base64, so the three spellings cannot be mixed up.
+/// Hex and base64 of 32 bytes differ in length, so the spellings are unambiguous.
 fn decode(text: &str) -> Option<[u8; KEY_BYTES]> {
     if text.len() == 2 * KEY_BYTES {
         return decode_hex(text);
@@ -119,8 +119,8 @@ fn decode_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
     bytes.try_into().ok()
 }
 
-/// Which token is made. The first two are those of other implementations; prefer your own, which opens only for the
-/// message it was sealed for.
+/// The kind of token. `A2h` and `Ma2h` are compatible with other implementations; prefer `Own`, which opens only for
+/// the message it was sealed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding<'a> {
     A2h,
@@ -133,7 +133,7 @@ pub enum Binding<'a> {
 
 pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String, SealError> {
     let text = state.to_string();
-    // Better refused now than when the answer is there and the state does not open.
+    // Refuse a state that is too deep now, not when the answer arrives and the state does not open.
     serde_json::from_str::<Value>(&text).map_err(|_| SealError::TooDeep)?;
     let mut nonce = [0; NONCE_BYTES];
     getrandom::fill(&mut nonce).map_err(|error| SealError::NoRandomness(error.to_string()))?;
@@ -151,8 +151,8 @@ pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String
     Ok(SealToken::seal(&key.0, nonce, text.as_bytes(), binding)?.to_string())
 }
 
-/// `owner` is the agent id and the idempotency key a token of our own was sealed for. Whoever names one is not given a
-/// token that belongs to nobody; whoever names none opens only those.
+/// `owner` is the agent id and idempotency key of a `Binding::Own` token. With an owner only its bound tokens open;
+/// without one, only unbound tokens do.
 pub fn open(key: &SealKey, token: &str, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
     let owner = owner.map(|(agent_id, idempotency_key)| SealedFor {
         agent_id,
@@ -162,12 +162,12 @@ pub fn open(key: &SealKey, token: &str, owner: Option<(&str, &str)>) -> Result<V
     serde_json::from_slice(&plaintext).map_err(|_| SealError::NotJson)
 }
 
-/// The state as it goes into an envelope.
+/// Wraps a token into the `state` object of an envelope.
 pub fn sealed_state(token: &str) -> Value {
     json!({"sealed": token})
 }
 
-/// Opens the token in a state that came back. Whatever stands beside it was never sealed and is not looked at.
+/// Opens the token in a returned state. Other fields of the state were never sealed and are ignored.
 pub fn open_state(key: &SealKey, state: &RawValue, owner: Option<(&str, &str)>) -> Result<Value, SealError> {
     let state = json::parse(state.get().as_bytes()).map_err(|_| SealError::NotSealed)?;
     let token = state

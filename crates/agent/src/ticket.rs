@@ -1,4 +1,4 @@
-//! What must be kept to come back for the outcome later, from any process.
+//! A ticket: the data needed to wait for an outcome later, from any process.
 
 use countersign_protocol::a2h::Kind;
 use serde::{Deserialize, Serialize};
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Ticket {
     pub idempotency_key: String,
     pub agent_id: String,
-    /// None until the hub has accepted the message.
+    /// `None` until the hub has accepted the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// Where to look for the outcome, in the hub's own spelling.
+    /// The poll address, exactly as the hub sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_url: Option<String>,
     pub kind: Kind,
@@ -21,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_reads_back_as_it_was_written() {
+    fn a_ticket_survives_a_round_trip_through_json() {
         let sent = Ticket {
             idempotency_key: "ship-1.4".to_owned(),
             agent_id: "deploybot/dev".to_owned(),

@@ -1,4 +1,4 @@
-//! The command line. `serve` is what runs when no command is named, so its flags stand at the top level as well.
+//! The command line. `serve` runs when no command is named, so its flags also exist at the top level.
 
 mod admin;
 mod agent_side;
@@ -15,15 +15,15 @@ use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
 
 pub use admin::{
-    AgentCommand, CallbackCommand, DeliveryCommand, DeliveryState, KeyCommand, PersonCommand, Role, SecretCommand,
-    SignatureAlg,
+    AgentCommand, CallbackCommand, DeliveryCommand, DeliveryStateArg, KeyCommand, PersonCommand, RoleArg,
+    SecretCommand, SignatureAlgArg,
 };
 pub use agent_side::{
-    AgentSideCommand, AskArgs, CancelArgs, Content, Exec, JournalArgs, JournalCommand, KeyArgs, NotifyArgs, OpenArgs,
-    ReceiveArgs, Request, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
+    AgentSideCommand, AskArgs, CancelArgs, ContentArgs, ExecArgs, JournalArgs, JournalCommand, KeyArgs, NotifyArgs,
+    OpenArgs, ReceiveArgs, RequestArgs, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
 };
 pub use ahead::AheadArgs;
-pub use answer::{AnswerArgs, Field};
+pub use answer::{AnswerArgs, FieldArg};
 pub use inbox::InboxArgs;
 pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
@@ -42,7 +42,7 @@ pub struct Cli {
     #[command(flatten)]
     pub serve: ServeArgs,
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -93,7 +93,7 @@ pub struct ServeArgs {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Start the hub (what happens without a command, too).
     Serve(ServeArgs),
     /// Say what is wrong with this set-up, and what to do about it.
@@ -158,11 +158,11 @@ impl Cli {
         Self::parse().checked().unwrap_or_else(|error| error.exit())
     }
 
-    /// clap can refuse every top-level flag before a command, or none. `--json` and `--data` are welcome there, the
-    /// flags of the hub are not: `countersign --listen ADDR inbox` would listen to nobody.
+    /// Refuses hub flags before another command; clap can refuse all top-level flags there or none. `--json` and
+    /// `--data` are fine, but `countersign --listen ADDR inbox` would silently ignore the address.
     fn checked(self) -> Result<Self, clap::Error> {
         if self.command.is_some() && self.serve != ServeArgs::default() {
-            let message = "the flags of the hub stand after `serve`, or without any command";
+            let message = "flags of the hub go after `serve`, or stand without any command";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, message));
         }
         Ok(self)
@@ -188,7 +188,7 @@ mod tests {
         assert!(cli.command.is_none());
         assert_eq!(cli.serve.listen.as_deref(), Some("127.0.0.1:0"));
         let cli = read("serve --listen 127.0.0.1:0 --allow-loopback-callbacks --data d").unwrap();
-        let Some(Command::Serve(serve)) = cli.command else {
+        let Some(CliCommand::Serve(serve)) = cli.command else {
             panic!("not serve")
         };
         assert_eq!(serve.listen.as_deref(), Some("127.0.0.1:0"));

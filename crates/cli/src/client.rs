@@ -13,32 +13,32 @@ use reqwest::{Method, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-pub use error::HubError;
-pub use locate::{Location, Place};
-pub use reach::Reach;
-pub use socket::{Lost, Socket};
+pub use error::ClientError;
+pub use locate::{AddressSource, HubLocation};
+pub use reach::RelocatingClient;
+pub use socket::{Socket, SocketClosed};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// What even a slow line carries in a second; a body with files gets its time.
+/// The slowest upload rate a request timeout allows for; a body with files gets extra time accordingly.
 const SLOW_BYTES_PER_SECOND: u64 = 64 * 1024;
 
-pub struct Client {
-    location: Location,
+pub struct HubClient {
+    location: HubLocation,
     http: reqwest::Client,
 }
 
-impl Client {
-    pub fn new(location: Location) -> Result<Self> {
+impl HubClient {
+    pub fn new(location: HubLocation) -> Result<Self> {
         let http = location.http().timeout(REQUEST_TIMEOUT).build()?;
         Ok(Self { location, http })
     }
 
-    pub fn location(&self) -> &Location {
+    pub fn location(&self) -> &HubLocation {
         &self.location
     }
 
-    /// `path` is given in segments because ids may hold slashes and worse; each is escaped on its own.
-    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, HubError> {
+    /// `path` comes in segments, and each is escaped on its own, because ids may hold slashes.
+    pub async fn get(&self, path: &[&str], query: &[(&str, &str)]) -> Result<Value, ClientError> {
         let mut url = self.url(path);
         if !query.is_empty() {
             url.query_pairs_mut().extend_pairs(query);
@@ -46,26 +46,26 @@ impl Client {
         self.read(self.send(Method::GET, url, None).await?).await
     }
 
-    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, HubError> {
+    pub async fn post(&self, path: &[&str], body: &Value) -> Result<Value, ClientError> {
         self.read(self.send(Method::POST, self.url(path), Some(body)).await?)
             .await
     }
 
     /// One field of the reply to a GET: the list in `{"agents":[...]}`.
-    pub async fn get_field(&self, path: &[&str], query: &[(&str, &str)], field: &str) -> Result<Value, HubError> {
+    pub async fn get_field(&self, path: &[&str], query: &[(&str, &str)], field: &str) -> Result<Value, ClientError> {
         let mut reply = self.get(path, query).await?;
         reply
             .get_mut(field)
             .map(Value::take)
-            .ok_or_else(|| HubError::strange(format!("its reply has no `{field}`")))
+            .ok_or_else(|| ClientError::unexpected(format!("its reply has no `{field}`")))
     }
 
-    /// The reply as it came, whatever its status: for checks that look at more than the body.
-    pub async fn probe(&self, path: &[&str]) -> Result<Response, HubError> {
+    /// Returns the reply with any status: for checks that look at more than the body.
+    pub async fn probe(&self, path: &[&str]) -> Result<Response, ClientError> {
         self.send(Method::GET, self.url(path), None).await
     }
 
-    async fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Response, HubError> {
+    async fn send(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Response, ClientError> {
         let mut request = self.http.request(method, url).bearer_auth(&self.location.token);
         if let Some(body) = body {
             let bytes = body.to_string().into_bytes();
@@ -76,22 +76,22 @@ impl Client {
         request
             .send()
             .await
-            .map_err(|error| HubError::unreachable(&error, &self.location))
+            .map_err(|error| ClientError::unreachable(&error, &self.location))
     }
 
-    async fn read(&self, response: Response) -> Result<Value, HubError> {
+    async fn read(&self, response: Response) -> Result<Value, ClientError> {
         let status = response.status();
         let body = response
             .bytes()
             .await
-            .map_err(|error| HubError::unreachable(&error, &self.location))?;
+            .map_err(|error| ClientError::unreachable(&error, &self.location))?;
         if !status.is_success() {
-            return Err(HubError::refused(status, &body));
+            return Err(ClientError::refused(status, &body));
         }
         if status == StatusCode::NO_CONTENT {
             return Ok(Value::Null);
         }
-        serde_json::from_slice(&body).map_err(|_| HubError::strange("its reply is not JSON".to_owned()))
+        serde_json::from_slice(&body).map_err(|_| ClientError::unexpected("its reply is not JSON".to_owned()))
     }
 
     pub fn url(&self, path: &[&str]) -> Url {
@@ -104,20 +104,20 @@ impl Client {
 }
 
 /// Reads a reply of the hub into the shape this client knows.
-pub fn typed<T: DeserializeOwned>(reply: &Value) -> Result<T, HubError> {
-    T::deserialize(reply).map_err(|error| HubError::strange(format!("its reply is not understood: {error}")))
+pub fn typed<T: DeserializeOwned>(reply: &Value) -> Result<T, ClientError> {
+    T::deserialize(reply).map_err(|error| ClientError::unexpected(format!("its reply is not understood: {error}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn client(url: &str) -> Client {
+    fn client(url: &str) -> HubClient {
         let url = Url::parse(url).unwrap();
-        Client::new(Location {
+        HubClient::new(HubLocation {
             url,
             token: "t".to_owned(),
-            place: Place::Environment,
+            source: AddressSource::Environment,
         })
         .unwrap()
     }

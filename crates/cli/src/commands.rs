@@ -1,4 +1,4 @@
-//! One module per command. A command returns the text it has to say; only `main` writes to the terminal.
+//! One module per command. A command returns its output; only `main` writes to the terminal.
 
 mod agent;
 pub mod agent_side;
@@ -26,10 +26,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::{ClientCommand, Globals};
-use crate::client::{Client, Location, typed};
+use crate::client::{HubClient, HubLocation, typed};
 use crate::screen;
 
-/// What a command has to say, and the code it ends with. Commands that could not do their work fail instead.
+/// The output of a command and its exit code. A command that could not do its work returns an error instead.
 pub struct Finished {
     pub text: String,
     pub code: u8,
@@ -37,26 +37,26 @@ pub struct Finished {
 
 impl Finished {
     pub fn silent() -> Self {
-        Self::well(String::new())
+        Self::ok(String::new())
     }
 
-    pub fn well(text: String) -> Self {
-        Self::ending(text, 0)
+    pub fn ok(text: String) -> Self {
+        Self::with_code(text, 0)
     }
 
-    /// The work was done, and what came out of it is bad news.
+    /// The command completed, and its result is bad news.
     pub fn failed(text: String) -> Self {
-        Self::ending(text, 1)
+        Self::with_code(text, 1)
     }
 
-    pub fn ending(text: String, code: u8) -> Self {
+    pub fn with_code(text: String, code: u8) -> Self {
         Self { text, code }
     }
 }
 
 pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> {
     let data = || data_dir::resolve(globals.data.as_deref());
-    let client = &Client::new(Location::find(data)?)?;
+    let client = &HubClient::new(HubLocation::find(data)?)?;
     let json = globals.json;
     let text = match command {
         ClientCommand::Agent(command) => agent::run(command, client, json).await,
@@ -72,10 +72,10 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Delivery(command) => delivery::run(command, client, json).await,
         ClientCommand::Key(command) => key::run(command, client, json).await,
     };
-    text.map(Finished::well)
+    text.map(Finished::ok)
 }
 
-/// The hub's reply for machines as it came, for people in `words`.
+/// The hub's reply: verbatim JSON for machines, rendered by `words` for people.
 fn present<T: DeserializeOwned>(reply: &Value, json: bool, words: impl FnOnce(T) -> String) -> Result<String> {
     if json {
         return Ok(screen::json(reply));

@@ -1,4 +1,4 @@
-//! An inbox item as the hub tells it: only the fields this program shows or acts on.
+//! An inbox item as the hub sends it: only the fields that this program shows or acts on.
 
 mod cue;
 mod run;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::screen::{Instant, duration_words};
+use crate::screen::{HubTime, duration_words};
 
-/// Of an answer, where it need not be told to its end.
-const LONGEST_SHORT: usize = 200;
+/// A short answer text is cut after this many characters.
+const MAX_SHORT_CHARS: usize = 200;
 
 #[derive(Debug, Deserialize)]
 pub struct Item {
@@ -22,40 +22,40 @@ pub struct Item {
     pub status: String,
     pub title: String,
     pub body: Option<String>,
-    pub agent: Agent,
+    pub agent: ItemAgent,
     pub priority: String,
     #[serde(default)]
     pub tags: Vec<String>,
     #[serde(default)]
-    pub context: Vec<Part>,
+    pub context: Vec<ItemPart>,
     #[serde(default)]
     pub sensitive: bool,
-    pub question: Option<Question>,
-    pub action: Option<Action>,
+    pub question: Option<ItemQuestion>,
+    pub action: Option<TaskDetails>,
     #[serde(default)]
     pub resolvers: Vec<String>,
     #[serde(default)]
     pub can_answer: bool,
-    /// Free text is an answer, whatever is offered, and files may come with it.
+    /// Free text is accepted besides the offered options, and files may be attached.
     #[serde(default)]
     pub open_ended: bool,
-    /// Of a text: none at all is an answer too.
+    /// For a text question: an empty answer is allowed.
     #[serde(default)]
     pub may_be_empty: bool,
     #[serde(default)]
-    pub permissions: Permissions,
-    pub created_at: Instant,
-    pub expires_at: Option<Instant>,
+    pub permissions: ItemPermissions,
+    pub created_at: HubTime,
+    pub expires_at: Option<HubTime>,
     pub default_on_expire: Option<Value>,
-    pub source: Option<Source>,
-    /// Of an agent in a terminal; lists leave it out.
-    pub presence: Option<Presence>,
-    pub resolution: Option<Resolution>,
-    pub delivery: Option<Delivery>,
+    pub source: Option<ItemSource>,
+    /// For agents in terminals only; lists omit it.
+    pub presence: Option<TerminalPresence>,
+    pub resolution: Option<ItemResolution>,
+    pub delivery: Option<ItemDelivery>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Agent {
+pub struct ItemAgent {
     pub id: String,
     pub run_id: String,
     pub runtime: String,
@@ -66,7 +66,7 @@ pub struct Agent {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Part {
+pub enum ItemPart {
     Text {
         text: String,
     },
@@ -76,7 +76,7 @@ pub enum Part {
     File {
         file: FileLink,
     },
-    /// A kind that this version does not know, from a newer hub.
+    /// A kind from a newer hub, unknown to this version.
     #[serde(other)]
     Unknown,
 }
@@ -90,79 +90,79 @@ pub struct FileLink {
 
 #[derive(Debug, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Question {
+pub enum ItemQuestion {
     Confirm(Choices),
     Select(Choices),
     Text,
     Form {
         schema: Value,
     },
-    /// A kind that this version does not know, from a newer hub.
+    /// A kind from a newer hub, unknown to this version.
     #[serde(other)]
     Unknown,
 }
 
 #[derive(Debug, Deserialize)]
 pub struct Choices {
-    pub options: Vec<Choice>,
+    pub options: Vec<ItemChoice>,
     #[serde(default)]
     pub allow_edit: bool,
-    /// Of a select: several may be picked.
+    /// For a select: several options may be picked.
     #[serde(default)]
     pub many: bool,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Choice {
+pub struct ItemChoice {
     pub value: String,
     pub label: String,
     pub description: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Action {
+pub struct TaskDetails {
     pub instructions: String,
-    pub checklist: Option<Vec<Step>>,
+    pub checklist: Option<Vec<ChecklistStep>>,
     pub verification: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Step {
+pub struct ChecklistStep {
     pub text: String,
     #[serde(default)]
     pub done: bool,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Source {
+pub struct ItemSource {
     pub door: String,
-    /// Only some doors have families and versions.
+    /// Only some doors have a family and a version.
     #[serde(default)]
     pub family: String,
     #[serde(default)]
     pub version: String,
-    /// What follows is told by terminals only.
+    /// The next four fields come from terminals only.
     pub runtime: Option<String>,
     pub project_dir: Option<String>,
     pub terminal: Option<String>,
-    /// The earlier messages that ended when this one came, with blanks between.
+    /// The earlier messages that this one superseded, separated by spaces.
     pub supersedes: Option<String>,
-    /// What follows is told by runs only.
+    /// The last two fields come from runs only.
     #[serde(rename = "agentName")]
     pub agent_name: Option<String>,
     pub strategy: Option<String>,
 }
 
-/// What the asker allows beside an answer; a hub may leave it out.
+/// The actions the asker allows besides answering; a hub may omit them.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(default)]
-pub struct Permissions {
+pub struct ItemPermissions {
     pub respond: bool,
-    /// Whether it may be declined.
+    /// Whether the message may be declined.
     pub ignore: bool,
 }
 
-impl Default for Permissions {
+impl Default for ItemPermissions {
     fn default() -> Self {
         Self {
             respond: true,
@@ -172,14 +172,14 @@ impl Default for Permissions {
 }
 
 #[derive(Debug, Clone, Deserialize)]
-pub struct Presence {
-    /// `waiting`, `gone` or `paused`; nothing once it is decided.
+pub struct TerminalPresence {
+    /// `waiting`, `gone` or `paused`; none once the message is decided.
     pub state: Option<String>,
-    pub since: Option<Instant>,
+    pub since: Option<HubTime>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Resolution {
+pub struct ItemResolution {
     pub resolution_id: String,
     pub resolution: String,
     #[serde(default)]
@@ -188,9 +188,9 @@ pub struct Resolution {
     #[serde(default)]
     pub edited: bool,
     pub actor: String,
-    pub resolved_at: Instant,
+    pub resolved_at: HubTime,
     pub comment: Option<String>,
-    pub checklist: Option<Vec<Step>>,
+    pub checklist: Option<Vec<ChecklistStep>>,
     #[serde(default)]
     pub files: Vec<SentFile>,
 }
@@ -203,28 +203,28 @@ pub struct SentFile {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Delivery {
+pub struct ItemDelivery {
     pub state: String,
     pub attempts: u64,
-    pub next_attempt_at: Option<Instant>,
-    pub delivered_at: Option<Instant>,
+    pub next_attempt_at: Option<HubTime>,
+    pub delivered_at: Option<HubTime>,
     pub last_error: Option<String>,
 }
 
 impl Item {
-    /// What kind of thing waits: the question of an ask, else the verb.
+    /// The item's kind: the question's kind for an ask, else the verb.
     pub fn kind(&self) -> &str {
         match &self.question {
-            Some(Question::Confirm(_)) => "confirm",
-            Some(Question::Select(choices)) if choices.many => "many",
-            Some(Question::Select(_)) => "select",
-            Some(Question::Text) => "text",
-            Some(Question::Form { .. }) => "form",
-            Some(Question::Unknown) | None => &self.verb,
+            Some(ItemQuestion::Confirm(_)) => "confirm",
+            Some(ItemQuestion::Select(choices)) if choices.many => "many",
+            Some(ItemQuestion::Select(_)) => "select",
+            Some(ItemQuestion::Text) => "text",
+            Some(ItemQuestion::Form { .. }) => "form",
+            Some(ItemQuestion::Unknown) | None => &self.verb,
         }
     }
 
-    /// What happens to the item if nobody answers. Only a declared default ever answers by itself.
+    /// The effect of the expiry on an unanswered item. Only a declared default ever answers automatically.
     pub fn expiry_words(&self, now: jiff::Timestamp) -> String {
         let Some(expires_at) = &self.expires_at else {
             return "waits until answered".to_owned();
@@ -241,16 +241,16 @@ impl Item {
     }
 }
 
-impl Resolution {
-    /// Only what was chosen or a text is named: a form's fields may be long or sensitive.
+impl ItemResolution {
+    /// Names only options and texts: a form's fields may be long or sensitive.
     fn words(&self) -> String {
         self.words_with(&self.value_words())
     }
 
-    /// Who wrote a long text knows it.
+    /// Like `words`, with a long text cut short.
     fn short_words(&self) -> String {
         let value = self.value_words();
-        match value.char_indices().nth(LONGEST_SHORT) {
+        match value.char_indices().nth(MAX_SHORT_CHARS) {
             Some((end, _)) => self.words_with(&format!("{}… ({})", &value[..end], size_words(value.len() as u64))),
             None => self.words_with(&value),
         }
@@ -351,7 +351,7 @@ pub mod tests {
     #[test]
     fn an_unknown_question_does_not_hide_the_item() {
         let item = item(json!({"question": {"kind": "drawing", "canvas": [1, 2]}, "context": [{"kind": "sound"}]}));
-        assert!(matches!(item.question, Some(Question::Unknown)));
+        assert!(matches!(item.question, Some(ItemQuestion::Unknown)));
         assert_eq!(item.kind(), "ask");
     }
 

@@ -1,4 +1,4 @@
-//! The `countersign` binary: reads the command line, runs one command, and says by its exit code how it went.
+//! The `countersign` binary: reads the command line, runs one command and exits with its code.
 
 mod args;
 mod client;
@@ -10,11 +10,11 @@ mod stops;
 use std::future::Future;
 use std::process::ExitCode;
 
-use args::{Cli, Command, Globals, ServeArgs};
+use args::{Cli, CliCommand, Globals, ServeArgs};
 use commands::Finished;
 use tokio::runtime::Builder;
 
-/// A request allocates a few dozen small pieces on one thread and frees some on another; this allocator is made for that.
+/// A request allocates a few dozen small pieces on one thread and frees some on another; mimalloc is made for that.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -26,18 +26,18 @@ fn main() -> ExitCode {
     } = Cli::read();
     let outcome = match command {
         None => start_serve(serve, &globals),
-        Some(Command::Serve(args)) => start_serve(args, &globals),
-        Some(Command::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
-        Some(Command::Client(command)) => run_client(commands::run(command, &globals)),
-        Some(Command::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
-        Some(Command::Skill(command)) => run_client(commands::skill::run(command, &globals)),
-        Some(Command::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
-        Some(Command::Store(command)) => run_client(commands::store::run(command, &globals)),
+        Some(CliCommand::Serve(args)) => start_serve(args, &globals),
+        Some(CliCommand::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
+        Some(CliCommand::Client(command)) => run_client(commands::run(command, &globals)),
+        Some(CliCommand::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
+        Some(CliCommand::Skill(command)) => run_client(commands::skill::run(command, &globals)),
+        Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
+        Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
     match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
         Ok(Finished { code, .. }) => ExitCode::from(code),
         Err(error) => {
-            screen::complain(&format!("{error:#}"));
+            screen::print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
@@ -49,7 +49,7 @@ fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
     Builder::new_multi_thread().enable_all().build()?.block_on(serving)
 }
 
-/// A client makes one request after the other: it needs no threads.
+/// A client sends one request at a time, so it needs a single thread.
 fn run_client(work: impl Future<Output = anyhow::Result<Finished>>) -> anyhow::Result<Finished> {
     Builder::new_current_thread().enable_all().build()?.block_on(work)
 }

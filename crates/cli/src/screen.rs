@@ -7,16 +7,16 @@ use std::io::{self, ErrorKind, Write};
 
 use serde_json::Value;
 
-pub use clock::{Instant, duration_words, instant_words};
+pub use clock::{HubTime, duration_words, instant_words};
 pub use countersign_protocol::visible::{escape, escape_json, escape_lines};
-pub use table::Table;
+pub use table::TextTable;
 
-/// One line of JSON. Characters that a terminal would act on are written as JSON escapes, which mean the same.
+/// One line of JSON. Characters that a terminal would act on are written as equivalent JSON escapes.
 pub fn json(value: &Value) -> String {
     escape_json(&value.to_string()) + "\n"
 }
 
-/// An untrusted text of several lines, with a margin so that it cannot pass for a line of this program.
+/// An untrusted multi-line text, with a margin so that it cannot pass for this program's own output.
 pub fn quote(text: &str) -> String {
     escape_lines(text)
         .lines()
@@ -24,7 +24,7 @@ pub fn quote(text: &str) -> String {
         .collect()
 }
 
-/// Writes to standard output. A reader that went away (`| head`) is no failure.
+/// Writes to standard output. A closed pipe (`| head`) is not an error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -33,18 +33,18 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes one line to standard error: what happens meanwhile, while standard output is kept for the answer.
-pub fn remark(line: &str) {
+/// Writes a progress line to standard error; standard output is reserved for the result.
+pub fn print_notice(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escape(line));
 }
 
-/// Writes to standard error what is escaped already, without a line break of its own.
-pub fn note(text: &str) {
+/// Writes already escaped text to standard error, without adding a line break.
+pub fn write_stderr(text: &str) {
     let _ = io::stderr().write_all(text.as_bytes());
 }
 
-/// Writes an error to standard error, where a closed terminal is nobody's problem any more.
-pub fn complain(message: &str) {
+/// Writes an error to standard error, ignoring a closed terminal.
+pub fn print_error(message: &str) {
     let _ = writeln!(io::stderr(), "error: {}", escape_lines(message));
 }
 

@@ -1,4 +1,4 @@
-//! The signals that end a program, so that it can give the terminal back first.
+//! The signals that end the program, handled so that the terminal is restored first.
 
 use std::time::Duration;
 
@@ -6,27 +6,27 @@ use anyhow::Result;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// How long a program that is told of the end of its terminal may take to give it back.
-const FAREWELL: Duration = Duration::from_secs(1);
-/// As the shell would call a program that this signal ended.
+/// The time a program has to restore the terminal after SIGHUP.
+const HANGUP_GRACE: Duration = Duration::from_secs(1);
+/// The exit codes a shell reports for a program ended by SIGHUP and SIGINT.
 const HUNG_UP: i32 = 128 + 1;
 const INTERRUPTED: i32 = 128 + 2;
 
-/// A terminal that is gone is read again and again by those who read its keys, and nothing else in that thread gets a turn.
-/// So its end is heard here too.
-pub fn end_with_the_terminal() -> Result<()> {
+/// Exits after SIGHUP even if the main thread is stuck: a key reader polls a vanished terminal in a busy loop and
+/// starves everything else on that thread. So a thread of its own waits for the signal.
+pub fn exit_on_hangup() -> Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let mut hang_up = runtime.block_on(async { signal(SignalKind::hangup()) })?;
     std::thread::spawn(move || {
         runtime.block_on(hang_up.recv());
-        std::thread::sleep(FAREWELL);
+        std::thread::sleep(HANGUP_GRACE);
         std::process::exit(HUNG_UP);
     });
     Ok(())
 }
 
-/// Whoever presses Ctrl-C again does not want to wait for anything, not even for a farewell.
-pub fn end_at_the_second_interrupt() -> Result<()> {
+/// A second Ctrl-C exits at once, without restoring anything.
+pub fn exit_on_second_interrupt() -> Result<()> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     let mut interrupt = runtime.block_on(async { signal(SignalKind::interrupt()) })?;
     std::thread::spawn(move || {
@@ -37,13 +37,13 @@ pub fn end_at_the_second_interrupt() -> Result<()> {
     Ok(())
 }
 
-pub struct Stops {
+pub struct StopSignals {
     interrupt: Signal,
     terminate: Signal,
     hang_up: Signal,
 }
 
-impl Stops {
+impl StopSignals {
     pub fn new() -> Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,

@@ -1,4 +1,5 @@
-//! Where the hub is: the environment's word first, then `hub.json` in the data directory. Both programs go by this.
+//! The hub's address: from the environment first, then from `hub.json` in the data directory. Shared by both
+//! programs.
 
 use std::env;
 use std::fs::{File, TryLockError};
@@ -12,15 +13,15 @@ use serde::de::DeserializeOwned;
 use super::data_dir::{fault_of_directory, fault_of_file};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Address {
+pub struct HubAddress {
     pub url: String,
     pub token: String,
-    pub place: Place,
+    pub source: AddressSource,
 }
 
-/// Who named the hub.
+/// Where the hub's address came from.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Place {
+pub enum AddressSource {
     Environment,
     DataDirectory(PathBuf),
 }
@@ -31,13 +32,13 @@ pub enum LocateError {
     NoHub(PathBuf),
     #[error("{0}")]
     Unusable(String),
-    /// What somebody set, and can set otherwise.
+    /// A wrong setting, which the user can correct.
     #[error("{0}")]
     Setting(String),
 }
 
-impl Address {
-    /// `data` is asked for only when the environment does not name the hub; `own` takes address and token from `hub.json`.
+impl HubAddress {
+    /// `data` is called only if the environment does not name the hub; `own` takes address and token from `hub.json`.
     pub fn find<F: DeserializeOwned>(
         data: impl FnOnce() -> anyhow::Result<PathBuf>,
         own: impl FnOnce(F) -> (String, Option<String>),
@@ -45,8 +46,8 @@ impl Address {
         Self::choose(data, own, |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
-    /// A token alone is used on the hub of the data directory. An address alone is refused: a token from `hub.json` must
-    /// not travel to an address that somebody else may have put into the environment.
+    /// A token alone is used on the hub of the data directory. An address alone is refused: a token from `hub.json`
+    /// must not be sent to an address that another party may have put into the environment.
     fn choose<F: DeserializeOwned>(
         data: impl FnOnce() -> anyhow::Result<PathBuf>,
         own: impl FnOnce(F) -> (String, Option<String>),
@@ -56,7 +57,7 @@ impl Address {
             (Some(url), Some(token)) => Ok(Self {
                 url,
                 token,
-                place: Place::Environment,
+                source: AddressSource::Environment,
             }),
             (Some(_), None) => {
                 let told = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
@@ -69,7 +70,7 @@ impl Address {
                 Ok(Self {
                     url,
                     token,
-                    place: Place::DataDirectory(data),
+                    source: AddressSource::DataDirectory(data),
                 })
             }
         }
@@ -78,14 +79,12 @@ impl Address {
 
 fn too_old(data: &Path) -> LocateError {
     let shown = data.display();
-    LocateError::Unusable(format!(
-        "the hub on {shown} is older than this program: stop it and start it anew"
-    ))
+    LocateError::Unusable(format!("the hub on {shown} is older than this program: restart it"))
 }
 
-/// `hub.json`, as much of it as the caller wants to know, while the hub that wrote it lives. One that was killed leaves its
-/// file behind; whoever listens on its port now must be sent neither a token nor a question. Nor must whoever else can write
-/// there.
+/// Reads `hub.json` while the hub that wrote it is alive. A killed hub leaves its file behind, and another process
+/// may listen on its port by now; that process must get neither a token nor a question. A directory that other users
+/// can write to is refused for the same reason.
 pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError> {
     if let Some(fault) = fault_of_directory(data) {
         return Err(LocateError::Unusable(fault));
@@ -109,7 +108,7 @@ pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError>
     if let Some(fault) = fault {
         return Err(LocateError::Unusable(fault));
     }
-    // The parser's own words would quote the file, which holds a token.
+    // The parser's error would quote the file, which holds a token.
     let damaged = || LocateError::Unusable(format!("{} is damaged: restart the hub", path.display()));
     serde_json::from_str(&text).map_err(|_| damaged())
 }
@@ -122,7 +121,7 @@ fn read(path: &Path) -> io::Result<(String, Option<String>)> {
     Ok((text, fault))
 }
 
-/// The hub holds its lock for as long as it lives. Where locks cannot be asked for, the file is believed.
+/// The hub holds its lock while it runs. Where locks are unsupported, the file is trusted.
 fn is_held(lock: &Path) -> bool {
     let Ok(lock) = File::open(lock) else { return false };
     match lock.try_lock_shared() {
@@ -131,20 +130,20 @@ fn is_held(lock: &Path) -> bool {
     }
 }
 
-/// `host` as it stands in an address.
+/// `host` as written in a URL.
 pub fn is_loopback(host: &str) -> bool {
     let address: Option<IpAddr> = host.trim_matches(['[', ']']).parse().ok();
     host == "localhost" || address.is_some_and(|address| address.is_loopback())
 }
 
-/// What to say before a token leaves this machine unencrypted; once, however often the hub is looked for.
+/// The warning before a token leaves this machine unencrypted; given once per process.
 pub fn plain_warning(is_https: bool, host: &str, shown: &str) -> Option<String> {
-    static IS_SAID: AtomicBool = AtomicBool::new(false);
-    if is_https || is_loopback(host) || IS_SAID.swap(true, Ordering::Relaxed) {
+    static WARNED: AtomicBool = AtomicBool::new(false);
+    if is_https || is_loopback(host) || WARNED.swap(true, Ordering::Relaxed) {
         return None;
     }
     Some(format!(
-        "{shown} is reached without encryption: everybody on the way can read the token and the answers"
+        "{shown} is reached without encryption: anyone on the network path can read the token and the answers"
     ))
 }
 
@@ -160,8 +159,8 @@ mod tests {
 
     use super::*;
 
-    fn choose(variables: &[(&str, &str)]) -> Result<Address, LocateError> {
-        Address::choose(
+    fn choose(variables: &[(&str, &str)]) -> Result<HubAddress, LocateError> {
+        HubAddress::choose(
             || Ok("/nonexistent/data".into()),
             |_: Value| (String::new(), None),
             |name| {
@@ -177,8 +176,8 @@ mod tests {
     fn the_environment_names_the_hub() {
         let address = choose(&[("COUNTERSIGN_URL", "https://hub.example"), ("COUNTERSIGN_TOKEN", "t")]).unwrap();
         assert_eq!(
-            (address.url.as_str(), address.place),
-            ("https://hub.example", Place::Environment)
+            (address.url.as_str(), address.source),
+            ("https://hub.example", AddressSource::Environment)
         );
     }
 

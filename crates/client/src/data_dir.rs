@@ -1,4 +1,4 @@
-//! Where the hub keeps its data, and where clients look for it.
+//! The location of the data directory, for the hub and for clients.
 
 use std::env;
 use std::ffi::OsString;
@@ -8,18 +8,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// Others who may write to a directory can put a hub of theirs into it.
+/// Another user who can write to the directory could plant a fake hub there.
 const WRITTEN_BY_OTHERS: u32 = 0o022;
-/// Others who may read `hub.json` are the owner as much as we are.
+/// Another user who can read `hub.json` has the owner's token.
 const OPEN_TO_OTHERS: u32 = 0o077;
 
-/// Why a directory must not be trusted, if it is there.
+/// The reason not to trust the directory, if it exists and there is one.
 pub fn fault_of_directory(path: &Path) -> Option<String> {
     let found = path.metadata().ok()?;
     fault(path, &found, WRITTEN_BY_OTHERS, "700")
 }
 
-/// The same of a file with secrets in it, as it was opened.
+/// The reason not to trust an opened file that holds secrets.
 pub fn fault_of_file(path: &Path, opened: &Metadata) -> Option<String> {
     fault(path, opened, OPEN_TO_OTHERS, "600")
 }
@@ -37,7 +37,7 @@ fn fault(path: &Path, found: &Metadata, forbidden: u32, wanted: &str) -> Option<
     })
 }
 
-/// The directory named on the command line, else by the environment, else the usual place under the home directory.
+/// The directory from the command line, else from the environment, else the default under the home directory.
 pub fn resolve(named: Option<&Path>) -> Result<PathBuf> {
     let chosen = choose(named, |name| env::var_os(name).filter(|value| !value.is_empty()))
         .context("no data directory: give one with --data DIR, or set COUNTERSIGN_DATA or HOME")?;
@@ -51,7 +51,7 @@ fn choose(named: Option<&Path>, variable: impl Fn(&str) -> Option<OsString>) -> 
     if let Some(data) = variable("COUNTERSIGN_DATA") {
         return Some(data.into());
     }
-    // The XDG rules say that a relative path there is to be ignored.
+    // The XDG specification says to ignore relative paths here.
     let shared = variable("XDG_DATA_HOME")
         .map(PathBuf::from)
         .filter(|path| path.is_absolute());
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_word_wins() {
+    fn flag_beats_environment_beats_home() {
         let all = [
             ("COUNTERSIGN_DATA", "/env"),
             ("XDG_DATA_HOME", "/xdg"),

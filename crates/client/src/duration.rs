@@ -1,9 +1,9 @@
-//! Spans as people type them, the same for both programs.
+//! Durations as people type them, shared by both programs.
 
 use std::time::Duration;
 
-/// Longer than anything waits; keeps sums of instants far from their limits.
-const LONGEST: Duration = Duration::from_secs(3660 * 24 * 3600);
+/// Longer than any wait; keeps sums of instants far from overflow.
+const MAX_SPAN: Duration = Duration::from_secs(3660 * 24 * 3600);
 
 /// `90s`, `10m`, `2h`, `3d`, or several of them in a row: `1h30m`.
 pub fn read(text: &str) -> Result<Duration, String> {
@@ -22,7 +22,7 @@ pub fn read(text: &str) -> Result<Duration, String> {
     }
     match total {
         Duration::ZERO => Err(not_a_span()),
-        total if total > LONGEST => Err(too_long()),
+        total if total > MAX_SPAN => Err(too_long()),
         total => Ok(total),
     }
 }
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_span_is_refused() {
+    fn malformed_spans_are_refused() {
         for text in [
             "",
             "10",

@@ -1,4 +1,4 @@
-//! Who a credential stands for, and what that allows.
+//! Principals: the identity behind a credential, and its permissions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -18,7 +18,7 @@ pub enum Principal {
         name: String,
         role: Role,
     },
-    /// A person's terminals, where agents run: they ask that person, and can do nothing in their name.
+    /// The terminals of a person, where agents run: they may ask that person, but not act on the person's behalf.
     Terminal {
         person: String,
     },
@@ -27,10 +27,10 @@ pub enum Principal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Administers the hub, and resolves what names them.
+    /// Administers the hub, and resolves messages that name them.
     Owner,
     Resolver,
-    /// Sees everything, decides nothing.
+    /// Read-only access.
     Viewer,
 }
 
@@ -70,12 +70,12 @@ impl Principal {
         match self {
             Self::Agent { id } => Actor::agent(id),
             Self::Person { name, .. } => Actor::human(name),
-            // Which of its agents acts is known from the call, not from the token.
+            // The token does not say which agent acts; the request does.
             Self::Terminal { .. } => Actor::agent("terminal"),
         }
     }
 
-    /// The actor under which this principal may try to resolve anything at all.
+    /// The actor for resolving messages; a rejection if this principal may not resolve at all.
     pub fn resolver(&self) -> Result<Actor, Rejection> {
         let actor = self.actor();
         match self {
@@ -95,12 +95,12 @@ impl Principal {
     }
 }
 
-/// Exact match and nothing else: no wildcards, no implied resolvers.
+/// Exact match only: no wildcards, no implied resolvers.
 pub fn may_resolve(content: &Content, actor: &Actor) -> bool {
     content.resolvers.contains(actor)
 }
 
-/// Names of people: short and plain, because they stand in actors, tables and addresses.
+/// Names of people: short and plain, because they appear in actors, tables and URLs.
 pub fn is_person_name(name: &str) -> bool {
     (1..=64).contains(&name.len())
         && name
@@ -108,7 +108,7 @@ pub fn is_person_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@' | b'+'))
 }
 
-/// Ids of agents: visible characters without spaces. `#` is kept free, the wire uses it to name a session.
+/// Ids of agents: visible characters without spaces. `#` is reserved: the wire uses it to name a session.
 pub fn is_agent_id(id: &str) -> bool {
     (1..=200).contains(&id.len()) && id.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '#')
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_decides_nothing_in_its_persons_name() {
+    fn a_terminal_may_not_resolve_on_behalf_of_its_person() {
         let terminal = Principal::Terminal {
             person: "olga".to_owned(),
         };

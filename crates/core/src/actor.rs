@@ -1,4 +1,4 @@
-//! Who did something: `human:…`, `agent:…` or `system:…`, always attested by the hub from a credential.
+//! Actors: `human:…`, `agent:…` or `system:…`, always attested by the hub from a credential.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Actor(String);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("an actor is written human:<id>, agent:<id> or system:<id>")]
+#[error("an actor is written as human:<id>, agent:<id> or system:<id>")]
 pub struct ActorError;
 
 impl Actor {
@@ -22,12 +22,12 @@ impl Actor {
         Self(format!("agent:{id}"))
     }
 
-    /// The hub itself, applying a default the asker declared.
+    /// The hub, when it applies the default that the asker declared.
     pub fn default_on_expire() -> Self {
         Self("system:default_on_expire".to_owned())
     }
 
-    /// The hub itself, ending a message whose asker declared no default.
+    /// The hub, when a message without a default expires.
     pub fn expired() -> Self {
         Self("system:expired".to_owned())
     }

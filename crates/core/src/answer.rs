@@ -1,4 +1,4 @@
-//! Does an answer fit the question?
+//! Checks an answer against its question.
 
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
@@ -8,41 +8,41 @@ use crate::rejection::Rejection;
 use crate::schema;
 
 const MAX_TYPED_CHARS: usize = 20_000;
-/// Of a text that may also be empty.
+/// For a text that may also be empty.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
-/// Nobody could say which of the two was meant, on no surface.
+/// Shown by every surface when an answer is ambiguous: it has both a choice and free text.
 pub const PICKED_AND_WROTE: &str =
     "you picked a choice and wrote an answer of your own: choose one of the two, and empty the other";
 pub const FILLED_IN_AND_WROTE: &str =
     "you filled in the form and wrote an answer of your own: choose one of the two, and empty the other";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fits {
-    /// The answer is text the asker did not offer.
+pub struct CheckedAnswer {
+    /// The answer is free text, not an offered value.
     pub edited: bool,
 }
 
-/// Of an ask that is open-ended any text fits that says something, and none at all where files say enough; of one that may
-/// be empty, any.
-pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<Fits, Rejection> {
+/// Like [`check`], with the rules for free text: an open-ended ask also accepts any text that is not blank, or a blank
+/// text if files come with it; an ask that may be empty accepts any text.
+pub fn check_ask(ask: &Ask, value: &Value, has_files: bool) -> Result<CheckedAnswer, Rejection> {
     if let (Question::Text, Value::String(text), true) = (&ask.question, value, ask.may_be_empty) {
         return check_bytes(text).map(|()| AS_ASKED);
     }
     let as_asked = check(&ask.question, value);
     match (value, as_asked) {
         (Value::String(text), as_asked) if ask.open_ended && text.trim().is_empty() => match as_asked {
-            // Blanks may be what was offered.
-            Ok(fits) if !matches!(ask.question, Question::Text) => Ok(fits),
+            // A blank value may be one of the options.
+            Ok(checked) if !matches!(ask.question, Question::Text) => Ok(checked),
             Ok(_) | Err(_) if has_files => Ok(AS_ASKED),
-            Ok(_) | Err(_) => Err(refuse("write something; it is blank")),
+            Ok(_) | Err(_) => Err(refuse("write an answer; it is blank")),
         },
-        (Value::String(text), Err(_)) if ask.open_ended => check_length(text).map(|()| Fits { edited: true }),
+        (Value::String(text), Err(_)) if ask.open_ended => check_length(text).map(|()| CheckedAnswer { edited: true }),
         (_, as_asked) => as_asked,
     }
 }
 
-pub fn check(question: &Question, value: &Value) -> Result<Fits, Rejection> {
+pub fn check(question: &Question, value: &Value) -> Result<CheckedAnswer, Rejection> {
     match question {
         Question::Select {
             options, many: true, ..
@@ -58,13 +58,13 @@ pub fn check(question: &Question, value: &Value) -> Result<Fits, Rejection> {
     }
 }
 
-const AS_ASKED: Fits = Fits { edited: false };
+const AS_ASKED: CheckedAnswer = CheckedAnswer { edited: false };
 
 fn refuse(message: impl Into<String>) -> Rejection {
     Rejection::field("value", message)
 }
 
-fn check_one(options: &[Choice], allow_edit: bool, value: &Value) -> Result<Fits, Rejection> {
+fn check_one(options: &[Choice], allow_edit: bool, value: &Value) -> Result<CheckedAnswer, Rejection> {
     let Value::String(text) = value else {
         return Err(refuse("answer with a string, the value of one of the options"));
     };
@@ -74,10 +74,10 @@ fn check_one(options: &[Choice], allow_edit: bool, value: &Value) -> Result<Fits
     if !allow_edit {
         return Err(refuse(format!("choose one of: {}", offered(options))));
     }
-    check_length(text).map(|()| Fits { edited: true })
+    check_length(text).map(|()| CheckedAnswer { edited: true })
 }
 
-fn check_many(options: &[Choice], value: &Value) -> Result<Fits, Rejection> {
+fn check_many(options: &[Choice], value: &Value) -> Result<CheckedAnswer, Rejection> {
     let Value::Array(picked) = value else {
         return Err(refuse("answer with a list of values of the options"));
     };
@@ -94,7 +94,7 @@ fn check_many(options: &[Choice], value: &Value) -> Result<Fits, Rejection> {
     Ok(AS_ASKED)
 }
 
-fn check_text(value: &Value) -> Result<Fits, Rejection> {
+fn check_text(value: &Value) -> Result<CheckedAnswer, Rejection> {
     match value {
         Value::String(text) => check_length(text).map(|()| AS_ASKED),
         _ => Err(refuse("answer with a text")),
@@ -146,32 +146,35 @@ mod tests {
     }
 
     #[test]
-    fn only_offered_values_unless_editing_is_allowed() {
+    fn only_offered_values_are_accepted_unless_editing_is_allowed() {
         let strict = Question::Confirm {
             options: approve_or_deny(),
             allow_edit: false,
         };
-        assert_eq!(check(&strict, &json!("approve")), Ok(Fits { edited: false }));
+        assert_eq!(check(&strict, &json!("approve")), Ok(CheckedAnswer { edited: false }));
         assert!(check(&strict, &json!("Approve")).is_err());
         assert!(check(&strict, &json!(true)).is_err());
         let open = Question::Confirm {
             options: approve_or_deny(),
             allow_edit: true,
         };
-        assert_eq!(check(&open, &json!("only on Monday")), Ok(Fits { edited: true }));
-        assert_eq!(check(&open, &json!("deny")), Ok(Fits { edited: false }));
+        assert_eq!(
+            check(&open, &json!("only on Monday")),
+            Ok(CheckedAnswer { edited: true })
+        );
+        assert_eq!(check(&open, &json!("deny")), Ok(CheckedAnswer { edited: false }));
         assert!(check(&open, &json!("")).is_err());
     }
 
     #[test]
-    fn of_many_some_are_picked_once_each_and_none_is_typed() {
+    fn a_multiple_choice_takes_each_offered_value_at_most_once() {
         let many = Question::Select {
             options: approve_or_deny(),
             allow_edit: true,
             many: true,
         };
         for picked in [json!(["deny"]), json!(["deny", "approve"])] {
-            assert_eq!(check(&many, &picked), Ok(Fits { edited: false }));
+            assert_eq!(check(&many, &picked), Ok(CheckedAnswer { edited: false }));
         }
         for picked in [
             json!([]),
@@ -185,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_ended_ask_takes_any_text_and_files_without_one() {
+    fn an_open_ended_ask_takes_any_text_or_files_without_text() {
         let question = Question::Select {
             options: approve_or_deny(),
             allow_edit: false,
@@ -196,15 +199,21 @@ mod tests {
             open_ended: true,
             ..closed.clone()
         };
-        assert_eq!(check_ask(&open, &json!("neither"), false), Ok(Fits { edited: true }));
-        assert_eq!(check_ask(&open, &json!(["deny"]), false), Ok(Fits { edited: false }));
+        assert_eq!(
+            check_ask(&open, &json!("neither"), false),
+            Ok(CheckedAnswer { edited: true })
+        );
+        assert_eq!(
+            check_ask(&open, &json!(["deny"]), false),
+            Ok(CheckedAnswer { edited: false })
+        );
         let text = Ask {
             question: Question::Text,
             ..open.clone()
         };
         for ask in [&open, &text] {
-            assert_eq!(check_ask(ask, &json!(""), true), Ok(Fits { edited: false }));
-            assert_eq!(check_ask(ask, &json!(" \n"), true), Ok(Fits { edited: false }));
+            assert_eq!(check_ask(ask, &json!(""), true), Ok(CheckedAnswer { edited: false }));
+            assert_eq!(check_ask(ask, &json!(" \n"), true), Ok(CheckedAnswer { edited: false }));
         }
         for (ask, value, has_files) in [
             (&open, json!(""), false),
@@ -219,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_no_answer_where_one_is_wanted() {
+    fn a_single_choice_refuses_a_list() {
         let one = Question::Select {
             options: approve_or_deny(),
             allow_edit: true,
@@ -229,9 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_any_text_of_bounded_length() {
+    fn a_text_has_a_maximum_length() {
         for text in ["x", "two\nlines", &"é".repeat(MAX_TYPED_CHARS)] {
-            assert_eq!(check(&Question::Text, &json!(text)), Ok(Fits { edited: false }));
+            assert_eq!(
+                check(&Question::Text, &json!(text)),
+                Ok(CheckedAnswer { edited: false })
+            );
         }
         for value in [
             json!(""),
@@ -245,14 +257,17 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_may_be_empty_is_bounded_in_bytes_alone() {
+    fn a_text_that_may_be_empty_is_limited_only_in_bytes() {
         let strict = ask(Question::Text);
         let lenient = Ask {
             may_be_empty: true,
             ..strict.clone()
         };
         for text in ["", " ", "\n", &"é".repeat(MAX_TEXT_BYTES / 2)] {
-            assert_eq!(check_ask(&lenient, &json!(text), false), Ok(Fits { edited: false }));
+            assert_eq!(
+                check_ask(&lenient, &json!(text), false),
+                Ok(CheckedAnswer { edited: false })
+            );
         }
         assert!(check_ask(&strict, &json!(""), false).is_err());
         assert!(check_ask(&strict, &json!("é".repeat(MAX_TYPED_CHARS + 1)), false).is_err());
@@ -283,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn that_it_may_be_empty_is_written_only_where_it_is_so() {
+    fn may_be_empty_is_serialized_only_when_true() {
         let strict = ask(Question::Text);
         assert_eq!(json!(strict).get("may_be_empty"), None);
         let lenient = Ask {

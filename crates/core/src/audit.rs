@@ -1,7 +1,7 @@
-//! The append-only trail: who did what, when, on exactly which content.
+//! The append-only audit trail: who did what, when, on exactly which content.
 //!
-//! The entries of one message form a hash chain. Changing or dropping one breaks every later hash of that message. One
-//! chain for the whole hub was refused: on a shared database it would make every writer wait for every other.
+//! The entries of one message form a hash chain: changing or removing an entry breaks every later hash of that message.
+//! A single chain for the whole hub was rejected, because it would serialize all writers of a shared database.
 
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
@@ -9,22 +9,22 @@ use serde::Serialize;
 use crate::digest::Digest;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Entry {
-    /// What the entry is about: a message id, or `agent:…`, `human:…`, `hub`.
+pub struct AuditRecord {
+    /// A message id, or `agent:…`, `human:…`, `hub`.
     pub subject: String,
     pub at: Timestamp,
     pub actor: String,
     pub event: String,
-    /// Of the text as stored that the actor decided on: what the agent sent.
+    /// The digest of the agent's message as stored, which the actor decided on.
     pub content_sha256: Option<Digest>,
-    /// Of the resolution as stored.
+    /// The digest of the resolution as stored.
     pub resolution_sha256: Option<Digest>,
     pub prev_hash: Option<Digest>,
 }
 
-impl Entry {
-    /// Every field on a line of its own, an absent one as an empty line. None can hold a line break: ids, actors and
-    /// events are checked where they enter.
+impl AuditRecord {
+    /// Hashes one field per line, with an empty line for an absent field. No field can contain a line break: ids,
+    /// actors and events are validated on input.
     pub fn hash(&self) -> Digest {
         let hex = |digest: &Option<Digest>| digest.as_ref().map(Digest::to_string).unwrap_or_default();
         let text = [
@@ -48,7 +48,7 @@ mod tests {
     #[test]
     fn every_field_is_covered_by_the_hash() {
         let digest = |text: &str| Some(Digest::of(text.as_bytes()));
-        let entry = Entry {
+        let entry = AuditRecord {
             subject: "msg_1".to_owned(),
             at: Timestamp::from_millis(1),
             actor: "human:alice".to_owned(),
@@ -58,35 +58,35 @@ mod tests {
             prev_hash: digest("p"),
         };
         let changed = [
-            Entry {
+            AuditRecord {
                 subject: "msg_2".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 at: Timestamp::from_millis(2),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 actor: "human:bob".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 event: "declined".to_owned(),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 content_sha256: digest("d"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 resolution_sha256: digest("s"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 prev_hash: digest("q"),
                 ..entry.clone()
             },
-            Entry {
+            AuditRecord {
                 prev_hash: None,
                 ..entry.clone()
             },

@@ -1,4 +1,4 @@
-//! The state machine. Every change to a message, from whatever door, surface or timer, is decided here and nowhere else.
+//! The state machine of a message. Every change, from any door, surface or timer, is decided here and nowhere else.
 
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -9,7 +9,7 @@ use crate::access;
 use crate::actor::Actor;
 use crate::answer;
 use crate::limits;
-use crate::message::{Door, FileNote, Matter, Message, Outcome, Resolution, Source, State, Task};
+use crate::message::{Door, FileNote, Message, Outcome, Payload, Resolution, Source, State, Task};
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
@@ -20,11 +20,11 @@ pub enum Command {
         verdict: Verdict,
         comment: Option<String>,
     },
-    /// By the submitting agent; the caller has checked that it is.
+    /// Sent by the submitting agent; the caller has checked that.
     Cancel,
-    /// By the submitting agent, which asks something else instead.
+    /// Sent by the submitting agent, which asks a new question instead.
     Supersede { by: MessageId },
-    /// The clock says so. Refused while it does not.
+    /// Sent by the expiry timer. Refused before the expiry.
     Expire,
 }
 
@@ -35,7 +35,7 @@ pub enum Verdict {
         value: Value,
         files: Vec<FileNote>,
     },
-    /// In words of one's own, whatever they read like: who wrote them had not seen what was offered.
+    /// Text typed before the options were shown; it counts as free text even if it equals an option.
     Wrote(String),
     Declined,
     Completed(Option<Vec<CheckItem>>),
@@ -53,15 +53,15 @@ impl Verdict {
     }
 }
 
-/// What becomes of an open message. A command that comes after the expiry does not fail: it makes the expiry happen, and
-/// the caller sees from the outcome that it was not theirs.
+/// Returns the resolution of an open message. A command after the expiry does not fail: it expires the message, and the
+/// caller sees the real outcome.
 pub fn decide(
     message: &Message,
     command: Command,
     resolution_id: ResolutionId,
     now: Timestamp,
 ) -> Result<Resolution, Rejection> {
-    let draft = Draft { id: resolution_id, now };
+    let draft = ResolutionDraft { id: resolution_id, now };
     let decided = match command {
         Command::Resolve {
             actor,
@@ -74,9 +74,9 @@ pub fn decide(
             ..cancel(message, &draft)?
         },
         Command::Expire if is_overdue_at(message.expires_at, now) => expire(message, &draft),
-        Command::Expire => return still_open(message).and(Err(Rejection::NotDue)),
+        Command::Expire => return ensure_open(message).and(Err(Rejection::NotDue)),
     };
-    still_open(message)?;
+    ensure_open(message)?;
     Ok(if is_overdue_at(message.expires_at, now) {
         expire(message, &draft)
     } else {
@@ -84,17 +84,17 @@ pub fn decide(
     })
 }
 
-/// Exactly at `expires_at` an answer still wins; strictly later it does not.
+/// An answer exactly at `expires_at` is still in time.
 pub fn is_overdue_at(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_some_and(|expires_at| now > expires_at)
 }
 
-struct Draft {
+struct ResolutionDraft {
     id: ResolutionId,
     now: Timestamp,
 }
 
-impl Draft {
+impl ResolutionDraft {
     fn by(&self, actor: Actor, outcome: Outcome) -> Resolution {
         Resolution {
             id: self.id.clone(),
@@ -111,7 +111,7 @@ impl Draft {
     }
 }
 
-fn still_open(message: &Message) -> Result<(), Rejection> {
+fn ensure_open(message: &Message) -> Result<(), Rejection> {
     match &message.state {
         State::Open => Ok(()),
         State::Delivered => Err(Rejection::NotApplicable("a notify wants no answer")),
@@ -119,15 +119,15 @@ fn still_open(message: &Message) -> Result<(), Rejection> {
     }
 }
 
-/// Checks in the order a caller learns most from: is there a question, may you, do verb and value fit.
+/// The checks run in a fixed order: kind of message, permission, verb, value.
 fn resolve(
     message: &Message,
     actor: Actor,
     verdict: Verdict,
     comment: Option<String>,
-    draft: &Draft,
+    draft: &ResolutionDraft,
 ) -> Result<Resolution, Rejection> {
-    if matches!(message.content.matter, Matter::Notify) {
+    if matches!(message.content.matter, Payload::Notify) {
         return Err(Rejection::NotApplicable("a notify wants no answer"));
     }
     if !access::may_resolve(&message.content, &actor) {
@@ -135,23 +135,23 @@ fn resolve(
     }
     let resolution = draft.by(actor, verdict.outcome());
     let filled = match (&message.content.matter, verdict) {
-        (Matter::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
-        (Matter::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
-        (Matter::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
-        (Matter::Ask(ask), Verdict::Declined) => declined(ask, &message.source, resolution)?,
-        (Matter::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
-            worked_off(task, checklist, resolution)?
+        (Payload::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
+        (Payload::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
+        (Payload::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
+        (Payload::Ask(ask), Verdict::Declined) => declined(ask, &message.source, resolution)?,
+        (Payload::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
+            finished(task, checklist, resolution)?
         }
-        (Matter::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
+        (Payload::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
             return Err(Rejection::field("resolution", "an ask is answered or declined"));
         }
         (
-            Matter::Task(_),
+            Payload::Task(_),
             Verdict::Answered(_) | Verdict::AnsweredWith { .. } | Verdict::Wrote(_) | Verdict::Declined,
         ) => {
             return Err(Rejection::field("resolution", "a task is completed or dismissed"));
         }
-        (Matter::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
+        (Payload::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
     };
     Ok(Resolution { comment, ..filled })
 }
@@ -160,14 +160,14 @@ fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolutio
     if !ask.may_respond {
         return Err(Rejection::field(
             "resolution",
-            "the asker withdrew answering (allow_respond is false); decline",
+            "this ask cannot be answered (allow_respond is false); decline it",
         ));
     }
     limits::check_files(&files)?;
     if !files.is_empty() && !ask.open_ended {
         return Err(Rejection::field(
             "files",
-            "this ask takes no files; answer without them",
+            "this ask accepts no files; answer without them",
         ));
     }
     let fits = answer::check_ask(ask, &value, !files.is_empty())?;
@@ -193,14 +193,14 @@ fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolu
         }
         return Err(Rejection::field(
             "resolution",
-            "the asker withdrew declining (allow_ignore is false); answer",
+            "this ask cannot be declined (allow_ignore is false); answer it",
         ));
     }
     Ok(resolution)
 }
 
-/// A checklist comes back as the same items, ticked or not; the texts are the asker's and stay so.
-fn worked_off(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolution) -> Result<Resolution, Rejection> {
+/// The checklist must have the task's own items in order; only `done` may change.
+fn finished(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolution) -> Result<Resolution, Rejection> {
     if let Some(items) = &checklist {
         let same = items.len() == task.checklist.len()
             && items
@@ -220,21 +220,21 @@ fn worked_off(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resolu
     })
 }
 
-fn cancel(message: &Message, draft: &Draft) -> Result<Resolution, Rejection> {
+fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Rejection> {
     match message.content.matter {
-        Matter::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
-        Matter::Task(_) => Err(Rejection::NotApplicable(
+        Payload::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
+        Payload::Task(_) => Err(Rejection::NotApplicable(
             "a task cannot be cancelled; it is completed or dismissed",
         )),
-        Matter::Notify => Err(Rejection::NotApplicable("a notify cannot be cancelled")),
+        Payload::Notify => Err(Rejection::NotApplicable("a notify cannot be cancelled")),
     }
 }
 
-/// Silence is not consent: only a default the asker declared becomes a value.
-fn expire(message: &Message, draft: &Draft) -> Resolution {
+/// Silence is not consent: only a default that the asker declared becomes the value.
+fn expire(message: &Message, draft: &ResolutionDraft) -> Resolution {
     let default = match &message.content.matter {
-        Matter::Ask(ask) => ask.default_on_expire.clone(),
-        Matter::Task(_) | Matter::Notify => None,
+        Payload::Ask(ask) => ask.default_on_expire.clone(),
+        Payload::Task(_) | Payload::Notify => None,
     };
     match default {
         Some(value) => Resolution {

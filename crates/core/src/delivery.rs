@@ -1,4 +1,4 @@
-//! When to try again to bring a resolution to its agent, and when to stop.
+//! The retry schedule for delivering a resolution to its agent.
 
 use std::time::Duration;
 
@@ -6,8 +6,8 @@ use countersign_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// The wire promises at least five attempts.
-pub const LEAST_ATTEMPTS: u32 = 5;
-const LONGEST_DELAY: Duration = Duration::from_secs(3600);
+pub const MIN_ATTEMPTS: u32 = 5;
+const MAX_DELAY: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
@@ -17,20 +17,20 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// The instant of the next attempt after `attempts` failed ones, or nothing when the obligation is exhausted.
-    /// `jitter` is a number in 0..1 and spreads the delay over ±20 %, so that a recovering receiver is not hit at once.
+    /// The time of the next attempt after `attempts` failed ones; `None` when the schedule is exhausted. `jitter` is a
+    /// number in 0..1 that spreads the delay over ±20 %, so that a recovering receiver is not flooded.
     pub fn next_attempt(&self, attempts: u32, created_at: Timestamp, now: Timestamp, jitter: f64) -> Option<Timestamp> {
         if attempts >= self.max_attempts {
             return None;
         }
         let doublings = attempts.saturating_sub(1).min(30);
-        let delay = self.first_retry.saturating_mul(1 << doublings).min(LONGEST_DELAY);
+        let delay = self.first_retry.saturating_mul(1 << doublings).min(MAX_DELAY);
         let next = now.plus(delay.mul_f64(0.8 + 0.4 * jitter.clamp(0.0, 1.0)));
         (next <= created_at.plus(self.max_duration)).then_some(next)
     }
 }
 
-/// How one attempt ended. 4xx and 3xx are the receiver's word and final; everything else may pass.
+/// The result of one attempt. 3xx and 4xx are final; all other failures are retried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Attempt {
     Delivered { status: u16 },
@@ -57,13 +57,13 @@ impl Attempt {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Track {
+pub enum DeliveryState {
     Pending,
     Delivered,
     Failed,
 }
 
-impl Track {
+impl DeliveryState {
     pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Failed];
 
     pub fn as_str(self) -> &'static str {
@@ -75,7 +75,7 @@ impl Track {
     }
 
     pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|track| track.as_str() == text)
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     };
 
     #[test]
-    fn delays_double_and_are_spread() {
+    fn delays_double_and_have_jitter() {
         let start = Timestamp::from_millis(0);
         let after = |attempts, jitter| {
             SCHEDULE
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn attempts_and_duration_end_it() {
+    fn retries_end_after_the_maximum_of_attempts_or_time() {
         let start = Timestamp::from_millis(0);
         assert_eq!(SCHEDULE.next_attempt(6, start, start, 0.5), None);
         assert_eq!(
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn only_server_errors_are_tried_again() {
+    fn only_server_errors_are_retried() {
         assert!(matches!(Attempt::from_status(204), Attempt::Delivered { .. }));
         assert!(matches!(Attempt::from_status(302), Attempt::Refused { .. }));
         assert!(matches!(Attempt::from_status(429), Attempt::Refused { .. }));

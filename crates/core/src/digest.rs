@@ -1,4 +1,4 @@
-//! SHA-256, kept as bytes and written as hex.
+//! SHA-256 digests, stored as bytes and displayed as hex.
 
 use std::fmt;
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_empty_text_has_its_well_known_digest() {
+    fn the_empty_text_has_the_well_known_digest() {
         let known = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(Digest::of(b"").to_string(), known);
         assert_eq!(Digest::from_bytes(Digest::of(b"").as_bytes()), Some(Digest::of(b"")));

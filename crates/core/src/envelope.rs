@@ -1,16 +1,16 @@
-//! From an A2H envelope to content in the core's words.
+//! Translates an A2H envelope into core content.
 //!
-//! The store keeps the envelope as it came and reads the content from it each time, so an envelope that was accepted once
-//! must stay readable: a later rule belongs to the door, not to this translation.
+//! The store keeps the original envelope and derives the content on every read, so an accepted envelope must stay
+//! readable: put new validation rules into the door, not into this translation.
 
 use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
 
 use crate::Rejection;
 use crate::actor::{Actor, ActorError};
-use crate::message::{Content, Door, Matter, Source, Task};
+use crate::message::{Content, Door, Payload, Source, Task};
 use crate::question::{Ask, Question, approve_or_deny};
 
-/// From this minor version on a resolver may be allowed to type an answer of their own.
+/// The first minor version with `allow_edit`.
 const EDITING_SINCE: u32 = 6;
 
 #[derive(Debug, thiserror::Error)]
@@ -23,20 +23,20 @@ pub enum Unreadable {
     Content(#[from] Rejection),
 }
 
-/// The content of an envelope that was accepted before.
+/// The content of an accepted envelope.
 pub fn read_content(wire: &str) -> Result<Content, Unreadable> {
     Ok(content(Envelope::from_value(serde_json::from_str(wire)?)?)?)
 }
 
-/// Whether the question makes sense is for `Content::check` to say.
+/// Only translates; `Content::check` validates the question.
 pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
     let (matter, named) = match (envelope.request, envelope.action) {
         (Some(mut request), _) => {
             let named = request.allowed_resolvers.take();
-            (Matter::Ask(ask(request, envelope.version)), named)
+            (Payload::Ask(ask(request, envelope.version)), named)
         }
         (None, Some(action)) => {
-            let a2h::Action {
+            let a2h::TaskAction {
                 instructions,
                 checklist,
                 verification,
@@ -44,7 +44,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
                 ..
             } = action;
             (
-                Matter::Task(Task {
+                Payload::Task(Task {
                     instructions,
                     checklist,
                     verification,
@@ -52,7 +52,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
                 allowed_resolvers,
             )
         }
-        (None, None) => (Matter::Notify, None),
+        (None, None) => (Payload::Notify, None),
     };
     Ok(Content {
         resolvers: resolvers(named, &envelope.agent.id)?,
@@ -67,7 +67,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
     })
 }
 
-/// Nobody named means the submitting agent alone, never "anybody".
+/// Without named resolvers only the submitting agent may resolve.
 fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
     let Some(named) = named else {
         return Ok(vec![Actor::agent(agent_id)]);
@@ -76,7 +76,7 @@ fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, R
     parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
 }
 
-fn ask(request: a2h::Request, version: Version) -> Ask {
+fn ask(request: a2h::AskRequest, version: Version) -> Ask {
     let permissions = request.permissions;
     let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {

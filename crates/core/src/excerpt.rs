@@ -1,10 +1,10 @@
-//! Long texts in short places.
+//! Excerpts of long texts.
 
-/// The start of a long text stands in lists and on pages; the whole of it is kept beside.
+/// Lists and pages show this much of a long text; the full text is stored separately.
 pub const MAX_SHOWN_BYTES: usize = 256 * 1024;
 const MAX_TITLE_CHARS: usize = 120;
 
-/// The first line that says something, without the marks of a heading.
+/// The first line that is not blank, without heading marks.
 pub fn title(text: &str) -> Option<String> {
     let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
     let line = line.trim_start_matches('#').trim_start();
@@ -14,7 +14,7 @@ pub fn title(text: &str) -> Option<String> {
     Some(line.chars().take(MAX_TITLE_CHARS - 1).chain(['…']).collect())
 }
 
-/// The text itself, or its start and where the rest of it is.
+/// The text, or its start with a note about where the rest is.
 pub fn shown(text: &str, rest_is: &str) -> String {
     if text.len() <= MAX_SHOWN_BYTES {
         return text.to_owned();

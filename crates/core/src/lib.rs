@@ -1,4 +1,4 @@
-//! The rules. Pure: instants and ids come in as arguments, nothing here reads a clock, a file or a socket.
+//! The domain rules. Pure code: timestamps and ids are arguments; no clock, file or socket access.
 
 pub mod access;
 pub mod actor;
@@ -21,6 +21,6 @@ pub mod schema;
 pub use actor::Actor;
 pub use decide::{Command, Verdict, decide};
 pub use digest::Digest;
-pub use message::{Content, Matter, Message, Outcome, Resolution, Source, State};
+pub use message::{Content, Message, Outcome, Payload, Resolution, Source, State};
 pub use question::Question;
 pub use rejection::Rejection;

@@ -1,4 +1,4 @@
-//! Bounds on what a stranger may send, and on what a person may write back.
+//! Size limits for messages of agents and for answers of people.
 
 use countersign_protocol::a2h::bounds::{
     MAX_CHECKLIST, MAX_KEY_CHARS, MAX_LABELS, MAX_NAME_CHARS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
@@ -18,7 +18,7 @@ pub struct Limits {
     pub max_state_bytes: usize,
 }
 
-/// Of one answer.
+/// Per answer, like the limits below.
 pub const MAX_FILES: usize = 10;
 pub const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 pub const MAX_FILES_BYTES: u64 = 20 * 1024 * 1024;
@@ -26,7 +26,7 @@ const MAX_FILE_NAME_BYTES: usize = 200;
 const MAX_COMMENT_BYTES: usize = 20_000;
 
 impl Limits {
-    /// `wire_bytes` is the size of what was sent; what is small as a whole has no part that is too large.
+    /// `wire_bytes` is the size of the whole message; a small message cannot contain a part that is too large.
     pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
         if content
             .body
@@ -49,8 +49,8 @@ impl Limits {
                 format!("send at most {} parts", self.max_context_parts),
             ));
         }
-        let suspects = if wire_bytes > self.max_part_bytes { parts } else { &[] };
-        for (index, part) in suspects.iter().enumerate() {
+        let candidates = if wire_bytes > self.max_part_bytes { parts } else { &[] };
+        for (index, part) in candidates.iter().enumerate() {
             if part.to_string().len() > self.max_part_bytes {
                 let field = format!("context[{index}]");
                 return Err(Rejection::field(
@@ -93,8 +93,8 @@ fn check_names(content: &Content) -> Result<(), Rejection> {
         .iter()
         .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
     match &content.matter {
-        crate::Matter::Task(task) => check_task(task),
-        crate::Matter::Ask(_) | crate::Matter::Notify => Ok(()),
+        crate::Payload::Task(task) => check_task(task),
+        crate::Payload::Ask(_) | crate::Payload::Notify => Ok(()),
     }
 }
 
@@ -126,11 +126,11 @@ fn check_name(field: &str, text: &str) -> Result<(), Rejection> {
     Ok(())
 }
 
-fn check_count(field: &str, count: usize, most: usize) -> Result<(), Rejection> {
-    if count > most {
+fn check_count(field: &str, count: usize, max: usize) -> Result<(), Rejection> {
+    if count > max {
         return Err(Rejection::field(
             field,
-            format!("send at most {most} entries, not {count}"),
+            format!("send at most {max} entries, not {count}"),
         ));
     }
     Ok(())
@@ -186,7 +186,7 @@ pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {
     Ok(())
 }
 
-/// A name that is safe to make a file of, wherever it arrives, and that reads as what it is.
+/// A file name that is safe on every system and has no hidden characters.
 pub fn is_file_name(name: &str) -> bool {
     (1..=MAX_FILE_NAME_BYTES).contains(&name.len())
         && !matches!(name, "." | "..")

@@ -1,4 +1,4 @@
-//! What an agent sent, as every door brings it and every surface shows it.
+//! The message: common to all doors and surfaces.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::actor::Actor;
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
-/// The part a person decides on.
+/// The part of a message that a person sees and decides on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Content {
     pub agent: Agent,
@@ -28,26 +28,26 @@ pub struct Content {
     pub context: Vec<Value>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    pub matter: Matter,
-    /// Exactly who may resolve; a door fills in the submitting agent when the wire named nobody.
+    pub matter: Payload,
+    /// The actors who may resolve. Without resolvers on the wire, a door fills in the submitting agent.
     pub resolvers: Vec<Actor>,
 }
 
 impl Content {
-    /// Whether what is asked makes sense.
+    /// Validates the question.
     pub fn check(&self) -> Result<(), Rejection> {
         match &self.matter {
-            Matter::Ask(ask) => ask.check(),
-            Matter::Task(_) | Matter::Notify => Ok(()),
+            Payload::Ask(ask) => ask.check(),
+            Payload::Task(_) | Payload::Notify => Ok(()),
         }
     }
 
-    /// What kind of thing waits, in the one word that lists, filters and pages use.
+    /// The kind as the word used in lists, filters and pages.
     pub fn kind_word(&self) -> &'static str {
         match &self.matter {
-            Matter::Notify => "notify",
-            Matter::Task(_) => "task",
-            Matter::Ask(ask) => match &ask.question {
+            Payload::Notify => "notify",
+            Payload::Task(_) => "task",
+            Payload::Ask(ask) => match &ask.question {
                 Question::Confirm { .. } => "confirm",
                 Question::Select { many: false, .. } => "select",
                 Question::Select { many: true, .. } => "many",
@@ -58,15 +58,16 @@ impl Content {
     }
 }
 
+/// A notify, an ask or a task, with its content.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Matter {
+pub enum Payload {
     Notify,
     Ask(Ask),
     Task(Task),
 }
 
-impl Matter {
+impl Payload {
     pub fn kind(&self) -> Kind {
         match self {
             Self::Notify => Kind::Notify,
@@ -76,7 +77,7 @@ impl Matter {
     }
 }
 
-/// The order of the inbox: 0 comes first.
+/// The sort order of the inbox: 0 comes first.
 pub fn inbox_rank(priority: Priority) -> i64 {
     match priority {
         Priority::Urgent => 0,
@@ -95,7 +96,7 @@ pub struct Task {
     pub verification: Option<String>,
 }
 
-/// Which door a message came through, and the ids it has there.
+/// The door a message came through, with its ids there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     pub door: Door,
@@ -111,19 +112,19 @@ pub enum Door {
     Runs,
 }
 
-/// Where a resolution has to be brought. Kept apart from `Content`: no surface shows it.
+/// Where the resolution is pushed to. Separate from `Content`, because no surface shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
-    /// The agent's own spelling: it is part of what gets signed.
+    /// In the agent's exact spelling, because the signature covers it.
     pub url: String,
     pub host: String,
-    pub auth: Option<CallbackAuth>,
+    pub auth: Option<CallbackCredential>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CallbackAuth {
+pub struct CallbackCredential {
     pub scheme: countersign_protocol::a2h::AuthScheme,
-    /// The name of a secret registered at the hub, never the secret.
+    /// The name of a secret registered at the hub, never the secret itself.
     pub reference: String,
 }
 
@@ -136,19 +137,19 @@ pub struct Message {
     pub source: Source,
     pub callback: Option<Callback>,
     pub state: State,
-    /// Counts the writes to this message; every write is guarded by the one it read.
+    /// The revision for optimistic locking: a write succeeds only if the revision is still the one that was read.
     pub rev: i64,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
-    reason = "most states that are looked at are resolved; a box each would cost more"
+    reason = "most states are resolved; boxing each would cost more"
 )]
 pub enum State {
-    /// Waits for a person, an expiry or a cancel.
+    /// Waiting for a person, an expiry or a cancel.
     Open,
-    /// A notify: terminal at acceptance, with nothing to resolve.
+    /// A notify: terminal as soon as it is accepted.
     Delivered,
     Resolved(Resolution),
 }
@@ -163,7 +164,7 @@ impl State {
     }
 }
 
-/// The one terminal outcome of an ask or task.
+/// The single terminal outcome of an ask or task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Resolution {
     pub id: ResolutionId,
@@ -182,13 +183,13 @@ pub struct Resolution {
     pub files: Vec<FileNote>,
 }
 
-/// A file that came with an answer; its bytes are kept beside.
+/// Metadata of a file in an answer; the bytes are stored separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileNote {
     pub name: String,
     pub media_type: String,
     pub size: u64,
-    /// In hex.
+    /// Hex.
     pub sha256: String,
 }
 
@@ -231,7 +232,7 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The lifecycle phase as the wire and the store spell it.
+/// The lifecycle phase, as spelled on the wire and in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
     Open,

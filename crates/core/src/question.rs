@@ -1,4 +1,4 @@
-//! The shape of the answer an ask wants, and the checks that refuse an unanswerable one while its author can still fix it.
+//! The question of an ask, and the checks that refuse an unanswerable one at submit time.
 
 use countersign_protocol::a2h::bounds::{MAX_OPTION_CHARS, MAX_OPTIONS};
 use countersign_protocol::a2h::{APPROVE, Choice, DENY};
@@ -12,18 +12,18 @@ use crate::schema;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     pub question: Question,
-    /// Stored only where the asker withdrew it, like the one below.
+    /// Stored only when false, like `may_decline`.
     #[serde(default = "granted", skip_serializing_if = "is_granted")]
     pub may_respond: bool,
     #[serde(default = "granted", skip_serializing_if = "is_granted")]
     pub may_decline: bool,
-    /// Free text is an answer, whatever is offered, and files may come with it.
+    /// Free text is accepted besides the options, and files may be attached.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub open_ended: bool,
-    /// Of a text: none at all is an answer too, and so is a long one.
+    /// For a text question: an empty or a long text is accepted too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub may_be_empty: bool,
-    /// Declared by the asker; applied by the hub at expiry and never otherwise.
+    /// Declared by the asker; applied by the hub only at expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_on_expire: Option<Value>,
 }
@@ -35,7 +35,7 @@ pub enum Question {
         options: Vec<Choice>,
         allow_edit: bool,
     },
-    /// Of `many`, any number from one up; then only what is offered counts, and `allow_edit` says nothing.
+    /// With `many`, one or more options; then free text is not accepted, and `allow_edit` has no effect.
     Select {
         options: Vec<Choice>,
         allow_edit: bool,
@@ -56,7 +56,7 @@ fn is_granted(permission: &bool) -> bool {
     *permission
 }
 
-/// The two choices of a confirm whose asker named none.
+/// The default choices of a confirm.
 pub fn approve_or_deny() -> Vec<Choice> {
     [(APPROVE, "Approve"), (DENY, "Deny")]
         .map(|(value, label)| Choice {
@@ -67,15 +67,15 @@ pub fn approve_or_deny() -> Vec<Choice> {
         .into()
 }
 
-/// Which option says yes and which says no: those with the protocol's own two values and no others. The asker chooses words
-/// and order; a guess could turn a rejection into a yes.
+/// The indexes of the yes and the no option, recognized only by the protocol's own values. Guessing from labels or
+/// order could turn a rejection into a yes.
 pub fn yes_and_no<V: AsRef<str>>(values: &[V]) -> (Option<usize>, Option<usize>) {
-    let place = |word: &str| values.iter().position(|value| value.as_ref() == word);
-    (place(APPROVE), place(DENY))
+    let index = |word: &str| values.iter().position(|value| value.as_ref() == word);
+    (index(APPROVE), index(DENY))
 }
 
 impl Ask {
-    /// Everything about the ask that only the hub can check, with the field at fault in the words of `request`.
+    /// Validates the ask; a rejection names the field as a path in `request`.
     pub fn check(&self) -> Result<(), Rejection> {
         match &self.question {
             Question::Confirm { options, .. } | Question::Select { options, .. } => check_options(options)?,
@@ -88,7 +88,7 @@ impl Ask {
         }
     }
 
-    /// A default must be one of the offered answers even where a person may type something else: nobody reads it first.
+    /// A default must be one of the offered answers even if free text is allowed, because no person reviews it.
     fn check_default(&self, default: &Value) -> Result<(), Rejection> {
         let offered = match &self.question {
             Question::Confirm { options, .. } => Question::Confirm {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn yes_is_known_by_its_value_alone() {
+    fn yes_is_recognized_only_by_its_value() {
         assert_eq!(yes_and_no(&["approve", "deny"]), (Some(0), Some(1)));
         assert_eq!(yes_and_no(&["deny", "approve"]), (Some(1), Some(0)));
         assert_eq!(yes_and_no(&["deny", "later"]), (None, Some(0)));
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn options_need_values_of_their_own() {
+    fn option_values_must_be_unique_and_not_empty() {
         let twice = Question::Select {
             options: vec![choice("a"), choice("a")],
             allow_edit: false,
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_without_options_is_no_question() {
+    fn a_choice_without_options_is_refused() {
         for many in [false, true] {
             let nothing = Question::Select {
                 options: Vec::new(),
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_must_be_offered_even_where_typing_is_allowed() {
+    fn a_default_must_be_offered_even_if_free_text_is_allowed() {
         let question = Question::Confirm {
             options: approve_or_deny(),
             allow_edit: true,
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_written_with_its_kind_and_no_more_than_it_says() {
+    fn a_question_is_serialized_with_its_kind_and_without_defaults() {
         assert_eq!(json!(Question::Text), json!({"kind": "text"}));
         let one = Question::Select {
             options: vec![choice("a")],
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_must_fit_the_form() {
+    fn a_default_must_match_the_form() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"]});
         let question = Question::Form { schema };
         assert!(ask(question.clone(), Some(json!({"n": 1}))).check().is_ok());

@@ -1,4 +1,4 @@
-//! The rules say no. Every case has a stable name; only the doors know status codes.
+//! Rejections by the rules. The doors map them to status codes.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -8,15 +8,15 @@ use crate::message::{Outcome, Resolution};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
-    /// The message is well formed, but this field cannot be meant.
+    /// A well-formed message with an invalid field.
     #[error("{field}: {message}")]
     InvalidField { field: String, message: String },
-    /// The call makes no sense for this kind of message.
+    /// The command does not apply to this kind of message.
     #[error("{0}")]
     NotApplicable(&'static str),
     #[error("{0} may not resolve this message")]
     NotAuthorized(String),
-    /// Somebody was first; the loser is told who.
+    /// Another command resolved the message first; names its actor and time.
     #[error("the message is already {outcome}, by {actor} at {resolved_at}")]
     AlreadyTerminal {
         id: MessageId,

@@ -1,6 +1,6 @@
 //! Flat JSON Schemas: one object, whose properties are strings, numbers, booleans or enums.
 //!
-//! Flatness is what lets every surface draw a form, and what keeps a stranger's schema from costing more than its size.
+//! A flat schema can be drawn as a form by every surface, and its validation cost is bounded by its size.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ use crate::rejection::Rejection;
 const MAX_PROPERTIES: usize = 100;
 const MAX_ENUM: usize = 500;
 const MAX_PATTERN_CHARS: usize = 512;
-/// A compiled pattern may not outgrow this, whatever its repetition counts say.
+/// The memory limit of a compiled pattern, against huge repetition counts.
 const MAX_PATTERN_BYTES: usize = 256 * 1024;
 
 const FORM_KEYS: [&str; 9] = [
@@ -60,7 +60,7 @@ fn refuse(place: &str, message: impl Into<String>) -> Rejection {
     Rejection::field(field, message)
 }
 
-/// Refuses a schema that is not flat, or that nobody could answer.
+/// Refuses a schema that is not flat or cannot be answered.
 pub fn check(schema: &Value) -> Result<(), Rejection> {
     let Value::Object(form) = schema else {
         return Err(refuse("", "give a JSON Schema object"));
@@ -78,7 +78,7 @@ pub fn check(schema: &Value) -> Result<(), Rejection> {
     {
         return Err(refuse(
             "additionalProperties",
-            "use true or false; nested schemas are not offered",
+            "use true or false; nested schemas are not supported",
         ));
     }
     let properties = match form.get("properties") {
@@ -107,16 +107,16 @@ fn admits_object(declared: Option<&Value>) -> bool {
     }
 }
 
-/// Extension keys (`x-…`) are annotations and pass; every other key must be one we know to be harmless and flat.
+/// Extension keys (`x-…`) are allowed as annotations; every other key must be on the list of flat, harmless keys.
 fn check_keys(place: &str, object: &Map<String, Value>, known: &[&str]) -> Result<(), Rejection> {
     match object
         .keys()
         .find(|key| !key.starts_with("x-") && !known.contains(&key.as_str()))
     {
-        Some(key) if place.is_empty() => Err(refuse(key, "not offered: the schema must be flat")),
+        Some(key) if place.is_empty() => Err(refuse(key, "not supported: the schema must be flat")),
         Some(key) => Err(refuse(
             &format!("{place}.{key}"),
-            "not offered: the schema must be flat",
+            "not supported: the schema must be flat",
         )),
         None => Ok(()),
     }
@@ -175,9 +175,9 @@ fn is_scalar(value: &Value) -> bool {
 fn check_range(place: &str, property: &Map<String, Value>, low: &str, high: &str) -> Result<(), Rejection> {
     let bound = |key: &str| property.get(key).and_then(Value::as_f64);
     match (bound(low), bound(high)) {
-        (Some(least), Some(most)) if least > most => Err(refuse(
+        (Some(min), Some(max)) if min > max => Err(refuse(
             &format!("{place}.{low}"),
-            format!("is above {high}, so nothing could be answered"),
+            format!("is above {high}, so no answer is possible"),
         )),
         _ => Ok(()),
     }
@@ -198,7 +198,7 @@ fn check_required(required: Option<&Value>, properties: &Map<String, Value>) -> 
     }
 }
 
-/// Offline, linear-time patterns, bounded automata: a stranger wrote this schema.
+/// The schema is untrusted: no network access, linear-time patterns, bounded automata.
 pub(crate) fn compile(schema: &Value) -> Result<Validator, Rejection> {
     jsonschema::options()
         .with_draft(jsonschema::Draft::Draft202012)
@@ -208,7 +208,7 @@ pub(crate) fn compile(schema: &Value) -> Result<Validator, Rejection> {
         .map_err(|error| refuse("", format!("not a usable JSON Schema at {}", error.instance_path())))
 }
 
-/// Says which field of the answer is wrong. The value itself stays out of the text: it may be a secret.
+/// Names the invalid field of the answer, but not its value, which may be secret.
 pub fn check_answer(schema: &Value, value: &Value) -> Result<(), Rejection> {
     if !value.is_object() {
         return Err(Rejection::field("value", "answer with an object that fits the form"));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_flat_is_refused_with_its_place() {
+    fn a_nested_schema_is_refused_with_the_path() {
         assert_eq!(fault(json!([])), "request.schema");
         assert_eq!(
             fault(json!({"$ref": "#/x", "properties": {"a": {}}})),
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_could_answer_is_refused() {
+    fn an_unanswerable_schema_is_refused() {
         assert_eq!(fault(json!({})), "request.schema.properties");
         assert_eq!(fault(json!({"properties": {}})), "request.schema.properties");
         assert_eq!(

@@ -1,10 +1,10 @@
-//! A cue as a question, and its answer as text.
+//! Translation of cues into questions, and of answers into text.
 
 use countersign_core::hap::{Cue, Terminal, content, digest, reply, source};
 use countersign_core::message::{FileNote, Resolution};
 use countersign_core::question::Ask;
-use countersign_core::{Actor, Content, Matter, Outcome, Question, form};
-use countersign_protocol::hap::Kind;
+use countersign_core::{Actor, Content, Outcome, Payload, Question, form};
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::time::Timestamp;
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn terminal() -> Terminal {
 
 fn cue(payload: Value) -> Cue {
     Cue {
-        kind: Kind::Cue,
+        kind: CueKind::Cue,
         prompt: "# Ship it?\nAll green.".to_owned(),
         payload: payload.as_object().cloned(),
     }
@@ -31,8 +31,8 @@ fn shown(cue: &Cue) -> Content {
 
 fn ask(content: &Content) -> &Ask {
     match &content.matter {
-        Matter::Ask(ask) => ask,
-        Matter::Task(_) | Matter::Notify => panic!("a cue is an ask"),
+        Payload::Ask(ask) => ask,
+        Payload::Task(_) | Payload::Notify => panic!("a cue is an ask"),
     }
 }
 
@@ -56,7 +56,7 @@ fn text(payload: Value, value: Value) -> String {
 }
 
 #[test]
-fn a_cue_shows_who_asks_from_where_and_what() {
+fn a_cue_shows_its_agent_project_and_prompt() {
     let content = shown(&cue(Value::Null));
     assert_eq!(content.title, "Ship it?");
     assert_eq!(content.body.as_deref(), Some("# Ship it?\nAll green."));
@@ -74,7 +74,7 @@ fn a_cue_shows_who_asks_from_where_and_what() {
 }
 
 #[test]
-fn each_payload_is_the_right_question() {
+fn each_payload_becomes_the_matching_question() {
     let one = shown(&cue(json!({"type": "choice", "options": ["a", "b"]})));
     assert!(matches!(&ask(&one).question, Question::Select { many: false, options, .. } if options.len() == 2));
     let many = shown(&cue(
@@ -98,7 +98,7 @@ fn each_payload_is_the_right_question() {
 }
 
 #[test]
-fn a_form_has_its_fields_in_order_under_names_of_their_own() {
+fn a_form_keeps_field_order_and_unique_names() {
     let fields = json!([
         {"label": "Zone", "options": ["eu", "us"], "allow_multiple": true}, {"label": "Amount"}, {"label": "Amount"},
     ]);
@@ -114,7 +114,7 @@ fn a_form_has_its_fields_in_order_under_names_of_their_own() {
 }
 
 #[test]
-fn the_agent_gets_labels_and_whatever_was_typed_instead() {
+fn the_agent_gets_labels_or_the_typed_text() {
     let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
     assert_eq!(text(confirm.clone(), json!("approve")), "Ship");
     assert_eq!(text(confirm.clone(), json!("deny")), "Hold");
@@ -129,7 +129,7 @@ fn the_agent_gets_labels_and_whatever_was_typed_instead() {
 }
 
 #[test]
-fn a_decline_says_nothing_but_its_reason_and_files_keep_their_names() {
+fn a_decline_has_only_a_comment_and_files_keep_their_names() {
     let content = shown(&cue(Value::Null));
     let declined = Resolution {
         outcome: Outcome::Declined,
@@ -159,9 +159,9 @@ fn a_decline_says_nothing_but_its_reason_and_files_keep_their_names() {
 }
 
 #[test]
-fn a_pause_offers_to_go_on() {
+fn a_pause_offers_a_continue_button() {
     let pause = Cue {
-        kind: Kind::Pause,
+        kind: CueKind::Pause,
         prompt: String::new(),
         payload: None,
     };
@@ -171,16 +171,16 @@ fn a_pause_offers_to_go_on() {
     assert_ne!(
         digest(&pause),
         digest(&Cue {
-            kind: Kind::Cue,
+            kind: CueKind::Cue,
             ..pause.clone()
         })
     );
 }
 
 #[test]
-fn a_long_prompt_is_shown_in_part_and_never_cut_inside_a_letter() {
+fn a_long_prompt_is_cut_at_a_character_boundary() {
     let long = Cue {
-        kind: Kind::Cue,
+        kind: CueKind::Cue,
         prompt: "é".repeat(3_000_000),
         payload: None,
     };

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 
 use super::failure::Failure;
 use super::session::{Remarks, Seat};
@@ -19,7 +19,7 @@ const COLLECT_PATIENCE: Duration = Duration::from_secs(2);
 pub struct Asked<'a> {
     pub agent_id: &'a str,
     pub id: &'a str,
-    pub kind: Option<Kind>,
+    pub kind: Option<CueKind>,
 }
 
 pub fn finish(seat: &mut Seat, asked: &Asked, waited: &Waited, settings: &Settings) -> Result<ExitCode, Failure> {

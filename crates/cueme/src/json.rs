@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use serde_json::{Map, Value, json};
 
 use super::earlier::Earlier;
@@ -71,7 +71,7 @@ fn asked_before(earlier: &Earlier) -> Value {
     Value::Object(told)
 }
 
-fn settled(told: &mut Map<String, Value>, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
+fn settled(told: &mut Map<String, Value>, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
     let mut tell = |name: &str, value: Value| {
         if !value.is_null() {
             told.insert(name.to_owned(), value);

@@ -1,7 +1,7 @@
 //! An outcome as plain text for an agent.
 
 use countersign_protocol::a2h::APPROVE;
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 
 use super::earlier::Earlier;
 use super::files::Saved;
@@ -59,7 +59,7 @@ impl Told {
         self.say(words.replace("{id}", &self.agent_id));
     }
 
-    fn settled(&mut self, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
+    fn settled(&mut self, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
         let words = self.words;
         match cued.status {
             Status::Answered => self.answered(asked, cued, saved),
@@ -81,9 +81,9 @@ impl Told {
     }
 
     /// Exactly what the person said, with as few words around it as will keep it apart from them.
-    fn answered(&mut self, asked: Option<Kind>, cued: &Cued, saved: &[Saved]) {
+    fn answered(&mut self, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
         let words = self.words;
-        let is_pause = cued.kind.or(asked) == Some(Kind::Pause);
+        let is_pause = cued.kind.or(asked) == Some(CueKind::Pause);
         let text = cued.reply.text.trim();
         let mut files = words.files;
         if is_pause && (text.is_empty() || cued.value == APPROVE) {
@@ -126,7 +126,7 @@ pub mod sample {
     pub const ASKED: Asked<'static> = Asked {
         agent_id: "gavonel",
         id: "msg_1",
-        kind: Some(Kind::Cue),
+        kind: Some(CueKind::Cue),
     };
 
     pub const STILL_OPEN: Waited = Waited::StillOpen { hub_is_away: false };

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::failure::Failure;
 use super::hub::{Hub, HubError};
-use super::setup::locate::{Location, Place};
+use super::setup::locate::{AddressSource, Location};
 use super::setup::settings::Settings;
 use super::setup::start;
 use super::terminal::out;
@@ -137,18 +137,18 @@ impl Seat {
     fn once<T>(&self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, HubError> {
         let hub = self.hub.as_ref().map_err(HubError::clone)?;
         call(hub).map_err(|error| match &hub.location().place {
-            Place::Environment if error.is_unauthenticated() => unknown_token(hub.location()),
-            Place::Environment | Place::DataDirectory(_) => error,
+            AddressSource::Environment if error.is_unauthenticated() => unknown_token(hub.location()),
+            AddressSource::Environment | AddressSource::DataDirectory(_) => error,
         })
     }
 
-    fn place(&self) -> Option<&Place> {
+    fn place(&self) -> Option<&AddressSource> {
         self.hub.as_ref().ok().map(|hub| &hub.location().place)
     }
 
     /// Whether the hub is one of this machine's data directories. One that was named is somebody else's to start.
     fn is_here(&self) -> bool {
-        self.place() != Some(&Place::Environment)
+        self.place() != Some(&AddressSource::Environment)
     }
 
     /// A restarted hub may have another port, and has another token. The connection is kept where nothing changed.
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn seat() -> Seat {
-        let place = Place::DataDirectory("/nonexistent/data".into());
+        let place = AddressSource::DataDirectory("/nonexistent/data".into());
         let location = Location {
             url: "http://127.0.0.1:1".to_owned(),
             token: "t".to_owned(),

@@ -1,6 +1,6 @@
 //! What goes to the hub's terminal door and what comes back.
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -19,7 +19,7 @@ pub struct Joined {
 #[derive(Debug, Serialize)]
 pub struct Cue<'a> {
     pub agent_id: &'a str,
-    pub kind: Kind,
+    pub kind: CueKind,
     pub prompt: &'a str,
     pub payload: Option<&'a Map<String, Value>>,
     pub project_dir: &'a str,
@@ -53,7 +53,7 @@ pub enum Status {
 pub struct Cued {
     pub id: String,
     pub status: Status,
-    pub kind: Option<Kind>,
+    pub kind: Option<CueKind>,
     #[serde(default)]
     pub reply: Reply,
     #[serde(default)]

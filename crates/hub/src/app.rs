@@ -1,4 +1,4 @@
-//! The hub as one value, and its addresses as one table.
+//! The `Hub` value with its services, and the table of all API routes.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
@@ -11,31 +11,31 @@ use countersign_store::Store;
 use countersign_store::ops::credential::NewCredential;
 use tokio::sync::watch;
 
-use crate::auth::{CredentialCache, Passwords, RateLimit, SignInAttempts};
+use crate::auth::{CredentialCache, Passwords, RequestLimiter, SignInAttempts};
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
-use crate::health::Proof;
-use crate::inbox::news::{News, RowRenderer};
+use crate::health::ReadinessCache;
+use crate::inbox::news::{LiveBroadcaster, RowRenderer};
 use crate::indexer::Indexer;
 use crate::metrics::Metrics;
-use crate::peers::Peers;
-use crate::presence::Presence;
+use crate::peers::Cluster;
+use crate::presence::AgentLastSeen;
 use crate::problem::Problem;
 use crate::receipts::Receipts;
-use crate::room::Room;
+use crate::room::MemoryBudget;
 use crate::runs::Runs;
 use crate::runs::agents::Tools;
-use crate::seats::Seats;
-use crate::terminals::Terminals;
+use crate::seats::ConnectionLimit;
+use crate::terminals::CueWaiters;
 use crate::timers::Alarm;
-use crate::wake::Wake;
+use crate::wake::Waiters;
 use crate::{address, admin, health, inbox, openapi};
 
-/// Of the terminals of one person.
-const MOST_WAITS: usize = 1000;
-/// Of one person; on the hub's own machine all programs without a token are the owner.
-const MOST_SOCKETS: usize = 500;
+/// Long-polls that the terminals of one person may hold at once.
+const MAX_TERMINAL_WAITS: usize = 1000;
+/// Run sockets of one person. On the hub's own machine every program without a token counts as the owner.
+const MAX_RUN_SOCKETS: usize = 500;
 
 pub struct Hub {
     pub store: Arc<Store>,
@@ -45,32 +45,32 @@ pub struct Hub {
     pub credentials: CredentialCache,
     pub passwords: Passwords,
     pub sign_in_attempts: SignInAttempts,
-    pub wake: Arc<Wake>,
-    pub news: Arc<News>,
-    pub peers: Arc<Peers>,
-    /// Where the id of this process stands, for the next one on the same data directory.
+    pub waiters: Arc<Waiters>,
+    pub news: Arc<LiveBroadcaster>,
+    pub cluster: Arc<Cluster>,
+    /// File with the node id of this process, for the next start on the same data directory.
     pub node_file: OnceLock<PathBuf>,
-    /// What this start made for programs of this machine.
+    /// Credentials that this start created for programs on this machine.
     pub start_credentials: Mutex<Vec<NewCredential>>,
-    pub presence: Presence,
-    pub terminals: Arc<Terminals>,
-    /// The terminals that wait for an answer now.
-    pub waits: Arc<Seats>,
-    /// The sockets of runs that are open.
-    pub sockets: Arc<Seats>,
-    pub room: Arc<Room>,
+    pub agent_last_seen: AgentLastSeen,
+    pub cue_waiters: Arc<CueWaiters>,
+    /// Limits the long-polls of terminals per person.
+    pub terminal_limit: Arc<ConnectionLimit>,
+    /// Limits the open run sockets per person.
+    pub socket_limit: Arc<ConnectionLimit>,
+    pub memory_budget: Arc<MemoryBudget>,
     pub runs: Arc<Runs>,
     pub receipts: Receipts,
     pub indexer: Indexer,
     pub expiry_alarm: Alarm,
-    pub rate_limit: RateLimit,
+    pub rate_limit: RequestLimiter,
     pub metrics: Metrics,
-    pub proof: Proof,
-    /// Turns true when the hub is to stop: whoever waits is answered and sent home.
+    pub readiness: ReadinessCache,
+    /// Turns true when the hub stops: long-polls then return and connections drain.
     pub stopping: watch::Receiver<bool>,
-    /// For what must go on when whoever asked for it has left.
+    /// For work that must finish after its caller has disconnected.
     pub me: Weak<Self>,
-    /// Known once the listener is bound.
+    /// Set once the listener is bound.
     url: OnceLock<String>,
     browser_url: OnceLock<String>,
 }
@@ -83,37 +83,40 @@ impl Hub {
         stopping: watch::Receiver<bool>,
     ) -> anyhow::Result<Arc<Self>> {
         let started_at = store.clock().now();
-        let peers = Peers::new(Arc::clone(&store));
-        let news = News::new(started_at, stopping.clone(), Arc::clone(&peers));
-        outbox.tell_of_attempts(Arc::clone(&news));
+        let cluster = Cluster::new(Arc::clone(&store));
+        let news = LiveBroadcaster::new(started_at, stopping.clone(), Arc::clone(&cluster));
+        outbox.announce_attempts_to(Arc::clone(&news));
         let runs = Arc::new(Runs::new(Tools::from_config(&config)?, config.runs.max_live));
         Ok(Arc::new_cyclic(|me| Self {
             started_at,
-            rate_limit: RateLimit::per_minute(config.requests_per_minute, &store),
+            rate_limit: RequestLimiter::per_minute(config.requests_per_minute, &store),
             config,
             outbox,
             credentials: CredentialCache::default(),
             passwords: Passwords::default(),
-            sign_in_attempts: SignInAttempts::of(&store),
-            wake: Arc::default(),
-            terminals: Terminals::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&peers), started_at),
-            waits: Seats::new(MOST_WAITS, "terminals wait under your name; end some of them"),
-            sockets: Seats::new(
-                MOST_SOCKETS,
-                "sockets of runs are open under your name; close some of them",
+            sign_in_attempts: SignInAttempts::new(&store),
+            waiters: Arc::default(),
+            cue_waiters: CueWaiters::new(Arc::clone(&store), Arc::clone(&news), Arc::clone(&cluster), started_at),
+            terminal_limit: ConnectionLimit::new(
+                MAX_TERMINAL_WAITS,
+                "terminals are already waiting in your name; stop some of them",
             ),
-            room: Arc::default(),
+            socket_limit: ConnectionLimit::new(
+                MAX_RUN_SOCKETS,
+                "run sockets are already open in your name; close some of them",
+            ),
+            memory_budget: Arc::default(),
             news,
-            peers,
+            cluster,
             node_file: OnceLock::new(),
             start_credentials: Mutex::default(),
-            presence: Presence::default(),
+            agent_last_seen: AgentLastSeen::default(),
             runs,
             receipts: Receipts::default(),
             indexer: Indexer::new(Arc::clone(&store)),
             expiry_alarm: Alarm::default(),
             metrics: Metrics::new(),
-            proof: Proof::default(),
+            readiness: ReadinessCache::default(),
             stopping,
             store,
             me: Weak::clone(me),
@@ -122,36 +125,36 @@ impl Hub {
         }))
     }
 
-    /// For a store that others share: who starts here next knows then that this process is gone.
-    pub fn note_node(&self) {
+    /// Notes the node id in the data directory of a shared store. The next start here then knows which node is gone.
+    pub fn write_node_file(&self) {
         let Some(file) = self.node_file.get() else { return };
         if let Err(error) = std::fs::write(file, self.store.node()) {
-            tracing::warn!(%error, "the data directory takes no note of this hub");
+            tracing::warn!(%error, "writing the node id to the data directory failed");
         }
     }
 
     pub fn set_url(&self, url: String) {
-        // Set once, by whoever bound the listener.
+        // Set once, after the listener is bound.
         drop(self.url.set(url));
     }
 
-    /// What agents and people reach the hub under.
+    /// The URL that agents and people use.
     pub fn url(&self) -> &str {
         self.config.public_url.as_deref().unwrap_or_else(|| self.local_url())
     }
 
-    /// The address that people open in a browser.
+    /// The URL that people open in a browser.
     pub fn browser_url(&self) -> &str {
         self.browser_url.get_or_init(|| address::browser_url(self.url()))
     }
 
-    /// The address the hub itself listens on.
+    /// The URL of the listener itself.
     pub fn local_url(&self) -> &str {
         self.url.get().map(String::as_str).unwrap_or_default()
     }
 }
 
-/// Adds routes and keeps a list of them, which the API description is held against.
+/// Adds routes and keeps a list of them; a test compares the list with the API description.
 #[derive(Default)]
 pub struct Routes {
     router: Router<Arc<Hub>>,
@@ -211,23 +214,23 @@ fn terminal_routes(routes: Routes) -> Routes {
         .post("/v1/hap/cues", hap::cue::cue)
         .get("/v1/hap/cues/{id}", hap::wait::wait)
         .get("/v1/hap/cues/{id}/files/{index}", hap::files::file)
-        .post("/v1/hap/cues/{id}/collected", hap::collected::collected)
+        .post("/v1/hap/cues/{id}/collected", hap::collected::acknowledge)
         .get("/v1/hap/agents/{agent_id}/current", hap::current::current)
-        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::kept)
+        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::uncollected)
         .post("/v1/hap/import", hap::import::import)
 }
 
 fn people_routes(routes: Routes) -> Routes {
     routes
         .get("/v1/inbox", inbox::api::list)
-        .get("/v1/inbox/aside", inbox::api::aside)
+        .get("/v1/inbox/aside", inbox::api::list_snoozed)
         .get("/v1/inbox/events", inbox::api::events)
         .get("/v1/inbox/{id}", inbox::api::show)
         .get("/v1/inbox/{id}/prompt", inbox::api::prompt)
         .get("/v1/inbox/{id}/files/{index}", inbox::api::file)
-        .post("/v1/inbox/{id}/aside", inbox::api::put_aside)
+        .post("/v1/inbox/{id}/aside", inbox::api::snooze)
         .post("/v1/inbox/{id}/archive", inbox::api::archive)
-        .post("/v1/inbox/{id}/return", inbox::api::take_back)
+        .post("/v1/inbox/{id}/return", inbox::api::restore)
         .get("/v1/notices", inbox::api::notices)
         .get("/v1/search", inbox::api::search)
         .get("/v1/decided", inbox::api::decided)

@@ -1,4 +1,4 @@
-//! Files that come with an answer: how they are read, and how anything is handed out to be kept.
+//! Files attached to an answer: reading them from a request, and serving them as downloads.
 
 use axum::http::header::{self, HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
@@ -13,30 +13,30 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::app::Hub;
-use crate::outgoing::in_pieces;
+use crate::outgoing::chunked_body;
 use crate::problem::Problem;
-use crate::room::Hold;
+use crate::room::MemoryPermit;
 
-/// Room for as much as files may have together, in base64, with an answer beside them.
-pub const WITH_FILES: usize = 28 * 1024 * 1024;
-const ANY_TYPE: &str = "application/octet-stream";
+/// Request limit for an answer with the largest allowed set of files, in base64.
+pub const MAX_BYTES_WITH_FILES: usize = 28 * 1024 * 1024;
+const OCTET_STREAM: &str = "application/octet-stream";
 
 #[derive(Debug, Default)]
-pub struct Attached {
+pub struct AttachedFiles {
     pub notes: Vec<FileNote>,
-    /// In the order of the notes.
+    /// The file contents, in the order of `notes`.
     pub bodies: Vec<Vec<u8>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Given {
+struct FileInput {
     name: String,
     media_type: Option<String>,
     data: String,
 }
 
-impl Attached {
+impl AttachedFiles {
     /// Reads `files` of a request: none, or a list of `{name, media_type?, data}` with the bytes in base64.
     pub fn read(files: Option<Value>) -> Result<Self, Problem> {
         let files = match files {
@@ -50,29 +50,29 @@ impl Attached {
             }
         };
         if files.len() > MAX_FILES {
-            return Err(Problem::invalid("files", format!("send at most {MAX_FILES}")));
+            return Err(Problem::invalid("files", format!("send at most {MAX_FILES} files")));
         }
         let mut attached = Self::default();
         for (index, file) in files.into_iter().enumerate() {
-            let place = format!("files[{index}]");
-            let given: Given = serde_json::from_value(file)
-                .map_err(|error| Problem::validation(&place, format!("{place}: {error}")))?;
+            let field = format!("files[{index}]");
+            let given: FileInput = serde_json::from_value(file)
+                .map_err(|error| Problem::validation(&field, format!("{field}: {error}")))?;
             let body = STANDARD
                 .decode(given.data)
-                .map_err(|_| Problem::invalid(format!("{place}.data"), "must be the file in base64"))?;
+                .map_err(|_| Problem::invalid(format!("{field}.data"), "must be the file contents in base64"))?;
             attached.add(given.name, given.media_type, body);
         }
         check_files(&attached.notes)?;
         Ok(attached)
     }
 
-    /// Whether it may be kept is for `check_files` to say.
+    /// Adds a file without checking it; `check_files` does that.
     pub fn add(&mut self, name: String, media_type: Option<String>, body: Vec<u8>) {
         self.notes.push(FileNote {
             name,
             media_type: media_type
                 .filter(|name| !name.trim().is_empty())
-                .unwrap_or_else(|| ANY_TYPE.to_owned()),
+                .unwrap_or_else(|| OCTET_STREAM.to_owned()),
             size: body.len() as u64,
             sha256: Digest::of(&body).to_string(),
         });
@@ -80,8 +80,8 @@ impl Attached {
     }
 }
 
-/// Something somebody else wrote, to be kept and never to be shown as a page: whatever it says it is.
-pub fn to_keep(name: &str, media_type: &'static str, body: Vec<u8>, hold: Option<Hold>) -> Response {
+/// A download of untrusted content. The headers keep browsers from rendering it as a page.
+pub fn download(name: &str, media_type: &'static str, body: Vec<u8>, permit: Option<MemoryPermit>) -> Response {
     const HEADERS: [(HeaderName, HeaderValue); 3] = [
         (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-store")),
@@ -90,7 +90,7 @@ pub fn to_keep(name: &str, media_type: &'static str, body: Vec<u8>, hold: Option
             HeaderValue::from_static("default-src 'none'; sandbox"),
         ),
     ];
-    let disposition = format!("attachment; filename*=UTF-8''{}", escaped(name));
+    let disposition = format!("attachment; filename*=UTF-8''{}", percent_encoded(name));
     let named = [
         (header::CONTENT_TYPE, HeaderValue::from_static(media_type)),
         (
@@ -98,12 +98,12 @@ pub fn to_keep(name: &str, media_type: &'static str, body: Vec<u8>, hold: Option
             HeaderValue::from_str(&disposition).unwrap_or_else(|_| HeaderValue::from_static("attachment")),
         ),
     ];
-    (HEADERS, named, in_pieces(body, hold)).into_response()
+    (HEADERS, named, chunked_body(body, permit)).into_response()
 }
 
-/// A file that came with an answer. Whoever asks may see the answer: that is for `caller` to check, under whose name its
-/// bytes are counted until they have left.
-pub async fn kept(
+/// Serves a file of an answer. The calling function has checked that `caller` may see it; its bytes count against the
+/// memory budget of `caller` until they are sent.
+pub async fn attachment_response(
     hub: &Hub,
     caller: &str,
     id: &MessageId,
@@ -111,23 +111,23 @@ pub async fn kept(
     index: usize,
 ) -> Result<Response, Problem> {
     let note = resolution.files.get(index).ok_or_else(Problem::no_file)?;
-    let place = i64::try_from(index).map_err(|_| Problem::no_file())?;
-    let hold = hub
-        .room
-        .take(caller, usize::try_from(note.size).unwrap_or(usize::MAX))
+    let row_index = i64::try_from(index).map_err(|_| Problem::no_file())?;
+    let permit = hub
+        .memory_budget
+        .acquire(caller, usize::try_from(note.size).unwrap_or(usize::MAX))
         .await?;
     let body = hub
         .store
         .run(Attachment {
             id: id.clone(),
-            index: place,
+            index: row_index,
         })
         .await?
         .ok_or_else(Problem::no_file)?;
-    Ok(to_keep(&note.name, ANY_TYPE, body, hold))
+    Ok(download(&note.name, OCTET_STREAM, body, permit))
 }
 
-fn escaped(name: &str) -> String {
+fn percent_encoded(name: &str) -> String {
     let mut text = String::new();
     for byte in name.bytes() {
         match byte {
@@ -145,25 +145,30 @@ mod tests {
     use super::*;
 
     fn refused(files: Value) -> String {
-        let problem = Attached::read(Some(files)).expect_err("a refusal");
+        let problem = AttachedFiles::read(Some(files)).expect_err("a refusal");
         problem.field().unwrap_or_default().to_owned()
     }
 
     #[test]
-    fn a_file_is_read_with_its_size_and_digest() {
-        let attached = Attached::read(Some(json!([{"name": "a b.txt", "data": "aGk="}]))).expect("a file");
+    fn file_is_read_with_its_size_and_digest() {
+        let attached = AttachedFiles::read(Some(json!([{"name": "a b.txt", "data": "aGk="}]))).expect("a file");
         assert_eq!(attached.bodies, [b"hi"]);
         let note = &attached.notes[0];
         assert_eq!(
             (note.name.as_str(), note.media_type.as_str(), note.size),
-            ("a b.txt", ANY_TYPE, 2)
+            ("a b.txt", OCTET_STREAM, 2)
         );
         assert_eq!(note.sha256, Digest::of(b"hi").to_string());
-        assert!(Attached::read(Some(Value::Null)).expect("nothing").notes.is_empty());
+        assert!(
+            AttachedFiles::read(Some(Value::Null))
+                .expect("nothing")
+                .notes
+                .is_empty()
+        );
     }
 
     #[test]
-    fn what_is_no_file_is_refused_by_its_place() {
+    fn malformed_file_is_refused_with_its_field() {
         let file = |name: &str, data: &str| json!({"name": name, "data": data});
         for (files, field) in [
             (json!("x"), "files"),
@@ -179,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn any_name_is_safe_in_a_header() {
-        assert_eq!(escaped("é \"x\"; y.txt"), "%C3%A9%20%22x%22%3B%20y.txt");
+    fn any_file_name_is_safe_in_a_header() {
+        assert_eq!(percent_encoded("é \"x\"; y.txt"), "%C3%A9%20%22x%22%3B%20y.txt");
     }
 }

@@ -12,55 +12,59 @@ use uuid::Uuid;
 
 use crate::app::Hub;
 use crate::problem::Problem;
-use crate::room::{Hold, LARGE};
+use crate::room::{LARGE_BODY_BYTES, MemoryPermit};
 
-/// For all of it, and between two pieces of what may be large.
-const PATIENCE: Duration = Duration::from_secs(30);
-/// For what may be larger than this.
-const LONG: usize = 8 * 1024 * 1024;
-const PATIENCE_IF_LONG: Duration = Duration::from_secs(180);
-/// So much of a request that is too large is read and thrown away. Closing at once would break the connection while the
-/// client still sends, and it would never see why.
-const THROWN_AWAY: u64 = 8 * 1024 * 1024;
-const THROWING: Duration = Duration::from_secs(5);
+/// For a whole body; for a large one, the time between two chunks.
+const READ_TIMEOUT: Duration = Duration::from_secs(30);
+/// A body whose limit is above this may take `LARGE_READ_TIMEOUT`.
+const LARGE_LIMIT_BYTES: usize = 8 * 1024 * 1024;
+const LARGE_READ_TIMEOUT: Duration = Duration::from_secs(180);
+/// An oversized request is read and discarded up to this size. Closing at once would reset the connection while the
+/// client still sends, and the client would never see the error.
+const MAX_DISCARDED_BYTES: u64 = 8 * 1024 * 1024;
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     if body.size_hint().lower() > limit as u64 {
         return Err(too_large(&mut body, limit).await);
     }
-    let patience = if limit > LONG { PATIENCE_IF_LONG } else { PATIENCE };
-    match tokio::time::timeout(patience, collect(&mut body, limit)).await {
+    let read_timeout = if limit > LARGE_LIMIT_BYTES {
+        LARGE_READ_TIMEOUT
+    } else {
+        READ_TIMEOUT
+    };
+    match tokio::time::timeout(read_timeout, collect(&mut body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(Broken::TooLarge)) => Err(too_large(&mut body, limit).await),
-        Ok(Err(Broken::Off)) => Err(Problem::Validation {
+        Ok(Err(BodyError::TooLarge)) => Err(too_large(&mut body, limit).await),
+        Ok(Err(BodyError::Disconnected)) => Err(Problem::Validation {
             field: None,
-            message: "the request body broke off".to_owned(),
+            message: "the connection ended before the whole request body arrived; send it again".to_owned(),
         }),
-        Ok(Err(Broken::Stalled)) | Err(_) => Err(Problem::TimedOut),
+        Ok(Err(BodyError::Stalled)) | Err(_) => Err(Problem::TimedOut),
     }
 }
 
-enum Broken {
+enum BodyError {
     TooLarge,
-    Off,
+    Disconnected,
     Stalled,
 }
 
-/// Put together as it comes: a list of the pieces would take many times their bytes if they are small.
-async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
+/// Collects the body into one buffer. A list of chunks would take many times their bytes when they are small.
+async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
     let mut body = Limited::new(body, limit);
     let mut first = Bytes::new();
     let mut all = BytesMut::new();
     loop {
-        let next = tokio::time::timeout(PATIENCE, body.frame())
+        let next = tokio::time::timeout(READ_TIMEOUT, body.frame())
             .await
-            .map_err(|_| Broken::Stalled)?;
+            .map_err(|_| BodyError::Stalled)?;
         let Some(next) = next else { break };
         let frame = next.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                Broken::TooLarge
+                BodyError::TooLarge
             } else {
-                Broken::Off
+                BodyError::Disconnected
             }
         })?;
         let Ok(piece) = frame.into_data() else { continue };
@@ -73,42 +77,50 @@ async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, Broken> {
         }
         all.extend_from_slice(&piece);
     }
-    // Most bodies come in one piece, which need not be copied.
+    // Most bodies arrive in one chunk, which needs no copy.
     Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
-/// The same for what may be large: its bytes are counted, and let go of with the second.
-pub async fn read_counted(hub: &Hub, caller: &str, body: Body, limit: usize) -> Result<(Bytes, Option<Hold>), Problem> {
+/// Reads a body that may be large, under the memory budget of the caller. Dropping the permit releases its bytes.
+pub async fn read_budgeted(
+    hub: &Hub,
+    caller: &str,
+    body: Body,
+    limit: usize,
+) -> Result<(Bytes, Option<MemoryPermit>), Problem> {
     let size = body.size_hint();
-    let most = size
+    let bytes = size
         .upper()
         .and_then(|upper| usize::try_from(upper).ok())
         .map_or(limit, |upper| upper.min(limit));
-    // What will be refused for its size takes no place.
-    let hold = if size.lower() > limit as u64 {
+    // A body that is refused for its size needs no permit.
+    let permit = if size.lower() > limit as u64 {
         None
     } else {
-        hub.room.take(caller, most).await?
+        hub.memory_budget.acquire(caller, bytes).await?
     };
-    Ok((read(body, limit).await?, hold))
+    Ok((read(body, limit).await?, permit))
 }
 
-/// Work that grows with what was sent. Where that is much, it is done where nobody else waits for it.
-pub async fn work<T: Send + 'static>(bytes: usize, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Problem> {
-    if bytes < LARGE {
+/// Runs work whose cost grows with the input: inline when `bytes` is small, else on the blocking pool.
+pub async fn offload_if_large<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Problem> {
+    if bytes < LARGE_BODY_BYTES {
         return Ok(work());
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "a request could not be read");
+        tracing::error!(%id, %error, "processing a large request failed");
         Problem::Unavailable { id }
     })
 }
 
 async fn too_large(body: &mut Body, limit: usize) -> Problem {
-    if body.size_hint().lower() <= THROWN_AWAY {
-        // A client that takes longer than this has itself to blame.
-        drop(tokio::time::timeout(THROWING, throw_away(body)).await);
+    if body.size_hint().lower() <= MAX_DISCARDED_BYTES {
+        // A slower client gets a reset connection.
+        drop(tokio::time::timeout(DISCARD_TIMEOUT, discard(body)).await);
     }
     let message = format!("the request is larger than {limit} bytes; send less, or link to the rest");
     Problem::InvalidField {
@@ -117,16 +129,16 @@ async fn too_large(body: &mut Body, limit: usize) -> Problem {
     }
 }
 
-async fn throw_away(body: &mut Body) {
-    let mut thrown = 0;
+async fn discard(body: &mut Body) {
+    let mut discarded = 0;
     while let Some(Ok(frame)) = body.frame().await
-        && thrown <= THROWN_AWAY
+        && discarded <= MAX_DISCARDED_BYTES
     {
-        thrown += frame.data_ref().map_or(0, |data| data.len() as u64);
+        discarded += frame.data_ref().map_or(0, |data| data.len() as u64);
     }
 }
 
-/// For our own small calls. The A2H envelope has its own parser with its own errors.
+/// Reads the small JSON bodies of our own API. The A2H envelope has its own parser with its own errors.
 pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
     const LIMIT: usize = 64 * 1024;
     let bytes = read(body, LIMIT).await?;
@@ -146,7 +158,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_body_in_pieces_is_put_together() {
+    async fn chunked_body_is_reassembled() {
         for pieces in [
             vec![],
             vec!["one"],
@@ -165,17 +177,20 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_stops_sending_is_not_waited_for() {
+    async fn stalled_body_times_out() {
         let silent = stream::iter(["a"]).chain(stream::pending()).map(Ok::<_, Infallible>);
         let begun = tokio::time::Instant::now();
-        assert_eq!(read(Body::from_stream(silent), 2 * LONG).await, Err(Problem::TimedOut));
-        assert_eq!(begun.elapsed().as_secs(), PATIENCE.as_secs());
+        assert_eq!(
+            read(Body::from_stream(silent), 2 * LARGE_LIMIT_BYTES).await,
+            Err(Problem::TimedOut)
+        );
+        assert_eq!(begun.elapsed().as_secs(), READ_TIMEOUT.as_secs());
         let slow = stream::repeat("a").then(async |piece| {
             tokio::time::sleep(Duration::from_secs(29)).await;
             Ok::<_, Infallible>(piece)
         });
         assert_eq!(
-            read(Body::from_stream(Box::pin(slow)), 2 * LONG).await,
+            read(Body::from_stream(Box::pin(slow)), 2 * LARGE_LIMIT_BYTES).await,
             Err(Problem::TimedOut)
         );
     }

@@ -1,4 +1,4 @@
-//! Addresses and query strings, with errors in our own words.
+//! Extractors for paths and query strings that reject with our own `Problem`.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::problem::Problem;
 
-const LONGEST_WAIT_SECONDS: u64 = 60;
+const MAX_WAIT_SECONDS: u64 = 60;
 
 pub struct Params<T>(pub T);
 
@@ -27,7 +27,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     }
 }
 
-/// The message an address names. One that cannot be an id is one that is not there.
+/// The message id in a path. Text that cannot be an id gives the same 404 as an unknown message.
 pub struct MessagePath(pub MessageId);
 
 impl<S: Send + Sync> FromRequestParts<S> for MessagePath {
@@ -40,7 +40,7 @@ impl<S: Send + Sync> FromRequestParts<S> for MessagePath {
     }
 }
 
-/// A file that came with the answer to a message, by its place in the list.
+/// A file of an answer, by message id and index.
 pub struct FilePath {
     pub id: MessageId,
     pub index: usize,
@@ -59,7 +59,7 @@ impl<S: Send + Sync> FromRequestParts<S> for FilePath {
     }
 }
 
-/// The agent an address names, whether there is one or not.
+/// The agent id in a path, not checked for existence.
 pub struct AgentPath(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
@@ -73,7 +73,7 @@ impl<S: Send + Sync> FromRequestParts<S> for AgentPath {
     }
 }
 
-/// The run an address names, whether there is one or not.
+/// The run id in a path, not checked for existence.
 pub struct RunPath(pub String);
 
 impl<S: Send + Sync> FromRequestParts<S> for RunPath {
@@ -85,7 +85,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RunPath {
     }
 }
 
-/// A text typed ahead for an agent.
+/// A type-ahead text of an agent.
 pub struct AheadPath {
     pub agent_id: String,
     pub id: i64,
@@ -106,11 +106,11 @@ impl<S: Send + Sync> FromRequestParts<S> for AheadPath {
     }
 }
 
-/// `wait` of a long-poll; longer than we keep anybody waiting is as long as we do.
-pub fn wait_of(text: Option<&str>) -> Result<Duration, Problem> {
+/// Parses `wait` of a long-poll, capped at the maximum.
+pub fn parse_wait(text: Option<&str>) -> Result<Duration, Problem> {
     let Some(text) = text else { return Ok(Duration::ZERO) };
     let seconds: u64 = text
         .parse()
         .map_err(|_| Problem::validation("wait", "wait must be a whole number of seconds"))?;
-    Ok(Duration::from_secs(seconds.min(LONGEST_WAIT_SECONDS)))
+    Ok(Duration::from_secs(seconds.min(MAX_WAIT_SECONDS)))
 }

@@ -1,4 +1,4 @@
-//! Is it up, is it ready, what does it count.
+//! Liveness, readiness and metrics endpoints.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,10 +19,10 @@ use crate::auth::OwnerCaller;
 use crate::metrics::Snapshot;
 use crate::problem::Problem;
 
-/// Who has set nothing aside.
-pub const NOBODY: &str = "";
+/// Stands for no person in counts, so that no snoozed message is left out.
+pub const NO_PERSON: &str = "";
 
-/// With the counts that clients of runs look at.
+/// Liveness, with the counts that run clients read.
 pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
     let uptime = hub.store.clock().now().since(hub.started_at).as_millis();
     Json(json!({
@@ -33,53 +33,53 @@ pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
     }))
 }
 
-/// Ready means that a write would be kept: it goes through the writer and back.
+/// Ready means that the store accepts a write; a test write goes through the writer.
 pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     if *hub.stopping.borrow() {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
     }
-    hub.proof.of(&hub.store).await?;
+    hub.readiness.check(&hub.store).await?;
     Ok(Json(json!({"status": "ready"})).into_response())
 }
 
-/// That the store takes a write. It is proved once for all who ask at about the same time: anybody may.
+/// Caches the readiness check, because the endpoint is open and every check costs a write.
 #[derive(Default)]
-pub struct Proof(Mutex<Option<Instant>>);
+pub struct ReadinessCache(Mutex<Option<Instant>>);
 
-const PROOF_LASTS: Duration = Duration::from_millis(500);
-/// Whoever asks whether a hub is ready does not wait long for the answer.
-const PROOF_PATIENCE: Duration = Duration::from_secs(3);
+const READINESS_TTL: Duration = Duration::from_millis(500);
+/// Shorter than the time-outs of usual readiness probes.
+const READINESS_TIMEOUT: Duration = Duration::from_secs(3);
 
-impl Proof {
-    async fn of(&self, store: &Store) -> Result<(), Problem> {
-        let late = || StoreError::Unavailable("it did not take a write in time".to_owned());
-        let proving = async {
-            let mut proved = self.0.lock().await;
-            if proved.is_none_or(|at| at.elapsed() > PROOF_LASTS) {
-                *proved = None;
+impl ReadinessCache {
+    async fn check(&self, store: &Store) -> Result<(), Problem> {
+        let late = || StoreError::Unavailable("the store did not accept a write in time".to_owned());
+        let checking = async {
+            let mut checked_at = self.0.lock().await;
+            if checked_at.is_none_or(|at| at.elapsed() > READINESS_TTL) {
+                *checked_at = None;
                 store.run(ProveWritable).await?;
-                *proved = Some(Instant::now());
+                *checked_at = Some(Instant::now());
             }
             Ok(())
         };
-        timeout(PROOF_PATIENCE, proving)
+        timeout(READINESS_TIMEOUT, checking)
             .await
             .unwrap_or_else(|_elapsed| Err(late().into()))
     }
 }
 
-/// Open on loopback, where the hub is its user's own; elsewhere an owner's token is needed.
+/// Open on loopback, where the hub belongs to its user; otherwise it needs an owner's token.
 pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Problem> {
     let is_exposed = !hub.config.listen.ip().is_loopback() || hub.config.public_url.is_some();
     if is_exposed {
         OwnerCaller::from_headers(&headers, &hub).await?;
     }
     let snapshot = Snapshot {
-        waiters: i64::try_from(hub.wake.waited_for()).unwrap_or(i64::MAX),
+        waiters: i64::try_from(hub.waiters.message_count()).unwrap_or(i64::MAX),
         open: hub
             .store
             .run(Counts {
-                person: NOBODY.to_owned(),
+                person: NO_PERSON.to_owned(),
             })
             .await?
             .open,

@@ -1,37 +1,37 @@
-//! Puts messages into the search index, after the fact: a submit must not wait for it. Nobody hurries while messages
-//! keep coming in or being answered, except for somebody who searches.
+//! Fills the search index in the background, so that a submit does not wait for it. Batches run when the hub is quiet,
+//! at least every few seconds, and at once for a search.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use countersign_store::ops::search::IndexSome;
+use countersign_store::ops::search::IndexBatch;
 use countersign_store::{Store, StoreError};
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::app::Hub;
 
-/// So many in one turn of the writer, whom everybody shares.
-const BATCH: i64 = 200;
-/// The hub is quiet when nothing came in for so long.
-const QUIET: Duration = Duration::from_millis(200);
-/// However busy the hub is, so often a batch is done.
-const LONGEST_REST: Duration = Duration::from_secs(5);
-/// How long a search waits for the index; then it goes without what is not in it yet.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Messages in one transaction; small, because all operations share the writer.
+const BATCH_ROWS: i64 = 200;
+/// The hub counts as quiet after this long without activity.
+const QUIET_INTERVAL: Duration = Duration::from_millis(200);
+/// A busy hub still indexes a batch this often.
+const MAX_BATCH_DELAY: Duration = Duration::from_secs(5);
+/// A search waits this long for the index, then runs without the messages that are not indexed yet.
+const SEARCH_TIMEOUT: Duration = Duration::from_secs(1);
 
 pub struct Indexer {
     store: Arc<Store>,
-    /// How many messages came in, counted from one, because an earlier process may have left some behind.
+    /// Messages submitted. Starts at one, because an earlier process may have left some unindexed.
     submitted: AtomicU64,
-    /// Those that are in the index for certain.
+    /// The value of `submitted` up to which everything is indexed.
     indexed: AtomicU64,
-    /// Counts whatever was written for somebody who waits for it: the hub is quiet while it stands still.
+    /// Counts foreground writes; the hub is quiet while the number does not change.
     activity: AtomicU64,
-    /// Two at work on the same messages would only be in each other's way.
-    turn: Mutex<()>,
-    bell: Notify,
+    /// One batch at a time: two would work on the same messages.
+    batch_lock: Mutex<()>,
+    wakeup: Notify,
 }
 
 impl Indexer {
@@ -43,48 +43,48 @@ impl Indexer {
             submitted,
             indexed,
             activity: AtomicU64::new(0),
-            turn: Mutex::default(),
-            bell: Notify::new(),
+            batch_lock: Mutex::default(),
+            wakeup: Notify::new(),
         }
     }
 
-    /// Call it after the message is committed.
-    pub fn submitted(&self) {
+    /// Call after the message is committed.
+    pub fn note_submitted(&self) {
         self.submitted.fetch_add(1, Ordering::SeqCst);
-        self.active();
-        self.bell.notify_one();
+        self.note_activity();
+        self.wakeup.notify_one();
     }
 
-    /// Something was written that nobody will search for.
-    pub fn active(&self) {
+    /// Call after a foreground write that adds nothing to the index.
+    pub fn note_activity(&self) {
         self.activity.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Waits until everything that was submitted before is in the index, but not for long.
-    pub async fn caught_up(&self) {
-        // Other hubs do not say what came to them, so there may always be one more.
-        let unheard = u64::from(self.store.is_shared());
-        let wanted = self.submitted.fetch_add(unheard, Ordering::SeqCst) + unheard;
+    /// Waits until all earlier submits are indexed, at most `SEARCH_TIMEOUT`.
+    pub async fn wait_until_caught_up(&self) {
+        // Other nodes do not announce their submits for indexing, so on a shared store assume one more.
+        let remote = u64::from(self.store.is_shared());
+        let wanted = self.submitted.fetch_add(remote, Ordering::SeqCst) + remote;
         let catch_up = async {
             while self.indexed.load(Ordering::SeqCst) < wanted {
-                self.batch().await?;
+                self.index_batch().await?;
             }
             Ok::<_, StoreError>(())
         };
-        match timeout(PATIENCE, catch_up).await {
+        match timeout(SEARCH_TIMEOUT, catch_up).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(%error, "the search index is behind"),
-            Err(_elapsed) => tracing::info!("a search did not wait for the index any longer"),
+            Ok(Err(error)) => tracing::warn!(%error, "updating the search index before a search failed"),
+            Err(_elapsed) => tracing::info!("search index is behind; searching without the newest messages"),
         }
     }
 
-    async fn batch(&self) -> Result<(), StoreError> {
-        let _turn = self.turn.lock().await;
+    async fn index_batch(&self) -> Result<(), StoreError> {
+        let _guard = self.batch_lock.lock().await;
         let before = self.submitted.load(Ordering::SeqCst);
         if self.indexed.load(Ordering::SeqCst) >= before {
             return Ok(());
         }
-        if self.store.run(IndexSome { limit: BATCH }).await?.is_all {
+        if self.store.run(IndexBatch { limit: BATCH_ROWS }).await?.is_all {
             self.indexed.store(before, Ordering::SeqCst);
         }
         Ok(())
@@ -94,12 +94,12 @@ impl Indexer {
         self.indexed.load(Ordering::SeqCst) < self.submitted.load(Ordering::SeqCst)
     }
 
-    /// Says whether the hub fell quiet; if not, it is time for a batch all the same.
-    async fn rest(&self) -> bool {
+    /// Returns true when the hub is quiet, false when a batch is due anyway.
+    async fn wait_for_quiet(&self) -> bool {
         let began = Instant::now();
-        while began.elapsed() < LONGEST_REST {
+        while began.elapsed() < MAX_BATCH_DELAY {
             let before = self.activity.load(Ordering::Relaxed);
-            sleep(QUIET).await;
+            sleep(QUIET_INTERVAL).await;
             if self.activity.load(Ordering::Relaxed) == before {
                 return true;
             }
@@ -107,28 +107,28 @@ impl Indexer {
         false
     }
 
-    /// While the hub is quiet, all there is; otherwise one batch.
+    /// Indexes one batch; on a quiet hub, all that is left.
     async fn work(&self, is_quiet: bool) -> Result<(), StoreError> {
         let before = self.activity.load(Ordering::Relaxed);
-        self.batch().await?;
+        self.index_batch().await?;
         while is_quiet && self.is_behind() && self.activity.load(Ordering::Relaxed) == before {
-            self.batch().await?;
+            self.index_batch().await?;
         }
         Ok(())
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
     let indexer = &hub.indexer;
     loop {
         if !indexer.is_behind() {
-            indexer.bell.notified().await;
+            indexer.wakeup.notified().await;
         }
-        let is_quiet = indexer.rest().await;
+        let is_quiet = indexer.wait_for_quiet().await;
         if let Err(error) = indexer.work(is_quiet).await {
-            tracing::warn!(%error, "messages could not be indexed");
-            sleep(LONGEST_REST).await;
+            tracing::warn!(%error, "indexing messages failed; retrying");
+            sleep(MAX_BATCH_DELAY).await;
         }
     }
 }

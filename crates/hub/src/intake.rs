@@ -1,5 +1,6 @@
-//! What a socket has taken in of a message that is not complete. It is put together out of sight, so the connection underneath
-//! counts: a little is free, and beyond that it reads on only with a place in the room.
+//! The memory budget of an incomplete message on a socket. The WebSocket library buffers it out of our sight, so the
+//! connection below counts bytes: the first ones are free, beyond that it reads on only with a permit of the memory
+//! budget.
 
 use std::io;
 use std::pin::Pin;
@@ -9,112 +10,116 @@ use std::task::{Context, Poll, ready};
 use axum::http::Request;
 
 use crate::problem::Problem;
-use crate::room::{Hold, Room};
+use crate::room::{MemoryBudget, MemoryPermit};
 
-const FREE: usize = 64 * 1024;
-/// Of a frame that is no message, before its payload.
-const CONTROL_HEAD: usize = 6;
+const FREE_BYTES: usize = 64 * 1024;
+/// Header of a control frame from a client: two bytes and the mask.
+const CONTROL_FRAME_HEADER_BYTES: usize = 6;
 
-/// Of one connection.
+/// The budget of one connection.
 #[derive(Clone, Default)]
-pub struct Intake(Arc<Mutex<State>>);
+pub struct SocketBudget(Arc<Mutex<SocketUsage>>);
 
 #[derive(Default)]
-struct State {
-    /// Nothing while the connection is no socket.
+struct SocketUsage {
+    /// `None` until the connection becomes a WebSocket.
     account: Option<Account>,
-    taken: usize,
-    place: Place,
+    unfinished_bytes: usize,
+    permit: PermitState,
 }
 
 struct Account {
-    room: Arc<Room>,
+    memory_budget: Arc<MemoryBudget>,
     caller: String,
-    largest_message: usize,
+    max_message_bytes: usize,
 }
 
 #[derive(Default)]
-enum Place {
+enum PermitState {
     #[default]
     NotNeeded,
-    Waited(Pin<Box<dyn Future<Output = Result<Option<Hold>, Problem>> + Send>>),
-    Taken {
-        _hold: Option<Hold>,
+    Waiting(Pin<Box<dyn Future<Output = Result<Option<MemoryPermit>, Problem>> + Send>>),
+    Held {
+        _permit: Option<MemoryPermit>,
     },
 }
 
-impl Intake {
-    /// Only the socket of runs wants to know.
-    pub fn mark<B>(&self, mut request: Request<B>) -> Request<B> {
+impl SocketBudget {
+    /// Adds the budget to the request, only for the run socket.
+    pub fn attach_to<B>(&self, mut request: Request<B>) -> Request<B> {
         if request.uri().path() == "/ws" {
             request.extensions_mut().insert(self.clone());
         }
         request
     }
 
-    /// From here on the connection is a socket.
-    pub fn begin(&self, room: &Arc<Room>, caller: &str, largest_message: usize) {
-        let room = Arc::clone(room);
+    /// Starts counting: the connection is a WebSocket from here on.
+    pub fn begin(&self, memory_budget: &Arc<MemoryBudget>, caller: &str, max_message_bytes: usize) {
+        let memory_budget = Arc::clone(memory_budget);
         let caller = caller.to_owned();
         self.lock().account = Some(Account {
-            room,
+            memory_budget,
             caller,
-            largest_message,
+            max_message_bytes,
         });
     }
 
-    /// Before more is read. Who gets no place in time is cut off.
-    pub fn poll_place(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    /// Back-pressure before a read: waits for the permit, and fails the connection when it does not come in time.
+    pub fn poll_permit(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.lock();
-        let Place::Waited(waited) = &mut state.place else {
+        let PermitState::Waiting(waiting) = &mut state.permit else {
             return Poll::Ready(Ok(()));
         };
-        let Ok(_hold) = ready!(waited.as_mut().poll(cx)) else {
-            return Poll::Ready(Err(io::Error::other("too much is being sent at once")));
+        let Ok(_permit) = ready!(waiting.as_mut().poll(cx)) else {
+            return Poll::Ready(Err(io::Error::other(
+                "too many large messages at once; no memory permit in time",
+            )));
         };
-        state.place = Place::Taken { _hold };
+        state.permit = PermitState::Held { _permit };
         Poll::Ready(Ok(()))
     }
 
-    pub fn took(&self, bytes: usize) {
+    pub fn add_read(&self, bytes: usize) {
         let mut state = self.lock();
-        let State {
+        let SocketUsage {
             account: Some(account),
-            taken,
-            place,
+            unfinished_bytes,
+            permit,
         } = &mut *state
         else {
             return;
         };
-        *taken += bytes;
-        if *taken > FREE && matches!(place, Place::NotNeeded) {
-            *place = Place::Waited(account.place());
+        *unfinished_bytes += bytes;
+        if *unfinished_bytes > FREE_BYTES && matches!(permit, PermitState::NotNeeded) {
+            *permit = PermitState::Waiting(account.permit());
         }
     }
 
-    /// A message was complete and has been dealt with.
-    pub fn done(&self) {
+    /// Call when a complete message has been handled.
+    pub fn message_done(&self) {
         let mut state = self.lock();
-        (state.taken, state.place) = (0, Place::NotNeeded);
+        (state.unfinished_bytes, state.permit) = (0, PermitState::NotNeeded);
     }
 
-    /// Something came in between that is no message, and may come in the middle of one.
-    pub fn passed_over(&self, payload: usize) {
+    /// Uncounts a control frame, which may arrive in the middle of a message.
+    pub fn skip_control_frame(&self, payload: usize) {
         let mut state = self.lock();
-        state.taken = state.taken.saturating_sub(CONTROL_HEAD + payload);
+        state.unfinished_bytes = state
+            .unfinished_bytes
+            .saturating_sub(CONTROL_FRAME_HEADER_BYTES + payload);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SocketUsage> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Account {
-    fn place(&self) -> Pin<Box<dyn Future<Output = Result<Option<Hold>, Problem>> + Send>> {
-        let room = Arc::clone(&self.room);
+    fn permit(&self) -> Pin<Box<dyn Future<Output = Result<Option<MemoryPermit>, Problem>> + Send>> {
+        let memory_budget = Arc::clone(&self.memory_budget);
         let caller = self.caller.clone();
-        let bytes = self.largest_message;
-        Box::pin(async move { room.take(&caller, bytes).await })
+        let bytes = self.max_message_bytes;
+        Box::pin(async move { memory_budget.acquire(&caller, bytes).await })
     }
 }
 
@@ -128,50 +133,53 @@ mod tests {
 
     const MIB: usize = 1024 * 1024;
 
-    async fn place(intake: &Intake) -> io::Result<()> {
-        poll_fn(|cx| intake.poll_place(cx)).await
+    async fn permit(budget: &SocketBudget) -> io::Result<()> {
+        poll_fn(|cx| budget.poll_permit(cx)).await
     }
 
-    fn socket(room: &Arc<Room>, caller: &str) -> Intake {
-        let intake = Intake::default();
-        intake.begin(room, caller, 16 * MIB);
-        intake
+    fn socket(memory_budget: &Arc<MemoryBudget>, caller: &str) -> SocketBudget {
+        let budget = SocketBudget::default();
+        budget.begin(memory_budget, caller, 16 * MIB);
+        budget
     }
 
     #[tokio::test(start_paused = true)]
-    async fn large_messages_that_are_never_complete_have_so_much_room_and_no_more() {
-        let room = Arc::default();
-        let sockets: Vec<Intake> = (0..3).map(|_| socket(&room, "alice")).collect();
-        sockets.iter().for_each(|intake| intake.took(FREE + 1));
-        assert!(place(&sockets[0]).await.is_ok() && place(&sockets[1]).await.is_ok());
-        assert!(place(&sockets[2]).now_or_never().is_none(), "it is not read on");
-        let other = socket(&room, "bob");
-        other.took(FREE + 1);
-        assert!(place(&other).await.is_ok(), "others have room of their own");
-        sockets[0].done();
-        assert!(place(&sockets[2]).await.is_ok(), "whoever is done makes room");
-        sockets[0].took(FREE + 1);
-        assert!(place(&sockets[0]).await.is_err(), "and nobody waits for ever");
+    async fn incomplete_large_messages_are_bounded_per_caller() {
+        let memory_budget = Arc::default();
+        let sockets: Vec<SocketBudget> = (0..3).map(|_| socket(&memory_budget, "alice")).collect();
+        sockets.iter().for_each(|budget| budget.add_read(FREE_BYTES + 1));
+        assert!(permit(&sockets[0]).await.is_ok() && permit(&sockets[1]).await.is_ok());
+        assert!(permit(&sockets[2]).now_or_never().is_none(), "reading stops");
+        let other = socket(&memory_budget, "bob");
+        other.add_read(FREE_BYTES + 1);
+        assert!(permit(&other).await.is_ok(), "other callers have their own budget");
+        sockets[0].message_done();
+        assert!(permit(&sockets[2]).await.is_ok(), "a handled message frees its permit");
+        sockets[0].add_read(FREE_BYTES + 1);
+        assert!(permit(&sockets[0]).await.is_err(), "the wait for a permit is bounded");
     }
 
     #[tokio::test]
-    async fn what_is_small_or_no_message_needs_no_place() {
-        let room = Arc::default();
-        let intake = socket(&room, "alice");
+    async fn small_messages_and_control_frames_need_no_permit() {
+        let memory_budget = Arc::default();
+        let budget = socket(&memory_budget, "alice");
         for _ in 0..100_000 {
-            intake.took(CONTROL_HEAD + 4);
-            intake.passed_over(4);
+            budget.add_read(CONTROL_FRAME_HEADER_BYTES + 4);
+            budget.skip_control_frame(4);
         }
-        intake.took(FREE);
-        assert!(matches!(intake.lock().place, Place::NotNeeded));
-        intake.passed_over(4);
-        intake.took(CONTROL_HEAD + 5);
+        budget.add_read(FREE_BYTES);
+        assert!(matches!(budget.lock().permit, PermitState::NotNeeded));
+        budget.skip_control_frame(4);
+        budget.add_read(CONTROL_FRAME_HEADER_BYTES + 5);
         assert!(
-            matches!(intake.lock().place, Place::Waited(_)),
-            "a ping in the middle does not make it another message"
+            matches!(budget.lock().permit, PermitState::Waiting(_)),
+            "a ping in the middle does not reset the count"
         );
-        let plain = Intake::default();
-        plain.took(MIB);
-        assert!(place(&plain).await.is_ok(), "requests are counted elsewhere");
+        let plain = SocketBudget::default();
+        plain.add_read(MIB);
+        assert!(
+            permit(&plain).await.is_ok(),
+            "plain HTTP requests are counted by their handlers"
+        );
     }
 }

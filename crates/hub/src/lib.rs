@@ -1,4 +1,4 @@
-//! Everything that listens or sends: doors for agents, the inbox for people, delivery, and the timers.
+//! The hub: doors for agents, the inbox for people, push delivery, and timers.
 
 mod address;
 pub mod admin;

@@ -1,4 +1,4 @@
-//! Counts for the operator. No ids, no payloads: they are served without a token on loopback.
+//! Metrics for the operator. They hold no ids and no payloads, because loopback serves them without a token.
 
 use countersign_core::Outcome;
 use countersign_protocol::a2h::Kind;
@@ -25,7 +25,7 @@ struct Label {
     kind: &'static str,
 }
 
-/// What is read at the moment of the scrape instead of being counted along the way.
+/// Values read at scrape time instead of being counted continuously.
 pub struct Snapshot {
     pub waiters: i64,
     pub open: i64,
@@ -42,7 +42,7 @@ impl Metrics {
         let deliveries = Family::default();
         registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
-        registry.register("waiters", "Messages somebody waits for by long-poll", waiters.clone());
+        registry.register("waiters", "Messages with a waiting long-poll", waiters.clone());
         registry.register("messages_open", "Open asks and tasks", open.clone());
         registry.register(
             "delivery_attempts",

@@ -1,4 +1,4 @@
-//! Files on their way out, in pieces: whoever does not take them holds their bytes for a minute and no longer.
+//! Response bodies for files, in chunks. A client that stops reading holds their bytes for a minute at most.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -9,92 +9,92 @@ use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Frame, SizeHint};
 
-use crate::room::Hold;
+use crate::room::MemoryPermit;
 
-const PIECE: usize = 64 * 1024;
-/// A connection that takes nothing is cut elsewhere. Of several that share one, each may still refuse to take its own.
-const STALL: Duration = Duration::from_secs(60);
+const CHUNK_BYTES: usize = 64 * 1024;
+/// Write time-outs close a stalled connection, but on HTTP/2 a single stream can stall while its connection does not.
+const STALL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Its place in the room is given back with the last of its bytes, wherever they are by then.
-pub fn in_pieces(body: Vec<u8>, hold: Option<Hold>) -> Body {
-    let bytes = match hold {
-        Some(hold) => Bytes::from_owner(Held { body, _hold: hold }),
+/// The permit is released when the last reference to the bytes is dropped.
+pub fn chunked_body(body: Vec<u8>, permit: Option<MemoryPermit>) -> Body {
+    let bytes = match permit {
+        Some(permit) => Bytes::from_owner(BudgetedBytes { body, _permit: permit }),
         None => Bytes::from(body),
     };
-    if bytes.len() <= PIECE {
+    if bytes.len() <= CHUNK_BYTES {
         return Body::from(bytes);
     }
-    let left = Arc::new(Mutex::new(Left { bytes, is_cut: false }));
-    tokio::spawn(watch(Arc::downgrade(&left)));
-    Body::new(Pieces { left })
+    let remaining = Arc::new(Mutex::new(Remaining { bytes, is_cut: false }));
+    tokio::spawn(watch_for_stall(Arc::downgrade(&remaining)));
+    Body::new(ChunkedBody { remaining })
 }
 
-struct Held {
+struct BudgetedBytes {
     body: Vec<u8>,
-    _hold: Hold,
+    _permit: MemoryPermit,
 }
 
-impl AsRef<[u8]> for Held {
+impl AsRef<[u8]> for BudgetedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.body
     }
 }
 
-struct Left {
+struct Remaining {
     bytes: Bytes,
     is_cut: bool,
 }
 
-struct Pieces {
-    left: Arc<Mutex<Left>>,
+struct ChunkedBody {
+    remaining: Arc<Mutex<Remaining>>,
 }
 
-fn lock(left: &Mutex<Left>) -> MutexGuard<'_, Left> {
-    left.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock(remaining: &Mutex<Remaining>) -> MutexGuard<'_, Remaining> {
+    remaining.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends with the reply. What was not asked for in time is let go of.
-async fn watch(left: Weak<Mutex<Left>>) {
+/// Drops the remaining bytes when no chunk was read for `STALL_TIMEOUT`. Ends with the response.
+async fn watch_for_stall(remaining: Weak<Mutex<Remaining>>) {
     let mut before = usize::MAX;
     loop {
-        tokio::time::sleep(STALL).await;
-        let Some(left) = left.upgrade() else { return };
-        let mut left = lock(&left);
-        if left.bytes.len() == before {
-            (left.bytes, left.is_cut) = (Bytes::new(), true);
+        tokio::time::sleep(STALL_TIMEOUT).await;
+        let Some(remaining) = remaining.upgrade() else { return };
+        let mut remaining = lock(&remaining);
+        if remaining.bytes.len() == before {
+            (remaining.bytes, remaining.is_cut) = (Bytes::new(), true);
             return;
         }
-        before = left.bytes.len();
+        before = remaining.bytes.len();
     }
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("nobody took the rest in time")]
-pub struct NotTaken;
+#[error("the client stopped reading the response")]
+pub struct SendStalled;
 
-impl http_body::Body for Pieces {
+impl http_body::Body for ChunkedBody {
     type Data = Bytes;
-    type Error = NotTaken;
+    type Error = SendStalled;
 
-    fn poll_frame(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, NotTaken>>> {
-        let mut left = lock(&self.left);
-        if left.is_cut {
-            return Poll::Ready(Some(Err(NotTaken)));
+    fn poll_frame(self: Pin<&mut Self>, _cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, SendStalled>>> {
+        let mut remaining = lock(&self.remaining);
+        if remaining.is_cut {
+            return Poll::Ready(Some(Err(SendStalled)));
         }
-        if left.bytes.is_empty() {
+        if remaining.bytes.is_empty() {
             return Poll::Ready(None);
         }
-        let next = left.bytes.len().min(PIECE);
-        Poll::Ready(Some(Ok(Frame::data(left.bytes.split_to(next)))))
+        let next = remaining.bytes.len().min(CHUNK_BYTES);
+        Poll::Ready(Some(Ok(Frame::data(remaining.bytes.split_to(next)))))
     }
 
     fn is_end_stream(&self) -> bool {
-        let left = lock(&self.left);
-        left.bytes.is_empty() && !left.is_cut
+        let remaining = lock(&self.remaining);
+        remaining.bytes.is_empty() && !remaining.is_cut
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(lock(&self.left).bytes.len() as u64)
+        SizeHint::with_exact(lock(&self.remaining).bytes.len() as u64)
     }
 }
 
@@ -103,47 +103,47 @@ mod tests {
     use http_body_util::BodyExt;
 
     use super::*;
-    use crate::room::Room;
+    use crate::room::MemoryBudget;
 
     fn file() -> Vec<u8> {
-        (0..8 * 1024 * 1024).map(|place: u32| place.to_le_bytes()[1]).collect()
+        (0..8 * 1024 * 1024).map(|index: u32| index.to_le_bytes()[1]).collect()
     }
 
     #[tokio::test]
-    async fn it_arrives_whole_and_gives_its_place_back() {
-        let room = Room::default();
+    async fn file_arrives_whole_and_frees_its_permit() {
+        let budget = MemoryBudget::default();
         for _ in 0..20 {
-            let hold = room.take("alice", file().len()).await.unwrap();
-            assert_eq!(in_pieces(file(), hold).collect().await.unwrap().to_bytes(), file());
+            let permit = budget.acquire("alice", file().len()).await.unwrap();
+            assert_eq!(chunked_body(file(), permit).collect().await.unwrap().to_bytes(), file());
         }
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_nobody_takes_is_let_go_of() {
-        let room = Room::default();
-        let hold = room.take("alice", 32 * 1024 * 1024).await.unwrap();
-        let mut body = in_pieces(file(), hold);
+    async fn stalled_download_frees_its_permit() {
+        let budget = MemoryBudget::default();
+        let permit = budget.acquire("alice", 32 * 1024 * 1024).await.unwrap();
+        let mut body = chunked_body(file(), permit);
         drop(body.frame().await.unwrap().unwrap());
         assert!(
-            room.take("alice", 32 * 1024 * 1024).await.is_err(),
-            "it is held while it may be taken"
+            budget.acquire("alice", 32 * 1024 * 1024).await.is_err(),
+            "the permit is held while the client may still read"
         );
-        tokio::time::sleep(2 * STALL).await;
-        assert!(room.take("alice", 32 * 1024 * 1024).await.is_ok());
+        tokio::time::sleep(2 * STALL_TIMEOUT).await;
+        assert!(budget.acquire("alice", 32 * 1024 * 1024).await.is_ok());
         assert!(
             body.frame().await.unwrap().is_err(),
-            "and the reader sees that something is missing"
+            "and the client sees an error instead of a short file"
         );
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_is_slow_gets_all_of_it() {
-        let mut body = in_pieces(vec![7; 40 * PIECE], None);
-        let mut taken = 0;
+    async fn slow_client_gets_the_whole_file() {
+        let mut body = chunked_body(vec![7; 40 * CHUNK_BYTES], None);
+        let mut received = 0;
         while let Some(frame) = body.frame().await {
-            taken += frame.unwrap().into_data().unwrap().len();
-            tokio::time::sleep(STALL / 2).await;
+            received += frame.unwrap().into_data().unwrap().len();
+            tokio::time::sleep(STALL_TIMEOUT / 2).await;
         }
-        assert_eq!(taken, 40 * PIECE);
+        assert_eq!(received, 40 * CHUNK_BYTES);
     }
 }

@@ -1,4 +1,4 @@
-//! When each agent was last here. Every call is noted in memory; now and then what is new goes to the store.
+//! When each agent last called. Calls are recorded in memory and flushed to the store in batches.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -11,50 +11,50 @@ use countersign_store::{Store, StoreError};
 
 use crate::app::Hub;
 
-const ROUND: Duration = Duration::from_secs(60);
-/// Where other hubs want to know too.
-const ROUND_AMONG_OTHERS: Duration = Duration::from_secs(5);
+const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
+/// Shorter, because other nodes read it from the shared store.
+const SHARED_STORE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
-/// Only agents with a credential get in here, so there are as many entries as agents at most.
+/// Bounded by the number of agents, because only authenticated ones are recorded.
 #[derive(Default)]
-pub struct Presence {
-    agents: RwLock<HashMap<String, Sight>>,
+pub struct AgentLastSeen {
+    agents: RwLock<HashMap<String, LastSeen>>,
 }
 
-struct Sight {
-    /// In milliseconds, as the one below.
+struct LastSeen {
+    /// In milliseconds, like `stored_at`.
     seen_at: AtomicI64,
     stored_at: AtomicI64,
 }
 
-impl Presence {
-    pub fn note(&self, agent_id: &str, now: Timestamp) {
+impl AgentLastSeen {
+    pub fn record(&self, agent_id: &str, now: Timestamp) {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(sight) = agents.get(agent_id) {
-            sight.seen_at.store(now.as_millis(), Ordering::Relaxed);
+        if let Some(last_seen) = agents.get(agent_id) {
+            last_seen.seen_at.store(now.as_millis(), Ordering::Relaxed);
             return;
         }
         drop(agents);
-        let sight = Sight {
+        let last_seen = LastSeen {
             seen_at: now.as_millis().into(),
             stored_at: AtomicI64::new(i64::MIN),
         };
         self.agents
             .write()
             .unwrap_or_else(PoisonError::into_inner)
-            .insert(agent_id.to_owned(), sight);
+            .insert(agent_id.to_owned(), last_seen);
     }
 
-    /// Nothing for an agent that has not called since this process started.
-    pub fn seen(&self, agent_id: &str) -> Option<Timestamp> {
+    /// `None` for an agent that has not called since this process started.
+    pub fn get(&self, agent_id: &str) -> Option<Timestamp> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         agents
             .get(agent_id)
-            .map(|sight| Timestamp::from_millis(sight.seen_at.load(Ordering::Relaxed)))
+            .map(|last_seen| Timestamp::from_millis(last_seen.seen_at.load(Ordering::Relaxed)))
     }
 
-    /// Writes down what has changed since the last time.
-    pub async fn store(&self, store: &Store) -> Result<(), StoreError> {
+    /// Stores the entries that changed since the last flush.
+    pub async fn flush(&self, store: &Store) -> Result<(), StoreError> {
         let seen = self.unstored();
         if seen.is_empty() {
             return Ok(());
@@ -62,8 +62,8 @@ impl Presence {
         store.run(RecordSeen { seen: seen.clone() }).await?;
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         for (agent_id, seen_at) in &seen {
-            if let Some(sight) = agents.get(agent_id) {
-                sight.stored_at.store(seen_at.as_millis(), Ordering::Relaxed);
+            if let Some(last_seen) = agents.get(agent_id) {
+                last_seen.stored_at.store(seen_at.as_millis(), Ordering::Relaxed);
             }
         }
         Ok(())
@@ -71,11 +71,11 @@ impl Presence {
 
     fn unstored(&self) -> Vec<(String, Timestamp)> {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        let both = agents.iter().map(|(agent_id, sight)| {
+        let both = agents.iter().map(|(agent_id, last_seen)| {
             (
                 agent_id,
-                sight.seen_at.load(Ordering::Relaxed),
-                sight.stored_at.load(Ordering::Relaxed),
+                last_seen.seen_at.load(Ordering::Relaxed),
+                last_seen.stored_at.load(Ordering::Relaxed),
             )
         });
         let changed = both.filter(|(_, seen_at, stored_at)| seen_at > stored_at);
@@ -86,9 +86,9 @@ impl Presence {
 }
 
 impl Hub {
-    /// When an agent was last here, in this process or before.
+    /// When an agent last called, at this process, at another node or before.
     pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
-        match self.presence.seen(agent_id) {
+        match self.agent_last_seen.get(agent_id) {
             Some(seen_at) if !self.store.is_shared() => Ok(Some(seen_at)),
             here => Ok(here.max(
                 self.store
@@ -101,17 +101,17 @@ impl Hub {
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
-    let round = if hub.store.is_shared() {
-        ROUND_AMONG_OTHERS
+    let interval = if hub.store.is_shared() {
+        SHARED_STORE_FLUSH_INTERVAL
     } else {
-        ROUND
+        FLUSH_INTERVAL
     };
     loop {
-        tokio::time::sleep(round).await;
-        if let Err(error) = hub.presence.store(&hub.store).await {
-            tracing::warn!(%error, "when agents were seen could not be stored");
+        tokio::time::sleep(interval).await;
+        if let Err(error) = hub.agent_last_seen.flush(&hub.store).await {
+            tracing::warn!(%error, "storing the last-seen times of agents failed; retrying");
         }
     }
 }
@@ -121,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_call_counts_and_is_to_be_stored_until_it_is() {
-        let presence = Presence::default();
+    fn last_call_wins_and_waits_to_be_stored() {
+        let seen = AgentLastSeen::default();
         let at = Timestamp::from_millis;
-        assert_eq!(presence.seen("bot"), None);
-        presence.note("bot", at(1000));
-        presence.note("bot", at(2000));
-        assert_eq!(presence.seen("bot"), Some(at(2000)));
-        assert_eq!(presence.unstored(), [("bot".to_owned(), at(2000))]);
+        assert_eq!(seen.get("bot"), None);
+        seen.record("bot", at(1000));
+        seen.record("bot", at(2000));
+        assert_eq!(seen.get("bot"), Some(at(2000)));
+        assert_eq!(seen.unstored(), [("bot".to_owned(), at(2000))]);
     }
 }

@@ -1,4 +1,4 @@
-//! The one place that knows status codes. Everything a caller is told about an error is put into words here.
+//! API errors: status codes, error codes, texts and headers.
 
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
@@ -21,7 +21,7 @@ pub enum Problem {
         message: String,
     },
     Unauthenticated,
-    /// The same, where there is more to say.
+    /// As `Unauthenticated`, with a message of its own.
     TokenNeeded {
         message: String,
     },
@@ -57,7 +57,7 @@ pub enum Problem {
     Unavailable {
         id: Uuid,
     },
-    /// Nobody knows whether it was done.
+    /// The commit may or may not have happened.
     Unsure {
         id: Uuid,
     },
@@ -98,13 +98,13 @@ impl Problem {
 
     pub fn no_terminal() -> Self {
         Self::NotFound {
-            message: "no such agent in a terminal, or not yours".to_owned(),
+            message: "no such terminal agent, or it is not yours".to_owned(),
         }
     }
 
     pub fn no_run() -> Self {
         Self::NotFound {
-            message: "no such run, or it is not kept any more".to_owned(),
+            message: "no such run, or it was deleted at the end of its retention".to_owned(),
         }
     }
 
@@ -159,15 +159,16 @@ impl Problem {
             | Self::RateLimited { message, .. } => message.clone(),
             Self::InvalidField { field, message } => format!("{field}: {message}"),
             Self::Unauthenticated => "send a valid token as `Authorization: Bearer …` or `X-API-Key: …`".to_owned(),
-            Self::MethodNotAllowed => "this address does not take that method".to_owned(),
+            Self::MethodNotAllowed => "this URL does not support that method".to_owned(),
             Self::IdempotencyConflict => {
-                "this idempotency_key was used for another payload; resend the same bytes or take a new key".to_owned()
+                "this idempotency_key was used for another payload; resend the same bytes or use a new key".to_owned()
             }
             Self::Gone => "the message has been deleted at the end of its retention".to_owned(),
             Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
             Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
             Self::Unsure { .. } => {
-                "this was cut off in the middle, so it may be done or not; send the same again, or look".to_owned()
+                "this was cut off in the middle, so it may be done or not; send the same request again, or check first"
+                    .to_owned()
             }
         }
     }
@@ -206,7 +207,7 @@ impl IntoResponse for Problem {
 }
 
 impl Problem {
-    /// When to come back, and how to say who one is.
+    /// Adds `Retry-After` and `WWW-Authenticate`.
     pub fn add_headers(&self, headers: &mut HeaderMap) {
         match self {
             Self::RateLimited {
@@ -260,19 +261,19 @@ impl From<JsonError> for Problem {
     }
 }
 
-/// The caller gets an id, the log gets the cause, once.
+/// The caller gets an id; the log gets the cause under the same id.
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "the store failed");
+        tracing::error!(%id, %error, "store operation failed");
         match error {
-            StoreError::Unsure(_) => Self::Unsure { id },
+            StoreError::CommitUnknown(_) => Self::Unsure { id },
             StoreError::Unavailable(_)
-            | StoreError::Ended(_)
-            | StoreError::Raced
+            | StoreError::ConnectionEnded(_)
+            | StoreError::Conflict
             | StoreError::Corrupt(_)
             | StoreError::NewerSchema { .. }
-            | StoreError::HalfCopied { .. } => Self::Unavailable { id },
+            | StoreError::UnfinishedCopy { .. } => Self::Unavailable { id },
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which agents have fetched their answers. A pull only leaves a note; one task writes the notes down together.
+//! Receipts of answers that agents fetched. A pull records one in memory; a background task stores them in batches.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,81 +10,81 @@ use countersign_store::ops::fetched::RecordFetched;
 use tokio::sync::Notify;
 
 use crate::app::Hub;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 
-/// Notes that are not written down yet; beyond that, a pull goes unnoted until the agent pulls again.
-const MOST_NOTES: usize = 65_536;
-/// So many in one turn of the writer, whom everybody shares.
-const BATCH: usize = 128;
-/// Time for others to come along.
-const GATHER: Duration = Duration::from_millis(250);
-const AFTER_AN_ERROR: Duration = Duration::from_millis(500);
-/// How many ids are remembered twice over, so that an agent that pulls again causes no writing.
-const REMEMBERED: usize = 4096;
+/// Receipts not stored yet. Beyond that a pull is not recorded, until the agent pulls again.
+const MAX_PENDING: usize = 65_536;
+/// Receipts in one transaction; small, because all operations share the writer.
+const BATCH_ROWS: usize = 128;
+/// Lets more receipts join a batch.
+const BATCH_DELAY: Duration = Duration::from_millis(250);
+const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
+/// Size of one generation of the dedup window: a repeated pull of the same answer causes no write.
+const MAX_IDS_PER_GENERATION: usize = 4096;
 
 #[derive(Default)]
 pub struct Receipts {
-    notes: Mutex<Notes>,
-    bell: Notify,
+    pending: Mutex<PendingReceipts>,
+    wakeup: Notify,
 }
 
 #[derive(Default)]
-struct Notes {
-    waiting: VecDeque<MessageId>,
-    known: Known,
+struct PendingReceipts {
+    queue: VecDeque<MessageId>,
+    seen: ReceiptDedup,
 }
 
-/// Two generations: the older one is forgotten as a whole when the younger one is full.
+/// A dedup window of two generations: when the current one is full, it replaces the previous one.
 #[derive(Default)]
-struct Known {
-    young: HashSet<MessageId>,
-    old: HashSet<MessageId>,
+struct ReceiptDedup {
+    current: HashSet<MessageId>,
+    previous: HashSet<MessageId>,
 }
 
-impl Known {
+impl ReceiptDedup {
     fn contains(&self, id: &MessageId) -> bool {
-        self.young.contains(id) || self.old.contains(id)
+        self.current.contains(id) || self.previous.contains(id)
     }
 
     fn insert(&mut self, id: MessageId) {
-        if self.young.len() >= REMEMBERED {
-            self.old = std::mem::take(&mut self.young);
+        if self.current.len() >= MAX_IDS_PER_GENERATION {
+            self.previous = std::mem::take(&mut self.current);
         }
-        self.young.insert(id);
+        self.current.insert(id);
     }
 }
 
 impl Receipts {
-    /// The agent has its answer.
-    pub fn note(&self, id: &MessageId) {
-        let mut notes = self.lock();
-        if notes.known.contains(id) || notes.waiting.len() >= MOST_NOTES {
+    /// Records that the agent fetched its answer.
+    pub fn record(&self, id: &MessageId) {
+        let mut pending = self.lock();
+        if pending.seen.contains(id) || pending.queue.len() >= MAX_PENDING {
             return;
         }
-        notes.known.insert(id.clone());
-        notes.waiting.push_back(id.clone());
-        drop(notes);
-        self.bell.notify_one();
+        pending.seen.insert(id.clone());
+        pending.queue.push_back(id.clone());
+        drop(pending);
+        self.wakeup.notify_one();
     }
 
     fn take(&self) -> Vec<MessageId> {
-        let mut notes = self.lock();
-        let batch = notes.waiting.len().min(BATCH);
-        notes.waiting.drain(..batch).collect()
+        let mut pending = self.lock();
+        let batch = pending.queue.len().min(BATCH_ROWS);
+        pending.queue.drain(..batch).collect()
     }
 
-    fn give_back(&self, ids: Vec<MessageId>) {
-        self.lock().waiting.extend(ids);
-        self.bell.notify_one();
+    fn requeue(&self, ids: Vec<MessageId>) {
+        self.lock().queue.extend(ids);
+        self.wakeup.notify_one();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Notes> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, PendingReceipts> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Hub {
-    /// Writes down everything that is noted, and tells those who look on what is new.
+    /// Stores all pending receipts and announces the new ones to open pages.
     pub async fn store_receipts(&self) -> Result<(), StoreError> {
         loop {
             let ids = self.receipts.take();
@@ -92,9 +92,11 @@ impl Hub {
                 return Ok(());
             }
             match self.store.run(RecordFetched { ids: ids.clone() }).await {
-                Ok(recorded) => recorded.into_iter().for_each(|id| self.news.tell(Change::Tracked(id))),
+                Ok(recorded) => recorded
+                    .into_iter()
+                    .for_each(|id| self.news.publish(LiveChange::Tracked(id))),
                 Err(error) => {
-                    self.receipts.give_back(ids);
+                    self.receipts.requeue(ids);
                     return Err(error);
                 }
             }
@@ -102,14 +104,14 @@ impl Hub {
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
     loop {
-        hub.receipts.bell.notified().await;
-        tokio::time::sleep(GATHER).await;
+        hub.receipts.wakeup.notified().await;
+        tokio::time::sleep(BATCH_DELAY).await;
         if let Err(error) = hub.store_receipts().await {
-            tracing::warn!(%error, "fetched answers could not be noted");
-            tokio::time::sleep(AFTER_AN_ERROR).await;
+            tracing::warn!(%error, "storing receipts of fetched answers failed; retrying");
+            tokio::time::sleep(ERROR_RETRY_DELAY).await;
         }
     }
 }
@@ -125,30 +127,30 @@ mod tests {
     }
 
     #[test]
-    fn what_is_noted_already_is_not_noted_again() {
+    fn repeated_fetch_is_recorded_once() {
         let receipts = Receipts::default();
-        receipts.note(&id(1));
-        receipts.note(&id(1));
+        receipts.record(&id(1));
+        receipts.record(&id(1));
         assert_eq!(receipts.take(), [id(1)]);
-        receipts.note(&id(1));
+        receipts.record(&id(1));
         assert_eq!(receipts.take(), []);
     }
 
     #[test]
-    fn nothing_grows_without_end_and_nothing_is_lost_on_the_way() {
+    fn pending_receipts_are_bounded_and_none_is_lost() {
         let receipts = Receipts::default();
-        (0..MOST_NOTES + 10).for_each(|number| receipts.note(&id(number)));
+        (0..MAX_PENDING + 10).for_each(|number| receipts.record(&id(number)));
         let mut taken = HashSet::new();
         loop {
             let batch = receipts.take();
-            assert!(batch.len() <= BATCH);
+            assert!(batch.len() <= BATCH_ROWS);
             if batch.is_empty() {
                 break;
             }
             taken.extend(batch);
         }
-        assert_eq!(taken.len(), MOST_NOTES);
-        let notes = receipts.lock();
-        assert!(notes.known.young.len() + notes.known.old.len() <= 2 * REMEMBERED);
+        assert_eq!(taken.len(), MAX_PENDING);
+        let pending = receipts.lock();
+        assert!(pending.seen.current.len() + pending.seen.previous.len() <= 2 * MAX_IDS_PER_GENERATION);
     }
 }

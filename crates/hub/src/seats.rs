@@ -1,5 +1,5 @@
-//! How many connections each person holds at once. A browser has one for each of its windows, an agent in a terminal one while
-//! it waits; whoever opens many more holds connections that others need.
+//! Limits how many connections one person holds at once, so that one person cannot use up the connections of the hub. A
+//! browser holds one per window, an agent in a terminal one while it waits.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,59 +8,59 @@ use crate::problem::Problem;
 
 const RETRY_AFTER_SECONDS: u64 = 30;
 
-pub struct Seats {
-    most: usize,
-    /// What there are so many of, and what to do about it.
-    told: &'static str,
-    /// By name; nobody who has none open.
-    taken: Mutex<HashMap<String, usize>>,
+pub struct ConnectionLimit {
+    max: usize,
+    /// Error text after the number: the kind of connection, and how to free one.
+    advice: &'static str,
+    /// Open connections by person; only people who have any.
+    open: Mutex<HashMap<String, usize>>,
 }
 
-impl Seats {
-    pub fn new(most: usize, told: &'static str) -> Arc<Self> {
+impl ConnectionLimit {
+    pub fn new(max: usize, advice: &'static str) -> Arc<Self> {
         Arc::new(Self {
-            most,
-            told,
-            taken: Mutex::default(),
+            max,
+            advice,
+            open: Mutex::default(),
         })
     }
 
-    pub fn take(self: &Arc<Self>, person: &str) -> Result<Seat, Problem> {
-        let mut taken = self.lock();
-        let count = taken.entry(person.to_owned()).or_default();
-        if *count >= self.most {
-            let message = format!("{} {}", self.most, self.told);
+    pub fn acquire(self: &Arc<Self>, person: &str) -> Result<ConnectionPermit, Problem> {
+        let mut open = self.lock();
+        let count = open.entry(person.to_owned()).or_default();
+        if *count >= self.max {
+            let message = format!("{} {}", self.max, self.advice);
             return Err(Problem::RateLimited {
                 retry_after_seconds: RETRY_AFTER_SECONDS,
                 message,
             });
         }
         *count += 1;
-        drop(taken);
-        Ok(Seat {
-            seats: Arc::clone(self),
+        drop(open);
+        Ok(ConnectionPermit {
+            limit: Arc::clone(self),
             person: person.to_owned(),
         })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, usize>> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One connection, for as long as it is held.
-pub struct Seat {
-    seats: Arc<Seats>,
+/// Counts one connection until dropped.
+pub struct ConnectionPermit {
+    limit: Arc<ConnectionLimit>,
     person: String,
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionPermit {
     fn drop(&mut self) {
-        let mut taken = self.seats.lock();
-        if let Some(count) = taken.get_mut(&self.person) {
+        let mut open = self.limit.lock();
+        if let Some(count) = open.get_mut(&self.person) {
             *count -= 1;
             if *count == 0 {
-                taken.remove(&self.person);
+                open.remove(&self.person);
             }
         }
     }
@@ -71,14 +71,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_person_has_so_many_and_leaves_nothing_behind() {
-        let seats = Seats::new(50, "are open");
-        let mut held: Vec<_> = (0..50).map(|_| seats.take("alice").unwrap()).collect();
-        assert!(matches!(seats.take("alice"), Err(Problem::RateLimited { .. })));
-        assert!(seats.take("bob").is_ok(), "whatever others have open");
+    fn connections_are_limited_per_person_and_freed_on_drop() {
+        let limit = ConnectionLimit::new(50, "are open");
+        let mut held: Vec<_> = (0..50).map(|_| limit.acquire("alice").unwrap()).collect();
+        assert!(matches!(limit.acquire("alice"), Err(Problem::RateLimited { .. })));
+        assert!(limit.acquire("bob").is_ok(), "other people are not affected");
         held.pop();
-        held.push(seats.take("alice").unwrap());
+        held.push(limit.acquire("alice").unwrap());
         drop(held);
-        assert!(seats.lock().is_empty());
+        assert!(limit.lock().is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! Which cues somebody still waits for: how many connections are held for each, and when the last one ended. It is known in
-//! memory only; hubs on one store tell each other. After a start nothing is known, and everybody gets a while to come back
-//! before being called gone.
+//! Which open cues a process still waits for: how many long-polls are held for each, and when the last one ended. This
+//! is in memory only; nodes on one store publish it to each other. After a start nothing is known, so every process
+//! gets a grace period to reconnect before its cue counts as gone.
 
 mod sight;
 
@@ -9,25 +9,25 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_core::message::{Door, Message, Source, State};
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
-use countersign_store::ops::terminal::Terminals as ListTerminals;
+use countersign_store::ops::terminal::ListTerminals;
 use serde::Serialize;
 use tokio::sync::Notify;
 
 use crate::app::Hub;
-use crate::inbox::news::{Change, News};
-use crate::peers::{Peers, Signal};
-use sight::{Elsewhere, LINGER, Sight};
+use crate::inbox::news::{LiveBroadcaster, LiveChange};
+use crate::peers::{Cluster, Signal};
+use sight::{CueWaiter, POLL_GAP_GRACE, RemoteWaiters};
 
-/// From a start until whoever has not come back is gone.
-const SETTLE: Duration = Duration::from_secs(10);
-/// So often those who linger are looked at; while nobody does, never.
-const ROUND: Duration = Duration::from_secs(1);
-/// How many agents are told about when a start has settled.
-const MOST_TOLD: i64 = 1000;
+/// After a start, cues without a process count as gone only when this has passed.
+const STARTUP_GRACE: Duration = Duration::from_secs(10);
+/// How often processes between two long-polls are checked; there is no timer while there are none.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Agents announced as gone at the end of the startup grace.
+const MAX_ANNOUNCED_AGENTS: i64 = 1000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -37,260 +37,287 @@ pub enum CueState {
     Gone,
 }
 
-/// Both are nothing for whatever is no open cue.
+/// Both fields are `None` for messages that are not open cues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct CuePresence {
     pub state: Option<CueState>,
-    /// Nothing where this process cannot know.
+    /// `None` when this process cannot know.
     pub since: Option<Timestamp>,
 }
 
-/// Whether a message came from a terminal, and as what.
-pub fn cue_kind(source: &Source) -> Option<Kind> {
+/// The kind of a message that came from a terminal; `None` for all others.
+pub fn cue_kind(source: &Source) -> Option<CueKind> {
     match source.door {
-        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == Kind::Pause.as_str()) => Some(Kind::Pause),
-        Door::Hap => Some(Kind::Cue),
+        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == CueKind::Pause.as_str()) => Some(CueKind::Pause),
+        Door::Hap => Some(CueKind::Cue),
         Door::A2h | Door::Runs => None,
     }
 }
 
-pub struct Terminals {
-    /// For its clock.
+pub struct CueWaiters {
+    /// Provides the clock.
     store: Arc<Store>,
-    news: Arc<News>,
+    news: Arc<LiveBroadcaster>,
     started_at: Timestamp,
-    peers: Arc<Peers>,
-    /// Of open cues only.
-    cues: Mutex<HashMap<MessageId, Sight>>,
-    /// What other hubs see.
-    elsewhere: Mutex<Elsewhere>,
-    /// Of cues that are over: when their end was handed to whoever waited. It is being printed there.
-    handed: Mutex<HashMap<MessageId, Timestamp>>,
-    bell: Notify,
+    cluster: Arc<Cluster>,
+    /// Waiters of open cues at this node.
+    cues: Mutex<HashMap<MessageId, CueWaiter>>,
+    /// Waiters at other nodes.
+    remote: Mutex<RemoteWaiters>,
+    /// Resolved cues whose outcome was handed to a waiting process, with the time. That process is printing it.
+    handed_over: Mutex<HashMap<MessageId, Timestamp>>,
+    wakeup: Notify,
 }
 
-impl Terminals {
-    pub fn new(store: Arc<Store>, news: Arc<News>, peers: Arc<Peers>, started_at: Timestamp) -> Arc<Self> {
+impl CueWaiters {
+    pub fn new(
+        store: Arc<Store>,
+        news: Arc<LiveBroadcaster>,
+        cluster: Arc<Cluster>,
+        started_at: Timestamp,
+    ) -> Arc<Self> {
         let cues = Mutex::default();
-        let elsewhere = Mutex::default();
-        let handed = Mutex::default();
+        let remote = Mutex::default();
+        let handed_over = Mutex::default();
         Arc::new(Self {
             store,
             news,
-            peers,
+            cluster,
             started_at,
             cues,
-            elsewhere,
-            handed,
-            bell: Notify::new(),
+            remote,
+            handed_over,
+            wakeup: Notify::new(),
         })
     }
 
-    /// A process has spoken and will wait in a moment. Call it before looking whether there is something to wait for, and
-    /// `take_back` if there is not.
-    pub fn expect(&self, id: &MessageId, kind: Kind) {
+    /// Announces a process that will start its long-poll in a moment. Call before checking that there is something to
+    /// wait for, and `withdraw` if there is not.
+    pub fn expect(&self, id: &MessageId, kind: CueKind) {
         let now = self.store.clock().now();
         let mut cues = self.lock();
-        let sight = Self::sight(&mut cues, id, kind, now);
-        sight.left_at = now;
-        sight.is_gone = false;
-        let sight = *sight;
+        let waiter = Self::waiter(&mut cues, id, kind, now);
+        waiter.left_at = now;
+        waiter.is_gone = false;
+        let waiter = *waiter;
         drop(cues);
-        self.say_here(id, sight);
-        self.bell.notify_one();
+        self.publish_waiting(id, waiter);
+        self.wakeup.notify_one();
     }
 
-    /// For as long as a connection waits. Call it before the last look at the cue.
-    pub fn hold(self: &Arc<Self>, id: &MessageId, kind: Kind) -> Held {
+    /// Counts a waiting connection until the guard is dropped. Call before the last read of the cue.
+    pub fn start_wait(self: &Arc<Self>, id: &MessageId, kind: CueKind) -> WaitGuard {
         let now = self.store.clock().now();
-        let is_news = !self.was_here(id, now);
+        let is_first_notice = !self.is_present(id, now);
         let mut cues = self.lock();
-        let sight = Self::sight(&mut cues, id, kind, now);
-        sight.held += 1;
-        let sight = *sight;
+        let waiter = Self::waiter(&mut cues, id, kind, now);
+        waiter.held += 1;
+        let waiter = *waiter;
         drop(cues);
-        if sight.held == 1 {
-            self.say_here(id, sight);
+        if waiter.held == 1 {
+            self.publish_waiting(id, waiter);
         }
-        if is_news {
-            self.news.tell(Change::Tracked(id.clone()));
+        if is_first_notice {
+            self.news.publish(LiveChange::Tracked(id.clone()));
         }
-        Held {
-            terminals: Arc::clone(self),
+        WaitGuard {
+            cue_waiters: Arc::clone(self),
             id: id.clone(),
-            ending: Ending::Broken,
+            ending: WaitEnd::Broken,
         }
     }
 
-    fn sight<'c>(cues: &'c mut HashMap<MessageId, Sight>, id: &MessageId, kind: Kind, now: Timestamp) -> &'c mut Sight {
-        let fresh = Sight {
+    fn waiter<'c>(
+        cues: &'c mut HashMap<MessageId, CueWaiter>,
+        id: &MessageId,
+        kind: CueKind,
+        now: Timestamp,
+    ) -> &'c mut CueWaiter {
+        let fresh = CueWaiter {
             kind,
             held: 0,
-            here_since: now,
+            waiting_since: now,
             left_at: now,
             is_gone: false,
         };
-        let sight = cues.entry(id.clone()).or_insert(fresh);
-        if !sight.is_here(now) {
-            sight.here_since = now;
+        let waiter = cues.entry(id.clone()).or_insert(fresh);
+        if !waiter.is_present(now) {
+            waiter.waiting_since = now;
         }
-        sight
+        waiter
     }
 
-    /// An open cue of a process that waited elsewhere, if it still does.
-    pub fn missing(&self, id: &MessageId, kind: Kind, since: Timestamp) {
-        let sight = Sight {
+    /// Adds an imported open cue. Its process, if any, waits at another program.
+    pub fn add_gone(&self, id: &MessageId, kind: CueKind, since: Timestamp) {
+        let waiter = CueWaiter {
             kind,
             held: 0,
-            here_since: since,
+            waiting_since: since,
             left_at: since,
             is_gone: true,
         };
-        self.lock().entry(id.clone()).or_insert(sight);
+        self.lock().entry(id.clone()).or_insert(waiter);
     }
 
-    /// There is no such cue any more.
+    /// Removes a cue that no longer exists.
     pub fn forget(&self, id: &MessageId) {
         self.lock().remove(id);
-        self.lock_elsewhere().forget(id);
+        self.lock_remote().forget(id);
     }
 
-    /// Nobody will wait for it after all: there is no such cue, or it is over. Other hubs may have been told otherwise.
-    pub fn take_back(&self, id: &MessageId) {
+    /// Reverts `expect` for a cue that was not created or is resolved already, here and at other nodes.
+    pub fn withdraw(&self, id: &MessageId) {
         self.forget(id);
-        self.peers.say(|| Signal::NoCue(id.clone()));
+        self.cluster.publish(|| Signal::NoCue(id.clone()));
     }
 
-    /// Another hub takes back what it said.
-    pub fn taken_back_elsewhere(&self, node: &str, id: &MessageId) {
-        self.lock_elsewhere().take_back(node, id);
+    /// Handles `NoCue` of another node.
+    pub fn remote_withdrawn(&self, node: &str, id: &MessageId) {
+        self.lock_remote().withdraw(node, id);
     }
 
-    /// The cue is over. Whoever is there for it gets its end.
-    pub fn end(&self, id: &MessageId) {
+    /// Call when the cue is resolved. A process that waits for it gets the outcome.
+    pub fn cue_ended(&self, id: &MessageId) {
         let now = self.store.clock().now();
-        let is_here = self.seen(id, now).is_some_and(|sight| sight.is_here(now));
-        if is_here { self.hand(id) } else { self.forget(id) }
+        let is_present = self.latest(id, now).is_some_and(|waiter| waiter.is_present(now));
+        if is_present {
+            self.mark_handed_over(id)
+        } else {
+            self.forget(id)
+        }
     }
 
-    /// A process has the end of the cue and is about to print it.
-    pub fn hand(&self, id: &MessageId) {
+    /// Marks the outcome as handed to a process that is about to print it.
+    pub fn mark_handed_over(&self, id: &MessageId) {
         let now = self.store.clock().now();
-        let mut handed = self.lock_handed();
-        handed.retain(|_, at| now < at.plus(LINGER));
-        handed.insert(id.clone(), now);
-        drop(handed);
-        // Afterwards, so that at no moment it is neither here nor there.
+        let mut handed_over = self.lock_handed_over();
+        handed_over.retain(|_, at| now < at.plus(POLL_GAP_GRACE));
+        handed_over.insert(id.clone(), now);
+        drop(handed_over);
+        // Second, so that the cue is at every moment in one of the two maps.
         self.forget(id);
     }
 
-    /// Whether some process is there to print the end of the cue, or just does: nobody else has to.
-    pub fn is_handed(&self, id: &MessageId) -> bool {
+    /// Whether a process waits for the outcome or is printing it, so that no other process needs to.
+    pub fn is_handed_over(&self, id: &MessageId) -> bool {
         let now = self.store.clock().now();
-        let is_here = self.seen(id, now).is_some_and(|sight| sight.is_here(now));
-        is_here || self.lock_handed().get(id).is_some_and(|at| now < at.plus(LINGER))
+        let is_present = self.latest(id, now).is_some_and(|waiter| waiter.is_present(now));
+        is_present
+            || self
+                .lock_handed_over()
+                .get(id)
+                .is_some_and(|at| now < at.plus(POLL_GAP_GRACE))
     }
 
     pub fn is_gone(&self, id: &MessageId) -> bool {
         let now = self.store.clock().now();
-        !self.was_here(id, now)
+        !self.is_present(id, now)
     }
 
-    fn was_here(&self, id: &MessageId, now: Timestamp) -> bool {
-        self.seen(id, now)
-            .map_or_else(|| now < self.started_at.plus(SETTLE), |sight| sight.is_here(now))
+    fn is_present(&self, id: &MessageId, now: Timestamp) -> bool {
+        self.latest(id, now).map_or_else(
+            || now < self.started_at.plus(STARTUP_GRACE),
+            |waiter| waiter.is_present(now),
+        )
     }
 
-    /// Here or elsewhere: where somebody is, if anybody is.
-    fn seen(&self, id: &MessageId, now: Timestamp) -> Option<Sight> {
+    /// The best known waiter of a cue, at this node or another: a present one first, then the latest.
+    fn latest(&self, id: &MessageId, now: Timestamp) -> Option<CueWaiter> {
         let here = self.lock().get(id).copied();
-        let elsewhere = self.lock_elsewhere().seen(id, now);
+        let remote = self.lock_remote().latest(id, now);
         here.into_iter()
-            .chain(elsewhere)
-            .max_by_key(|sight| (sight.is_here(now), sight.left_at))
+            .chain(remote)
+            .max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
     }
 
-    /// Of an open cue.
-    pub fn presence(&self, id: &MessageId, kind: Kind) -> CuePresence {
+    /// Whether a process waits for an open cue.
+    pub fn presence(&self, id: &MessageId, kind: CueKind) -> CuePresence {
         let now = self.store.clock().now();
-        let sight = self.seen(id, now);
-        let is_here = self.was_here(id, now);
-        let state = match (is_here, sight.map_or(kind, |sight| sight.kind)) {
-            (true, Kind::Cue) => CueState::Waiting,
-            (true, Kind::Pause) => CueState::Paused,
-            (false, Kind::Cue | Kind::Pause) => CueState::Gone,
+        let waiter = self.latest(id, now);
+        let is_present = self.is_present(id, now);
+        let state = match (is_present, waiter.map_or(kind, |waiter| waiter.kind)) {
+            (true, CueKind::Cue) => CueState::Waiting,
+            (true, CueKind::Pause) => CueState::Paused,
+            (false, CueKind::Cue | CueKind::Pause) => CueState::Gone,
         };
-        let since = sight.map(|sight| if is_here { sight.here_since } else { sight.left_at });
+        let since = waiter.map(|waiter| {
+            if is_present {
+                waiter.waiting_since
+            } else {
+                waiter.left_at
+            }
+        });
         CuePresence {
             state: Some(state),
             since,
         }
     }
 
-    fn leave(&self, id: &MessageId, ending: Ending) {
+    fn leave(&self, id: &MessageId, ending: WaitEnd) {
         let now = self.store.clock().now();
         let mut cues = self.lock();
-        // Nothing is left of a cue that is over.
-        let Some(sight) = cues.get_mut(id) else { return };
-        sight.held = sight.held.saturating_sub(1);
-        if sight.held > 0 {
+        // A resolved cue has no entry any more.
+        let Some(waiter) = cues.get_mut(id) else { return };
+        waiter.held = waiter.held.saturating_sub(1);
+        if waiter.held > 0 {
             return;
         }
-        sight.left_at = now;
-        sight.is_gone = ending == Ending::Broken;
+        waiter.left_at = now;
+        waiter.is_gone = ending == WaitEnd::Broken;
         drop(cues);
-        self.peers.say(|| Signal::Away {
+        self.cluster.publish(|| Signal::Away {
             id: id.clone(),
             at: now,
-            broken: ending == Ending::Broken,
+            broken: ending == WaitEnd::Broken,
         });
         match ending {
-            Ending::Broken => self.news.tell(Change::Tracked(id.clone())),
-            Ending::Finished => self.bell.notify_one(),
+            WaitEnd::Broken => self.news.publish(LiveChange::Tracked(id.clone())),
+            WaitEnd::Finished => self.wakeup.notify_one(),
         }
     }
 
-    /// Tells of those who did not come back in time. Says whether others still may.
-    fn tell_gone(&self) -> bool {
+    /// Announces the processes that did not reconnect in time. Returns whether others still may.
+    fn announce_gone(&self) -> bool {
         let now = self.store.clock().now();
         let mut gone = Vec::new();
-        let mut is_anybody_expected = false;
-        for (id, sight) in self
+        let mut is_any_expected = false;
+        for (id, waiter) in self
             .lock()
             .iter_mut()
-            .filter(|(_, sight)| sight.held == 0 && !sight.is_gone)
+            .filter(|(_, waiter)| waiter.held == 0 && !waiter.is_gone)
         {
-            if sight.is_here(now) {
-                is_anybody_expected = true;
+            if waiter.is_present(now) {
+                is_any_expected = true;
             } else {
-                sight.is_gone = true;
+                waiter.is_gone = true;
                 gone.push(id.clone());
             }
         }
-        gone.into_iter().for_each(|id| self.news.tell(Change::Tracked(id)));
-        is_anybody_expected
+        gone.into_iter()
+            .for_each(|id| self.news.publish(LiveChange::Tracked(id)));
+        is_any_expected
     }
 
-    async fn follow(&self) {
+    async fn watch_departures(&self) {
         loop {
-            self.bell.notified().await;
+            self.wakeup.notified().await;
             loop {
-                tokio::time::sleep(ROUND).await;
-                if !self.tell_gone() {
+                tokio::time::sleep(CHECK_INTERVAL).await;
+                if !self.announce_gone() {
                     break;
                 }
             }
         }
     }
 
-    fn say_here(&self, id: &MessageId, sight: Sight) {
-        let Sight {
+    fn publish_waiting(&self, id: &MessageId, waiter: CueWaiter) {
+        let CueWaiter {
             kind,
             held,
-            here_since: since,
+            waiting_since: since,
             ..
-        } = sight;
-        self.peers.say(|| Signal::Here {
+        } = waiter;
+        self.cluster.publish(|| Signal::Here {
             id: id.clone(),
             kind,
             since,
@@ -298,106 +325,113 @@ impl Terminals {
         });
     }
 
-    /// Another hub may not know it.
-    pub fn say_again(&self) {
+    /// Publishes all waiters for a node that may not know them.
+    pub fn publish_all(&self) {
         let now = self.store.clock().now();
-        let here: Vec<_> = self.lock().iter().map(|(id, sight)| (id.clone(), *sight)).collect();
+        let here: Vec<_> = self.lock().iter().map(|(id, waiter)| (id.clone(), *waiter)).collect();
         here.iter()
-            .filter(|(_, sight)| sight.is_here(now))
-            .for_each(|(id, sight)| self.say_here(id, *sight));
+            .filter(|(_, waiter)| waiter.is_present(now))
+            .for_each(|(id, waiter)| self.publish_waiting(id, *waiter));
     }
 
-    /// Another hub says that somebody waits there.
-    pub fn is_elsewhere(&self, node: &str, id: &MessageId, kind: Kind, since: Timestamp, held: bool) {
+    /// Handles `Here` of another node: a process waits there.
+    pub fn remote_waiting(&self, node: &str, id: &MessageId, kind: CueKind, since: Timestamp, held: bool) {
         let left_at = self.store.clock().now();
-        let sight = Sight {
+        let waiter = CueWaiter {
             kind,
             held: usize::from(held),
-            here_since: since,
+            waiting_since: since,
             left_at,
             is_gone: false,
         };
-        self.lock_elsewhere().note(node, id, sight);
+        self.lock_remote().record(node, id, waiter);
     }
 
-    /// Another hub says that nobody does there any more. It tells its own of it, and this one's.
-    pub fn left_elsewhere(&self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
-        self.lock_elsewhere().left(node, id, at, broken);
+    /// Handles `Away` of another node: no process waits there any more. That node announces it to all pages.
+    pub fn remote_left(&self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
+        self.lock_remote().left(node, id, at, broken);
     }
 
-    /// Another hub is gone, and with it whoever was connected there.
-    pub fn gone_elsewhere(&self, node: &str) {
+    /// Marks the waiters of a removed node as gone.
+    pub fn remote_node_gone(&self, node: &str) {
         let now = self.store.clock().now();
-        let left = self.lock_elsewhere().gone(node, now);
-        left.into_iter().for_each(|id| self.news.tell_here(Change::Tracked(id)));
+        let left = self.lock_remote().node_gone(node, now);
+        left.into_iter()
+            .for_each(|id| self.news.publish_local(LiveChange::Tracked(id)));
     }
 
-    fn lock_elsewhere(&self) -> MutexGuard<'_, Elsewhere> {
-        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_remote(&self) -> MutexGuard<'_, RemoteWaiters> {
+        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_handed(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {
-        self.handed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_handed_over(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Sight>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, CueWaiter>> {
         self.cues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
-    /// The other end went away in the middle.
+enum WaitEnd {
+    /// The client disconnected before the reply.
     Broken,
     Finished,
 }
 
-/// One connection that waits. Dropped in the middle, it means that nobody is there any more.
-pub struct Held {
-    terminals: Arc<Terminals>,
+/// One waiting connection. Dropped without `finish`, it marks the process as gone.
+pub struct WaitGuard {
+    cue_waiters: Arc<CueWaiters>,
     id: MessageId,
-    ending: Ending,
+    ending: WaitEnd,
 }
 
-impl Held {
-    /// The wait has its reply.
+impl WaitGuard {
+    /// Call when the long-poll has its reply.
     pub fn finish(mut self) {
-        self.ending = Ending::Finished;
+        self.ending = WaitEnd::Finished;
     }
 }
 
-impl Drop for Held {
+impl Drop for WaitGuard {
     fn drop(&mut self) {
-        self.terminals.leave(&self.id, self.ending);
+        self.cue_waiters.leave(&self.id, self.ending);
     }
 }
 
 impl Hub {
     pub fn cue_presence(&self, message: &Message) -> CuePresence {
         match (&message.state, cue_kind(&message.source)) {
-            (State::Open, Some(kind)) => self.terminals.presence(&message.id, kind),
+            (State::Open, Some(kind)) => self.cue_waiters.presence(&message.id, kind),
             (State::Open | State::Delivered | State::Resolved(_), _) => CuePresence::default(),
         }
     }
 }
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn run(hub: Arc<Hub>) {
-    tokio::join!(settle(&hub), hub.terminals.follow());
+    tokio::join!(announce_missing_after_start(&hub), hub.cue_waiters.watch_departures());
 }
 
-/// Whoever waited before the start and has not come back is gone from here on.
-async fn settle(hub: &Hub) {
-    let settled_at = hub.started_at.plus(SETTLE);
-    tokio::time::sleep(settled_at.since(hub.store.clock().now())).await;
-    match hub.store.run(ListTerminals { limit: MOST_TOLD }).await {
+/// Announces, after the startup grace, the cues whose processes have not reconnected.
+async fn announce_missing_after_start(hub: &Hub) {
+    let grace_ends_at = hub.started_at.plus(STARTUP_GRACE);
+    tokio::time::sleep(grace_ends_at.since(hub.store.clock().now())).await;
+    match hub
+        .store
+        .run(ListTerminals {
+            limit: MAX_ANNOUNCED_AGENTS,
+        })
+        .await
+    {
         Ok(terminals) => {
             let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
             let gone = open
                 .filter_map(|terminal| terminal.last_cue_id)
-                .filter(|id| hub.terminals.is_gone(id));
-            gone.for_each(|id| hub.news.tell(Change::Tracked(id)));
+                .filter(|id| hub.cue_waiters.is_gone(id));
+            gone.for_each(|id| hub.news.publish(LiveChange::Tracked(id)));
         }
-        Err(error) => tracing::warn!(%error, "who did not come back could not be told"),
+        Err(error) => tracing::warn!(%error, "reading terminals after the startup grace failed"),
     }
 }

@@ -1,4 +1,4 @@
-//! A hub that nobody reaches, on a store of its own.
+//! A hub for unit tests: no listener, and a temporary SQLite store.
 
 use std::sync::Arc;
 

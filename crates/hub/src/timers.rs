@@ -1,4 +1,4 @@
-//! What happens because time passes: messages expire, and retention empties what is old. Idle, both sleep.
+//! Timers for expiry and retention. Both sleep while there is nothing due.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -17,7 +17,7 @@ use uuid::Uuid;
 
 use crate::app::Hub;
 
-/// Wakes the expiry timer when a message comes in that is due before what it sleeps for.
+/// Wakes the expiry timer when a new message is due before its next wake-up.
 #[derive(Default)]
 pub struct Alarm {
     notify: Notify,
@@ -25,79 +25,82 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Call it after the message is committed.
+    /// Call after the message is committed.
     pub fn due(&self, expires_at: Timestamp) {
         if expires_at.as_millis() < self.sleeps_until.load(Ordering::SeqCst) {
             self.notify.notify_one();
         }
     }
 
-    /// From here until it sleeps again, the timer wants to hear of every message: it may have looked already.
+    /// Until the timer sleeps again, every new message wakes it: it may have read the next expiry already.
     fn awake(&self) {
         self.sleeps_until.store(i64::MAX, Ordering::SeqCst);
     }
 
-    async fn sleep(&self, until: Option<Timestamp>, at_most: Duration) {
+    async fn sleep(&self, until: Option<Timestamp>, max: Duration) {
         self.sleeps_until
             .store(until.map_or(i64::MAX, Timestamp::as_millis), Ordering::SeqCst);
-        drop(timeout(at_most, self.notify.notified()).await);
+        drop(timeout(max, self.notify.notified()).await);
     }
 }
 
-const BATCH: i64 = 256;
-/// Of messages that expire, where everybody who acts for their agents waits for the end of the transaction.
-const BATCH_AMONG_OTHERS: i64 = 32;
-const MOST_RATES: i64 = 10_000;
-/// Among other hubs, who may have been told of a message that is due sooner.
-const LONGEST_SLEEP_AMONG_OTHERS: Duration = Duration::from_secs(1);
-/// A sleep is never longer than this: the wall clock may be set while we sleep.
-const LONGEST_SLEEP: Duration = Duration::from_secs(60);
-const AFTER_AN_ERROR: Duration = Duration::from_millis(500);
-const PURGE_ROUND: Duration = Duration::from_secs(600);
+const BATCH_ROWS: i64 = 256;
+/// Smaller on a shared store, where the transaction locks the agents of the expiring messages.
+const SHARED_STORE_BATCH_ROWS: i64 = 32;
+const RATE_BATCH_ROWS: i64 = 10_000;
+/// Another node may have accepted a message that is due sooner.
+const SHARED_STORE_MAX_SLEEP: Duration = Duration::from_secs(1);
+/// Bounded, because the wall clock may be set during the sleep.
+const MAX_SLEEP: Duration = Duration::from_secs(60);
+const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
+const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
-/// Runs until it is dropped.
+/// Runs until dropped.
 pub async fn expire(hub: Arc<Hub>) {
-    let longest = if hub.store.is_shared() {
-        LONGEST_SLEEP_AMONG_OTHERS
+    let max_sleep = if hub.store.is_shared() {
+        SHARED_STORE_MAX_SLEEP
     } else {
-        LONGEST_SLEEP
+        MAX_SLEEP
     };
     let mut unreadable = Vec::new();
     loop {
         hub.expiry_alarm.awake();
-        let (next, pause) = match expire_what_is_due(&hub, &mut unreadable).await {
-            // Strictly later than the instant itself, because until then an answer wins.
+        let (next, pause) = match expire_due(&hub, &mut unreadable).await {
+            // Strictly after the instant, because until then an answer wins.
             Ok(Some(next)) => (
                 Some(next),
                 next.since(hub.store.clock().now()) + Duration::from_millis(1),
             ),
-            Ok(None) => (None, longest),
+            Ok(None) => (None, max_sleep),
             Err(error) => {
-                tracing::error!(%error, "expiry could not run");
-                (None, AFTER_AN_ERROR)
+                tracing::error!(%error, "expiring messages failed; retrying");
+                (None, ERROR_RETRY_DELAY)
             }
         };
-        hub.expiry_alarm.sleep(next, pause.min(longest)).await;
+        hub.expiry_alarm.sleep(next, pause.min(max_sleep)).await;
     }
 }
 
-/// Says when the next message is due. Those that turn out to be unreadable are passed over from then on.
-async fn expire_what_is_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Result<Option<Timestamp>, StoreError> {
-    let mut most = if hub.store.is_shared() {
-        BATCH_AMONG_OTHERS
+/// Expires all due messages and returns when the next one is due. Unreadable messages are skipped from then on.
+async fn expire_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Result<Option<Timestamp>, StoreError> {
+    let mut batch_rows = if hub.store.is_shared() {
+        SHARED_STORE_BATCH_ROWS
     } else {
-        BATCH
+        BATCH_ROWS
     };
     while is_overdue_at(next_expiry(hub, unreadable).await?, hub.store.clock().now()) {
-        let expired = in_smaller_portions(&mut most, |most| hub.store.run(portion(most, unreadable))).await;
+        let expired = with_shrinking_batch(&mut batch_rows, |batch_rows| {
+            hub.store.run(expire_batch(batch_rows, unreadable))
+        })
+        .await;
         let Expired {
             applied,
             unreadable: found,
-        } = expired.inspect_err(|error| hub.may_be_done(error))?;
-        hub.indexer.active();
+        } = expired.inspect_err(|error| hub.resync_if_unsure(error))?;
+        hub.indexer.note_activity();
         applied.iter().for_each(|applied| hub.announce(applied));
         if applied.is_empty() && found.is_empty() {
-            // Others are at it.
+            // Another node is expiring them.
             break;
         }
         unreadable.extend(found);
@@ -105,30 +108,32 @@ async fn expire_what_is_due(hub: &Hub, unreadable: &mut Vec<MessageId>) -> Resul
     next_expiry(hub, unreadable).await
 }
 
-fn portion(most: i64, unreadable: &[MessageId]) -> ExpireDue {
-    let resolution_ids = (0..most).map(|_| ResolutionId::from_uuid(Uuid::new_v4())).collect();
+fn expire_batch(batch_rows: i64, unreadable: &[MessageId]) -> ExpireDue {
+    let resolution_ids = (0..batch_rows)
+        .map(|_| ResolutionId::from_uuid(Uuid::new_v4()))
+        .collect();
     ExpireDue {
         resolution_ids,
-        passing_over: unreadable.to_vec(),
+        skipped: unreadable.to_vec(),
     }
 }
 
 async fn next_expiry(hub: &Hub, unreadable: &[MessageId]) -> Result<Option<Timestamp>, StoreError> {
     hub.store
         .run(NextExpiry {
-            passing_over: unreadable.to_vec(),
+            skipped: unreadable.to_vec(),
         })
         .await
 }
 
-/// With half as many each time the store cannot do so many in time: the same again would fail again, for ever.
-async fn in_smaller_portions<T, F>(most: &mut i64, run: impl Fn(i64) -> F) -> Result<T, StoreError>
+/// Halves the batch each time the store cannot finish it in time; the same batch would fail forever.
+async fn with_shrinking_batch<T, F>(batch_rows: &mut i64, run: impl Fn(i64) -> F) -> Result<T, StoreError>
 where
     F: Future<Output = Result<T, StoreError>>,
 {
     loop {
-        match run(*most).await {
-            Err(StoreError::Unavailable(_)) if *most > 1 => *most /= 2,
+        match run(*batch_rows).await {
+            Err(StoreError::Unavailable(_)) if *batch_rows > 1 => *batch_rows /= 2,
             done => return done,
         }
     }
@@ -137,32 +142,32 @@ where
 pub async fn purge(hub: Arc<Hub>) {
     let retention = Duration::from_secs(u64::from(hub.config.retention_days) * 24 * 3600);
     loop {
-        let purged = purge_what_is_old(&hub, retention).await;
+        let purged = purge_old_messages(&hub, retention).await;
         if let Err(error) = purged.and(purge_old_runs(&hub, retention).await) {
-            tracing::error!(%error, "retention could not run");
+            tracing::error!(%error, "purging old messages and runs failed; retrying");
         }
         if hub.store.is_shared()
             && let Err(error) = forget_rates(&hub).await
         {
-            tracing::error!(%error, "limits that nobody uses could not be forgotten");
+            tracing::error!(%error, "deleting unused rate-limit rows failed; retrying");
         }
-        tokio::time::sleep(PURGE_ROUND).await;
+        tokio::time::sleep(PURGE_INTERVAL).await;
     }
 }
 
-/// Until none is left.
+/// Deletes unused rate-limit rows until none is left.
 async fn forget_rates(hub: &Hub) -> Result<(), StoreError> {
-    let mut most = MOST_RATES;
+    let mut batch_rows = RATE_BATCH_ROWS;
     loop {
-        let forgotten = in_smaller_portions(&mut most, |limit| hub.store.run(ForgetRates { limit })).await?;
-        if forgotten < most.unsigned_abs() {
+        let forgotten = with_shrinking_batch(&mut batch_rows, |limit| hub.store.run(ForgetRates { limit })).await?;
+        if forgotten < batch_rows.unsigned_abs() {
             return Ok(());
         }
     }
 }
 
-pub async fn purge_what_is_old(hub: &Hub, retention: Duration) -> Result<(), StoreError> {
-    let mut most = BATCH;
+pub async fn purge_old_messages(hub: &Hub, retention: Duration) -> Result<(), StoreError> {
+    let mut batch_rows = BATCH_ROWS;
     loop {
         let resolved_before = hub.store.clock().now().minus(retention);
         let oldest = hub.store.run(OldestResolved).await?;
@@ -170,13 +175,13 @@ pub async fn purge_what_is_old(hub: &Hub, retention: Duration) -> Result<(), Sto
             return Ok(());
         }
         let purge = |limit| hub.store.run(Purge { resolved_before, limit });
-        let emptied = in_smaller_portions(&mut most, purge).await?;
-        tracing::info!(emptied, "retention emptied messages");
+        let emptied = with_shrinking_batch(&mut batch_rows, purge).await?;
+        tracing::info!(emptied, "retention purged messages");
     }
 }
 
 async fn purge_old_runs(hub: &Hub, retention: Duration) -> Result<(), StoreError> {
-    let mut most = BATCH;
+    let mut batch_rows = BATCH_ROWS;
     loop {
         let ended_before = hub.store.clock().now().minus(retention);
         let oldest = hub.store.run(OldestEndedRun).await?;
@@ -184,8 +189,8 @@ async fn purge_old_runs(hub: &Hub, retention: Duration) -> Result<(), StoreError
             return Ok(());
         }
         let purge = |limit| hub.store.run(PurgeRuns { ended_before, limit });
-        let forgotten = in_smaller_portions(&mut most, purge).await?;
-        tracing::info!(forgotten, "retention forgot runs");
+        let forgotten = with_shrinking_batch(&mut batch_rows, purge).await?;
+        tracing::info!(forgotten, "retention deleted runs");
     }
 }
 
@@ -197,32 +202,32 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_takes_too_long_is_tried_with_fewer_until_it_is_done() {
+    async fn slow_batch_shrinks_until_it_succeeds() {
         let tried = Mutex::new(Vec::new());
-        let mut most = 256;
+        let mut batch_rows = 256;
         let slow = |limit| {
             tried.lock().unwrap().push(limit);
-            let late = || StoreError::Unavailable("it did not answer in time".to_owned());
+            let late = || StoreError::Unavailable("the database did not respond in time".to_owned());
             ready(if limit > 32 { Err(late()) } else { Ok(limit) })
         };
-        assert_eq!(in_smaller_portions(&mut most, slow).await.unwrap(), 32);
+        assert_eq!(with_shrinking_batch(&mut batch_rows, slow).await.unwrap(), 32);
         assert_eq!(
-            in_smaller_portions(&mut most, slow).await.unwrap(),
+            with_shrinking_batch(&mut batch_rows, slow).await.unwrap(),
             32,
-            "and the next one begins there"
+            "the next batch keeps the smaller size"
         );
         assert_eq!(*tried.lock().unwrap(), [256, 128, 64, 32, 32]);
     }
 
     #[tokio::test]
-    async fn a_store_that_does_nothing_at_all_is_not_tried_for_ever() {
-        let mut most = 256;
+    async fn failing_store_ends_the_retries() {
+        let mut batch_rows = 256;
         let away = |_| ready(Err::<(), _>(StoreError::Unavailable("away".to_owned())));
-        assert!(in_smaller_portions(&mut most, away).await.is_err());
-        assert_eq!(most, 1);
-        let mut most = 256;
+        assert!(with_shrinking_batch(&mut batch_rows, away).await.is_err());
+        assert_eq!(batch_rows, 1);
+        let mut batch_rows = 256;
         let corrupt = |_| ready(Err::<(), _>(StoreError::Corrupt("a row".to_owned())));
-        assert!(in_smaller_portions(&mut most, corrupt).await.is_err());
-        assert_eq!(most, 256, "fewer would not help");
+        assert!(with_shrinking_batch(&mut batch_rows, corrupt).await.is_err());
+        assert_eq!(batch_rows, 256, "a smaller batch would not help");
     }
 }

@@ -1,5 +1,5 @@
-//! Waking those who wait for a message. Register first, then look at the store: what is resolved after that comes with
-//! the wake-up itself. It may also come with nothing in it, which means: look again.
+//! Wakes the long-polls that wait for a message. A caller registers first and then reads the store; a resolution after
+//! that comes with the wake-up. An empty wake-up means: read again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,89 +7,92 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
-use countersign_store::model::Pulled;
+use countersign_store::model::AgentView;
 use tokio::sync::oneshot;
 
-/// For those who wait while the store is away.
-pub const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(250);
+/// Between two reads of a long-poll while the store is unavailable.
+pub const STORE_RETRY_DELAY: Duration = Duration::from_millis(250);
 
 #[derive(Default)]
-pub struct Wake {
-    waiting: Mutex<HashMap<MessageId, Vec<Bell>>>,
+pub struct Waiters {
+    waiting: Mutex<HashMap<MessageId, Vec<Waker>>>,
     next: AtomicU64,
 }
 
-struct Bell {
+struct Waker {
     number: u64,
-    ring: oneshot::Sender<Box<Pulled>>,
+    sender: oneshot::Sender<Box<AgentView>>,
 }
 
-impl Wake {
+impl Waiters {
     pub fn register(self: &Arc<Self>, id: &MessageId) -> Waiter {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
-        let (ring, rung) = oneshot::channel();
-        self.lock().entry(id.clone()).or_default().push(Bell { number, ring });
+        let (sender, woken) = oneshot::channel();
+        self.lock()
+            .entry(id.clone())
+            .or_default()
+            .push(Waker { number, sender });
         Waiter {
-            wake: Arc::clone(self),
+            waiters: Arc::clone(self),
             id: id.clone(),
             number,
-            rung,
+            woken,
         }
     }
 
-    pub fn ring(&self, resolved: &Pulled) {
-        let bells = self.lock().remove(&resolved.id).unwrap_or_default();
-        for bell in bells {
-            // Whoever has stopped waiting does not mind.
-            let _ = bell.ring.send(Box::new(resolved.clone()));
+    pub fn wake(&self, resolved: &AgentView) {
+        let wakers = self.lock().remove(&resolved.id).unwrap_or_default();
+        for waker in wakers {
+            // Fails only when the waiter is gone.
+            let _ = waker.sender.send(Box::new(resolved.clone()));
         }
     }
 
-    /// Whoever waits for this message is to look at it again.
-    pub fn look(&self, id: &MessageId) {
-        // A bell that is dropped rings with nothing in it.
+    /// Makes the waiters of this message read it again.
+    pub fn invalidate(&self, id: &MessageId) {
+        // Dropping a waker wakes its waiter without a message.
         drop(self.lock().remove(id));
     }
 
-    /// Everybody is, for whatever they wait.
-    pub fn look_all(&self) {
+    /// Makes all waiters read again.
+    pub fn invalidate_all(&self) {
         drop(std::mem::take(&mut *self.lock()));
     }
 
-    /// Whether somebody waits for this message right now.
-    pub fn is_waited_for(&self, id: &MessageId) -> bool {
+    /// Whether a long-poll waits for this message now.
+    pub fn has_waiter(&self, id: &MessageId) -> bool {
         self.lock().contains_key(id)
     }
 
-    /// How many messages somebody waits for.
-    pub fn waited_for(&self) -> usize {
+    /// How many messages have waiters.
+    pub fn message_count(&self) -> usize {
         self.lock().len()
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Vec<Bell>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, Vec<Waker>>> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 pub struct Waiter {
-    wake: Arc<Wake>,
+    waiters: Arc<Waiters>,
     id: MessageId,
     number: u64,
-    rung: oneshot::Receiver<Box<Pulled>>,
+    woken: oneshot::Receiver<Box<AgentView>>,
 }
 
 impl Waiter {
-    pub async fn rung(&mut self) -> Option<Box<Pulled>> {
-        (&mut self.rung).await.ok()
+    pub async fn woken(&mut self) -> Option<Box<AgentView>> {
+        (&mut self.woken).await.ok()
     }
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        let mut waiting = self.wake.lock();
-        if let Some(bells) = waiting.get_mut(&self.id) {
-            bells.retain(|bell| bell.number != self.number);
-            if bells.is_empty() {
+        let mut waiting = self.waiters.lock();
+        if let Some(wakers) = waiting.get_mut(&self.id) {
+            wakers.retain(|waker| waker.number != self.number);
+            if wakers.is_empty() {
                 waiting.remove(&self.id);
             }
         }
@@ -106,9 +109,9 @@ mod tests {
 
     use super::*;
 
-    fn resolved(id: &MessageId) -> Pulled {
+    fn resolved(id: &MessageId) -> AgentView {
         let now = Timestamp::from_millis(1);
-        Pulled {
+        AgentView {
             id: id.clone(),
             agent_id: "bot".to_owned(),
             rev: 2,
@@ -124,38 +127,38 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_ring_between_registering_and_waiting_is_not_lost() {
-        let wake = Arc::new(Wake::default());
+    async fn wake_up_between_registering_and_waiting_is_not_lost() {
+        let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiter = wake.register(&id);
-        wake.ring(&resolved(&id));
-        assert_eq!(waiter.rung().await.map(|pulled| pulled.rev), Some(2));
+        let mut waiter = waiters.register(&id);
+        waiters.wake(&resolved(&id));
+        assert_eq!(waiter.woken().await.map(|pulled| pulled.rev), Some(2));
     }
 
     #[tokio::test]
-    async fn whoever_is_to_look_again_is_woken_without_being_told_why() {
-        let wake = Arc::new(Wake::default());
+    async fn invalidated_waiter_wakes_without_a_message() {
+        let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let other = MessageId::from_uuid(Uuid::from_u128(8));
-        let mut waiter = wake.register(&id);
-        let mut others = wake.register(&other);
-        wake.look(&id);
-        assert!(waiter.rung().await.is_none());
-        assert!(wake.is_waited_for(&other));
-        wake.look_all();
-        assert!(others.rung().await.is_none());
+        let mut waiter = waiters.register(&id);
+        let mut others = waiters.register(&other);
+        waiters.invalidate(&id);
+        assert!(waiter.woken().await.is_none());
+        assert!(waiters.has_waiter(&other));
+        waiters.invalidate_all();
+        assert!(others.woken().await.is_none());
     }
 
     #[test]
-    fn nothing_stays_behind_when_a_waiter_goes_away() {
-        let wake = Arc::new(Wake::default());
+    fn dropped_waiter_leaves_no_entry() {
+        let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let first = wake.register(&id);
-        let second = wake.register(&id);
+        let first = waiters.register(&id);
+        let second = waiters.register(&id);
         drop(first);
-        assert!(wake.is_waited_for(&id));
+        assert!(waiters.has_waiter(&id));
         drop(second);
-        assert!(!wake.is_waited_for(&id));
-        assert_eq!(wake.waited_for(), 0);
+        assert!(!waiters.has_waiter(&id));
+        assert_eq!(waiters.message_count(), 0);
     }
 }

@@ -1,7 +1,7 @@
-//! Ids: a prefix that names the thing, then 26 lower-case Crockford base32 digits of 128 bits.
+//! Ids: a type prefix, then 128 bits as 26 lower-case Crockford base32 digits.
 //!
-//! Message ids hold a UUIDv7, so that they sort by time and insert at the end of an index. Resolution ids and jtis are
-//! random through and through, because nobody may guess the next one.
+//! Message ids contain a UUIDv7, so that they sort by time and inserts go to the end of an index. Resolution ids and
+//! jtis are fully random, so that they cannot be guessed.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,8 +15,8 @@ const LENGTH: usize = 26;
 fn encode(prefix: &str, bits: u128) -> String {
     let mut text = String::with_capacity(prefix.len() + LENGTH);
     text.push_str(prefix);
-    for place in (0..LENGTH).rev() {
-        let digit = (bits >> (place * 5)) & 31;
+    for position in (0..LENGTH).rev() {
+        let digit = (bits >> (position * 5)) & 31;
         text.push(char::from(DIGITS[digit as usize]));
     }
     text
@@ -80,11 +80,11 @@ macro_rules! id {
 }
 
 id!(
-    /// A message; in time order.
+    /// A message; sorted by time.
     MessageId, "msg_"
 );
 id!(
-    /// The one terminal outcome of a message; random.
+    /// The terminal outcome of a message; random.
     ResolutionId, "res_"
 );
 id!(
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_keep_the_order_of_their_bits() {
+    fn ids_sort_like_their_bits() {
         let earlier = MessageId::from_uuid(Uuid::from_u128(0x0190_0000_0000_7000_8000_0000_0000_0000));
         let later = MessageId::from_uuid(Uuid::from_u128(0x0190_0000_0001_7000_8000_0000_0000_0000));
         assert!(earlier < later);

@@ -1,4 +1,4 @@
-//! RFC 8785: the one spelling of a JSON document that both sides of a signature arrive at.
+//! The JSON Canonicalization Scheme (RFC 8785), so that both sides of a signature see the same bytes.
 
 use serde_json::{Map, Value};
 
@@ -10,12 +10,12 @@ pub fn canonical(value: &Value) -> String {
     into_text(out)
 }
 
-/// Only whole strings, ASCII digits and punctuation are ever written, so nothing is replaced here.
+/// The output is always valid UTF-8, so the lossy fallback never replaces a character.
 fn into_text(out: Vec<u8>) -> String {
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }
 
-/// An object of strings whose keys are in order already.
+/// An object of strings whose keys are already sorted.
 pub(crate) fn canonical_strings(entries: &[(&str, &str)]) -> String {
     let mut out = Vec::with_capacity(512);
     for (index, (key, value)) in entries.iter().enumerate() {
@@ -51,7 +51,7 @@ fn write_array(items: &[Value], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Writes an object whose values are written by `value`, so that a caller can leave out parts of a document without
+/// Writes an object with `value` as the writer of its values, so that a caller can omit parts of a document without
 /// copying the rest.
 pub(crate) fn write_object(
     entries: &Map<String, Value>,
@@ -74,9 +74,8 @@ pub(crate) fn write_entries<'a>(
     write_in_order(sorted.into_iter(), out, value);
 }
 
-/// The order of the bytes is the order of the UTF-16 code units as long as no character needs four bytes: only those
-/// are surrogate pairs, which sort below U+E000. A map keeps its keys in byte order unless some other crate of the
-/// build asks serde_json for insertion order, so that is looked at too.
+/// Byte order equals UTF-16 order unless a character needs four bytes: only those are surrogate pairs, which sort below
+/// U+E000. The byte order is checked too, because another crate in the build may enable serde_json's `preserve_order`.
 fn is_in_order<'a>(entries: impl Iterator<Item = Entry<'a>>) -> bool {
     entries
         .map(|(key, _)| key.as_str())
@@ -104,14 +103,14 @@ fn write_in_order<'a>(
     out.push(b'}');
 }
 
-/// Every number is a double, integers too, in the spelling of ECMAScript.
+/// Every number, integers included, is written as a double in the spelling of ECMAScript.
 fn write_number(number: &serde_json::Number, out: &mut Vec<u8>) {
-    // A number that is no finite double cannot be built without the arbitrary_precision feature.
+    // Without serde_json's `arbitrary_precision` every number is a finite double.
     let double = number.as_f64().unwrap_or(0.0);
     out.extend_from_slice(ryu_js::Buffer::new().format(double).as_bytes());
 }
 
-/// Text between two escapes is copied as a whole.
+/// Copies the text between two escapes in one piece.
 pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut copied = 0;
@@ -186,12 +185,12 @@ mod tests {
             respelled("{\"é\":1,\"b\":2,\"\":3,\"B\":4}"),
             "{\"\":3,\"B\":4,\"b\":2,\"é\":1}"
         );
-        // One key alone is in order, whatever it is made of.
+        // A single key is always sorted.
         assert_eq!(respelled("{\"😀\":{\"b\":1,\"a\":2}}"), "{\"😀\":{\"a\":2,\"b\":1}}");
     }
 
     #[test]
-    fn only_what_must_be_escaped_is() {
+    fn only_required_escapes_are_written() {
         let text = "\"\\\u{8}\t\n\u{c}\r\u{1}\u{1f}/\u{7f}\u{2028}é😀";
         let wanted = "\"\\\"\\\\\\b\\t\\n\\f\\r\\u0001\\u001f/\u{7f}\u{2028}é😀\"";
         assert_eq!(canonical(&Value::String(text.to_owned())), wanted);

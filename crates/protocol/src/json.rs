@@ -1,4 +1,4 @@
-//! Strict JSON: what two readers could understand differently is refused at the door.
+//! Strict JSON: refuses documents that two parsers could read differently.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,10 +9,10 @@ use serde_json::map::Entry;
 use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value};
 
-/// How many arrays and objects may lie inside each other.
+/// The maximum nesting of arrays and objects.
 pub const MAX_DEPTH: usize = 64;
-/// How many values a document may have, those in arrays and objects included. In memory each takes a hundred bytes and more,
-/// where two are enough to write it.
+/// The maximum number of values in a document, nested ones included. A value of two bytes on the wire takes a hundred
+/// bytes or more in memory.
 pub const MAX_VALUES: usize = 200_000;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -32,8 +32,8 @@ impl From<serde_json::Error> for JsonError {
     }
 }
 
-/// Reads one document. Refused beyond the grammar: a key that comes twice, a number no double can hold, nesting deeper
-/// than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and anything after the document.
+/// Parses one document. Besides syntax errors it refuses: a duplicate key, a number outside the range of a double,
+/// nesting deeper than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and text after the document.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 {
         position: error.valid_up_to(),
@@ -52,7 +52,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
 #[derive(Clone, Copy)]
 struct Strict<'c> {
     depth_left: usize,
-    /// Of the whole document.
+    /// Shared by the whole document.
     values_left: &'c Cell<usize>,
 }
 
@@ -145,17 +145,17 @@ impl<'de> Visitor<'de> for Strict<'_> {
         while let Some(key) = entries.next_key::<String>()? {
             checked(&key)?;
             match object.entry(key) {
-                Entry::Vacant(place) => {
-                    place.insert(entries.next_value_seed(inner)?);
+                Entry::Vacant(slot) => {
+                    slot.insert(entries.next_value_seed(inner)?);
                 }
-                Entry::Occupied(place) => return Err(duplicate(place.key())),
+                Entry::Occupied(slot) => return Err(duplicate(slot.key())),
             }
         }
         Ok(Value::Object(object))
     }
 }
 
-/// The text of one field of an object, as it stands there; the other fields are passed over.
+/// The original text of one field of an object; other fields are skipped.
 pub fn raw_field<'a>(object: &'a str, key: &str) -> Result<Option<&'a str>, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     let found = deserializer.deserialize_map(RawField { key })?;
@@ -176,7 +176,7 @@ impl<'de> Visitor<'de> for RawField<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
-        while let Some(Key(key)) = entries.next_key()? {
+        while let Some(FieldName(key)) = entries.next_key()? {
             if key != self.key {
                 entries.next_value::<IgnoredAny>()?;
             } else if found.replace(entries.next_value::<&'de RawValue>()?.get()).is_some() {
@@ -187,11 +187,11 @@ impl<'de> Visitor<'de> for RawField<'_> {
     }
 }
 
-/// A key, borrowed from the text unless it holds escapes.
+/// A key, borrowed from the text unless it contains escapes.
 #[derive(serde::Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+struct FieldName<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The same object without those fields; the text of every other key and value stays as it is, and in order.
+/// The object without the given fields; other keys and values keep their text and order.
 pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     let entries = deserializer.deserialize_map(RawEntries)?;
@@ -199,7 +199,7 @@ pub fn without_fields(object: &str, keys: &[&str]) -> Result<String, JsonError> 
     let mut text = String::with_capacity(object.len());
     text.push('{');
     for (key, value) in entries {
-        let Key(name) = serde_json::from_str(key)?;
+        let FieldName(name) = serde_json::from_str(key)?;
         if keys.contains(&name.as_ref()) {
             continue;
         }
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_document_reads_as_it_would_anywhere() {
+    fn a_plain_document_parses_as_usual() {
         let text = r#" {"a":[1,-2,3.5,1e3,true,false,null,"\u00e9\n"],"b":{"a":18446744073709551615}} "#;
         assert_eq!(
             parse(text.as_bytes()).unwrap(),
@@ -273,9 +273,12 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many_values() {
+    fn the_number_of_values_has_a_limit() {
         let zeros = |count: usize| format!("[{}0]", "0,".repeat(count - 1));
-        assert!(parse(zeros(MAX_VALUES - 1).as_bytes()).is_ok(), "the array is one, too");
+        assert!(
+            parse(zeros(MAX_VALUES - 1).as_bytes()).is_ok(),
+            "the array counts as one value"
+        );
         assert!(refusal(zeros(MAX_VALUES).as_bytes()).contains("more than 200000 values"));
         let spread = format!("[{},{}]", zeros(MAX_VALUES / 2), zeros(MAX_VALUES / 2));
         assert!(refusal(spread.as_bytes()).contains("more than 200000 values"));
@@ -336,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_left_out_and_the_rest_is_untouched() {
+    fn fields_are_removed_and_the_rest_is_unchanged() {
         let object = "{ \"b\" : 1.0 ,\n \"\\u0061\":{ \"x\" :1e0},\"k\\u0065y\":[ 1 ] }";
         assert_eq!(
             without_fields(object, &["a"]).unwrap(),

@@ -1,4 +1,4 @@
-//! Wire types and cryptography of the doors. No I/O, no clock, no randomness: bytes, instants and ids come in as arguments.
+//! Wire types and cryptography of the doors. No I/O, no clock, no randomness: bytes, timestamps and ids are arguments.
 
 pub mod a2h;
 pub mod hap;

@@ -1,10 +1,10 @@
-//! What a server asks for with `Retry-After`.
+//! The `Retry-After` header.
 
 use std::time::Duration;
 
 use crate::time::Timestamp;
 
-/// Seconds or a date, as HTTP allows both.
+/// Parses seconds or an HTTP date.
 pub fn read(text: &str, now: Timestamp) -> Option<Duration> {
     let text = text.trim();
     match text.parse() {
@@ -13,7 +13,7 @@ pub fn read(text: &str, now: Timestamp) -> Option<Duration> {
     }
 }
 
-/// `Sun, 06 Nov 1994 08:49:37 GMT`, the one form that is still sent.
+/// `Sun, 06 Nov 1994 08:49:37 GMT`; the obsolete formats are not supported.
 fn http_date(text: &str) -> Option<Timestamp> {
     const MONTHS: [&str; 12] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_seconds_or_a_date() {
+    fn seconds_and_dates_are_parsed() {
         let now = Timestamp::parse_rfc3339("2026-11-16T12:00:00Z").unwrap();
         assert_eq!(read("30", now), Some(Duration::from_secs(30)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT", now), Some(Duration::ZERO));

@@ -1,4 +1,4 @@
-//! Instants as the hub keeps them: whole milliseconds since the Unix epoch, written as RFC 3339 in UTC.
+//! Timestamps: whole milliseconds since the Unix epoch, written as RFC 3339 in UTC.
 
 use std::fmt;
 use std::time::Duration;
@@ -31,12 +31,12 @@ impl Timestamp {
         Self(self.0.saturating_sub(millis))
     }
 
-    /// How long from `earlier` to `self`; nothing when `earlier` is not earlier.
+    /// The time from `earlier` to `self`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads an RFC 3339 date-time. An offset is required: a wall clock without one names no instant.
+    /// Parses an RFC 3339 date-time. The offset is required: without it the instant is unknown.
     pub fn parse_rfc3339(text: &str) -> Option<Self> {
         let has_date_and_time = text.len() >= 20 && matches!(text.as_bytes()[10], b'T' | b't' | b' ');
         if !has_date_and_time || text.contains('[') {
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_instant_reads_back_as_it_was_written() {
+    fn a_timestamp_survives_a_round_trip() {
         let instant = Timestamp::from_millis(1_780_588_110_250);
         assert_eq!(instant.to_string(), "2026-06-04T15:48:30.250Z");
         assert_eq!(Timestamp::parse_rfc3339(&instant.to_string()), Some(instant));
     }
 
     #[test]
-    fn offsets_are_read_and_required() {
+    fn an_offset_is_required() {
         let utc = Timestamp::parse_rfc3339("2026-06-04T15:48:30Z");
         assert_eq!(Timestamp::parse_rfc3339("2026-06-04T17:48:30+02:00"), utc);
         assert_eq!(Timestamp::parse_rfc3339("2026-06-04T15:48:30"), None);

@@ -1,10 +1,10 @@
-//! Makes hidden characters visible: what would move the cursor, reorder the line or show as nothing is spelled out.
+//! Escapes hidden characters: those that move the cursor, reorder a line or are invisible.
 //!
-//! Agents write what people decide on, so every surface, terminal and page alike, passes their text through here.
+//! Agents write the texts that people decide on, so every surface escapes them here, terminals and pages alike.
 
 use std::fmt::Write;
 
-/// One line of untrusted text; line breaks and tabs are spelled out too.
+/// Escapes one line of untrusted text, including line breaks and tabs.
 pub fn escape(text: &str) -> String {
     rewrite(text, |out, letter| match letter {
         '\n' => out.push_str("\\n"),
@@ -13,7 +13,7 @@ pub fn escape(text: &str) -> String {
     })
 }
 
-/// Untrusted text of several lines: line breaks stay, tabs become spaces.
+/// Escapes untrusted text of several lines: line breaks stay, tabs become spaces.
 pub fn escape_lines(text: &str) -> String {
     rewrite(&text.replace("\r\n", "\n"), |out, letter| match letter {
         '\n' => out.push('\n'),
@@ -22,7 +22,7 @@ pub fn escape_lines(text: &str) -> String {
     })
 }
 
-/// JSON text, which stays the same JSON: the characters can only stand inside of its strings.
+/// Escapes JSON text without changing its meaning: the characters can only occur inside strings.
 pub fn escape_json(json: &str) -> String {
     rewrite(json, |out, letter| {
         for unit in letter.encode_utf16(&mut [0; 2]) {
@@ -31,7 +31,7 @@ pub fn escape_json(json: &str) -> String {
     })
 }
 
-/// The same text without its hidden characters.
+/// Removes hidden characters.
 pub fn bare(text: &str) -> String {
     rewrite(text, |_, _| {})
 }
@@ -60,14 +60,14 @@ fn rewrite(text: &str, hidden: impl Fn(&mut String, char)) -> String {
     out
 }
 
-/// Follows a pictograph to ask for its coloured form. One of them there is everyday writing, all others are suspect.
+/// The variation selector for coloured emoji. One after a pictograph is normal; anywhere else it is escaped.
 const EMOJI_STYLE: char = '\u{fe0f}';
 
 fn is_pictograph(letter: char) -> bool {
     matches!(letter, '\u{2190}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Controls, format characters (which include all that reorder a line) and those that show as nothing or as a blank.
+/// Control characters, format characters (including all that reorder a line), and invisible or blank characters.
 fn is_hidden(letter: char) -> bool {
     letter.is_control() || is_format(letter) || is_blank(letter)
 }
@@ -96,7 +96,7 @@ fn is_format(letter: char) -> bool {
         | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Joiners, fillers and variation selectors, which are letters to Unicode and nothing to the eye.
+/// Joiners, fillers and variation selectors: letters or marks in Unicode, but invisible.
 fn is_blank(letter: char) -> bool {
     matches!(letter,
         '\u{34f}'
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn terminal_commands_are_spelled_out() {
+    fn terminal_commands_are_escaped() {
         assert_eq!(escape("a\u{1b}[2Jb"), "a\\u{1b}[2Jb");
         assert_eq!(escape("\u{9b}31m"), "\\u{9b}31m");
         assert_eq!(escape("\u{7f}\u{8}\u{7}"), "\\u{7f}\\u{8}\\u{7}");
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn reordering_and_invisible_characters_are_spelled_out() {
+    fn reordering_and_invisible_characters_are_escaped() {
         assert_eq!(escape("pay \u{202e}001\u{202c}"), "pay \\u{202e}001\\u{202c}");
         assert_eq!(
             escape("\u{2066}\u{2069}\u{200f}\u{61c}"),
@@ -145,13 +145,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_can_be_left_out() {
+    fn hidden_characters_can_be_removed() {
         assert_eq!(bare("photo\u{202e}gpj\u{200b}.exe\n"), "photogpj.exe");
         assert_eq!(bare("⚠️ é.txt"), "⚠️ é.txt");
     }
 
     #[test]
-    fn several_lines_keep_their_breaks_only() {
+    fn several_lines_keep_their_line_breaks() {
         assert_eq!(escape_lines("a\r\nb\n\tc\rd\u{85}e"), "a\nb\n    c\\rd\\u{85}e");
     }
 

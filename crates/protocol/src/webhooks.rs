@@ -1,4 +1,4 @@
-//! Standard Webhooks: the signature a receiver can check with an off-the-shelf library.
+//! Standard Webhooks signatures, which receivers can verify with an off-the-shelf library.
 
 use aws_lc_rs::signature::{ED25519, Ed25519KeyPair, UnparsedPublicKey};
 use aws_lc_rs::{constant_time, hmac};
@@ -14,7 +14,7 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// What a receiver checks with.
+/// The key of a receiver.
 #[derive(Debug, Clone, Copy)]
 pub enum VerifyKey<'a> {
     Hmac(&'a [u8]),
@@ -42,7 +42,7 @@ pub fn sign_ed25519(pair: &Ed25519KeyPair, id: &str, timestamp: i64, body: &[u8]
     format!("v1a,{}", STANDARD.encode(signature.as_ref()))
 }
 
-/// Whether one of the space-separated signatures in the header is right. Those of another kind are passed over.
+/// Whether one of the space-separated signatures in the header is valid. Signatures of another kind are ignored.
 pub fn verify(key: VerifyKey<'_>, id: &str, timestamp: i64, body: &[u8], header: &str) -> bool {
     let given = |kind: &str| -> Vec<Vec<u8>> {
         let texts = header
@@ -92,7 +92,7 @@ mod tests {
     const BODY: &[u8] = br#"{"test": 2432232314}"#;
 
     #[test]
-    fn the_published_example_comes_out() {
+    fn the_published_example_matches() {
         let secret = decode_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw").unwrap();
         let signature = sign_hmac(&secret, ID, AT, BODY);
         assert_eq!(signature, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn any_signature_of_a_rotation_will_do() {
+    fn any_signature_of_a_rotation_is_accepted() {
         let header = format!(
             "v1a,AAAA {} {}",
             sign_hmac(b"new", ID, AT, BODY),

@@ -1,4 +1,4 @@
-//! The fuzzer's properties, on every run of the tests and with bytes drawn near the edge of what is accepted.
+//! The fuzzer's properties as a test, with inputs that are almost valid.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ const SEEDS: [&str; 9] = [
     "<cueme_prompt>\nGo on?\n</cueme_prompt>\n<cueme_payload>\n{\"type\":\"choice\",\"options\":[\"a\",{\"label\":\"b\"}]}\n</cueme_payload>",
 ];
 
-/// A seed with some of its bytes overwritten, inserted or cut.
+/// A seed with some bytes overwritten, inserted or removed.
 fn nearly_right() -> impl Strategy<Value = Vec<u8>> {
     let telling = prop::sample::select(br#"{}[]",:=\0159eE+-._ tfnu/*#&!|>?'<~%"#.to_vec());
     let change = (
@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2000) })]
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop_oneof![1 => any::<Vec<u8>>(), 4 => nearly_right()]) {
+    fn any_bytes_are_parsed_or_refused(bytes in prop_oneof![1 => any::<Vec<u8>>(), 4 => nearly_right()]) {
         properties::envelope(&bytes);
         properties::jcs(&bytes);
         properties::signature_header(&bytes);
@@ -61,7 +61,7 @@ proptest! {
 #[test]
 fn the_seeds_are_accepted() {
     use countersign_protocol::a2h::{Envelope, SealToken, SignatureHeader};
-    use countersign_protocol::runs::strategy::{self, Format};
+    use countersign_protocol::runs::strategy::{self, StrategyFormat};
     use countersign_protocol::{hap, json, runs};
     assert!(Envelope::from_value(json::parse(SEEDS[0].as_bytes()).unwrap()).is_ok());
     assert!(json::parse(SEEDS[1].as_bytes()).is_ok());
@@ -69,7 +69,7 @@ fn the_seeds_are_accepted() {
     assert!(SealToken::parse(SEEDS[3]).is_ok());
     assert!(runs::read(SEEDS[4].as_bytes()).is_ok());
     assert!(runs::read(SEEDS[5].as_bytes()).is_ok());
-    assert!(strategy::read(SEEDS[6], Format::Json).is_ok());
-    assert!(strategy::read(SEEDS[7], Format::Yaml).is_ok());
-    assert!(hap::Envelope::parse(hap::Kind::Cue, SEEDS[8]).is_ok());
+    assert!(strategy::read(SEEDS[6], StrategyFormat::Json).is_ok());
+    assert!(strategy::read(SEEDS[7], StrategyFormat::Yaml).is_ok());
+    assert!(hap::CueEnvelope::parse(hap::CueKind::Cue, SEEDS[8]).is_ok());
 }

@@ -1,4 +1,4 @@
-//! Which envelopes have the right shape, and what the refusal of a wrong one points at.
+//! The shape of envelopes, and the fields named by refusals.
 
 use countersign_protocol::a2h::{
     AuthScheme, CallbackMode, Envelope, EnvelopeError, Kind, Mode, Priority, payload_hash,
@@ -28,7 +28,7 @@ fn task() -> Value {
     task
 }
 
-/// The envelope with the value at this pointer replaced; nothing stands for a field left out.
+/// The envelope with the value at this pointer replaced, or removed for `None`.
 fn with(mut envelope: Value, pointer: &str, value: Option<Value>) -> Value {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     let parent = envelope.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -47,7 +47,7 @@ fn refused_field(envelope: Value) -> String {
 }
 
 #[test]
-fn the_least_of_each_kind_is_enough() {
+fn the_required_fields_of_each_kind_are_enough() {
     let notify = Envelope::from_value(notify()).unwrap();
     assert_eq!(
         (notify.kind, notify.priority, notify.sensitive),
@@ -67,7 +67,7 @@ fn the_least_of_each_kind_is_enough() {
 }
 
 #[test]
-fn everything_an_ask_can_say_is_read() {
+fn every_field_of_an_ask_is_read() {
     let mut full = ask();
     let more = json!({
         "body": "b", "priority": "urgent", "tags": ["x"], "state": {"any": [1]}, "client_ref": "c", "sensitive": true,
@@ -263,7 +263,7 @@ fn a_wrong_field_is_named_by_its_path() {
 }
 
 #[test]
-fn a_callback_names_its_secret_the_way_its_scheme_wants() {
+fn a_callback_names_its_secret_as_its_scheme_requires() {
     let callback = |auth: Value| {
         let callback = json!({"mode": "push", "url": "https://a.example/", "auth": auth});
         Envelope::from_value(with(ask(), "/request/callback", Some(callback)))
@@ -294,7 +294,7 @@ fn a_title_is_counted_in_characters() {
 }
 
 #[test]
-fn another_major_version_is_told_before_anything_else() {
+fn another_major_version_is_reported_first() {
     let refused = Envelope::from_value(json!({"a2h_version": "1.0"}));
     assert!(matches!(refused, Err(EnvelopeError::VersionNotSupported { .. })));
 }
@@ -310,7 +310,7 @@ fn an_error_is_a_sentence() {
 }
 
 #[test]
-fn a_repeat_is_the_same_payload_whatever_run_sends_it() {
+fn a_repeat_from_another_run_has_the_same_payload_hash() {
     let hash = payload_hash(&ask());
     assert_eq!(payload_hash(&with(ask(), "/agent/run_id", Some(json!("r2")))), hash);
     assert_eq!(

@@ -84,7 +84,7 @@ proptest! {
     }
 
     #[test]
-    fn the_canonical_form_of_the_canonical_form_is_itself(document in document()) {
+    fn canonicalization_is_idempotent(document in document()) {
         let canonical = jcs::canonical(&document);
         if let Ok(again) = json::parse(canonical.as_bytes()) {
             prop_assert_eq!(jcs::canonical(&again), canonical);
@@ -95,7 +95,7 @@ proptest! {
 }
 
 #[test]
-fn agrees_with_the_engine_the_standard_is_named_after() {
+fn agrees_with_node() {
     let mut runner = TestRunner::deterministic();
     let strategy = document();
     let documents: Vec<Value> = (0..DOCUMENTS)
@@ -108,7 +108,7 @@ fn agrees_with_the_engine_the_standard_is_named_after() {
         .spawn()
         .expect("node is needed to compare with");
     let lines: String = documents.iter().map(|document| format!("{document}\n")).collect();
-    // Reads to the end before it writes, so writing all of it first cannot block.
+    // Node reads to the end before it writes, so writing everything first cannot block.
     node.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     let output = node.wait_with_output().unwrap();
     assert!(output.status.success());

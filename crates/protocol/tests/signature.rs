@@ -1,5 +1,4 @@
-//! The signatures other implementations of the protocol make of the same input, and what becomes of them when anything
-//! that is signed changes.
+//! Published signatures of other implementations, and the detection of changes to signed fields.
 
 use aws_lc_rs::signature::KeyPair;
 use countersign_protocol::a2h::signature::{
@@ -43,7 +42,7 @@ fn header(context: &SignedContext<'_>, v1: Vec<String>) -> SignatureHeader {
 }
 
 #[test]
-fn every_published_signature_comes_out() {
+fn every_published_signature_matches() {
     let vectors = [
         (Family::A2h, 2, A2H_KEY, "IbLbIhbpTXUH9_MQvsvsBilbYcAw7Q2YVe3x6QXTcUY"),
         (Family::A2h, 3, A2H_KEY, "_973adHXSOdFhGqNeHcEg_Sc6Iu8bqv9hp5jAj9DpLY"),
@@ -62,7 +61,7 @@ fn every_published_signature_comes_out() {
 }
 
 #[test]
-fn the_version_key_goes_where_its_name_sorts() {
+fn the_version_key_is_sorted_by_its_name() {
     assert_eq!(
         context(Family::A2h, 2).canonical(),
         r#"{"a2h_version":"0.2","callback_url":"https://deploybot.example/a2h/resume","id":"msg_01HZXASK0001","in_reply_to":"msg_01HZXASK0001","jti":"jti_01HZX7Q9Z3DEMOFIX","resolution":"answered","resolution_id":"res_01HZXR3SOLVE","resolved_at":"2026-06-04T15:48:30Z","t":"1749050910"}"#
@@ -158,7 +157,7 @@ fn a_change_of_anything_signed_is_noticed() {
 }
 
 #[test]
-fn any_signature_may_match_any_key_and_without_either_none_does() {
+fn any_signature_may_match_any_key_and_an_empty_list_matches_none() {
     let context = context(Family::A2h, 3);
     let canonical = context.canonical();
     let both = header(&context, vec![hmac_v1(b"new", &canonical), hmac_v1(b"old", &canonical)]);
@@ -222,7 +221,7 @@ fn the_digest_covers_the_answer_and_the_state() {
 }
 
 #[test]
-fn a_response_brings_the_state_back_as_it_came() {
+fn a_response_returns_the_state_verbatim() {
     let message = MessageId::from_uuid(uuid::Uuid::from_u128(1));
     let resolution = ResolutionId::from_uuid(uuid::Uuid::from_u128(2));
     let inner = json!({"actor": "human:alice", "resolved_at": "2026-06-04T15:48:30Z", "value": "sh\"ip"});

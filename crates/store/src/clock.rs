@@ -1,4 +1,4 @@
-//! One clock for a hub: it stamps, it expires, and tests turn its hands.
+//! The hub's clock: the source of every timestamp and expiry check. Tests set it by hand.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,17 +8,17 @@ use countersign_protocol::time::Timestamp;
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Timestamp;
 
-    /// Whether a store on a database that several hubs share asks that database instead, inside each transaction.
+    /// Whether a store on a shared database reads that database's clock inside each transaction instead of this one.
     fn follows_database(&self) -> bool {
         false
     }
 
-    /// What the database's clock showed a moment ago, when it was asked at an instant of the machine's own clock.
+    /// Takes a reading of the database's clock. `asked_at` is the machine's own time when the reading was requested.
     fn observe(&self, _asked_at: Timestamp, _database_now: Timestamp) {}
 }
 
-/// An answer that took longer says too little about the time.
-const LONGEST_ANSWER: Duration = Duration::from_secs(1);
+/// Readings with a longer round trip are too inaccurate to use.
+const MAX_ROUND_TRIP: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SystemClock;
@@ -30,16 +30,16 @@ impl Clock for SystemClock {
     }
 }
 
-/// Follows the clock of the database. Inside a transaction the store asks it; everywhere else this gives the machine's
-/// time, moved by the difference that was last seen, so that what a hub stamps fits what the database decides.
+/// Follows the clock of the database. Transactions read the database's clock directly; everywhere else this gives the
+/// machine's time plus the last observed offset, so that the hub's timestamps agree with the database's decisions.
 #[derive(Debug, Default)]
 pub struct DatabaseClock {
-    ahead_millis: AtomicI64,
+    offset_millis: AtomicI64,
 }
 
 impl Clock for DatabaseClock {
     fn now(&self) -> Timestamp {
-        let ahead = self.ahead_millis.load(Ordering::Relaxed);
+        let ahead = self.offset_millis.load(Ordering::Relaxed);
         Timestamp::from_millis(SystemClock.now().as_millis().saturating_add(ahead))
     }
 
@@ -49,16 +49,16 @@ impl Clock for DatabaseClock {
 
     fn observe(&self, asked_at: Timestamp, database_now: Timestamp) {
         let now = SystemClock.now();
-        // One that was read long after it was given would set the clock back by as much.
-        if now.since(asked_at) > LONGEST_ANSWER {
+        // A stale reading would set the clock back by its own age.
+        if now.since(asked_at) > MAX_ROUND_TRIP {
             return;
         }
         let ahead = database_now.as_millis().saturating_sub(now.as_millis());
-        self.ahead_millis.store(ahead, Ordering::Relaxed);
+        self.offset_millis.store(ahead, Ordering::Relaxed);
     }
 }
 
-/// Stands still until told.
+/// Stands still until a test sets it.
 #[derive(Debug)]
 pub struct ManualClock(AtomicI64);
 
@@ -84,18 +84,18 @@ mod tests {
 
     const HOUR: Duration = Duration::from_secs(3600);
 
-    /// Between two looks at the machine's clock, moved by an hour.
+    /// Whether the clock runs an hour ahead of the machine's clock.
     fn is_an_hour_ahead(clock: &DatabaseClock) -> bool {
         let before = SystemClock.now();
         let now = clock.now();
         let after = SystemClock.now();
-        // The machine's clock was read once more when it was told.
+        // `observe` read the machine's clock once more.
         let slack = Duration::from_secs(60);
         before.plus(HOUR).minus(slack) <= now && now <= after.plus(HOUR)
     }
 
     #[test]
-    fn the_clock_goes_by_what_the_database_showed() {
+    fn clock_follows_the_database() {
         let clock = DatabaseClock::default();
         assert!(!is_an_hour_ahead(&clock));
         clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_was_long_on_its_way_is_not_believed() {
+    fn slow_reading_is_ignored() {
         let clock = DatabaseClock::default();
         clock.observe(SystemClock.now(), SystemClock.now().plus(HOUR));
         let long_ago = SystemClock.now().minus(Duration::from_secs(10));

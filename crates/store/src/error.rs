@@ -1,29 +1,29 @@
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// The database refused or could not be reached; trying again may help.
+    /// The database refused or could not be reached; a retry may help.
     #[error("the store is not available: {0}")]
     Unavailable(String),
-    /// The database ended the connection it was asked on; trying again may help, and on another one at once.
+    /// The database closed the connection; a retry on another connection may work at once.
     #[error("the store is not available: {0}")]
-    Ended(String),
-    /// The database went away while it was asked to commit: what was written may be there or not.
-    #[error("the store went away in the middle of a commit: {0}")]
-    Unsure(String),
-    /// Somebody else changed the same thing first. An engine with several writers undoes the transaction and runs the
-    /// operation again; one with a single writer never meets it.
-    #[error("somebody else changed the same thing at the same moment; try again")]
-    Raced,
-    /// A row does not read as we write them.
-    #[error("the store holds something unreadable: {0}")]
+    ConnectionEnded(String),
+    /// The connection was lost during COMMIT: the transaction may or may not have been committed.
+    #[error("the connection to the store was lost during a commit: {0}")]
+    CommitUnknown(String),
+    /// A concurrent transaction changed the same row first. An engine with several writers rolls back and runs the
+    /// operation again; an engine with a single writer never returns this.
+    #[error("another writer changed the same row at the same time; try again")]
+    Conflict,
+    /// A stored row could not be decoded.
+    #[error("the store holds data that cannot be read: {0}")]
     Corrupt(String),
-    #[error("the store was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
+    #[error("the store was written by a newer countersign (schema {found}, this one supports {known}); upgrade")]
     NewerSchema { found: i64, known: i64 },
-    /// It would serve a part of what people and agents left in the other one.
+    /// A hub on an unfinished copy would serve only part of the data.
     #[error(
         "this is an unfinished copy of {source_name}; finish it with `countersign store copy`, or start the hub on the \
          store it is a copy of"
     )]
-    HalfCopied { source_name: String },
+    UnfinishedCopy { source_name: String },
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -1,8 +1,8 @@
-//! The seam between the operations and an engine: text in, rows out.
+//! The interface between operations and a database engine: SQL text in, rows out.
 //!
-//! SQL keeps to what SQLite and PostgreSQL share, with `?1`-style parameters; the few texts that cannot are in the engine's
-//! `Dialect`. An engine whose driver answers at once
-//! returns ready futures, so that the same operation runs to its end in one poll.
+//! The SQL keeps to the subset that SQLite and PostgreSQL share, with `?1`-style parameters; the few statements that
+//! differ are in the engine's `Dialect`. An engine with a blocking driver returns ready futures, so the same operation
+//! completes in one poll.
 
 use std::future::Future;
 
@@ -18,15 +18,15 @@ pub enum Param<'a> {
     Int(i64),
     Text(&'a str),
     Blob(&'a [u8]),
-    /// The `seq` of the row that an earlier step inserted into this table.
-    SeqIn(&'static str),
+    /// The `seq` of the row that an earlier statement of the batch inserted into this table.
+    InsertedSeq(&'static str),
 }
 
-/// One of several statements that run together.
-pub struct Step<'a> {
+/// One statement of a batch.
+pub struct BatchStatement<'a> {
     pub sql: &'static str,
     pub params: &'a [Param<'a>],
-    /// The table with a `seq` that it inserts one row into, if it does that.
+    /// The table with a `seq` column that the statement inserts one row into, if it does.
     pub into: Option<&'static str>,
 }
 
@@ -91,12 +91,12 @@ impl<'a> From<&'a Value> for Param<'a> {
     }
 }
 
-/// One row, its columns taken in any order by their place in the SELECT.
+/// One row. Columns are addressed by their position in the SELECT and can be taken once, in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row(pub Vec<Value>);
 
 impl Row {
-    /// About how many bytes it holds.
+    /// The approximate size in bytes.
     pub fn size(&self) -> usize {
         let size = |value: &Value| match value {
             Value::Null => 1,
@@ -114,26 +114,26 @@ impl Row {
     }
 
     pub fn text(&mut self, column: usize) -> Result<String, StoreError> {
-        self.opt_text(column)?.ok_or_else(|| wrong(column))
+        self.opt_text(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_text(&mut self, column: usize) -> Result<Option<String>, StoreError> {
         match self.take(column) {
             Value::Text(text) => Ok(Some(text)),
             Value::Null => Ok(None),
-            Value::Int(_) | Value::Blob(_) => Err(wrong(column)),
+            Value::Int(_) | Value::Blob(_) => Err(wrong_type(column)),
         }
     }
 
     pub fn int(&mut self, column: usize) -> Result<i64, StoreError> {
-        self.opt_int(column)?.ok_or_else(|| wrong(column))
+        self.opt_int(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
         match self.take(column) {
             Value::Int(number) => Ok(Some(number)),
             Value::Null => Ok(None),
-            Value::Text(_) | Value::Blob(_) => Err(wrong(column)),
+            Value::Text(_) | Value::Blob(_) => Err(wrong_type(column)),
         }
     }
 
@@ -146,41 +146,41 @@ impl Row {
     }
 
     pub fn blob(&mut self, column: usize) -> Result<Vec<u8>, StoreError> {
-        self.opt_blob(column)?.ok_or_else(|| wrong(column))
+        self.opt_blob(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_blob(&mut self, column: usize) -> Result<Option<Vec<u8>>, StoreError> {
         match self.take(column) {
             Value::Blob(bytes) => Ok(Some(bytes)),
             Value::Null => Ok(None),
-            Value::Int(_) | Value::Text(_) => Err(wrong(column)),
+            Value::Int(_) | Value::Text(_) => Err(wrong_type(column)),
         }
     }
 
     pub fn digest(&mut self, column: usize) -> Result<Digest, StoreError> {
-        self.opt_digest(column)?.ok_or_else(|| wrong(column))
+        self.opt_digest(column)?.ok_or_else(|| wrong_type(column))
     }
 
     pub fn opt_digest(&mut self, column: usize) -> Result<Option<Digest>, StoreError> {
         let bytes = self.opt_blob(column)?;
         bytes
-            .map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong(column)))
+            .map(|bytes| Digest::from_bytes(&bytes).ok_or_else(|| wrong_type(column)))
             .transpose()
     }
 }
 
-fn wrong(column: usize) -> StoreError {
-    StoreError::Corrupt(format!("column {column} is not of its type"))
+fn wrong_type(column: usize) -> StoreError {
+    StoreError::Corrupt(format!("column {column} has an unexpected type"))
 }
 
 pub trait Exec: Send {
     const DIALECT: &'static Dialect;
 
-    /// Runs a statement and says how many rows it changed.
+    /// Runs a statement and returns the number of rows it changed.
     fn exec(&mut self, sql: &'static str, params: &[Param<'_>])
     -> impl Future<Output = Result<u64, StoreError>> + Send;
 
-    /// Inserts one row into a table with a `seq`, and gives that.
+    /// Inserts one row into a table with a `seq` column and returns the new `seq`.
     fn insert(
         &mut self,
         sql: &'static str,
@@ -193,9 +193,9 @@ pub trait Exec: Send {
         params: &[Param<'_>],
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
-    /// Runs them in their order, without waiting for each where waiting costs something. Says of each the `seq` that its row
-    /// got, or how many rows it changed.
-    fn together(&mut self, steps: &[Step<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
+    /// Runs the statements in order, pipelined where the engine can. Returns for each statement the `seq` of its
+    /// inserted row, or the number of rows it changed.
+    fn batch(&mut self, steps: &[BatchStatement<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
 
     fn row(
         &mut self,
@@ -207,33 +207,33 @@ pub trait Exec: Send {
     }
 }
 
-/// What the first of them gave.
-pub async fn together<X: Exec, const N: usize>(x: &mut X, steps: &[Step<'_>]) -> Result<[i64; N], StoreError> {
-    let done = x.together(steps).await?;
+/// Runs a batch and returns the results of its first `N` statements.
+pub async fn batch<X: Exec, const N: usize>(x: &mut X, steps: &[BatchStatement<'_>]) -> Result<[i64; N], StoreError> {
+    let done = x.batch(steps).await?;
     done.first_chunk()
         .copied()
-        .ok_or_else(|| StoreError::Corrupt("a step gave nothing".to_owned()))
+        .ok_or_else(|| StoreError::Corrupt("a batch returned too few results".to_owned()))
 }
 
-/// How an operation reaches the database.
+/// How an operation accesses the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
-    /// Changes something: through the writer, acknowledged after its commit.
+pub enum AccessMode {
+    /// A write, acknowledged after its commit.
     Write,
-    /// Changes something that may be forgotten, and looks at no instant but the hub's own: nobody waits for its commit.
-    Note,
-    /// A look-up by key.
+    /// A write that may be lost and depends only on the hub's own clock; the caller does not wait for its commit.
+    UnacknowledgedWrite,
+    /// A lookup by key.
     Read,
-    /// A read whose length depends on the data.
+    /// A read whose duration depends on the amount of data.
     Scan,
 }
 
-/// One domain operation, run inside one transaction. It may be run again from its start when the transaction has to be
-/// repeated, so it keeps no state of its own.
+/// One domain operation, run inside one transaction. An operation may run again from its start when its transaction is
+/// retried, so it keeps no state of its own.
 pub trait Op: Send + Sync + 'static {
     type Out: Send + 'static;
-    const MODE: Mode;
-    /// Whether anything in it depends on the instant it is given. If not, no clock has to be asked for it.
+    const MODE: AccessMode;
+    /// Whether the operation depends on the time it is given. If not, the engine skips reading the clock for it.
     const IS_TIMED: bool = true;
 
     fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;

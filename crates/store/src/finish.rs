@@ -1,30 +1,31 @@
-//! Work that somebody waits for and that goes on when they do not any more.
+//! Cancellation-safe work: a future that keeps running after its caller is dropped.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// As good as awaiting the future itself, which costs less than a task of its own. Dropped in the middle, it becomes one.
-pub fn to_the_end<F>(work: F) -> impl Future<Output = F::Output> + Send
+/// Awaits the future in place, which is cheaper than spawning a task. If dropped before completion, the rest is
+/// spawned.
+pub fn run_to_completion<F>(work: F) -> impl Future<Output = F::Output> + Send
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    ToTheEnd {
+    RunToCompletion {
         work: Some(Box::pin(work)),
     }
 }
 
-struct ToTheEnd<F>
+struct RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    /// Nothing once it has ended.
+    /// `None` after completion.
     work: Option<Pin<Box<F>>>,
 }
 
-impl<F> Future for ToTheEnd<F>
+impl<F> Future for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
@@ -43,13 +44,13 @@ where
     }
 }
 
-impl<F> Drop for ToTheEnd<F>
+impl<F> Drop for RunToCompletion<F>
 where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
     fn drop(&mut self) {
-        // Without a runtime there is nobody to go on.
+        // Without a runtime there is no executor to continue on.
         if let (Some(work), Ok(runtime)) = (self.work.take(), tokio::runtime::Handle::try_current()) {
             runtime.spawn(work);
         }
@@ -64,15 +65,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn whoever_stays_gets_the_outcome() {
-        assert_eq!(to_the_end(async { 7 }).await, 7);
+    async fn awaited_work_returns_its_output() {
+        assert_eq!(run_to_completion(async { 7 }).await, 7);
     }
 
     #[tokio::test]
-    async fn whoever_leaves_in_the_middle_does_not_stop_it() {
+    async fn dropped_caller_does_not_stop_the_work() {
         let (go, gone) = oneshot::channel::<()>();
         let (done, ended) = oneshot::channel();
-        let mut work = Box::pin(to_the_end(async move {
+        let mut work = Box::pin(run_to_completion(async move {
             gone.await.unwrap();
             done.send(7).unwrap();
         }));
@@ -83,9 +84,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_nobody_ever_waited_for_is_done_all_the_same() {
+    async fn never_polled_work_still_runs() {
         let (done, ended) = oneshot::channel();
-        drop(to_the_end(async move { done.send(7).unwrap() }));
+        drop(run_to_completion(async move { done.send(7).unwrap() }));
         assert_eq!(ended.await, Ok(7));
     }
 }

@@ -1,6 +1,7 @@
-//! What the hub remembers. The only crate that names a database driver.
+//! The hub's persistent storage. The only crate that names a database driver.
 //!
-//! Every operation is written once, in `ops/`, over the small `Exec` seam; an engine brings transactions and connections.
+//! Every operation is written once, in `ops/`, over the small `Exec` trait; an engine adds transactions and
+//! connections.
 
 pub mod clock;
 pub mod copy;
@@ -17,5 +18,5 @@ mod store;
 pub use error::StoreError;
 pub use exec::Op;
 pub use migrations::SCHEMA_VERSION;
-pub use postgres::{Bus, Word};
+pub use postgres::{Notification, NotifyBus};
 pub use store::Store;

@@ -1,4 +1,4 @@
-//! The schema's versions, one file each and the same numbers for every engine.
+//! The schema migrations: one file per version, with the same version numbers for every engine.
 
 pub const SCHEMA_VERSION: i64 = 6;
 const COUNT: usize = SCHEMA_VERSION as usize;
@@ -20,7 +20,7 @@ pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/006_nodes.sql"),
 ];
 
-/// What a store of version `found` still lacks, in order.
+/// The migrations that a store of version `found` still lacks, in order.
 pub fn after(found: i64, texts: [&'static str; COUNT]) -> impl Iterator<Item = (i64, &'static str)> {
     (1..).zip(texts).filter(move |(version, _)| *version > found)
 }

@@ -1,7 +1,7 @@
-//! What goes into the store and what comes out of it, where the core has no type for it.
+//! Inputs and results of store operations that have no type in `core`.
 
 use countersign_core::access::Role;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::message::{Callback, Message, Resolution, Source, Status};
 use countersign_core::{Digest, Rejection, State};
 use countersign_protocol::a2h::Kind;
@@ -9,7 +9,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 
-/// A message a door has accepted. Its texts are rendered before it reaches the writer, which everybody shares.
+/// A message that a door has accepted. Its texts are serialized beforehand, to keep work off the shared writer thread.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
     pub id: MessageId,
@@ -21,48 +21,48 @@ pub struct NewMessage {
     pub idempotency_key: Option<String>,
     pub source: String,
     pub callback: Option<String>,
-    /// What people see, where it is not read from `wire`.
+    /// The content shown to people, unless it is read from `wire`.
     pub content: Option<String>,
     pub wire: String,
-    pub audit: countersign_core::audit::Entry,
+    pub audit: countersign_core::audit::AuditRecord,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Submission {
     Created,
-    /// The key was used before; whether for the same payload is for the door to say.
-    Taken(Earlier),
+    /// The idempotency key was used before; the door compares the payloads.
+    Duplicate(DuplicateOf),
     TooManyOpen,
 }
 
-/// An earlier submit under the same key.
+/// The earlier message that was submitted under the same idempotency key.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Earlier {
+pub struct DuplicateOf {
     pub id: MessageId,
     pub status: Status,
     pub wire: String,
 }
 
 #[derive(Debug, Clone)]
-pub enum Application {
+pub enum ApplyOutcome {
     NotFound,
-    Gone,
+    Purged,
     Rejected(Rejection),
-    Resolved(Box<Applied>),
+    Resolved(Box<ResolvedMessage>),
 }
 
 #[derive(Debug, Clone)]
-pub struct Applied {
+pub struct ResolvedMessage {
     pub resolution: Resolution,
-    /// The message as its agent sees it from now on.
-    pub pulled: Pulled,
-    /// Where a delivery now waits.
+    /// The message as its agent sees it after this change.
+    pub pulled: AgentView,
+    /// The host of the push delivery that was enqueued, if any.
     pub push_host: Option<String>,
 }
 
-/// What the submitting agent sees of its message.
+/// A message as the submitting agent sees it.
 #[derive(Debug, Clone)]
-pub struct Pulled {
+pub struct AgentView {
     pub id: MessageId,
     pub agent_id: String,
     pub rev: i64,
@@ -73,7 +73,7 @@ pub struct Pulled {
     pub wire: String,
 }
 
-impl Pulled {
+impl AgentView {
     pub fn changed_at(&self) -> Timestamp {
         match &self.state {
             State::Open | State::Delivered => self.received_at,
@@ -83,49 +83,49 @@ impl Pulled {
 }
 
 #[derive(Debug, Clone)]
-pub enum Found<T> {
-    Live(T),
-    /// Retention has emptied it; the submitter still learns that it was there.
-    Gone {
+pub enum Lookup<T> {
+    Present(T),
+    /// Retention has purged the content; the submitter still learns that the message existed.
+    Purged {
         agent_id: String,
     },
 }
 
-/// A message with what people see beside it.
+/// A message as people see it, with its delivery status.
 #[derive(Debug, Clone)]
-pub struct Item {
-    /// Its place in the order of arrival.
+pub struct PersonView {
+    /// The position in the order of arrival.
     pub seq: i64,
     pub message: Message,
-    /// Lists of what is open leave this and the next one out.
+    /// Lists of open messages leave out this field and the next one.
     pub delivery: Option<Delivery>,
     /// When the agent first fetched the resolution.
     pub fetched_at: Option<Timestamp>,
 }
 
-/// Something a person has set aside.
+/// A message that a person has snoozed.
 #[derive(Debug, Clone)]
-pub struct AsideItem {
-    pub item: Item,
-    /// From then on it stands in the list again.
+pub struct SnoozedItem {
+    pub item: PersonView,
+    /// When the message returns to the inbox.
     pub until: Timestamp,
 }
 
-/// Where a page of the inbox ended.
+/// The position at which a page of the inbox ended.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cursor {
     pub rank: i64,
     pub seq: i64,
 }
 
-/// How much there is for a person to see.
+/// The numbers shown beside a person's lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CountsNow {
-    /// Open asks and tasks that the person has not set aside.
+    /// Open asks and tasks that the person has not snoozed.
     pub open: i64,
-    /// Notifies not archived, at most 100, among the newest.
+    /// Notifies that are not archived: at most 100, counted among the newest.
     pub notices: i64,
-    /// Deliveries that have failed, at most 100.
+    /// Failed deliveries, at most 100.
     pub failing: i64,
 }
 
@@ -135,7 +135,7 @@ pub struct Delivery {
     pub agent_id: String,
     pub host: String,
     #[serde(rename = "state")]
-    pub track: Track,
+    pub track: DeliveryState,
     pub attempts: u32,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -146,33 +146,33 @@ pub struct Delivery {
     pub last_error: Option<String>,
 }
 
-/// One obligation, taken for one attempt.
+/// A delivery, claimed for one attempt.
 #[derive(Debug, Clone)]
 pub struct Claim {
     pub message_id: MessageId,
     pub agent_id: String,
     pub attempts: u32,
     pub created_at: Timestamp,
-    /// Who took it, and until when nobody else may.
+    /// The node that holds the lease, and the end of the lease.
     pub node: String,
     pub until: Timestamp,
 }
 
-/// Everything an attempt needs to know.
+/// The data needed for one push attempt.
 #[derive(Debug, Clone)]
-pub struct Parcel {
-    pub pulled: Pulled,
+pub struct PushContext {
+    pub pulled: AgentView,
     pub resolution: Resolution,
     pub callback: Callback,
     pub signature_alg: SignatureAlg,
     /// Newest first.
     pub signing_keys: Vec<String>,
-    /// The registered secret the callback names, if it names one.
+    /// The registered secret that the callback names, if any.
     pub secret: Option<String>,
     pub host_approved: bool,
 }
 
-/// What an attempt does to its obligation.
+/// The result of an attempt for its delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Settlement {
     Delivered,
@@ -211,7 +211,7 @@ pub struct AgentSummary {
     pub tokens: i64,
     pub signing_keys: i64,
     pub open: i64,
-    /// When it last called.
+    /// When the agent last called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
 }
@@ -228,7 +228,7 @@ pub struct PersonSummary {
     pub has_password: bool,
 }
 
-/// A credential as its person sees it. The id names it and gives nothing of it away: it is made of the hash.
+/// A credential as its owner sees it. The id is derived from the hash and reveals nothing about the token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CredentialSummary {
     pub id: String,
@@ -239,11 +239,11 @@ pub struct CredentialSummary {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Passkey {
-    /// The one its authenticator gave it.
+    /// The credential id that the authenticator chose.
     pub id: Vec<u8>,
     pub person: String,
     pub name: String,
-    /// For whoever checks it to read.
+    /// The serialized credential, opaque to the store.
     pub body: String,
     pub created_at: Timestamp,
     pub used_at: Option<Timestamp>,
@@ -276,21 +276,21 @@ pub struct AuditRow {
     #[serde(rename = "seq")]
     pub n: i64,
     #[serde(flatten)]
-    pub entry: countersign_core::audit::Entry,
+    pub entry: countersign_core::audit::AuditRecord,
     pub hash: Digest,
 }
 
-/// A decision on its way into the store: the id it will have if it wins.
+/// A request to resolve a message, with the resolution id to use if it succeeds.
 #[derive(Debug, Clone)]
-pub struct Proposal {
+pub struct ResolveRequest {
     pub message_id: MessageId,
     pub command: countersign_core::Command,
     pub resolution_id: ResolutionId,
-    /// The bytes of the files that the verdict names, in its order.
+    /// The bytes of the files named in the verdict, in the same order.
     pub files: Vec<Vec<u8>>,
 }
 
-/// How structured parts of a message are stored.
+/// The JSON text in which structured parts of a message are stored.
 pub fn json_text(part: &impl Serialize) -> Result<String, crate::StoreError> {
     Ok(serde_json::to_string(part)?)
 }

@@ -4,10 +4,11 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
-use crate::postgres::{Bus, Postgres};
+use crate::postgres::{NotifyBus, Postgres};
 use crate::sqlite::Sqlite;
 
-/// The hub's memory. An enum and not a trait object: the operations are generic over the engine, and there are few engines.
+/// The hub's storage. The engine is an enum, not a trait object: operations are generic over it, and there are only
+/// two.
 pub struct Store {
     engine: Engine,
     clock: Arc<dyn Clock>,
@@ -29,7 +30,7 @@ impl Store {
         })
     }
 
-    /// With a `DatabaseClock` the database's own clock settles every race, as several hubs on one database need it.
+    /// With a `DatabaseClock`, the database's clock decides every race, as several hubs on one database need.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let engine = Engine::Postgres(Box::new(Postgres::open(url, Arc::clone(&clock)).await?));
         Ok(Self {
@@ -42,21 +43,21 @@ impl Store {
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
-            // Boxed: it takes kilobytes, which everybody who waits on the embedded engine would carry for nothing.
+            // Boxed: the future takes kilobytes, which every caller on the embedded engine would carry for nothing.
             Engine::Postgres(postgres) => Box::pin(postgres.run(op)).await,
         }
     }
 
-    /// The same for what must not wait behind others, such as a sign of life.
-    pub async fn run_first<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+    /// Like `run`, for operations that must not queue behind others, such as renewing a lease.
+    pub async fn run_with_priority<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
-            Engine::Postgres(postgres) => Box::pin(postgres.run_first(op)).await,
+            Engine::Postgres(postgres) => Box::pin(postgres.run_with_priority(op)).await,
         }
     }
 
-    /// Where hubs that share this store talk to each other. Nothing where a store is one hub's alone.
-    pub fn bus(&self) -> Option<&Bus> {
+    /// The notification bus between hubs that share this store; `None` for an embedded store.
+    pub fn bus(&self) -> Option<&NotifyBus> {
         match &self.engine {
             Engine::Sqlite(_) => None,
             Engine::Postgres(postgres) => Some(postgres.bus()),
@@ -67,28 +68,28 @@ impl Store {
         self.bus().is_some()
     }
 
-    /// For a clean stop: call it when nobody writes any more.
-    pub fn settle(&self) -> Result<(), StoreError> {
+    /// For a clean shutdown: call it after the last write.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
         match &self.engine {
-            Engine::Sqlite(sqlite) => sqlite.settle(),
-            // What is committed there is where it belongs.
+            Engine::Sqlite(sqlite) => sqlite.checkpoint(),
+            // PostgreSQL checkpoints by itself.
             Engine::Postgres(_) => Ok(()),
         }
     }
 
-    /// Under which this process has things under way in the store. Another one at every opening: what it had before is not
-    /// its own any more.
+    /// The node id under which this process holds claims and runs in the store. It is new at every opening, so that
+    /// claims of an earlier process are not mistaken for its own.
     pub fn node(&self) -> String {
         self.node.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Others have taken over from this process. It goes on under another id, so that nothing it had before can seem its own.
-    pub fn become_another_node(&self) -> Result<(), StoreError> {
+    /// Takes a new node id after other nodes have taken over this one's claims, so that none of them seem its own.
+    pub fn renew_node_id(&self) -> Result<(), StoreError> {
         *self.node.write().unwrap_or_else(PoisonError::into_inner) = new_node()?;
         Ok(())
     }
 
-    /// The clock that settles every race in this store.
+    /// The clock that decides every race in this store.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }

@@ -1,5 +1,5 @@
-//! Styles, scripts and icons, from the binary. Their address holds a hash of them all, so a browser may keep them for ever
-//! and still gets new ones with a new hub.
+//! Styles, scripts and icons, embedded in the binary. Their URL contains a hash of all assets, so browsers may cache
+//! them for ever and still get new ones with a new hub version.
 
 use std::io::Write;
 use std::sync::LazyLock;
@@ -65,8 +65,8 @@ static BASE: LazyLock<String> = LazyLock::new(|| {
     format!("/inbox/assets/{}", digest.get(..16).unwrap_or(&digest))
 });
 
-/// Made once; only assets are sent compressed. A page holds both a secret and what somebody else may have put into its
-/// address, and the length of the two compressed together would tell of the secret.
+/// Compressed once. Only assets are compressed, never pages: a page contains both a secret and text from its URL, and
+/// the compressed length of the two would leak the secret (BREACH).
 static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
     let compress = |asset: &Asset| {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -79,7 +79,7 @@ static COMPRESSED: LazyLock<Vec<Option<Vec<u8>>>> = LazyLock::new(|| {
     ASSETS.iter().map(compress).collect()
 });
 
-/// What the entry imports, so that a page can ask for all of it at once.
+/// The modules that `app.js` imports, so that a page can preload them.
 pub fn modules() -> impl Iterator<Item = &'static str> {
     let scripts = ASSETS
         .iter()
@@ -88,21 +88,21 @@ pub fn modules() -> impl Iterator<Item = &'static str> {
     scripts.filter(|name| !matches!(*name, "app.js" | "sw.js"))
 }
 
-/// What the addresses of all assets begin with.
+/// The URL prefix of all assets.
 pub fn base() -> &'static str {
     &BASE
 }
 
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
-/// For what stands at a fixed address.
+/// For assets at a fixed URL.
 const ALWAYS_ASK: HeaderValue = HeaderValue::from_static("no-cache");
 const NO_SNIFFING: (HeaderName, HeaderValue) = (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
 
-/// An address with another hash, of an older page or a fixed one, gets what there is now, and asks again next time.
+/// A URL with another hash, from an older page or a fixed one, gets the current asset without long-term caching.
 pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMap) -> Response {
     let is_current = base().ends_with(&hash);
     let caching = if is_current { FOREVER } else { ALWAYS_ASK };
-    let taken = headers
+    let accept_encoding = headers
         .get(header::ACCEPT_ENCODING)
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
@@ -111,14 +111,14 @@ pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMa
         .position(|asset| asset.name == name)
         .and_then(|at| COMPRESSED[at].as_deref());
     let mut response = match compressed {
-        Some(bytes) if taken.contains("gzip") => {
+        Some(bytes) if accept_encoding.contains("gzip") => {
             let mut response = serve(&name, caching, bytes);
             response
                 .headers_mut()
                 .insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
             response
         }
-        Some(_) | None => whole(&name, caching),
+        Some(_) | None => serve_plain(&name, caching),
     };
     response
         .headers_mut()
@@ -127,21 +127,21 @@ pub async fn asset(Path((hash, name)): Path<(String, String)>, headers: HeaderMa
 }
 
 pub async fn manifest() -> Response {
-    whole("manifest.webmanifest", ALWAYS_ASK)
+    serve_plain("manifest.webmanifest", ALWAYS_ASK)
 }
 
-/// The worker lies below the pages it works for, so the browser has to be told that it may.
+/// The service worker. Its scope is wider than its own path, so the browser needs an explicit permission.
 pub async fn worker() -> Response {
-    let mut response = whole("sw.js", ALWAYS_ASK);
+    let mut response = serve_plain("sw.js", ALWAYS_ASK);
     response
         .headers_mut()
         .insert("service-worker-allowed", HeaderValue::from_static("/inbox"));
     response
 }
 
-/// Kept by the worker for when the hub is away.
+/// The page that the service worker shows while the hub is unreachable.
 pub async fn offline() -> Response {
-    let mut response = whole("offline.html", ALWAYS_ASK);
+    let mut response = serve_plain("offline.html", ALWAYS_ASK);
     response
         .headers_mut()
         .insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -152,7 +152,7 @@ fn find(name: &str) -> Option<&'static Asset> {
     ASSETS.iter().find(|asset| asset.name == name)
 }
 
-fn whole(name: &str, caching: HeaderValue) -> Response {
+fn serve_plain(name: &str, caching: HeaderValue) -> Response {
     serve(name, caching, find(name).map_or(&[], |asset| asset.bytes))
 }
 

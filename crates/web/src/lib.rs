@@ -1,4 +1,4 @@
-//! The inbox in a browser: pages rendered here, live by server-sent events, usable without scripts.
+//! The inbox in a browser: pages rendered on the server, live through server-sent events, usable without scripts.
 
 mod assets;
 mod frame;

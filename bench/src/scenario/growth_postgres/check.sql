@@ -1,4 +1,4 @@
--- How many of the hub's own rows these functions would have made otherwise.
+-- The number of rows of the hub that these functions would have made differently.
 SELECT count(*) FROM pattern p
 JOIN audit told ON told.seq = p.audit_seq
 JOIN audit asked ON asked.seq = told.prev_seq

@@ -1,4 +1,4 @@
-//! What a hundred times more stored messages cost on PostgreSQL.
+//! The cost of a hundred times more stored messages on PostgreSQL.
 
 mod seed;
 
@@ -10,22 +10,22 @@ use super::Settings;
 use super::cluster::{AGENTS, Cluster};
 use super::pairs::in_turns;
 use crate::load::{Lane, Sample, Slot, Slots, Window, measure_spread};
-use crate::process::{Postgres, settle};
+use crate::process::{Postgres, wait_until_idle};
 use crate::report::{Figure, Goal};
 
-/// Both stores have as many open messages, as those of the embedded engine have.
-const OPEN: usize = 2_000;
-const WHOLE_WORK: Window = Window {
+/// Both stores have the same number of open messages, as in the scenario of the embedded engine.
+const OPEN_MESSAGES: usize = 2_000;
+const UNTIL_DONE: Window = Window {
     warm_up: Duration::ZERO,
     length: Duration::from_secs(120),
 };
-/// How many of those that were made from others are looked at before anything is measured.
-const LOOKED_AT: usize = 100;
+/// The number of multiplied messages that are checked before the measurement.
+const CHECKED_MESSAGES: usize = 100;
 const READS_EACH: usize = 1_000;
 
-struct Filled {
+struct FilledStore {
     cluster: Cluster,
-    /// From all over the store, by agent.
+    /// Ids from the whole store, by agent.
     ids: Vec<Vec<Slot>>,
 }
 
@@ -33,14 +33,14 @@ struct Filled {
 type Medians = [f64; 4];
 const OPERATIONS: [&str; 4] = ["submit", "answer", "pull", "list inbox"];
 
-/// A small and a large database side by side, measured in turns.
+/// Measures a small and a large database in turns.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let postgres = Postgres::start(&settings.hub.root)?;
     let small = fill(settings, &postgres, "small", settings.small).await?;
     let large = fill(settings, &postgres, "large", settings.large).await?;
     let mut figures = Vec::new();
     for connections in [1, AGENTS] {
-        // Once for nothing: whoever comes first finds a sleeping machine.
+        // A warm-up pass: the first one would find cold caches and a clocked-down processor.
         operations(&large, connections).await?;
         operations(&small, connections).await?;
         let (large_runs, small_runs) = in_turns(
@@ -54,28 +54,28 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<Filled> {
+async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages: usize) -> Result<FilledStore> {
     let cluster = Cluster::start(settings, postgres, database, 1).await?;
     seed::patterns(&cluster).await?;
-    // The words of the patterns are taken into the search meanwhile.
-    settle(cluster.hubs[0].target.pid).await?;
+    // Meanwhile the hub indexes the patterns for the search.
+    wait_until_idle(cluster.hubs[0].target.pid).await?;
     let client = postgres.connect(database).await?;
-    seed::multiply(&client, messages - OPEN).await?;
+    seed::multiply(&client, messages - OPEN_MESSAGES).await?;
     let ids = seed::scattered(&client, &cluster.agents, READS_EACH).await?;
-    seed::look_at(&cluster, &ids, LOOKED_AT).await?;
-    cluster.leave_open(OPEN).await?;
-    settle(cluster.hubs[0].target.pid).await?;
-    // What the database would do by itself in the minutes to come.
+    seed::check_messages(&cluster, &ids, CHECKED_MESSAGES).await?;
+    cluster.leave_open(OPEN_MESSAGES).await?;
+    wait_until_idle(cluster.hubs[0].target.pid).await?;
+    // Maintenance that the database would otherwise start by itself during the measurement.
     client.batch_execute("VACUUM ANALYZE").await?;
     client.batch_execute("CHECKPOINT").await?;
-    Ok(Filled { cluster, ids })
+    Ok(FilledStore { cluster, ids })
 }
 
-/// Few writes, so that the small store stays small; what is submitted is answered, so that the inbox stays as it is.
-async fn operations(filled: &Filled, connections: usize) -> Result<Medians> {
-    let Filled { cluster, ids } = filled;
+/// Few writes, so that the small store stays small; every submitted ask is answered, so that the inbox keeps its size.
+async fn operations(filled: &FilledStore, connections: usize) -> Result<Medians> {
+    let FilledStore { cluster, ids } = filled;
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (2000, 4000) };
-    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, WHOLE_WORK).await;
+    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, UNTIL_DONE).await;
     let submit = run(cluster.submit(connections, Slots::keys(writes))).await?;
     let answer = run(cluster.answer(connections, submit.ids.clone())).await?;
     let each: Vec<_> = ids[..connections]

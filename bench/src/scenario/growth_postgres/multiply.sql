@@ -1,4 +1,4 @@
--- The messages :first to :last of :all, each a pattern with an id, a key, instants and hashes of its own.
+-- The messages :first to :last of :all, each a copy of a pattern with its own id, key, instants and hashes.
 CREATE TEMP TABLE copy AS
 SELECT n, p.agent_id, p.status, p.rev, p.rank, p.source, p.content, p.words, p.asked_by, p.asked, p.told_by, p.told,
     p.received_at - ago AS received_at, p.resolved_at - ago AS resolved_at, made.id, made.key,

@@ -1,4 +1,4 @@
--- What the hub wrote itself: one answered message of every agent.
+-- The patterns written by the hub: one answered message of every agent.
 CREATE TEMP TABLE pattern AS
 SELECT (row_number() OVER (ORDER BY m.seq) - 1)::int AS k, m.*, t.content, t.wire, r.body, s.words,
     asked.actor AS asked_by, asked.event AS asked, told.actor AS told_by, told.event AS told
@@ -13,15 +13,15 @@ WHERE m.status = 'answered';
 CREATE FUNCTION pg_temp.digest(text) RETURNS bytea LANGUAGE sql IMMUTABLE AS
 $$ SELECT sha256(convert_to($1, 'UTF8')) $$;
 
--- The hash of an entry of the trail.
+-- The hash of an audit entry.
 CREATE FUNCTION pg_temp.entry(prev bytea, subject text, at bigint, actor text, event text, content bytea, resolution bytea)
 RETURNS bytea LANGUAGE sql IMMUTABLE AS
 $$ SELECT pg_temp.digest(concat(encode(prev, 'hex'), E'\n', subject, E'\n', at, E'\n', actor, E'\n', event, E'\n',
     encode(content, 'hex'), E'\n', encode(resolution, 'hex'))) $$;
 
--- An instant as it stands in a resolution.
+-- An instant in the format of a resolution.
 CREATE FUNCTION pg_temp.stamp(bigint) RETURNS text LANGUAGE sql IMMUTABLE AS
 $$ SELECT to_char(to_timestamp($1 / 1000.0) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') $$;
 
--- Made again afterwards, which is quicker than a million entries one by one.
+-- Rebuilt afterwards, which is faster than a million single index updates.
 DROP INDEX message_search_words;

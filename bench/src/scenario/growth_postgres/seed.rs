@@ -1,5 +1,5 @@
-//! Fills a store by its own database: a million messages through the hub would take most of an hour. Rows that the hub wrote
-//! are multiplied, with ids, keys, instants and hashes of their own.
+//! Fills a store inside its database, because a million messages through the hub would take most of an hour. Rows
+//! written by the hub are multiplied, each copy with its own id, key, instants and hashes.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -16,7 +16,7 @@ const MULTIPLY: &str = include_str!("multiply.sql");
 const FINISH: &str = include_str!("finish.sql");
 const CHUNK: usize = 50_000;
 
-/// One answered message of every agent, by the hub itself.
+/// Submits and answers one message of every agent through the hub.
 pub async fn patterns(cluster: &Cluster) -> Result<()> {
     let target = cluster.hubs[0].target;
     let lane = |agent: &Agent| Lane {
@@ -28,13 +28,16 @@ pub async fn patterns(cluster: &Cluster) -> Result<()> {
     Ok(())
 }
 
-/// So many more of them.
+/// Makes `count` more messages from the patterns.
 pub async fn multiply(client: &Client, count: usize) -> Result<()> {
     client.batch_execute(PREPARE).await?;
     let patterns: i64 = client.query_one("SELECT count(*) FROM pattern", &[]).await?.get(0);
     ensure!(patterns == AGENTS as i64, "{patterns} patterns instead of {AGENTS}");
-    let strange: i64 = client.query_one(CHECK, &[]).await?.get(0);
-    ensure!(strange == 0, "{strange} rows of the hub are not as the copies would be");
+    let different: i64 = client.query_one(CHECK, &[]).await?.get(0);
+    ensure!(
+        different == 0,
+        "{different} rows of the hub differ from what the copy functions make"
+    );
     const TOPS: &str =
         "SELECT greatest((SELECT max(seq) FROM message), (SELECT max(seq) FROM resolution)), max(seq) FROM audit";
     let tops = client.query_one(TOPS, &[]).await?;
@@ -59,7 +62,8 @@ pub async fn multiply(client: &Client, count: usize) -> Result<()> {
     Ok(client.batch_execute(FINISH).await?)
 }
 
-/// Ids from all over the store, of every agent in turn: always the same ones, and again from the first where there are fewer.
+/// Ids from the whole store for every agent, the same ones in every run, repeated where an agent has fewer than
+/// `count`.
 pub async fn scattered(client: &Client, agents: &[Agent], count: usize) -> Result<Vec<Vec<Slot>>> {
     const SELECT: &str = "SELECT id FROM message WHERE agent_id = $1 AND id LIKE 'msg\\_00%' ORDER BY md5(id) LIMIT $2";
     let mut all = Vec::new();
@@ -76,15 +80,15 @@ pub async fn scattered(client: &Client, agents: &[Agent], count: usize) -> Resul
     Ok(all)
 }
 
-/// Whether the hub takes them for its own: what the agent gets, what people see, and the trail.
-pub async fn look_at(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Result<()> {
+/// Checks that the hub serves multiplied messages like its own: to the agent, in the inbox and in the audit trail.
+pub async fn check_messages(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) -> Result<()> {
     let hub = &cluster.hubs[0];
     for number in 0..count {
         let agent = number % AGENTS;
         let id = std::str::from_utf8(&ids[agent][number / AGENTS])?;
         let get = async |path: String, token: &str| -> Result<Value> {
             let (status, reply) = Connection::call(hub.target.address, "GET", &path, Some(token), None).await?;
-            ensure!(status == 200, "{path} said {status}: {reply}");
+            ensure!(status == 200, "{path} returned {status}: {reply}");
             Ok(reply)
         };
         let pulled = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;

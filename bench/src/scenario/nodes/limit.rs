@@ -8,7 +8,7 @@ use crate::scenario::Settings;
 use crate::scenario::cluster::Cluster;
 use crate::scenario::pairs::{each, in_turns};
 
-/// What it costs that hubs on one database count an agent's requests there: a hub that counts beside one that does not.
+/// The cost of the shared rate limit in the database: a hub with the limit against a hub without it.
 pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> {
     const DATABASE: &str = "counting";
     let cluster = Cluster::start(settings, postgres, DATABASE, 1).await?;
@@ -19,7 +19,7 @@ pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> 
         ..settings.hub.clone()
     })
     .await?;
-    // One and the same cluster but for the hub it goes to.
+    // The same agents and database, with another hub.
     let other = Cluster {
         agents: cluster.agents.clone(),
         servers: vec![counting.target.pid, postgres.pid],

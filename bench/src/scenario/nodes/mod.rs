@@ -1,4 +1,4 @@
-//! One, two and three hubs on one PostgreSQL, against what the same database commits without a hub.
+//! One, two and three hubs on one PostgreSQL, against raw commits to the same database.
 
 mod limit;
 mod waiting;
@@ -14,16 +14,16 @@ use crate::process::{Agent, Postgres};
 use crate::report::Figure;
 
 const CONNECTIONS: usize = AGENTS;
-/// Enough for every page of the inbox.
-const OPEN: usize = 2_000;
+/// Enough messages to fill every page of the inbox list.
+const OPEN_MESSAGES: usize = 2_000;
 const BASE: &str = "raw commits";
 
-/// What one round found.
+/// The samples of one round.
 struct Pass {
     submit: Sample,
     answer: Sample,
     list: Sample,
-    /// Submits of one agent on all connections.
+    /// Submits of a single agent on all connections.
     single: Sample,
 }
 
@@ -34,7 +34,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     for nodes in [1, 2, 3] {
         let cluster = Cluster::start(settings, &postgres, &format!("nodes{nodes}"), nodes).await?;
         let busy = cluster.hubs[0].add_agent("busy").await?;
-        cluster.leave_open(OPEN).await?;
+        cluster.leave_open(OPEN_MESSAGES).await?;
         let (passes, base) = in_turns(
             settings.rounds,
             async || pass(settings, &cluster, &busy).await,

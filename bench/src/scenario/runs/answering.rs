@@ -12,14 +12,14 @@ use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::{each, in_turns};
 
-/// A long conversation. Then the next run begins, so that none grows without an end.
-const ROUNDS_A_RUN: usize = 100;
-const MOST_MILLIS: f64 = 5.0;
+/// A long conversation. Then the next run begins, so that no run grows without bound.
+const ROUNDS_PER_RUN: usize = 100;
+const MAX_P50_MS: f64 = 5.0;
 
-/// From a person's answer to the next step, in one run and in 32, each on a socket of its own. The ceiling takes the same
-/// message over a WebSocket, stores it durably and replies.
+/// The time from a person's answer to the next step, in one run and in 32, each on its own socket. The ceiling takes
+/// the same message over a WebSocket, stores it durably and replies.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
-    let strategy = StrategyFile::talk(&settings.hub.root, ROUNDS_A_RUN)?;
+    let strategy = StrategyFile::talk(&settings.hub.root, ROUNDS_PER_RUN)?;
     let mut figures = Vec::new();
     for runs in [1, 32] {
         let hub = Hub::start(&settings.hub).await?;
@@ -47,14 +47,14 @@ fn compared(runs: usize, hub: &[Sample], ceiling: &[Sample]) -> [Figure; 4] {
         Figure::single(name, unit, each(hub, quantity)).against("ceiling", each(ceiling, quantity))
     };
     [
-        figure("p50", "ms", |run| run.millis(0.5)).goal(Goal::ValueAtMost(MOST_MILLIS)),
+        figure("p50", "ms", |run| run.millis(0.5)).goal(Goal::ValueAtMost(MAX_P50_MS)),
         figure("p99", "ms", |run| run.millis(0.99)),
         figure("cpu each", "µs", Sample::cpu_micros_each),
         figure("flushes each", "1", Sample::flushes_each),
     ]
 }
 
-/// One run after the other.
+/// Drives one run after the other.
 async fn converse(target: Target, strategy: PathBuf, meter: Arc<Meter>) -> Result<()> {
     let mut client = Client::open(target).await?;
     while !meter.is_over() {
@@ -64,12 +64,12 @@ async fn converse(target: Target, strategy: PathBuf, meter: Arc<Meter>) -> Resul
     Ok(())
 }
 
-/// Answers whatever a run asks, until it ends or nobody measures any more.
+/// Answers every question of a run until the run or the measurement ends.
 async fn follow(client: &mut Client, run: &str, meter: &Meter) -> Result<()> {
     let answer = answer(run);
     let mut answered = None;
     loop {
-        match client.hear().await?.kind {
+        match client.next_frame().await?.kind {
             Kind::RequestInput if meter.is_over() => return client.stop(run).await,
             Kind::RequestInput => {
                 answered = Some(Instant::now());

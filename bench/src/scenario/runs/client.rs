@@ -9,11 +9,11 @@ use crate::load::WebSocket;
 use crate::process::Target;
 
 const PATH: &str = "/ws";
-/// What the kernel takes in on behalf of somebody who does not read; what is more stays with the hub.
-const NARROW: u32 = 4096;
+/// A small kernel receive buffer for a client that does not read, so that unread frames pile up in the hub.
+const SMALL_RECEIVE_BUFFER: u32 = 4096;
 const ANSWER: &str = "Good, but say in the first sentence what it costs, and leave the history out.";
 
-/// Run ids are never used twice in one run of the program.
+/// Run ids are unique within one execution of the program.
 static NEXT_RUN: AtomicU64 = AtomicU64::new(1);
 
 /// One connection to the hub's socket for runs.
@@ -21,10 +21,10 @@ pub struct Client {
     socket: WebSocket,
 }
 
-/// What matters here of a frame.
+/// The fields of a frame that the bench needs.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Heard {
+pub struct Frame {
     #[serde(rename = "type")]
     pub kind: Kind,
     #[serde(default)]
@@ -63,30 +63,30 @@ impl Client {
         Ok(clients)
     }
 
-    /// One that follows a run and will not read any more.
-    pub async fn asleep(target: Target, run: &str) -> Result<Self> {
+    /// A client that subscribes to a run and then stops reading.
+    pub async fn subscribe_without_reading(target: Target, run: &str) -> Result<Self> {
         let mut client = Self {
-            socket: WebSocket::open_narrow(target.address, PATH, NARROW).await?,
+            socket: WebSocket::open_with_receive_buffer(target.address, PATH, SMALL_RECEIVE_BUFFER).await?,
         };
         client.subscribe(run, None).await?;
         client.ping().await?;
-        while client.hear().await?.kind != Kind::Pong {}
+        while client.next_frame().await?.kind != Kind::Pong {}
         Ok(client)
     }
 
     pub async fn prepare(&mut self, strategy: &Path) -> Result<String> {
         let run = format!("bench-{}", NEXT_RUN.fetch_add(1, Relaxed));
-        self.say(json!({ "type": "prepare_run", "runId": run, "strategyPath": strategy }))
+        self.send_json(json!({ "type": "prepare_run", "runId": run, "strategyPath": strategy }))
             .await?;
         Ok(run)
     }
 
     pub async fn start(&mut self, run: &str, input: &str) -> Result<()> {
-        self.say(json!({ "type": "start_run", "runId": run, "input": input }))
+        self.send_json(json!({ "type": "start_run", "runId": run, "input": input }))
             .await
     }
 
-    /// Prepares and starts, without waiting for either.
+    /// Prepares and starts a run without waiting for either reply.
     pub async fn begin(&mut self, strategy: &Path, input: &str) -> Result<String> {
         let run = self.prepare(strategy).await?;
         self.start(&run, input).await?;
@@ -94,7 +94,7 @@ impl Client {
     }
 
     pub async fn steer(&mut self, run: &str, text: &str) -> Result<()> {
-        self.say(json!({ "type": "steer_run", "runId": run, "text": text }))
+        self.send_json(json!({ "type": "steer_run", "runId": run, "text": text }))
             .await
     }
 
@@ -103,19 +103,19 @@ impl Client {
         if let Some(after) = after {
             message["afterSeq"] = after.into();
         }
-        self.say(message).await
+        self.send_json(message).await
     }
 
     pub async fn ping(&mut self) -> Result<()> {
-        self.say(json!({ "type": "ping" })).await
+        self.send_json(json!({ "type": "ping" })).await
     }
 
-    /// Ends a run that waits, and hears of it.
+    /// Stops a waiting run and waits for the event that confirms it.
     pub async fn stop(&mut self, run: &str) -> Result<()> {
-        self.say(json!({ "type": "stop_run", "runId": run })).await?;
+        self.send_json(json!({ "type": "stop_run", "runId": run })).await?;
         loop {
-            let (heard, text) = self.listen().await?;
-            match heard.kind {
+            let (frame, text) = self.read_frame().await?;
+            match frame.kind {
                 Kind::StrategyError => return Ok(()),
                 Kind::Error | Kind::StrategyCompleted => bail!("a run could not be stopped: {text}"),
                 Kind::RunPrepared | Kind::StepStarted | Kind::RequestInput | Kind::Pong | Kind::Other => {}
@@ -127,38 +127,38 @@ impl Client {
         self.socket.send(text).await
     }
 
-    /// The next frame. Nothing goes wrong in a run that is measured.
-    pub async fn hear(&mut self) -> Result<Heard> {
-        let (heard, text) = self.listen().await?;
-        match heard.kind {
-            Kind::Error | Kind::StrategyError => bail!("the hub says {text}"),
+    /// Returns the next frame; an error frame fails the measurement.
+    pub async fn next_frame(&mut self) -> Result<Frame> {
+        let (frame, text) = self.read_frame().await?;
+        match frame.kind {
+            Kind::Error | Kind::StrategyError => bail!("the hub reported an error: {text}"),
             Kind::RunPrepared
             | Kind::StepStarted
             | Kind::RequestInput
             | Kind::StrategyCompleted
             | Kind::Pong
-            | Kind::Other => Ok(heard),
+            | Kind::Other => Ok(frame),
         }
     }
 
-    async fn listen(&mut self) -> Result<(Heard, impl std::fmt::Display + use<>)> {
+    async fn read_frame(&mut self) -> Result<(Frame, impl std::fmt::Display + use<>)> {
         let text = self.socket.next().await?;
-        let heard: Heard = serde_json::from_str(&text).with_context(|| format!("not a frame: {text}"))?;
+        let frame: Frame = serde_json::from_str(&text).with_context(|| format!("not a frame: {text}"))?;
         Ok((
-            Heard {
+            Frame {
                 bytes: text.len(),
-                ..heard
+                ..frame
             },
             text,
         ))
     }
 
-    async fn say(&mut self, message: Value) -> Result<()> {
+    async fn send_json(&mut self, message: Value) -> Result<()> {
         self.socket.send(message.to_string()).await
     }
 }
 
-/// The answer of the person whom the run asks.
+/// The answer frame of the person that the run asks.
 pub fn answer(run: &str) -> String {
     json!({ "type": "user_input", "runId": run, "agentName": "user", "text": ANSWER }).to_string()
 }

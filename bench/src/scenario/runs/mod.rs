@@ -1,5 +1,5 @@
-//! Runs of strategies, over the socket their clients use. Each part has servers of its own: what one leaves in memory is not
-//! to be found by the next.
+//! Runs of strategies, over the socket of their clients. Each part has its own servers, so that memory left by one part
+//! is not counted in the next.
 
 mod answering;
 mod client;

@@ -4,36 +4,36 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 
 use super::client::{Client, Kind};
-use super::strategy::{EVENTS_A_ROUND, EVENTS_A_RUN, StrategyFile};
+use super::strategy::{EVENTS_PER_ROUND, EVENTS_PER_RUN, StrategyFile};
 use crate::load::{Histogram, WebSocket};
 use crate::process::{Ceiling, Hub, Target};
 use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::in_turns;
 
-/// As many as a run keeps.
+/// The size of a run's replay buffer.
 const EVENTS: u64 = 10_000;
-const ROUNDS: usize = (EVENTS as usize - EVENTS_A_RUN) / EVENTS_A_ROUND;
-/// What is said to the run before it starts, so that it comes to exactly as many.
-const STEERED: usize = EVENTS as usize - EVENTS_A_RUN - ROUNDS * EVENTS_A_ROUND;
+const ROUNDS: usize = (EVENTS as usize - EVENTS_PER_RUN) / EVENTS_PER_ROUND;
+/// Steering messages before the start, which bring the run to exactly `EVENTS` events.
+const STEER_MESSAGES: usize = EVENTS as usize - EVENTS_PER_RUN - ROUNDS * EVENTS_PER_ROUND;
 const INPUT: &str = "The quarter went well, and the next one begins with two open positions.";
-/// In one round; its figure is their median.
+/// Replays per round; the figure of a round is their median.
 const REPLAYS: usize = 10;
-/// Places at which somebody was lost and comes back.
+/// Positions at which a client lost its connection and resumes.
 const CUTS: u64 = 50;
 
-/// What came again.
+/// The events of one replay.
 struct Replayed {
     took: Duration,
     seqs: Vec<u64>,
     bytes: usize,
 }
 
-/// All that a run has told comes again: from memory, then from the store. The ceiling sends as many frames of the same length.
+/// A full replay of a run, from memory and from the store. The ceiling sends as many frames of the same length.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let hub = Hub::start(&settings.hub).await?;
     let ceiling = Ceiling::start(&settings.hub.root).await?;
-    let run = told(settings, &hub).await?;
+    let run = finished_run(settings, &hub).await?;
     let whole = replay(hub.target, &run, 0).await?;
     let path = format!("/ws/{EVENTS}/{}", whole.bytes / whole.seqs.len().max(1));
     let mut faults = Vec::new();
@@ -49,22 +49,22 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     Ok(figures)
 }
 
-/// A run that has told all it has to tell.
-async fn told(settings: &Settings, hub: &Hub) -> Result<String> {
+/// A finished run with exactly `EVENTS` events.
+async fn finished_run(settings: &Settings, hub: &Hub) -> Result<String> {
     let strategy = StrategyFile::echoes(&settings.hub.root, ROUNDS)?;
     let mut client = Client::open(hub.target).await?;
     let run = client.prepare(&strategy.path).await?;
-    for _ in 0..STEERED {
+    for _ in 0..STEER_MESSAGES {
         client.steer(&run, "Be brief.").await?;
     }
     client.start(&run, INPUT).await?;
     loop {
-        let heard = client.hear().await?;
-        if heard.kind == Kind::StrategyCompleted {
+        let frame = client.next_frame().await?;
+        if frame.kind == Kind::StrategyCompleted {
             ensure!(
-                heard.seq == Some(EVENTS),
-                "the run told {:?} events instead of {EVENTS}",
-                heard.seq
+                frame.seq == Some(EVENTS),
+                "the run sent {:?} events instead of {EVENTS}",
+                frame.seq
             );
             return Ok(run);
         }
@@ -108,7 +108,7 @@ async fn bursts(target: Target, path: &str) -> Result<f64> {
     Ok(took.quantile(0.5).as_secs_f64() * 1e3)
 }
 
-/// Somebody new, who has everything up to a number. Whatever comes before the reply to what is said next is the replay.
+/// A new client that has every event up to `after`. The frames before the reply to its ping are the replay.
 async fn replay(target: Target, run: &str, after: u64) -> Result<Replayed> {
     let mut client = Client::open(target).await?;
     let started = Instant::now();
@@ -120,13 +120,13 @@ async fn replay(target: Target, run: &str, after: u64) -> Result<Replayed> {
         bytes: 0,
     };
     loop {
-        let heard = client.hear().await?;
-        if heard.kind == Kind::Pong {
+        let frame = client.next_frame().await?;
+        if frame.kind == Kind::Pong {
             return Ok(replayed);
         }
         replayed.took = started.elapsed();
-        replayed.bytes += heard.bytes;
-        replayed.seqs.extend(heard.seq);
+        replayed.bytes += frame.bytes;
+        replayed.seqs.extend(frame.seq);
     }
 }
 
@@ -139,14 +139,14 @@ async fn faults_at_cuts(target: Target, run: &str) -> Result<u64> {
     Ok(sum)
 }
 
-/// How many of the numbers behind `after` up to `last` are missing, and how many came twice or in the wrong place.
+/// Counts the events between `after` and `last` that are missing, duplicated or out of order.
 fn faults(seqs: &[u64], after: u64, last: u64) -> u64 {
     let due = |seq: &&u64| **seq > after && **seq <= last;
     let came: HashSet<&u64> = seqs.iter().filter(due).collect();
     let missing = last - after - came.len() as u64;
-    let strange = seqs.iter().filter(|seq| !due(seq)).count();
+    let unexpected = seqs.iter().filter(|seq| !due(seq)).count();
     let misplaced = seqs.windows(2).filter(|pair| pair[0] >= pair[1]).count();
-    missing + (strange + misplaced) as u64
+    missing + (unexpected + misplaced) as u64
 }
 
 #[cfg(test)]
@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whatever_is_not_the_next_number_is_a_fault() {
+    fn gaps_duplicates_and_disorder_are_faults() {
         assert_eq!(faults(&[3, 4, 5], 2, 5), 0);
         assert_eq!(faults(&[], 5, 5), 0);
         assert_eq!(faults(&[3, 5], 2, 5), 1, "one is missing");

@@ -6,18 +6,18 @@ use serde_json::{Value, json};
 
 use crate::process::Scratch;
 
-/// What an echo of one step tells, and what every run tells besides.
-pub const EVENTS_A_ROUND: usize = 4;
-pub const EVENTS_A_RUN: usize = 2;
+/// The events of one round of an echo step, and the additional events of every run.
+pub const EVENTS_PER_ROUND: usize = 4;
+pub const EVENTS_PER_RUN: usize = 2;
 
-/// A strategy on the disk, where the hub reads it. Gone with its handle.
+/// A strategy file on disk, removed with its handle.
 pub struct StrategyFile {
     pub path: PathBuf,
     _scratch: Scratch,
 }
 
 impl StrategyFile {
-    /// A person and an agent in turns.
+    /// A cycle in which a person and an agent take turns.
     pub fn talk(root: &Path, rounds: usize) -> Result<Self> {
         let agents = json!({ "user": { "type": "user" }, "assistant": { "type": "echo" } });
         Self::cycle(
@@ -28,7 +28,7 @@ impl StrategyFile {
         )
     }
 
-    /// An agent that needs nobody, again and again.
+    /// A cycle of one agent that needs no person.
     pub fn echoes(root: &Path, rounds: usize) -> Result<Self> {
         Self::cycle(
             root,

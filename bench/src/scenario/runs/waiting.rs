@@ -5,32 +5,32 @@ use anyhow::{Result, ensure};
 
 use super::client::{Client, Kind, answer};
 use super::strategy::StrategyFile;
-use crate::process::{Hub, Usage, rss_bytes, settle};
+use crate::process::{Hub, Usage, rss_bytes, wait_until_idle};
 use crate::report::{Figure, Goal};
 use crate::scenario::Settings;
 use crate::scenario::pairs::each;
 
-/// Few, so that it is runs that cost memory and not connections.
+/// Few clients, so that the measured memory belongs to runs and not to connections.
 const CLIENTS: usize = 4;
-/// Begun and ended before anything is counted: the first of everything reserves memory for all.
-const FIRST: usize = 100;
+/// Runs that begin and end before the measurement, because the first runs allocate memory that all later ones share.
+const WARM_UP_RUNS: usize = 100;
 
-/// What it cost that runs waited for people.
-struct Waited {
+/// Memory, processor time and start-up time with waiting runs.
+struct WaitingRunCost {
     bytes_begun: f64,
     bytes_restored: f64,
     idle_ms: f64,
     start_ms: f64,
 }
 
-/// Very many runs that wait at once: begun in one process, found again by the next, and answered there to the last one.
+/// Many runs that wait at the same time: started in one process, restored by the next, and all answered there.
 pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let strategy = StrategyFile::talk(&settings.hub.root, 1)?;
     let mut rounds = Vec::new();
     for _ in 0..settings.rounds.div_ceil(2) {
         rounds.push(round(settings, &strategy.path).await?);
     }
-    let figure = |what: &str, unit: &'static str, quantity: fn(&Waited) -> f64| {
+    let figure = |what: &str, unit: &'static str, quantity: fn(&WaitingRunCost) -> f64| {
         Figure::single(
             format!("{} waiting runs: {what}", settings.waiting_runs),
             unit,
@@ -46,24 +46,24 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     ])
 }
 
-async fn round(settings: &Settings, strategy: &Path) -> Result<Waited> {
+async fn round(settings: &Settings, strategy: &Path) -> Result<WaitingRunCost> {
     let hub = Hub::start(&settings.hub).await?;
-    let fresh = at_rest(&hub).await?;
+    let fresh = idle_rss(&hub).await?;
     let mut clients = Client::several(hub.target, CLIENTS).await?;
-    let first = begin(&mut clients, strategy, FIRST).await?;
+    let first = begin(&mut clients, strategy, WARM_UP_RUNS).await?;
     answer_all(&mut clients, &first).await?;
-    let before = at_rest(&hub).await?;
+    let before = idle_rss(&hub).await?;
     let runs = begin(&mut clients, strategy, settings.waiting_runs).await?;
-    let begun = at_rest(&hub).await?;
+    let begun = idle_rss(&hub).await?;
     let idle_ms = idle(settings, &hub).await?;
     drop(clients);
     let hub = hub.restart().await?;
-    let restored = at_rest(&hub).await?;
+    let restored = idle_rss(&hub).await?;
     let mut clients = Client::several(hub.target, CLIENTS).await?;
-    join(&mut clients, &runs).await?;
+    subscribe_all(&mut clients, &runs).await?;
     answer_all(&mut clients, &runs).await?;
     let bytes_each = |after: u64, before: u64| after.saturating_sub(before) as f64 / settings.waiting_runs as f64;
-    Ok(Waited {
+    Ok(WaitingRunCost {
         bytes_begun: bytes_each(begun, before),
         bytes_restored: bytes_each(restored, fresh),
         idle_ms,
@@ -71,8 +71,8 @@ async fn round(settings: &Settings, strategy: &Path) -> Result<Waited> {
     })
 }
 
-async fn at_rest(hub: &Hub) -> Result<u64> {
-    settle(hub.target.pid).await?;
+async fn idle_rss(hub: &Hub) -> Result<u64> {
+    wait_until_idle(hub.target.pid).await?;
     rss_bytes(hub.target.pid)
 }
 
@@ -82,7 +82,7 @@ async fn idle(settings: &Settings, hub: &Hub) -> Result<f64> {
     Ok(Usage::of(hub.target.pid)?.cpu.saturating_sub(before).as_secs_f64() * 1e3)
 }
 
-/// The runs of each client, once all of them ask.
+/// Starts the runs and returns them by client, once every run has asked its question.
 async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<Vec<Vec<String>>> {
     let mut begun = Vec::new();
     let share = count.div_ceil(clients.len());
@@ -97,8 +97,8 @@ async fn begin(clients: &mut [Client], strategy: &Path, count: usize) -> Result<
     Ok(begun)
 }
 
-/// Who begins to follow a run that waits is told what it waits for.
-async fn join(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
+/// Subscribes to every run; a subscriber to a waiting run is sent its pending question.
+async fn subscribe_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> {
     for (client, runs) in clients.iter_mut().zip(runs) {
         for run in runs {
             client.subscribe(run, None).await?;
@@ -118,16 +118,16 @@ async fn answer_all(clients: &mut [Client], runs: &[Vec<String>]) -> Result<()> 
     Ok(())
 }
 
-/// Until every one of these runs has said it, each once.
+/// Waits until every one of these runs has sent the event, each exactly once.
 async fn until_all(client: &mut Client, kind: Kind, runs: &[String]) -> Result<()> {
     let mut left: HashSet<&str> = runs.iter().map(String::as_str).collect();
     while !left.is_empty() {
-        let heard = client.hear().await?;
-        if heard.kind == kind {
+        let frame = client.next_frame().await?;
+        if frame.kind == kind {
             ensure!(
-                left.remove(heard.run_id.as_str()),
-                "{} said {kind:?} twice",
-                heard.run_id
+                left.remove(frame.run_id.as_str()),
+                "{} sent {kind:?} twice",
+                frame.run_id
             );
         }
     }

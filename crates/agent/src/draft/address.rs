@@ -1,37 +1,37 @@
-//! Who may answer. Naming nobody would make a message that no person can answer, so it is no message yet.
+//! The allowed resolvers, as a type state: without them no person could answer, so the message cannot be drafted yet.
 
 use serde_json::Value;
 
 use crate::identity::Identity;
 
-/// Nobody has been named yet.
+/// Type state of a message without resolvers.
 #[derive(Debug, Clone, Copy)]
 pub struct Unaddressed(pub(super) ());
 
-/// Somebody has been named.
+/// Type state of a message with resolvers.
 #[derive(Debug, Clone)]
-pub struct Addressed(Resolvers);
+pub struct Addressed(ResolverList);
 
 #[derive(Debug, Clone)]
-enum Resolvers {
+enum ResolverList {
     Named(Vec<String>),
     Myself,
 }
 
 impl Addressed {
     pub(super) fn to<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
-        Self(Resolvers::Named(names.into_iter().map(Into::into).collect()))
+        Self(ResolverList::Named(names.into_iter().map(Into::into).collect()))
     }
 
     pub(super) fn to_myself() -> Self {
-        Self(Resolvers::Myself)
+        Self(ResolverList::Myself)
     }
 
-    /// Written out also where it is the default, so that a reader of the envelope sees who is meant.
+    /// Always explicit, even for the default, so that the envelope shows who may answer.
     pub(super) fn allowed_resolvers(&self, identity: &Identity) -> Value {
         match &self.0 {
-            Resolvers::Named(names) => names.iter().map(String::as_str).collect(),
-            Resolvers::Myself => std::iter::once(format!("agent:{}", identity.agent_id)).collect(),
+            ResolverList::Named(names) => names.iter().map(String::as_str).collect(),
+            ResolverList::Myself => std::iter::once(format!("agent:{}", identity.agent_id)).collect(),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Ask somebody something.
+//! The builder for asks.
 
 use countersign_protocol::a2h::{Kind, Mode, Version};
 use countersign_protocol::time::Timestamp;
@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::address::{Addressed, Unaddressed};
 use super::common::{Common, common_setters, outcome_setters};
-use super::{Choice, Draft, Occasion};
+use super::{Choice, Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
 
-/// An ask says who may answer before it can be sent:
+/// A question to a person. It must name who may answer before it can be drafted:
 ///
 /// ```
 /// use countersign_agent::{Ask, Identity, Timestamp, Version};
@@ -30,14 +30,14 @@ use crate::identity::Identity;
 #[derive(Debug, Clone)]
 pub struct Ask<A> {
     common: Common,
-    question: Question,
+    question: AskQuestion,
     may_decline: bool,
     default_on_expire: Option<Value>,
     address: A,
 }
 
 #[derive(Debug, Clone)]
-enum Question {
+enum AskQuestion {
     /// `approve` or `deny`.
     Confirm,
     ConfirmWith([Choice; 2]),
@@ -48,25 +48,25 @@ enum Question {
 impl Ask<Unaddressed> {
     /// Answered with `approve` or `deny`.
     pub fn confirm(title: impl Into<String>) -> Self {
-        Self::new(title, Question::Confirm)
+        Self::new(title, AskQuestion::Confirm)
     }
 
-    /// Answered with the value of one of the two.
+    /// Answered with the value of one of the two choices.
     pub fn confirm_with(title: impl Into<String>, yes: Choice, no: Choice) -> Self {
-        Self::new(title, Question::ConfirmWith([yes, no]))
+        Self::new(title, AskQuestion::ConfirmWith([yes, no]))
     }
 
     /// Answered with the value of one of the choices.
     pub fn select(title: impl Into<String>, choices: impl IntoIterator<Item = Choice>) -> Self {
-        Self::new(title, Question::Select(choices.into_iter().collect()))
+        Self::new(title, AskQuestion::Select(choices.into_iter().collect()))
     }
 
-    /// Answered with an object that fits the schema: a flat JSON Schema of strings, numbers, booleans and enums.
+    /// Answered with an object that matches the schema: a flat JSON Schema of strings, numbers, booleans and enums.
     pub fn form(title: impl Into<String>, schema: Map<String, Value>) -> Self {
-        Self::new(title, Question::Form(schema))
+        Self::new(title, AskQuestion::Form(schema))
     }
 
-    fn new(title: impl Into<String>, question: Question) -> Self {
+    fn new(title: impl Into<String>, question: AskQuestion) -> Self {
         Self {
             common: Common::titled(title),
             question,
@@ -108,13 +108,13 @@ impl<A> Ask<A> {
     common_setters!();
     outcome_setters!();
 
-    /// What the hub answers when nobody did in time. It needs an expiry, and must be one of the answers offered.
+    /// The answer the hub gives when the ask expires. It needs an expiry and must be one of the offered answers.
     pub fn default_on_expire(mut self, value: impl Into<Value>) -> Self {
         self.default_on_expire = Some(value.into());
         self
     }
 
-    /// The person may answer, but not decline to.
+    /// Removes the option to decline.
     pub fn no_decline(mut self) -> Self {
         self.may_decline = false;
         self
@@ -124,21 +124,21 @@ impl<A> Ask<A> {
 impl Ask<Addressed> {
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
         if self.default_on_expire.is_some() && self.common.expires_at.is_none() {
-            let message = "does nothing without an expiry: set `expires_at` too, or leave both out";
+            let message = "has no effect without an expiry: set `expires_at` too, or leave both out";
             return Err(Error::invalid("request.default_on_expire", message));
         }
-        let occasion = Occasion { identity, version, now };
-        occasion.draft(Kind::Ask, &self.common, Some(("request", self.request(identity))))
+        let context = DraftContext { identity, version, now };
+        context.draft(Kind::Ask, &self.common, Some(("request", self.request(identity))))
     }
 
     fn request(&self, identity: &Identity) -> Map<String, Value> {
         let mut request = Map::new();
         let mut put = |key: &str, value: Option<Value>| value.and_then(|value| request.insert(key.to_owned(), value));
         let (mode, options, schema) = match &self.question {
-            Question::Confirm => (Mode::Confirm, None, None),
-            Question::ConfirmWith(options) => (Mode::Confirm, Some(json!(options)), None),
-            Question::Select(options) => (Mode::Select, Some(json!(options)), None),
-            Question::Form(schema) => (Mode::Input, None, Some(json!(schema))),
+            AskQuestion::Confirm => (Mode::Confirm, None, None),
+            AskQuestion::ConfirmWith(options) => (Mode::Confirm, Some(json!(options)), None),
+            AskQuestion::Select(options) => (Mode::Select, Some(json!(options)), None),
+            AskQuestion::Form(schema) => (Mode::Input, None, Some(json!(schema))),
         };
         put("mode", Some(mode.as_str().into()));
         put("options", options);

@@ -1,4 +1,4 @@
-//! What every message may carry, whatever its kind.
+//! The fields that every kind of message shares.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use countersign_protocol::a2h::Priority;
 use countersign_protocol::time::Timestamp;
 use serde_json::{Map, Value, json};
 
-use super::{Callback, Occasion, Part};
+use super::{Callback, DraftContext, Part};
 use crate::error::Error;
 
 #[derive(Debug, Clone, Default)]
@@ -32,13 +32,13 @@ impl Common {
         }
     }
 
-    /// The fields at the top of the envelope. The callback is not among them: it lies inside the request or action.
-    pub fn fields(&self, occasion: Occasion<'_>) -> Result<Map<String, Value>, Error> {
+    /// The top-level fields of the envelope. The callback is not among them: it belongs to the request or action.
+    pub fn fields(&self, context: DraftContext<'_>) -> Result<Map<String, Value>, Error> {
         let mut fields = Map::new();
         let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
-        put(occasion.version.family.version_key(), occasion.version.text().into());
-        put("created_at", instant("created_at", occasion.now)?);
-        put("agent", json!(occasion.identity));
+        put(context.version.family.version_key(), context.version.text().into());
+        put("created_at", instant("created_at", context.now)?);
+        put("agent", json!(context.identity));
         put("title", self.title.as_str().into());
         let optional = [
             ("body", self.body.as_deref().map(Value::from)),
@@ -66,7 +66,7 @@ pub(super) fn some_list(items: impl ExactSizeIterator<Item = Value>) -> Option<V
     (items.len() > 0).then(|| items.collect())
 }
 
-/// An instant may lie outside of what a date-time can be written for.
+/// Formats an instant; fails outside the range of RFC 3339.
 fn instant(field: &str, at: Timestamp) -> Result<Value, Error> {
     let mut text = String::new();
     match write!(text, "{at}") {
@@ -75,7 +75,7 @@ fn instant(field: &str, at: Timestamp) -> Result<Value, Error> {
     }
 }
 
-/// The setters of `Common`, for a builder that has one in its field `common`.
+/// The setters of `Common`, for a builder with a field `common`.
 macro_rules! common_setters {
     () => {
         /// Markdown for the person; the title is one line.
@@ -89,13 +89,13 @@ macro_rules! common_setters {
             self
         }
 
-        /// One more tag.
+        /// Adds a tag.
         pub fn tag(mut self, tag: impl Into<String>) -> Self {
             self.common.tags.push(tag.into());
             self
         }
 
-        /// One more thing to look at before deciding.
+        /// Adds a part for the person to look at before deciding.
         pub fn context(mut self, part: $crate::draft::Part) -> Self {
             self.common.context.push(part);
             self
@@ -107,13 +107,13 @@ macro_rules! common_setters {
             self
         }
 
-        /// A label of the agent's own; people do not see it, and nothing is deduplicated by it.
+        /// A label for the agent's own use; people do not see it, and it plays no part in deduplication.
         pub fn client_ref(mut self, client_ref: impl Into<String>) -> Self {
             self.common.client_ref = Some(client_ref.into());
             self
         }
 
-        /// The key by which the hub knows this message again; a fresh one when none is given.
+        /// The idempotency key; random by default.
         pub fn key(mut self, idempotency_key: impl Into<String>) -> Self {
             self.common.key = Some(idempotency_key.into());
             self
@@ -121,7 +121,7 @@ macro_rules! common_setters {
     };
 }
 
-/// The setters of what ends: an ask or a task.
+/// The setters of messages that have an outcome: asks and tasks.
 macro_rules! outcome_setters {
     () => {
         pub fn expires_at(mut self, at: countersign_protocol::time::Timestamp) -> Self {
@@ -129,13 +129,13 @@ macro_rules! outcome_setters {
             self
         }
 
-        /// Where the hub brings the outcome; without it the agent comes for it.
+        /// Where the hub pushes the outcome; without a callback the agent polls.
         pub fn callback(mut self, callback: $crate::draft::Callback) -> Self {
             self.common.callback = Some(callback);
             self
         }
 
-        /// An object that comes back with the outcome as it was sent. Seal it if it must be secret or unchanged.
+        /// An object that comes back unchanged with the outcome. Seal it if the hub must not read or change it.
         pub fn state(mut self, state: serde_json::Value) -> Self {
             self.common.state = Some(state);
             self

@@ -1,4 +1,4 @@
-//! Forms that somebody can fill in. The hub checks schemas thoroughly; these are the mistakes that are made most.
+//! Form schemas: checks for the most common mistakes. The hub checks schemas thoroughly.
 
 use serde_json::{Map, Value};
 
@@ -72,12 +72,12 @@ fn fits(property: &Value, value: &Value) -> bool {
         _ => false,
     };
     let type_fits = names_of(property.get("type")).is_none_or(|names| names.into_iter().any(is_a));
-    // Numbers are left to the hub: 1 and 1.0 are one number, and two values here.
+    // An enum of numbers is left to the hub: 1 and 1.0 are equal numbers, but different JSON values here.
     let listed = property.get("enum").and_then(Value::as_array);
     type_fits && (!value.is_string() || listed.is_none_or(|values| values.contains(value)))
 }
 
-/// A schema names one type or several. None: it names none at all.
+/// The type names of a schema, which has one or several; `None` without a `type`.
 fn names_of(declared: Option<&Value>) -> Option<Vec<&str>> {
     match declared? {
         Value::String(name) => Some(vec![name]),
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_nobody_could_fill_in_is_refused() {
+    fn an_unusable_form_is_refused() {
         assert!(check(&json!({"properties": {"a": {"type": ["string", "null"]}}, "required": ["a"]})).is_ok());
         for (schema, place) in [
             (json!({}), "properties"),
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_fits_its_form() {
+    fn a_default_must_match_its_form() {
         let schema = json!({
             "properties": {"n": {"type": "integer"}, "size": {"enum": ["s", "m"]}, "free": {}},
             "required": ["n"], "additionalProperties": false,

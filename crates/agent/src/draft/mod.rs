@@ -1,4 +1,4 @@
-//! Messages before they are sent: builders that make only what a hub accepts.
+//! Message builders, which produce only drafts that a hub accepts.
 
 mod address;
 mod ask;
@@ -27,7 +27,8 @@ pub use task::Task;
 use crate::error::Error;
 use crate::identity::Identity;
 
-/// A message as the bytes that will be sent, however often: a fresh `created_at` would make it another message.
+/// A message as the exact bytes to send. Every attempt sends the same bytes: a fresh `created_at` would make it a
+/// different message.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Draft {
     idempotency_key: String,
@@ -54,7 +55,7 @@ impl Draft {
     }
 }
 
-/// What was written stays out of logs: it may be sensitive.
+/// The content stays out of logs, because it may be sensitive.
 impl fmt::Debug for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Draft")
@@ -65,23 +66,23 @@ impl fmt::Debug for Draft {
     }
 }
 
-/// When, by whom and in which version a message is drafted.
+/// The author, protocol version and time of a draft.
 #[derive(Clone, Copy)]
-struct Occasion<'a> {
+struct DraftContext<'a> {
     identity: &'a Identity,
     version: Version,
     now: Timestamp,
 }
 
-impl Occasion<'_> {
-    /// The last step of every builder: the very bytes are read back as the hub will read them.
-    fn draft(self, kind: Kind, common: &Common, matter: Option<(&str, Map<String, Value>)>) -> Result<Draft, Error> {
+impl DraftContext<'_> {
+    /// The last step of every builder: the bytes are parsed and checked as the hub will do it.
+    fn draft(self, kind: Kind, common: &Common, payload: Option<(&str, Map<String, Value>)>) -> Result<Draft, Error> {
         let key = common.key.clone().unwrap_or_else(|| format!("idem_{}", Uuid::new_v4()));
         let mut fields = common.fields(self)?;
         fields.insert("type".to_owned(), kind.as_str().into());
         fields.insert("idempotency_key".to_owned(), key.as_str().into());
-        if let Some((name, matter)) = matter {
-            fields.insert(name.to_owned(), Value::Object(matter));
+        if let Some((name, payload)) = payload {
+            fields.insert(name.to_owned(), Value::Object(payload));
         }
         let bytes = Value::Object(fields).to_string().into_bytes();
         let parsed = json::parse(&bytes).map_err(|error| Error::invalid("envelope", format!("is {error}")))?;

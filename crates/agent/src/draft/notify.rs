@@ -1,10 +1,10 @@
-//! Tell somebody something; no answer is wanted.
+//! The builder for notifications, which expect no answer.
 
 use countersign_protocol::a2h::{Kind, Version};
 use countersign_protocol::time::Timestamp;
 
 use super::common::{Common, common_setters};
-use super::{Draft, Occasion};
+use super::{Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
 
@@ -23,6 +23,6 @@ impl Notify {
     common_setters!();
 
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
-        Occasion { identity, version, now }.draft(Kind::Notify, &self.common, None)
+        DraftContext { identity, version, now }.draft(Kind::Notify, &self.common, None)
     }
 }

@@ -1,10 +1,10 @@
-//! The pieces a message is made of.
+//! The parts of a message.
 
 use countersign_protocol::a2h::{AuthScheme, CallbackAuth};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// One of the answers offered: `value` is for the agent, the rest for the person.
+/// An offered answer: `value` is for the agent, the rest for the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Choice {
     pub value: String,
@@ -28,12 +28,12 @@ impl Choice {
     }
 }
 
-/// Something to look at before deciding.
+/// Context for the person to look at before deciding.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
     Text(String),
     Data(Map<String, Value>),
-    /// A reference: nobody fetches it on the way.
+    /// A link; the hub does not fetch it.
     File {
         uri: String,
         name: Option<String>,
@@ -59,11 +59,11 @@ impl Part {
     }
 }
 
-/// Where the hub pushes the outcome. The signature covers `url` letter by letter: verify with the same spelling.
+/// Where the hub pushes the outcome. The signature covers the exact text of `url`: verify with the same spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callback {
     pub url: String,
-    /// The name of a credential the hub holds for this agent, never the credential.
+    /// The name of a credential that the hub stores for this agent, never the credential itself.
     pub auth: Option<CallbackAuth>,
 }
 

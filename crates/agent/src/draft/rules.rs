@@ -1,10 +1,12 @@
-//! What a hub refuses although it is well formed. Found here, it is found where the author can still fix it. Sizes that
-//! a hub sets for itself are left to it.
+//! Checks for well-formed messages that a hub would refuse, so that the author learns of it early. Limits that each hub
+//! configures are left to the hub.
 
 use countersign_protocol::a2h::bounds::{
     MAX_CHECKLIST, MAX_LABELS, MAX_NAME_CHARS, MAX_OPTION_CHARS, MAX_OPTIONS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
-use countersign_protocol::a2h::{APPROVE, Action, Callback, Choice, DENY, Envelope, Mode, Request, Version};
+use countersign_protocol::a2h::{
+    APPROVE, AskRequest, CallbackRequest, Choice, DENY, Envelope, Mode, TaskAction, Version,
+};
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 use url::Url;
@@ -17,10 +19,7 @@ type Checked = Result<(), Error>;
 pub(super) fn check(envelope: &Envelope, now: Timestamp) -> Checked {
     check_names(envelope)?;
     if envelope.expires_at.is_some_and(|at| at <= now) {
-        return Err(Error::invalid(
-            "expires_at",
-            "lies in the past: give an instant in the future",
-        ));
+        return Err(Error::invalid("expires_at", "is in the past: use a time in the future"));
     }
     match (&envelope.request, &envelope.action) {
         (Some(request), _) => check_request(request, envelope.version),
@@ -50,7 +49,7 @@ fn check_names(envelope: &Envelope) -> Checked {
     }
 }
 
-fn check_request(request: &Request, version: Version) -> Checked {
+fn check_request(request: &AskRequest, version: Version) -> Checked {
     check_resolvers("request", request.allowed_resolvers.as_deref())?;
     check_callback("request", request.callback.as_ref(), version)?;
     let options = request.options.as_deref().unwrap_or_default();
@@ -64,7 +63,7 @@ fn check_request(request: &Request, version: Version) -> Checked {
     }
 }
 
-fn check_action(action: &Action, version: Version) -> Checked {
+fn check_action(action: &TaskAction, version: Version) -> Checked {
     check_resolvers("action", action.allowed_resolvers.as_deref())?;
     check_callback("action", action.callback.as_ref(), version)?;
     check_count("action.checklist", action.checklist.len(), MAX_CHECKLIST)?;
@@ -106,7 +105,7 @@ fn check_options(options: &[Choice]) -> Checked {
     Ok(())
 }
 
-fn check_default(request: &Request, options: &[Choice], default: &Value) -> Checked {
+fn check_default(request: &AskRequest, options: &[Choice], default: &Value) -> Checked {
     let offered: Vec<&str> = match (request.mode, options) {
         (Mode::Input, _) => return form::check_default(request.schema.as_ref(), default),
         (Mode::Confirm, []) => vec![APPROVE, DENY],
@@ -121,14 +120,14 @@ fn check_default(request: &Request, options: &[Choice], default: &Value) -> Chec
     ))
 }
 
-/// The hub matches names letter by letter. What could never match is refused, because nobody would notice.
+/// Refuses resolvers that can never match: the hub compares names exactly, so such an ask would stay open unnoticed.
 fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
     let field = format!("{place}.allowed_resolvers");
     let resolvers = resolvers.unwrap_or_default();
     if resolvers.is_empty() {
         return Err(Error::invalid(
             field,
-            "must name somebody, such as human:alice: nobody else could answer",
+            "must name at least one person, such as human:alice: otherwise no person could answer",
         ));
     }
     check_count(&field, resolvers.len(), MAX_RESOLVERS)?;
@@ -152,10 +151,10 @@ fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
     Ok(())
 }
 
-fn check_callback(place: &str, callback: Option<&Callback>, version: Version) -> Checked {
+fn check_callback(place: &str, callback: Option<&CallbackRequest>, version: Version) -> Checked {
     let Some(callback) = callback else { return Ok(()) };
     if version.push_signing().is_none() {
-        let message = format!("cannot be signed in version {version}: use 0.3 or later, or come for the outcome");
+        let message = format!("cannot be signed in version {version}: use 0.3 or later, or poll for the outcome");
         return Err(Error::invalid(format!("{place}.callback"), message));
     }
     let url = callback.url.as_deref().and_then(|url| Url::parse(url).ok());
@@ -178,11 +177,11 @@ fn check_name(field: &str, text: &str) -> Checked {
     Ok(())
 }
 
-fn check_count(field: &str, count: usize, most: usize) -> Checked {
-    if count > most {
+fn check_count(field: &str, count: usize, max: usize) -> Checked {
+    if count > max {
         return Err(Error::invalid(
             field,
-            format!("must have at most {most} entries, not {count}"),
+            format!("must have at most {max} entries, not {count}"),
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Have somebody do something.
+//! The builder for tasks.
 
 use countersign_protocol::a2h::{Kind, Version};
 use countersign_protocol::time::Timestamp;
@@ -6,11 +6,11 @@ use serde_json::{Map, Value, json};
 
 use super::address::{Addressed, Unaddressed};
 use super::common::{Common, common_setters, outcome_setters, some_list};
-use super::{Draft, Occasion};
+use super::{Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
 
-/// A task says who may do it before it can be sent:
+/// A task for a person. It must name who may do it before it can be drafted:
 ///
 /// ```
 /// use countersign_agent::{Identity, Task, Timestamp, Version};
@@ -52,7 +52,7 @@ impl Task<Unaddressed> {
         self.addressed(Addressed::to(resolvers))
     }
 
-    /// Only the asking agent itself; no person can.
+    /// Only the asking agent itself may complete or dismiss it; no person can.
     pub fn to_myself(self) -> Task<Addressed> {
         self.addressed(Addressed::to_myself())
     }
@@ -79,13 +79,13 @@ impl<A> Task<A> {
     common_setters!();
     outcome_setters!();
 
-    /// What to tick off; more items are added to those given before.
+    /// Adds checklist items.
     pub fn checklist<T: Into<String>>(mut self, items: impl IntoIterator<Item = T>) -> Self {
         self.checklist.extend(items.into_iter().map(Into::into));
         self
     }
 
-    /// How to see that it was done.
+    /// How to verify that the task is done.
     pub fn verification(mut self, verification: impl Into<String>) -> Self {
         self.verification = Some(verification.into());
         self
@@ -94,8 +94,8 @@ impl<A> Task<A> {
 
 impl Task<Addressed> {
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
-        let occasion = Occasion { identity, version, now };
-        occasion.draft(Kind::Task, &self.common, Some(("action", self.action(identity))))
+        let context = DraftContext { identity, version, now };
+        context.draft(Kind::Task, &self.common, Some(("action", self.action(identity))))
     }
 
     fn action(&self, identity: &Identity) -> Map<String, Value> {

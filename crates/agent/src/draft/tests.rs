@@ -52,7 +52,7 @@ fn ask(ask: Ask<Unaddressed>) -> Result<Draft, Error> {
 }
 
 #[test]
-fn an_ask_carries_what_it_was_given() {
+fn an_ask_carries_its_fields() {
     let draft = Ask::confirm_with(
         "Ship?",
         Choice::new("ship", "Ship it"),
@@ -105,7 +105,7 @@ fn an_ask_carries_what_it_was_given() {
 }
 
 #[test]
-fn a_task_and_a_notify_carry_what_they_were_given() {
+fn a_task_and_a_notify_carry_their_fields() {
     let task = Task::new("Swap the disk", "Bay 7")
         .checklist(["power off", "swap"])
         .verification("the LED is green");
@@ -242,7 +242,7 @@ fn a_default_needs_an_expiry_and_must_be_offered() {
 }
 
 #[test]
-fn an_expiry_lies_in_the_future_that_can_be_written() {
+fn an_expiry_must_be_in_the_future_and_before_the_year_10000() {
     assert_eq!(fault(ask(Ask::confirm("Ship?").expires_at(NOW))), "expires_at");
     assert_eq!(
         fault(ask(Ask::confirm("Ship?").expires_at(Timestamp::from_millis(i64::MAX)))),
@@ -251,7 +251,7 @@ fn an_expiry_lies_in_the_future_that_can_be_written() {
 }
 
 #[test]
-fn what_cannot_be_signed_or_reached_is_no_callback() {
+fn a_callback_must_be_signable_and_reachable() {
     let confirm = |url: &str| Ask::confirm("Ship?").callback(Callback::push(url));
     for url in ["", "hooks.example", "ftp://hooks.example/x", "mailto:a@b.example"] {
         assert_eq!(fault(ask(confirm(url))), "request.callback.url", "{url}");
@@ -287,9 +287,9 @@ fn the_identity_and_the_state_are_checked_too() {
     assert_eq!(fault(ask(Ask::confirm("Ship?").state(json!([1])))), "state");
 }
 
-/// At each bound, so that a hub which lowers one is noticed.
+/// Tests each limit, so that a hub with a lower limit is noticed.
 #[test]
-fn what_just_fits_here_fits_there_and_one_more_fits_nowhere() {
+fn drafts_and_the_hub_share_the_same_limits() {
     let name = |length: usize| "n".repeat(length);
     let full = Ask::select(
         "Which?",
@@ -431,9 +431,9 @@ proptest! {
         prop_assert_eq!(notify.title, title);
     }
 
-    /// Whatever goes in, either an envelope comes out or the field at fault is named.
+    /// Any input gives either a valid envelope or an error that names the field.
     #[test]
-    fn nothing_slips_through(title in any::<String>(), name in any::<String>(), value in any::<String>(), at in any::<i64>()) {
+    fn any_input_gives_an_envelope_or_a_named_field(title in any::<String>(), name in any::<String>(), value in any::<String>(), at in any::<i64>()) {
         let select = Ask::select(title, [Choice::new(value.clone(), value.clone())]).key(value.clone());
         let select = select.tag(name.clone()).expires_at(Timestamp::from_millis(at)).default_on_expire(value);
         match select.to([name]).draft(&identity(), A2H, NOW) {

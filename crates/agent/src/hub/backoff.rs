@@ -1,4 +1,4 @@
-//! How long to wait before trying again.
+//! Jittered exponential backoff.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,28 +6,28 @@ use countersign_protocol::retry_after;
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
-/// Pauses that double from the first to the longest. Half of each is chance, so that agents whose hub went away do not
-/// all come back in the same moment.
+/// Pauses that double from `first` to `max`. Half of each pause is jitter, so that agents do not all retry at the same
+/// moment after a hub outage.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Backoff {
     first: Duration,
-    longest: Duration,
+    max: Duration,
     next: Duration,
 }
 
 impl Backoff {
-    pub fn new(first: Duration, longest: Duration) -> Self {
+    pub fn new(first: Duration, max: Duration) -> Self {
         Self {
             first,
-            longest,
+            max,
             next: first,
         }
     }
 
-    /// No shorter than the hub asked for. Whether that is too long is for the caller to say, who knows when to give up.
+    /// Returns the next pause, at least as long as `retry_after`. The caller decides whether that is too long.
     pub fn pause(&mut self, retry_after: Option<Duration>) -> Duration {
         let pause = jittered(self.next);
-        self.next = (self.next * 2).min(self.longest);
+        self.next = (self.next * 2).min(self.max);
         pause.max(retry_after.unwrap_or_default())
     }
 
@@ -57,12 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_the_longest_and_start_over() {
+    fn pauses_double_up_to_the_maximum_and_start_over_after_a_reset() {
         let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(1));
-        for most in [200, 400, 800, 1000, 1000] {
+        for limit in [200, 400, 800, 1000, 1000] {
             let pause = backoff.pause(None);
             assert!(
-                pause <= Duration::from_millis(most) && pause >= Duration::from_millis(most / 2),
+                pause <= Duration::from_millis(limit) && pause >= Duration::from_millis(limit / 2),
                 "{pause:?}"
             );
         }
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn the_hub_may_ask_for_more() {
+    fn retry_after_lengthens_the_pause() {
         let mut backoff = Backoff::new(Duration::from_millis(1), Duration::from_millis(1));
         assert_eq!(backoff.pause(Some(Duration::from_secs(7))), Duration::from_secs(7));
         assert_eq!(
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_asks_for_counts_from_now() {
+    fn a_retry_after_date_counts_from_now() {
         let after = |text: &str| {
             let value = HeaderValue::from_str(text).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))

@@ -1,4 +1,4 @@
-//! One request and its reply, and whether it is worth another try.
+//! Requests to the hub: one attempt, or retries with backoff.
 
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -8,25 +8,25 @@ use http::{HeaderMap, Method, header};
 use tokio::time::Instant;
 use url::Url;
 
-use super::Hub;
+use super::Client;
 use super::backoff::{Backoff, retry_after};
 use crate::error::Error;
 
-/// For a request that the hub answers at once.
+/// For requests that are not long-polls.
 pub(super) const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
-/// A pulled message is what was sent and what came of it; the largest is a request of a generous hub.
+/// A polled message holds the request and its response; the limit fits the request of a hub with generous limits.
 const MAX_REPLY_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Clone)]
-pub(crate) struct Call {
+pub(crate) struct HubCall {
     pub method: Method,
     pub url: Url,
-    /// Sent as it is, as often as it takes.
+    /// Sent byte for byte on every attempt.
     pub body: Option<Bytes>,
     pub timeout: Duration,
 }
 
-impl Call {
+impl HubCall {
     pub fn get(url: Url) -> Self {
         Self {
             method: Method::GET,
@@ -47,15 +47,15 @@ impl Call {
 }
 
 #[derive(Debug)]
-pub(crate) struct Reply {
+pub(crate) struct HubReply {
     pub status: u16,
     pub body: Vec<u8>,
 }
 
-/// Why there is no reply to work with.
+/// Why a call returned no reply.
 #[derive(Debug)]
-pub(crate) enum Failure {
-    /// Trying again would not help.
+pub(crate) enum CallFailure {
+    /// A retry would not help.
     Final(Error),
     /// The same request may succeed later.
     Passing {
@@ -64,7 +64,7 @@ pub(crate) enum Failure {
     },
 }
 
-impl Failure {
+impl CallFailure {
     pub fn into_error(self) -> Error {
         match self {
             Self::Final(error) | Self::Passing { error, .. } => error,
@@ -79,30 +79,30 @@ impl Failure {
     }
 }
 
-impl From<Error> for Failure {
+impl From<Error> for CallFailure {
     fn from(error: Error) -> Self {
         Self::Final(error)
     }
 }
 
-impl Hub {
-    /// Repeats the call until the hub has decided about it, or it has been silent for too long. One that answers, and asks
-    /// to come back later, is given all the time there is: its database may be away for a moment.
-    pub(crate) async fn insist(&self, call: &Call, silent_for: Duration) -> Result<Reply, Error> {
+impl Client {
+    /// Retries the call until the hub accepts or rejects it. Gives up after `max_silence` without a reply. A hub that
+    /// replies "try again later" gets the full `give_up_after`, because its database may be away for a moment.
+    pub(crate) async fn call_with_retry(&self, call: &HubCall, max_silence: Duration) -> Result<HubReply, Error> {
         let started = Instant::now();
         let mut backoff = self.backoff();
         loop {
             let (error, retry_after) = match self.call(call).await {
                 Ok(reply) => return Ok(reply),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing { error, retry_after }) => (error, retry_after),
+                Err(CallFailure::Final(error)) => return Err(error),
+                Err(CallFailure::Passing { error, retry_after }) => (error, retry_after),
             };
             let pause = backoff.pause(retry_after);
-            let is_there = matches!(error, Error::Refused { .. });
-            let give_up_after = if is_there {
-                self.give_up_after().max(silent_for)
+            let hub_replied = matches!(error, Error::Refused { .. });
+            let give_up_after = if hub_replied {
+                self.give_up_after().max(max_silence)
             } else {
-                silent_for
+                max_silence
             };
             if started.elapsed().saturating_add(pause) > give_up_after {
                 return Err(error);
@@ -111,8 +111,8 @@ impl Hub {
         }
     }
 
-    /// A reply that is worth reading: anything but a sign to come back later.
-    pub(crate) async fn call(&self, call: &Call) -> Result<Reply, Failure> {
+    /// Makes one attempt. A status that asks to try again later is a failure, any other status a reply.
+    pub(crate) async fn call(&self, call: &HubCall) -> Result<HubReply, CallFailure> {
         let mut request = self
             .http()
             .request(call.method.clone(), call.url.clone())
@@ -125,11 +125,11 @@ impl Hub {
                 .header(header::CONTENT_TYPE, "application/json")
                 .body(body.clone());
         }
-        let response = request.send().await.map_err(|error| unanswered(&error, &call.url))?;
+        let response = request.send().await.map_err(|error| no_reply(&error, &call.url))?;
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let body = read(response, &call.url).await?;
-        sort(status, &headers, body)
+        classify(status, &headers, body)
     }
 
     pub(super) fn backoff(&self) -> Backoff {
@@ -137,53 +137,53 @@ impl Hub {
     }
 }
 
-fn sort(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<Reply, Failure> {
+fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply, CallFailure> {
     match status {
         408 | 425 | 429 | 500..=599 => {
-            // Something in between may speak for the hub, without its words.
+            // A proxy in between may have replied instead of the hub.
             let error = match Error::refused(status, &body) {
-                Error::Strange(_) => Error::Unreachable(format!("the hub answers with status {status}")),
+                Error::UnexpectedResponse(_) => Error::Unreachable(format!("the hub answered with status {status}")),
                 refused => refused,
             };
-            Err(Failure::Passing {
+            Err(CallFailure::Passing {
                 error,
                 retry_after: retry_after(headers),
             })
         }
         300..=399 => {
-            let message = format!("status {status}, which sends the caller elsewhere; use the hub's own address");
-            Err(Failure::Final(Error::Strange(message)))
+            let message = format!("status {status}, a redirect; use the hub's own address");
+            Err(CallFailure::Final(Error::UnexpectedResponse(message)))
         }
-        _ => Ok(Reply { status, body }),
+        _ => Ok(HubReply { status, body }),
     }
 }
 
-async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, Failure> {
+async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, CallFailure> {
     let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(|error| unanswered(&error, url))? {
+    while let Some(chunk) = response.chunk().await.map_err(|error| no_reply(&error, url))? {
         if body.len() + chunk.len() > MAX_REPLY_BYTES {
-            return Err(Error::strange(format!("a reply larger than {MAX_REPLY_BYTES} bytes")).into());
+            return Err(Error::unexpected(format!("a reply larger than {MAX_REPLY_BYTES} bytes")).into());
         }
         body.extend_from_slice(&chunk);
     }
     Ok(body)
 }
 
-/// Only the origin is told: the rest of an address may be secret.
-fn unanswered(error: &reqwest::Error, url: &Url) -> Failure {
+/// The error names only the origin: the rest of an address may be secret.
+fn no_reply(error: &reqwest::Error, url: &Url) -> CallFailure {
     if error.is_builder() {
-        return Failure::Final(Error::invalid(
+        return CallFailure::Final(Error::invalid(
             "token",
-            "or the hub's address cannot be put into a request",
+            "or the hub's address is not valid in an HTTP request",
         ));
     }
     let reason = if error.is_timeout() {
-        "it took too long".to_owned()
+        "it did not answer in time".to_owned()
     } else {
         root_cause(error)
     };
     let origin = url.origin().ascii_serialization();
-    Failure::passing(Error::Unreachable(format!(
+    CallFailure::passing(Error::Unreachable(format!(
         "the hub at {origin} cannot be reached: {reason}"
     )))
 }
@@ -202,16 +202,16 @@ mod tests {
 
     use super::*;
 
-    fn sorted(status: u16, body: &str) -> Result<Reply, Failure> {
+    fn classified(status: u16, body: &str) -> Result<HubReply, CallFailure> {
         let headers = HeaderMap::from_iter([(header::RETRY_AFTER, HeaderValue::from_static("3"))]);
-        sort(status, &headers, body.as_bytes().to_vec())
+        classify(status, &headers, body.as_bytes().to_vec())
     }
 
     #[test]
-    fn only_what_may_pass_is_tried_again() {
+    fn only_temporary_failures_are_retried() {
         for status in [408, 425, 429, 500, 502, 503, 504, 599] {
-            match sorted(status, "<html>") {
-                Err(Failure::Passing {
+            match classified(status, "<html>") {
+                Err(CallFailure::Passing {
                     error: Error::Unreachable(_),
                     retry_after,
                 }) => {
@@ -222,13 +222,16 @@ mod tests {
         }
         for status in [301, 302, 307, 308] {
             assert!(
-                matches!(sorted(status, ""), Err(Failure::Final(Error::Strange(_)))),
+                matches!(
+                    classified(status, ""),
+                    Err(CallFailure::Final(Error::UnexpectedResponse(_)))
+                ),
                 "{status}"
             );
         }
         for status in [200, 202, 400, 401, 403, 404, 409, 410, 422] {
             assert!(
-                matches!(sorted(status, ""), Ok(reply) if reply.status == status),
+                matches!(classified(status, ""), Ok(reply) if reply.status == status),
                 "{status}"
             );
         }
@@ -237,7 +240,7 @@ mod tests {
     #[test]
     fn the_reason_of_a_busy_hub_is_kept() {
         let body = r#"{"error":{"code":"rate_limited","message":"too many open asks"}}"#;
-        let told = sorted(429, body).map(drop).unwrap_err().into_error();
-        assert_eq!(told.to_string(), "too many open asks (rate_limited)");
+        let error = classified(429, body).map(drop).unwrap_err().into_error();
+        assert_eq!(error.to_string(), "too many open asks (rate_limited)");
     }
 }

@@ -1,4 +1,4 @@
-//! A hub that says what it is told to, connection by connection.
+//! A fake hub with scripted replies, one per connection.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -8,14 +8,14 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-use super::Hub;
+use super::Client;
 
-/// What happens to one request, after it was read.
-pub enum Act {
+/// The behaviour for one request, after it was read.
+pub enum ScriptedReply {
     Reply(u16, Value),
     /// The connection ends without a reply, as when a 202 is lost.
     Vanish,
-    /// Nothing at all, until the client goes.
+    /// No reply until the client disconnects.
     Hang,
 }
 
@@ -25,27 +25,27 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// The last act is repeated for whoever comes after.
-    pub async fn play(acts: impl FnOnce(&Url) -> Vec<Act>) -> Self {
+    /// The last reply is repeated for all later connections.
+    pub async fn play(script: impl FnOnce(&Url) -> Vec<ScriptedReply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = Url::parse(&format!("http://{}", listener.local_addr().unwrap())).unwrap();
         let requests = Arc::new(Mutex::new(Vec::new()));
-        let acts = acts(&url);
+        let script = script(&url);
         let seen = requests.clone();
         tokio::spawn(async move {
             let mut next = 0;
             while let Ok((stream, _)) = listener.accept().await {
-                perform(stream, &acts[next], &seen).await;
-                next = (next + 1).min(acts.len() - 1);
+                perform(stream, &script[next], &seen).await;
+                next = (next + 1).min(script.len() - 1);
             }
         });
         Self { url, requests }
     }
 
-    pub fn hub(&self) -> Hub {
-        let mut hub = Hub::new(self.url.clone(), "csa_secret".to_owned()).unwrap();
-        hub.first_pause = Duration::from_millis(1);
-        hub
+    pub fn client(&self) -> Client {
+        let mut client = Client::new(self.url.clone(), "csa_secret".to_owned()).unwrap();
+        client.first_pause = Duration::from_millis(1);
+        client
     }
 
     pub fn requests(&self) -> Vec<String> {
@@ -60,13 +60,13 @@ impl Scene {
     }
 }
 
-async fn perform(mut stream: TcpStream, act: &Act, seen: &Mutex<Vec<String>>) {
+async fn perform(mut stream: TcpStream, reply: &ScriptedReply, seen: &Mutex<Vec<String>>) {
     let Some(request) = read_request(&mut stream).await else {
         return;
     };
     seen.lock().unwrap().push(request);
-    match act {
-        Act::Reply(status, body) => {
+    match reply {
+        ScriptedReply::Reply(status, body) => {
             let body = body.to_string();
             let head = format!(
                 "HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
@@ -74,8 +74,8 @@ async fn perform(mut stream: TcpStream, act: &Act, seen: &Mutex<Vec<String>>) {
             );
             let _ = stream.write_all(format!("{head}{body}").as_bytes()).await;
         }
-        Act::Vanish => {}
-        Act::Hang => {
+        ScriptedReply::Vanish => {}
+        ScriptedReply::Hang => {
             let _ = stream.read(&mut [0]).await;
         }
     }

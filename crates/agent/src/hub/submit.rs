@@ -1,4 +1,4 @@
-//! Sends a message: kept first, then repeated byte for byte until the hub has it or refuses it.
+//! Submitting a message: stored in the journal first, then sent byte for byte until the hub accepts or refuses it.
 
 use bytes::Bytes;
 use countersign_protocol::json;
@@ -6,36 +6,35 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-use super::call::{Call, Reply};
-use super::{Hub, is_web_address};
+use super::call::{HubCall, HubReply};
+use super::{Client, is_web_address};
 use crate::draft::Draft;
 use crate::error::Error;
-use crate::journal::{Journal, JournalError, Kept};
+use crate::journal::{Journal, JournalError, StoredDraft};
 use crate::ticket::Ticket;
 
 const MAX_ID_CHARS: usize = 255;
 const MAX_URL_BYTES: usize = 4096;
 
 #[derive(Deserialize)]
-struct Ack {
+struct SubmitAck {
     id: String,
     poll_url: String,
 }
 
-impl Hub {
-    /// Ends with a ticket, or with an error that another try would not change. Until then the message is in the journal,
-    /// and [`Hub::resend`] goes on from there, in this process or a later one.
+impl Client {
+    /// Retries until the hub accepts or refuses the message. After any other error the message is still in the journal,
+    /// and [`Client::resend`] continues from there, in this process or a later one.
     ///
-    /// A draft under a key that is in the journal already stands for the message that was kept first, if it says the same:
-    /// only when it was made, in which run, the instant of its expiry and the seal of its state may differ. The kept bytes
-    /// are sent.
+    /// When the journal already has a message under the draft's key, the stored bytes are sent, provided that both have
+    /// the same content. Only `created_at`, `expires_at`, the run id and the seal of the state may differ.
     pub async fn submit(&self, journal: &Journal, draft: &Draft) -> Result<Ticket, Error> {
         let hub = self.origin();
         let draft = draft.clone();
         let key = draft.idempotency_key().to_owned();
         let agent_id = draft.agent_id().to_owned();
         let kind = draft.kind();
-        let bytes = aside(journal, move |journal| keep(journal, &hub, &draft)).await??;
+        let bytes = with_journal(journal, move |journal| store_draft(journal, &hub, &draft)).await??;
         let ticket = Ticket {
             idempotency_key: key,
             agent_id,
@@ -46,11 +45,11 @@ impl Hub {
         self.send(journal, ticket, bytes).await
     }
 
-    /// Sends what was kept under the ticket's key once more: after a restart, or to learn the message's id.
+    /// Sends the stored bytes of the ticket's key again: after a restart, or to learn the message's id.
     pub async fn resend(&self, journal: &Journal, ticket: &Ticket) -> Result<Ticket, Error> {
         let hub = self.origin();
         let wanted = ticket.clone();
-        let bytes = aside(journal, move |journal| {
+        let bytes = with_journal(journal, move |journal| {
             journal.bytes(&hub, &wanted.agent_id, &wanted.idempotency_key)
         });
         match bytes.await?? {
@@ -66,81 +65,83 @@ impl Hub {
     }
 
     async fn send(&self, journal: &Journal, mut ticket: Ticket, bytes: Vec<u8>) -> Result<Ticket, Error> {
-        let call = Call::post(self.address(&["v1", "messages"]), Bytes::from(bytes));
-        let reply = self.insist(&call, self.give_up_after()).await?;
-        if is_wrong_for_good(reply.status) {
+        let call = HubCall::post(self.address(&["v1", "messages"]), Bytes::from(bytes));
+        let reply = self.call_with_retry(&call, self.give_up_after()).await?;
+        if is_permanent_refusal(reply.status) {
             let hub = self.origin();
             let refused = ticket.clone();
-            aside(journal, move |journal| {
+            with_journal(journal, move |journal| {
                 journal.discard(&hub, &refused.agent_id, &refused.idempotency_key)
             })
             .await??;
         }
-        let ack = accepted(&reply)?;
+        let ack = read_ack(&reply)?;
         self.poll_address(&ack.poll_url)?;
         ticket.message_id = Some(ack.id.clone());
         ticket.poll_url = Some(ack.poll_url.clone());
         let hub = self.origin();
         let sent = ticket.clone();
-        let noted = aside(journal, move |journal| {
+        let stored = with_journal(journal, move |journal| {
             journal.acknowledge(&hub, &sent.agent_id, &sent.idempotency_key, &ack.id, &ack.poll_url)
         });
-        noted.await??;
+        stored.await??;
         Ok(ticket)
     }
 
-    /// The address the hub gave, as it gave it. The token goes there, so it must not be less guarded than the hub itself.
+    /// Checks the poll address from the hub. The token is sent there, so it must use TLS if the hub does.
     pub(super) fn poll_address(&self, poll_url: &str) -> Result<Url, Error> {
-        let refuse = |reason: &str| Err(Error::strange(format!("a `poll_url` {reason}")));
+        let refuse = |reason: &str| Err(Error::unexpected(format!("a `poll_url` {reason}")));
         if poll_url.len() > MAX_URL_BYTES {
             return refuse("that is too long");
         }
         match Url::parse(poll_url) {
-            Ok(url) if url.scheme() == "http" && self.is_guarded() => {
-                refuse("without encryption, although the hub is reached with it")
+            Ok(url) if url.scheme() == "http" && self.uses_tls() => {
+                refuse("with http://, although the hub itself is reached with https://")
             }
             Ok(url) if is_web_address(&url) => Ok(url),
-            Ok(_) | Err(_) => refuse("that is no web address"),
+            Ok(_) | Err(_) => refuse("that is not a web address"),
         }
     }
 }
 
-/// The bytes to send: the draft's own, or those that were kept for the same message before.
-fn keep(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
+/// Returns the bytes to send: the draft's own, or those stored earlier for the same message.
+fn store_draft(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
     let key = draft.idempotency_key();
     let agent_id = draft.agent_id();
     match journal.keep(hub, key, agent_id, draft.kind(), draft.bytes())? {
-        Kept::New | Kept::Same => Ok(draft.bytes().to_vec()),
-        Kept::Other => {
-            let kept = journal.bytes(hub, agent_id, key)?;
-            kept.filter(|kept| says_the_same(kept, draft.bytes()))
+        StoredDraft::New | StoredDraft::Same => Ok(draft.bytes().to_vec()),
+        StoredDraft::Other => {
+            let stored = journal.bytes(hub, agent_id, key)?;
+            stored
+                .filter(|stored| is_same_message(stored, draft.bytes()))
                 .ok_or(Error::Conflict)
         }
     }
 }
 
-/// The journal waits for the disk, and for other processes; meanwhile the runtime's thread has other things to do.
-async fn aside<T: Send + 'static>(
+/// Runs journal work on the blocking pool: the journal waits for the disk and for other processes.
+async fn with_journal<T: Send + 'static>(
     journal: &Journal,
     work: impl FnOnce(&Journal) -> T + Send + 'static,
 ) -> Result<T, Error> {
     let journal = journal.clone();
     let done = tokio::task::spawn_blocking(move || work(&journal)).await;
-    Ok(done.map_err(|_| JournalError::Unavailable("it was interrupted".to_owned()))?)
+    Ok(done.map_err(|_| JournalError::Unavailable("the operation was interrupted".to_owned()))?)
 }
 
-/// Whether these bytes can never become a message. A refused credential is no such case: they may have become one before.
-fn is_wrong_for_good(status: u16) -> bool {
+/// Whether the hub will never accept these bytes. A refused credential does not count: an earlier attempt with the same
+/// bytes may have been accepted.
+fn is_permanent_refusal(status: u16) -> bool {
     matches!(status, 400 | 413 | 422)
 }
 
-fn accepted(reply: &Reply) -> Result<Ack, Error> {
+fn read_ack(reply: &HubReply) -> Result<SubmitAck, Error> {
     match reply.status {
         200..=299 => {
-            let ack: Ack = serde_json::from_slice(&reply.body)
-                .map_err(|_| Error::strange("its acknowledgement has no `id` and `poll_url`"))?;
+            let ack: SubmitAck = serde_json::from_slice(&reply.body)
+                .map_err(|_| Error::unexpected("its acknowledgement has no `id` and `poll_url`"))?;
             if ack.id.is_empty() || ack.id.chars().count() > MAX_ID_CHARS {
-                return Err(Error::strange("its acknowledgement has no usable `id`"));
+                return Err(Error::unexpected("its acknowledgement has no usable `id`"));
             }
             Ok(ack)
         }
@@ -149,11 +150,11 @@ fn accepted(reply: &Reply) -> Result<Ack, Error> {
     }
 }
 
-/// Whether two messages under one key are one message that was written down twice.
-fn says_the_same(kept: &[u8], drafted: &[u8]) -> bool {
-    let lasting = |bytes: &[u8]| {
+/// Whether two drafts under one key are the same message, apart from the fields that change with every draft.
+fn is_same_message(stored: &[u8], drafted: &[u8]) -> bool {
+    let stable_fields = |bytes: &[u8]| {
         let mut message = json::parse(bytes).ok()?;
-        // A state sealed twice is two tokens, and what is in them nobody here can compare.
+        // Sealing the same state twice gives two tokens, and their contents cannot be compared here.
         for (pointer, key) in [
             ("", "created_at"),
             ("", "expires_at"),
@@ -166,8 +167,8 @@ fn says_the_same(kept: &[u8], drafted: &[u8]) -> bool {
         }
         Some(message)
     };
-    let kept = lasting(kept);
-    kept.is_some() && kept == lasting(drafted)
+    let stored = stable_fields(stored);
+    stored.is_some() && stored == stable_fields(drafted)
 }
 
 #[cfg(test)]
@@ -175,24 +176,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_written_down_twice_is_told_from_another() {
+    fn two_drafts_of_one_message_are_told_from_another_message() {
         let first = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","expires_at":"x","title":"Ship?"}"#;
         let again = br#"{"agent":{"id":"a","run_id":"2"},"created_at":"y","expires_at":"y","title":"Ship?"}"#;
         let other = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","expires_at":"x","title":"Drop?"}"#;
         let endless = br#"{"agent":{"id":"a","run_id":"1"},"created_at":"x","title":"Ship?"}"#;
-        assert!(says_the_same(first, again));
+        assert!(is_same_message(first, again));
         let sealed = |token: &str| format!(r#"{{"agent":{{"id":"a"}},"state":{{"sealed":"{token}"}}}}"#);
-        assert!(says_the_same(sealed("one").as_bytes(), sealed("two").as_bytes()));
-        assert!(!says_the_same(sealed("one").as_bytes(), br#"{"agent":{"id":"a"}}"#));
-        assert!(!says_the_same(first, other));
-        assert!(!says_the_same(first, endless));
-        assert!(!says_the_same(b"damaged", b"damaged"));
+        assert!(is_same_message(sealed("one").as_bytes(), sealed("two").as_bytes()));
+        assert!(!is_same_message(sealed("one").as_bytes(), br#"{"agent":{"id":"a"}}"#));
+        assert!(!is_same_message(first, other));
+        assert!(!is_same_message(first, endless));
+        assert!(!is_same_message(b"damaged", b"damaged"));
     }
 
     #[test]
     fn an_acknowledgement_has_an_id_and_an_address() {
         let reply = |status, body: &str| {
-            accepted(&Reply {
+            read_ack(&HubReply {
                 status,
                 body: body.as_bytes().to_vec(),
             })
@@ -207,7 +208,7 @@ mod tests {
             r#"{"id":"msg_1"}"#,
             r#"{"id":"","poll_url":"https://hub.example/"}"#,
         ] {
-            assert!(matches!(reply(202, body), Err(Error::Strange(_))), "{body}");
+            assert!(matches!(reply(202, body), Err(Error::UnexpectedResponse(_))), "{body}");
         }
         assert!(matches!(reply(409, "{}"), Err(Error::Conflict)));
         let refused = r#"{"error":{"code":"unauthenticated","message":"no"}}"#;

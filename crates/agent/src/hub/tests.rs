@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-use super::scene::{Act, Scene};
+use super::scene::{Scene, ScriptedReply};
 use super::*;
 use crate::draft::{Ask, Draft};
 use crate::identity::Identity;
@@ -46,28 +46,28 @@ fn draft_at(title: &str, millis: i64) -> Draft {
         .unwrap()
 }
 
-fn ack(url: &Url) -> Act {
-    Act::Reply(
+fn ack(url: &Url) -> ScriptedReply {
+    ScriptedReply::Reply(
         202,
         json!({"id": "msg_1", "status": "open", "poll_url": format!("{url}poll/msg_1?sig=a%2Fb")}),
     )
 }
 
-fn problem(status: u16, code: &str) -> Act {
-    Act::Reply(status, json!({"error": {"code": code, "message": "no"}}))
+fn problem(status: u16, code: &str) -> ScriptedReply {
+    ScriptedReply::Reply(status, json!({"error": {"code": code, "message": "no"}}))
 }
 
-fn open() -> Act {
-    Act::Reply(200, json!({"id": "msg_1", "status": "open"}))
+fn open() -> ScriptedReply {
+    ScriptedReply::Reply(200, json!({"id": "msg_1", "status": "open"}))
 }
 
-fn ended(resolution: &str) -> Act {
+fn ended(resolution: &str) -> ScriptedReply {
     let inner = json!({"actor": "human:ann", "resolved_at": "2026-06-04T15:48:30Z", "value": "approve"});
     let response = json!({
         "a2h_version": "0.3", "in_reply_to": "msg_1", "resolution_id": "res_1", "resolution": resolution,
         "response": inner, "state": {"step": 3},
     });
-    Act::Reply(200, json!({"id": "msg_1", "status": resolution, "response": response}))
+    ScriptedReply::Reply(200, json!({"id": "msg_1", "status": resolution, "response": response}))
 }
 
 fn ticket(scene: &Scene) -> Ticket {
@@ -87,14 +87,14 @@ fn outcome(progress: Progress) -> Outcome {
     }
 }
 
-fn soon(millis: u64) -> Until {
-    Until::Deadline(Instant::now() + Duration::from_millis(millis))
+fn soon(millis: u64) -> WaitUntil {
+    WaitUntil::Deadline(Instant::now() + Duration::from_millis(millis))
 }
 
 #[test]
 fn the_token_is_not_shown_and_must_fit_a_header() {
     let url = Url::parse("https://hub.example/base/").unwrap();
-    let hub = Hub::new(url.clone(), "csa_secret".to_owned()).unwrap();
+    let hub = Client::new(url.clone(), "csa_secret".to_owned()).unwrap();
     assert!(!format!("{hub:?}").contains("csa_secret"));
     assert_eq!(
         hub.address(&["v1", "../x?y"]).as_str(),
@@ -102,12 +102,12 @@ fn the_token_is_not_shown_and_must_fit_a_header() {
     );
     for token in ["", "two\nlines"] {
         assert!(matches!(
-            Hub::new(url.clone(), token.to_owned()),
+            Client::new(url.clone(), token.to_owned()),
             Err(Error::Invalid { .. })
         ));
     }
     for url in ["file:///etc/passwd", "https://ann:secret@hub.example"] {
-        let hub = Hub::new(Url::parse(url).unwrap(), "t".to_owned());
+        let hub = Client::new(Url::parse(url).unwrap(), "t".to_owned());
         assert!(matches!(hub, Err(Error::Invalid { .. })), "{url}");
     }
 }
@@ -115,7 +115,7 @@ fn the_token_is_not_shown_and_must_fit_a_header() {
 #[test]
 fn calls_can_run_on_any_thread() {
     fn sent(_: impl Send) {}
-    let hub = Hub::new(Url::parse("http://127.0.0.1:1").unwrap(), "t".to_owned()).unwrap();
+    let hub = Client::new(Url::parse("http://127.0.0.1:1").unwrap(), "t".to_owned()).unwrap();
     let kept = TempJournal::new();
     let draft = draft_at("Ship?", 0);
     sent(hub.submit(&kept.journal, &draft));
@@ -129,13 +129,13 @@ fn calls_can_run_on_any_thread() {
         kind: Kind::Ask,
     };
     sent(hub.resend(&kept.journal, &ticket));
-    sent(hub.wait(&ticket, Until::Ended));
+    sent(hub.wait(&ticket, WaitUntil::Ended));
     sent(hub.cancel(&ticket));
 }
 
 #[test]
-fn the_token_never_goes_where_it_could_be_overheard() {
-    let hub = Hub::new(Url::parse("https://hub.example").unwrap(), "t".to_owned()).unwrap();
+fn the_token_never_goes_over_plain_http_to_a_tls_hub() {
+    let hub = Client::new(Url::parse("https://hub.example").unwrap(), "t".to_owned()).unwrap();
     assert!(hub.poll_address("https://other.example/v1/messages/1").is_ok());
     for url in [
         "http://hub.example/v1/messages/1",
@@ -144,24 +144,27 @@ fn the_token_never_goes_where_it_could_be_overheard() {
         "nonsense",
         &"x".repeat(5000),
     ] {
-        assert!(matches!(hub.poll_address(url), Err(Error::Strange(_))), "{url}");
+        assert!(
+            matches!(hub.poll_address(url), Err(Error::UnexpectedResponse(_))),
+            "{url}"
+        );
     }
 }
 
 #[tokio::test]
 async fn a_message_is_repeated_byte_for_byte_until_it_is_accepted() {
-    let acts = |url: &Url| {
+    let script = |url: &Url| {
         vec![
-            Act::Vanish,
+            ScriptedReply::Vanish,
             problem(503, "unavailable"),
             problem(429, "rate_limited"),
             ack(url),
         ]
     };
-    let scene = Scene::play(acts).await;
+    let scene = Scene::play(script).await;
     let kept = TempJournal::new();
     let draft = draft_at("Ship?", 0);
-    let sent = scene.hub().submit(&kept.journal, &draft).await.unwrap();
+    let sent = scene.client().submit(&kept.journal, &draft).await.unwrap();
     assert_eq!(sent, ticket(&scene));
     let bodies: Vec<String> = scene
         .requests()
@@ -178,10 +181,10 @@ async fn a_message_is_repeated_byte_for_byte_until_it_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_message_that_was_not_accepted_is_kept_and_sent_again_later() {
-    let scene = Scene::play(|url| vec![Act::Vanish, ack(url)]).await;
+async fn an_unaccepted_message_stays_in_the_journal_and_can_be_resent() {
+    let scene = Scene::play(|url| vec![ScriptedReply::Vanish, ack(url)]).await;
     let kept = TempJournal::new();
-    let impatient = scene.hub().giving_up_after(Duration::ZERO);
+    let impatient = scene.client().giving_up_after(Duration::ZERO);
     let draft = draft_at("Ship?", 0);
     assert!(matches!(
         impatient.submit(&kept.journal, &draft).await,
@@ -196,10 +199,10 @@ async fn a_message_that_was_not_accepted_is_kept_and_sent_again_later() {
 }
 
 #[tokio::test]
-async fn the_first_message_under_a_key_stands() {
+async fn the_first_message_under_a_key_wins() {
     let scene = Scene::play(|url| vec![ack(url)]).await;
     let kept = TempJournal::new();
-    let hub = scene.hub();
+    let hub = scene.client();
     hub.submit(&kept.journal, &draft_at("Ship?", 0)).await.unwrap();
     hub.submit(&kept.journal, &draft_at("Ship?", 60_000)).await.unwrap();
     let other = hub.submit(&kept.journal, &draft_at("Drop the database?", 0)).await;
@@ -226,43 +229,49 @@ async fn a_refusal_is_final() {
     ] {
         let scene = Scene::play(|_| vec![problem(status, code)]).await;
         let kept = TempJournal::new();
-        let refused = scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await;
+        let refused = scene.client().submit(&kept.journal, &draft_at("Ship?", 0)).await;
         assert!(matches!(refused, Err(Error::Refused { status: told, .. }) if told == status));
         assert_eq!(scene.requests().len(), 1);
-        // After a refused credential the same bytes may still be the ones the hub has.
-        let is_wrong_for_good = matches!(status, 400 | 422);
+        // After a refused credential the draft stays: the hub may have accepted the same bytes earlier.
+        let is_permanent_refusal = matches!(status, 400 | 422);
         assert_eq!(
             kept.journal.ticket("ship-1.4").unwrap().is_none(),
-            is_wrong_for_good,
+            is_permanent_refusal,
             "{status}"
         );
     }
     let scene = Scene::play(|_| vec![problem(409, "idempotency_conflict")]).await;
     let kept = TempJournal::new();
     assert!(matches!(
-        scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await,
+        scene.client().submit(&kept.journal, &draft_at("Ship?", 0)).await,
         Err(Error::Conflict)
     ));
 }
 
 #[tokio::test]
-async fn a_refused_message_leaves_its_key_to_a_better_one() {
-    let acts = |url: &Url| vec![problem(422, "invalid_field"), ack(url)];
-    let scene = Scene::play(acts).await;
+async fn a_refused_message_frees_its_key() {
+    let script = |url: &Url| vec![problem(422, "invalid_field"), ack(url)];
+    let scene = Scene::play(script).await;
     let kept = TempJournal::new();
-    assert!(scene.hub().submit(&kept.journal, &draft_at("Ship?", 0)).await.is_err());
+    assert!(
+        scene
+            .client()
+            .submit(&kept.journal, &draft_at("Ship?", 0))
+            .await
+            .is_err()
+    );
     scene
-        .hub()
+        .client()
         .submit(&kept.journal, &draft_at("Ship it?", 0))
         .await
         .unwrap();
 }
 
 #[tokio::test]
-async fn waiting_survives_a_hub_that_goes_away_and_comes_back() {
-    let acts = |_: &Url| {
+async fn waiting_survives_a_hub_outage() {
+    let script = |_: &Url| {
         vec![
-            Act::Vanish,
+            ScriptedReply::Vanish,
             open(),
             problem(502, "x"),
             problem(429, "x"),
@@ -270,16 +279,16 @@ async fn waiting_survives_a_hub_that_goes_away_and_comes_back() {
             ended("answered"),
         ]
     };
-    let scene = Scene::play(acts).await;
-    let progress = scene.hub().wait(&ticket(&scene), Until::Ended).await.unwrap();
+    let scene = Scene::play(script).await;
+    let progress = scene.client().wait(&ticket(&scene), WaitUntil::Ended).await.unwrap();
     assert!(matches!(outcome(progress), Outcome::Answered { .. }));
     assert_eq!(scene.lines(), ["GET /poll/msg_1?sig=a%2Fb&wait=60 HTTP/1.1"; 6]);
 }
 
 #[tokio::test]
-async fn looking_uses_the_address_as_it_was_given() {
+async fn a_look_uses_the_poll_address_unchanged() {
     let scene = Scene::play(|_| vec![open(), ended("declined"), problem(503, "unavailable")]).await;
-    let hub = scene.hub();
+    let hub = scene.client();
     assert!(matches!(hub.look(&ticket(&scene)).await, Ok(Progress::Open)));
     match hub.look(&ticket(&scene)).await.unwrap() {
         Progress::Ended(resolved) => {
@@ -296,10 +305,14 @@ async fn looking_uses_the_address_as_it_was_given() {
 }
 
 #[tokio::test]
-async fn what_cannot_get_better_ends_the_waiting() {
+async fn a_permanent_error_ends_the_wait() {
     for (status, code) in [(401, "unauthenticated"), (404, "not_found"), (410, "gone")] {
         let scene = Scene::play(|_| vec![problem(status, code)]).await;
-        let ended = scene.hub().wait(&ticket(&scene), Until::Ended).await.unwrap_err();
+        let ended = scene
+            .client()
+            .wait(&ticket(&scene), WaitUntil::Ended)
+            .await
+            .unwrap_err();
         let expected = match status {
             404 => matches!(ended, Error::NotFound),
             410 => matches!(ended, Error::Gone),
@@ -308,74 +321,74 @@ async fn what_cannot_get_better_ends_the_waiting() {
         assert!(expected, "{status}: {ended}");
         assert_eq!(scene.requests().len(), 1);
     }
-    let elsewhere = Scene::play(|_| vec![Act::Reply(200, json!({"id": "msg_2", "status": "open"}))]).await;
-    let strange = elsewhere.hub().wait(&ticket(&elsewhere), Until::Ended).await;
-    assert!(matches!(strange, Err(Error::Strange(_))));
+    let elsewhere = Scene::play(|_| vec![ScriptedReply::Reply(200, json!({"id": "msg_2", "status": "open"}))]).await;
+    let strange = elsewhere.client().wait(&ticket(&elsewhere), WaitUntil::Ended).await;
+    assert!(matches!(strange, Err(Error::UnexpectedResponse(_))));
 }
 
 #[tokio::test]
-async fn a_deadline_ends_the_waiting_with_what_is_known() {
+async fn a_deadline_ends_the_wait_with_the_last_known_progress() {
     let scene = Scene::play(|_| vec![open()]).await;
     assert!(matches!(
-        scene.hub().wait(&ticket(&scene), soon(0)).await,
+        scene.client().wait(&ticket(&scene), soon(0)).await,
         Ok(Progress::Open)
     ));
     assert!(matches!(
-        scene.hub().wait(&ticket(&scene), soon(50)).await,
+        scene.client().wait(&ticket(&scene), soon(50)).await,
         Ok(Progress::Open)
     ));
-    let silent = Scene::play(|_| vec![open(), Act::Vanish]).await;
+    let silent = Scene::play(|_| vec![open(), ScriptedReply::Vanish]).await;
     assert!(matches!(
-        silent.hub().wait(&ticket(&silent), soon(1050)).await,
+        silent.client().wait(&ticket(&silent), soon(1050)).await,
         Ok(Progress::Open)
     ));
-    let never = Scene::play(|_| vec![Act::Vanish]).await;
+    let never = Scene::play(|_| vec![ScriptedReply::Vanish]).await;
     assert!(matches!(
-        never.hub().wait(&ticket(&never), soon(20)).await,
+        never.client().wait(&ticket(&never), soon(20)).await,
         Err(Error::Unreachable(_))
     ));
-    let hanging = Scene::play(|_| vec![Act::Hang, ended("answered")]).await;
-    let late = hanging.hub().wait(&ticket(&hanging), soon(1010)).await.unwrap();
+    let hanging = Scene::play(|_| vec![ScriptedReply::Hang, ended("answered")]).await;
+    let late = hanging.client().wait(&ticket(&hanging), soon(1010)).await.unwrap();
     assert!(matches!(outcome(late), Outcome::Answered { .. }));
 }
 
 #[tokio::test]
-async fn a_hub_that_stays_silent_is_given_up() {
-    let scene = Scene::play(|_| vec![Act::Vanish]).await;
-    let hub = scene.hub().giving_up_after(Duration::from_millis(20));
+async fn a_silent_hub_is_given_up_after_the_timeout() {
+    let scene = Scene::play(|_| vec![ScriptedReply::Vanish]).await;
+    let hub = scene.client().giving_up_after(Duration::from_millis(20));
     assert!(matches!(
-        hub.wait(&ticket(&scene), Until::Ended).await,
+        hub.wait(&ticket(&scene), WaitUntil::Ended).await,
         Err(Error::Unreachable(_))
     ));
     assert!(matches!(hub.cancel(&ticket(&scene)).await, Err(Error::Unreachable(_))));
 }
 
 #[tokio::test]
-async fn cancelling_tells_the_real_outcome() {
-    let cancelled = Act::Reply(200, json!({"id": "msg_1", "status": "cancelled"}));
-    let scene = Scene::play(|_| vec![Act::Vanish, cancelled, problem(503, "x"), ended("cancelled")]).await;
+async fn cancelling_returns_the_actual_outcome() {
+    let cancelled = ScriptedReply::Reply(200, json!({"id": "msg_1", "status": "cancelled"}));
+    let scene = Scene::play(|_| vec![ScriptedReply::Vanish, cancelled, problem(503, "x"), ended("cancelled")]).await;
     assert_eq!(
-        outcome(scene.hub().cancel(&ticket(&scene)).await.unwrap()),
+        outcome(scene.client().cancel(&ticket(&scene)).await.unwrap()),
         Outcome::Cancelled
     );
     assert_eq!(scene.lines()[1], "POST /v1/messages/msg_1/cancel HTTP/1.1");
     let late = Scene::play(|_| vec![problem(409, "already_terminal"), ended("answered")]).await;
     assert!(matches!(
-        outcome(late.hub().cancel(&ticket(&late)).await.unwrap()),
+        outcome(late.client().cancel(&ticket(&late)).await.unwrap()),
         Outcome::Answered { .. }
     ));
     for (status, code) in [(400, "validation_error"), (404, "not_found"), (410, "gone")] {
         let refusing = Scene::play(|_| vec![problem(status, code)]).await;
-        assert!(refusing.hub().cancel(&ticket(&refusing)).await.is_err());
+        assert!(refusing.client().cancel(&ticket(&refusing)).await.is_err());
     }
 }
 
 #[tokio::test]
-async fn the_hub_is_asked_once_for_its_version_and_each_time_for_its_keys() {
-    let document = || Act::Reply(200, json!({"ma2h_version": "0.6", "signature_keys": []}));
-    let acts = |_: &Url| vec![problem(404, "x"), document(), problem(404, "x"), document()];
-    let scene = Scene::play(acts).await;
-    let hub = scene.hub();
+async fn the_version_is_fetched_once_and_the_keys_every_time() {
+    let document = || ScriptedReply::Reply(200, json!({"ma2h_version": "0.6", "signature_keys": []}));
+    let script = |_: &Url| vec![problem(404, "x"), document(), problem(404, "x"), document()];
+    let scene = Scene::play(script).await;
+    let hub = scene.client();
     let spoken = Version {
         family: Family::Ma2h,
         minor: 6,
@@ -387,6 +400,9 @@ async fn the_hub_is_asked_once_for_its_version_and_each_time_for_its_keys() {
     assert!(hub.public_keys().await.unwrap().is_empty());
     let names = ["GET /.well-known/a2h HTTP/1.1", "GET /.well-known/ma2h HTTP/1.1"];
     assert_eq!(scene.lines(), [names, names].concat());
-    let stranger = Scene::play(|_| vec![Act::Reply(200, json!("hello"))]).await;
-    assert!(matches!(stranger.hub().version().await, Err(Error::Strange(_))));
+    let stranger = Scene::play(|_| vec![ScriptedReply::Reply(200, json!("hello"))]).await;
+    assert!(matches!(
+        stranger.client().version().await,
+        Err(Error::UnexpectedResponse(_))
+    ));
 }

@@ -1,4 +1,4 @@
-//! Comes for the outcome: once, or until there is one.
+//! Polling for the outcome: once, or with long-polls until there is one.
 
 use std::time::Duration;
 
@@ -6,49 +6,49 @@ use countersign_protocol::json;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
-use super::Hub;
+use super::Client;
 use super::backoff::Backoff;
-use super::call::{Call, Failure, REQUEST_TIMEOUT, Reply};
+use super::call::{CallFailure, HubCall, HubReply, REQUEST_TIMEOUT};
 use crate::error::Error;
 use crate::outcome::Resolved;
 use crate::ticket::Ticket;
 
-/// The longest a hub holds a reply back.
-const LONGEST_HOLD: Duration = Duration::from_secs(60);
-/// The shortest hold that is asked for after longer ones were cut off.
-const SHORTEST_LONG_HOLD: Duration = Duration::from_secs(5);
-/// What the way there and back may take on top of that.
-const GRACE: Duration = Duration::from_secs(15);
-/// For the look at the very end of the caller's time.
-const LAST_LOOK: Duration = Duration::from_secs(2);
-/// Between two looks at a hub that does not hold its replies back.
-const LONGEST_IDLE: Duration = Duration::from_secs(5);
+/// The longest long-poll that a hub allows.
+const MAX_HOLD: Duration = Duration::from_secs(60);
+/// The shortest long-poll requested after a proxy cut off longer ones.
+const MIN_HOLD: Duration = Duration::from_secs(5);
+/// Network time allowed on top of the hold.
+const ROUND_TRIP_GRACE: Duration = Duration::from_secs(15);
+/// For the last poll, after the caller's deadline.
+const FINAL_POLL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Between two polls of a hub that does not support long-polls.
+const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Until {
+pub enum WaitUntil {
     Ended,
-    /// Then the progress of that moment is returned.
+    /// Returns the progress known at that moment.
     Deadline(Instant),
 }
 
-/// How far a message has come.
+/// The progress of a message.
 #[derive(Debug, Clone)]
 pub enum Progress {
-    /// Nobody has answered yet.
+    /// Not answered yet.
     Open,
-    /// A notify; it has no other end.
+    /// The final state of a notify.
     Delivered,
     Ended(Box<Resolved>),
 }
 
-impl Until {
-    /// Whole seconds for which the hub may hold its reply back; None when there is less than one left.
-    fn hold(self, longest: Duration) -> Option<Duration> {
+impl WaitUntil {
+    /// The long-poll time in whole seconds; `None` when less than a second is left.
+    fn hold(self, max: Duration) -> Option<Duration> {
         let Self::Deadline(deadline) = self else {
-            return Some(longest);
+            return Some(max);
         };
         let left = deadline.saturating_duration_since(Instant::now()).as_secs();
-        (left > 0).then(|| Duration::from_secs(left).min(longest))
+        (left > 0).then(|| Duration::from_secs(left).min(max))
     }
 
     async fn sleep(self, pause: Duration) {
@@ -61,63 +61,62 @@ impl Until {
     }
 }
 
-impl Hub {
-    /// One look, without waiting.
+impl Client {
+    /// Polls once, without waiting.
     pub async fn look(&self, ticket: &Ticket) -> Result<Progress, Error> {
         self.pull(ticket, Duration::ZERO, REQUEST_TIMEOUT)
             .await
-            .map_err(Failure::into_error)
+            .map_err(CallFailure::into_error)
     }
 
-    /// Waits until the message has ended or the caller's time is over. Drop the future to stop waiting; nothing is lost,
-    /// because the outcome stays with the hub. A hub that cannot be reached is tried again until it has been silent for as
-    /// long as [`Hub::giving_up_after`] says.
-    pub async fn wait(&self, ticket: &Ticket, until: Until) -> Result<Progress, Error> {
-        let mut idle = Backoff::new(self.first_pause(), LONGEST_IDLE);
+    /// Waits until the message has ended or the deadline has passed. Drop the future to stop waiting; the outcome stays
+    /// with the hub. An unreachable hub is retried for as long as [`Client::giving_up_after`] says.
+    pub async fn wait(&self, ticket: &Ticket, until: WaitUntil) -> Result<Progress, Error> {
+        let mut idle = Backoff::new(self.first_pause(), MAX_POLL_INTERVAL);
         let mut silence = Silence::new(self);
-        let mut longest = LONGEST_HOLD;
-        while let Some(hold) = until.hold(longest) {
-            let asked = Instant::now();
+        let mut max_hold = MAX_HOLD;
+        while let Some(hold) = until.hold(max_hold) {
+            let polled_at = Instant::now();
             match self.pull_until(ticket, hold, until).await {
                 Ok(Progress::Open) => {
-                    silence.ended();
-                    if asked.elapsed() < hold / 2 {
+                    silence.reset();
+                    if polled_at.elapsed() < hold / 2 {
                         until.sleep(idle.pause(None)).await;
                     } else {
                         idle.reset();
                     }
                 }
                 Ok(progress @ (Progress::Delivered | Progress::Ended(_))) => return Ok(progress),
-                Err(Failure::Final(error)) => return Err(error),
-                Err(Failure::Passing { error, retry_after }) => {
-                    longest = longest.min(uncut_hold(asked.elapsed()));
-                    until.sleep(silence.goes_on(error, retry_after)?).await;
+                Err(CallFailure::Final(error)) => return Err(error),
+                Err(CallFailure::Passing { error, retry_after }) => {
+                    max_hold = max_hold.min(shorter_hold(polled_at.elapsed()));
+                    until.sleep(silence.next_pause(error, retry_after)?).await;
                 }
             }
         }
-        self.last_look(ticket, until, silence.was_broken).await
+        self.final_poll(ticket, until, silence.hub_replied).await
     }
 
-    /// A hub that was there before, and is silent in the last moment, has not changed the last thing it said.
-    async fn last_look(&self, ticket: &Ticket, until: Until, was_open: bool) -> Result<Progress, Error> {
-        until.sleep(LONGEST_HOLD).await;
-        match self.pull(ticket, Duration::ZERO, LAST_LOOK).await {
+    /// Polls a last time after the deadline. If that fails, a message that was open earlier still counts as open.
+    async fn final_poll(&self, ticket: &Ticket, until: WaitUntil, was_open: bool) -> Result<Progress, Error> {
+        until.sleep(MAX_HOLD).await;
+        match self.pull(ticket, Duration::ZERO, FINAL_POLL_TIMEOUT).await {
             Ok(progress) => Ok(progress),
-            Err(Failure::Passing { .. }) if was_open => Ok(Progress::Open),
+            Err(CallFailure::Passing { .. }) if was_open => Ok(Progress::Open),
             Err(failure) => Err(failure.into_error()),
         }
     }
 
-    async fn pull_until(&self, ticket: &Ticket, hold: Duration, until: Until) -> Result<Progress, Failure> {
-        let pull = self.pull(ticket, hold, hold + GRACE);
-        let Until::Deadline(deadline) = until else {
+    async fn pull_until(&self, ticket: &Ticket, hold: Duration, until: WaitUntil) -> Result<Progress, CallFailure> {
+        let pull = self.pull(ticket, hold, hold + ROUND_TRIP_GRACE);
+        let WaitUntil::Deadline(deadline) = until else {
             return pull.await;
         };
         match timeout_at(deadline, pull).await {
             Ok(pulled) => pulled,
             Err(_) => {
                 let error = Error::Unreachable(format!("the hub at {} did not answer in time", self.origin()));
-                Err(Failure::Passing {
+                Err(CallFailure::Passing {
                     error,
                     retry_after: None,
                 })
@@ -125,16 +124,21 @@ impl Hub {
         }
     }
 
-    pub(super) async fn pull(&self, ticket: &Ticket, hold: Duration, timeout: Duration) -> Result<Progress, Failure> {
-        let call = Call {
+    pub(super) async fn pull(
+        &self,
+        ticket: &Ticket,
+        hold: Duration,
+        timeout: Duration,
+    ) -> Result<Progress, CallFailure> {
+        let call = HubCall {
             timeout,
             ..self.pull_call(ticket, hold)?
         };
         Ok(progress(&self.call(&call).await?, ticket)?)
     }
 
-    /// The ticket's address, with nothing but `wait` added.
-    pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<Call, Error> {
+    /// A GET of the ticket's poll address, with only `wait` added.
+    pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<HubCall, Error> {
         let Some(poll_url) = &ticket.poll_url else {
             return Err(Error::invalid(
                 "poll_url",
@@ -145,44 +149,44 @@ impl Hub {
         if !hold.is_zero() {
             url.query_pairs_mut().append_pair("wait", &hold.as_secs().to_string());
         }
-        Ok(Call::get(url))
+        Ok(HubCall::get(url))
     }
 }
 
-/// A proxy on the way may cut off what lasts too long for it. Then half of that is tried, so that the hub is heard.
-fn uncut_hold(cut_after: Duration) -> Duration {
+/// Halves the hold after a proxy cut a long-poll off, so that the next one ends before the proxy's timeout.
+fn shorter_hold(cut_after: Duration) -> Duration {
     let half = Duration::from_secs(cut_after.as_secs() / 2);
-    if cut_after < SHORTEST_LONG_HOLD {
-        LONGEST_HOLD
+    if cut_after < MIN_HOLD {
+        MAX_HOLD
     } else {
-        half.max(SHORTEST_LONG_HOLD)
+        half.max(MIN_HOLD)
     }
 }
 
-/// How long the hub has not said anything.
+/// Measures how long the hub has not replied.
 struct Silence {
     since: Instant,
     backoff: Backoff,
     give_up_after: Duration,
-    was_broken: bool,
+    hub_replied: bool,
 }
 
 impl Silence {
-    fn new(hub: &Hub) -> Self {
+    fn new(client: &Client) -> Self {
         Self {
             since: Instant::now(),
-            backoff: hub.backoff(),
-            give_up_after: hub.give_up_after(),
-            was_broken: false,
+            backoff: client.backoff(),
+            give_up_after: client.give_up_after(),
+            hub_replied: false,
         }
     }
 
-    fn ended(&mut self) {
-        (self.since, self.was_broken) = (Instant::now(), true);
+    fn reset(&mut self) {
+        (self.since, self.hub_replied) = (Instant::now(), true);
         self.backoff.reset();
     }
 
-    fn goes_on(&mut self, error: Error, retry_after: Option<Duration>) -> Result<Duration, Error> {
+    fn next_pause(&mut self, error: Error, retry_after: Option<Duration>) -> Result<Duration, Error> {
         let pause = self.backoff.pause(retry_after);
         if self.since.elapsed().saturating_add(pause) > self.give_up_after {
             Err(error)
@@ -192,7 +196,7 @@ impl Silence {
     }
 }
 
-pub(super) fn progress(reply: &Reply, ticket: &Ticket) -> Result<Progress, Error> {
+pub(super) fn progress(reply: &HubReply, ticket: &Ticket) -> Result<Progress, Error> {
     match reply.status {
         200 => read(&reply.body, ticket),
         404 => Err(Error::NotFound),
@@ -202,22 +206,22 @@ pub(super) fn progress(reply: &Reply, ticket: &Ticket) -> Result<Progress, Error
 }
 
 fn read(body: &[u8], ticket: &Ticket) -> Result<Progress, Error> {
-    let message = json::parse(body).map_err(|error| Error::strange(format!("the message: {error}")))?;
+    let message = json::parse(body).map_err(|error| Error::unexpected(format!("the message: {error}")))?;
     if message.get("id").and_then(Value::as_str) != ticket.message_id.as_deref() {
-        return Err(Error::strange("another message than the one that was looked for"));
+        return Err(Error::unexpected("a different message than the one requested"));
     }
     match message.get("status").and_then(Value::as_str) {
         Some("open") => return Ok(Progress::Open),
         Some("delivered") => return Ok(Progress::Delivered),
         Some(_) => {}
-        None => return Err(Error::strange("a message without a `status`")),
+        None => return Err(Error::unexpected("a message without a `status`")),
     }
     let text = std::str::from_utf8(body).unwrap_or_default();
     let response = json::raw_field(text, "response").ok().flatten();
-    let response = response.ok_or_else(|| Error::strange("a message that has ended without a `response`"))?;
+    let response = response.ok_or_else(|| Error::unexpected("an ended message without a `response`"))?;
     let mut resolved = Resolved::from_response(response.as_bytes())?;
     if ticket.message_id.as_ref() != Some(&resolved.message_id) {
-        return Err(Error::strange("the outcome of another message"));
+        return Err(Error::unexpected("the outcome of a different message"));
     }
     resolved.idempotency_key = message
         .get("idempotency_key")
@@ -231,24 +235,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hold_fits_into_what_is_left() {
-        let left = |millis| Until::Deadline(Instant::now() + Duration::from_millis(millis)).hold(LONGEST_HOLD);
+    fn the_hold_ends_before_the_deadline() {
+        let left = |millis| WaitUntil::Deadline(Instant::now() + Duration::from_millis(millis)).hold(MAX_HOLD);
         assert_eq!(left(0), None);
         assert_eq!(left(900), None);
         assert_eq!(left(7_500), Some(Duration::from_secs(7)));
-        assert_eq!(left(3_600_000), Some(LONGEST_HOLD));
+        assert_eq!(left(3_600_000), Some(MAX_HOLD));
         assert_eq!(
-            Until::Ended.hold(Duration::from_secs(15)),
+            WaitUntil::Ended.hold(Duration::from_secs(15)),
             Some(Duration::from_secs(15))
         );
     }
 
     #[test]
-    fn a_hold_that_was_cut_off_is_halved_and_a_refused_connection_changes_nothing() {
+    fn a_cut_off_hold_is_halved_and_a_refused_connection_changes_nothing() {
         let seconds = Duration::from_secs;
-        assert_eq!(uncut_hold(Duration::from_millis(3)), LONGEST_HOLD);
-        assert_eq!(uncut_hold(seconds(31)), seconds(15));
-        assert_eq!(uncut_hold(seconds(6)), SHORTEST_LONG_HOLD);
-        assert!(uncut_hold(LONGEST_HOLD + GRACE) < LONGEST_HOLD);
+        assert_eq!(shorter_hold(Duration::from_millis(3)), MAX_HOLD);
+        assert_eq!(shorter_hold(seconds(31)), seconds(15));
+        assert_eq!(shorter_hold(seconds(6)), MIN_HOLD);
+        assert!(shorter_hold(MAX_HOLD + ROUND_TRIP_GRACE) < MAX_HOLD);
     }
 }

@@ -1,4 +1,4 @@
-//! Acting at most once: reserved before the work, ended after it, so that a crash in between is seen as such.
+//! Acting at most once: an action is reserved before the work and finished after it, so a crash in between shows.
 
 use countersign_protocol::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
@@ -7,23 +7,23 @@ use serde::Serialize;
 use super::holder::Holder;
 use super::{Journal, JournalError, at_most, now};
 
-/// What to do about an outcome.
+/// The result of claiming the action on an outcome.
 #[derive(Debug)]
-pub enum Begin {
-    /// Nobody acted on it: do, and finish the reservation.
+pub enum Claim {
+    /// The action is free and now reserved: do the work, then finish the reservation.
     Go(Reservation),
     AlreadyDone {
         ok: bool,
     },
-    /// It was reserved by a process that died, or that let go without an end: how far it came, nobody knows.
+    /// The process that reserved the action died or dropped the reservation; how much of the work it did is unknown.
     Interrupted,
-    /// It is reserved by a process that runs.
+    /// The action is reserved by a running process.
     UnderWay,
-    /// Another resolution of the same message was acted on.
+    /// The action belongs to another resolution of the same message.
     Other,
 }
 
-/// The right and the duty to act. Dropped without [`Journal::finish`], the act shows as interrupted.
+/// The exclusive right to act. If it is dropped without [`Journal::finish`], the action shows as interrupted.
 #[derive(Debug)]
 pub struct Reservation {
     journal: Journal,
@@ -47,7 +47,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.ended {
             let sql = "UPDATE acts SET holder_pid = NULL, holder_started = NULL WHERE id = ?1 AND state = 'reserved'";
-            // If it cannot be written, the reservation still ends with this process.
+            // A failed write is harmless: the reservation still ends with this process.
             let _ = self.journal.connection().execute(sql, [self.id]);
         }
     }
@@ -55,19 +55,19 @@ impl Drop for Reservation {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum ActState {
+pub enum ActionState {
     Reserved,
     Done,
     Failed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Act {
+pub struct Action {
     pub message_id: String,
     pub resolution_id: String,
-    pub state: ActState,
-    /// Whether the process that reserved it, or the one that does the work for it, still runs. A reserved act that is not
-    /// under way was interrupted.
+    pub state: ActionState,
+    /// Whether the reserving process or its worker process still runs. A reserved action that is not under way was
+    /// interrupted.
     pub under_way: bool,
     pub begun_at: Timestamp,
     pub ended_at: Option<Timestamp>,
@@ -77,31 +77,32 @@ const COLUMNS: &str = "message_id, resolution_id, state, begun_at, ended_at, hol
      worker_pid, worker_started";
 
 impl Journal {
-    pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Begin, JournalError> {
+    /// Claims the action on a resolution, before the work starts.
+    pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Claim, JournalError> {
         let reserved = self.write(|transaction| match find(transaction, message_id)? {
             Some(act) => Ok(Err(act)),
             None => reserve(transaction, message_id, resolution_id).map(Ok),
         })?;
         Ok(match reserved {
-            Ok(id) => Begin::Go(Reservation {
+            Ok(id) => Claim::Go(Reservation {
                 journal: self.clone(),
                 id,
                 message_id: message_id.to_owned(),
                 resolution_id: resolution_id.to_owned(),
                 ended: false,
             }),
-            Err(act) if act.resolution_id != resolution_id => Begin::Other,
+            Err(act) if act.resolution_id != resolution_id => Claim::Other,
             Err(act) => match act.state {
-                ActState::Done => Begin::AlreadyDone { ok: true },
-                ActState::Failed => Begin::AlreadyDone { ok: false },
-                ActState::Reserved if act.under_way => Begin::UnderWay,
-                ActState::Reserved => Begin::Interrupted,
+                ActionState::Done => Claim::AlreadyDone { ok: true },
+                ActionState::Failed => Claim::AlreadyDone { ok: false },
+                ActionState::Reserved if act.under_way => Claim::UnderWay,
+                ActionState::Reserved => Claim::Interrupted,
             },
         })
     }
 
-    /// Says that a process of its own does the work. Should this one die, the act is under way until that one ends too.
-    pub fn entrust(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
+    /// Records a worker process. The action then stays under way until that process has ended too.
+    pub fn set_worker(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
         let Some(worker) = Holder::of(pid) else { return Ok(()) };
         let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
         self.connection()
@@ -122,43 +123,46 @@ impl Journal {
         }
     }
 
-    pub fn act(&self, message_id: &str) -> Result<Option<Act>, JournalError> {
+    pub fn act(&self, message_id: &str) -> Result<Option<Action>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
         let found = self
             .connection()
-            .query_row(&sql, [message_id], StoredAct::read)
+            .query_row(&sql, [message_id], StoredAction::read)
             .optional()?;
-        found.map(StoredAct::act).transpose()
+        found.map(StoredAction::act).transpose()
     }
 
     /// Newest first.
-    pub fn acts(&self, limit: usize) -> Result<Vec<Act>, JournalError> {
+    pub fn acts(&self, limit: usize) -> Result<Vec<Action>, JournalError> {
         let connection = self.connection();
         let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM acts ORDER BY id DESC LIMIT ?1"))?;
-        let rows = statement.query_map([at_most(limit)], StoredAct::read)?;
+        let rows = statement.query_map([at_most(limit)], StoredAction::read)?;
         rows.map(|row| row?.act()).collect()
     }
 
-    /// A person looked at an interrupted or failed act and says that it may be done again. False when there is none.
+    /// Removes an interrupted or failed action, so that it can be done again after a person checked it. Returns false
+    /// when there is none.
     pub fn forget(&self, message_id: &str) -> Result<bool, JournalError> {
         self.write(|transaction| {
             let Some(act) = find(transaction, message_id)? else {
                 return Ok(false);
             };
             match act.state {
-                ActState::Done => return Err(JournalError::Done(act.message_id)),
-                ActState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
-                ActState::Reserved | ActState::Failed => {}
+                ActionState::Done => return Err(JournalError::Done(act.message_id)),
+                ActionState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
+                ActionState::Reserved | ActionState::Failed => {}
             }
             Ok(transaction.execute("DELETE FROM acts WHERE message_id = ?1", [message_id])? == 1)
         })
     }
 }
 
-fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Act>, JournalError> {
+fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Action>, JournalError> {
     let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
-    let found = transaction.query_row(&sql, [message_id], StoredAct::read).optional()?;
-    found.map(StoredAct::act).transpose()
+    let found = transaction
+        .query_row(&sql, [message_id], StoredAction::read)
+        .optional()?;
+    found.map(StoredAction::act).transpose()
 }
 
 fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str) -> Result<i64, JournalError> {
@@ -170,7 +174,7 @@ fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str)
     Ok(transaction.last_insert_rowid())
 }
 
-struct StoredAct {
+struct StoredAction {
     message_id: String,
     resolution_id: String,
     state: String,
@@ -179,7 +183,7 @@ struct StoredAct {
     processes: [Option<Holder>; 2],
 }
 
-impl StoredAct {
+impl StoredAction {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         let process = |pid, started| -> rusqlite::Result<Option<Holder>> {
             let (pid, started): (Option<u32>, Option<String>) = (row.get(pid)?, row.get(started)?);
@@ -195,14 +199,14 @@ impl StoredAct {
         })
     }
 
-    fn act(self) -> Result<Act, JournalError> {
+    fn act(self) -> Result<Action, JournalError> {
         let state = match self.state.as_str() {
-            "reserved" => ActState::Reserved,
-            "done" => ActState::Done,
-            "failed" => ActState::Failed,
-            other => return Err(JournalError::Unreadable(format!("an act in state {other:?}"))),
+            "reserved" => ActionState::Reserved,
+            "done" => ActionState::Done,
+            "failed" => ActionState::Failed,
+            other => return Err(JournalError::Unreadable(format!("an action in state {other:?}"))),
         };
-        Ok(Act {
+        Ok(Action {
             message_id: self.message_id,
             resolution_id: self.resolution_id,
             state,

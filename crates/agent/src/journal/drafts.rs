@@ -1,4 +1,4 @@
-//! What was sent: the bytes before the first attempt, and what the hub acknowledged.
+//! Drafts: the bytes of each message, stored before the first attempt, and the hub's acknowledgement.
 
 use countersign_protocol::a2h::Kind;
 use rusqlite::{OptionalExtension, Row, params};
@@ -6,31 +6,39 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::{Journal, JournalError, at_most, now};
 use crate::ticket::Ticket;
 
+/// The result of storing a draft under its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum StoredDraft {
     New,
-    /// The same bytes were kept before.
+    /// The same bytes were already stored.
     Same,
-    /// The key was used for other bytes; nothing was written.
+    /// The key already has different bytes; nothing was written.
     Other,
 }
 
 impl Journal {
-    pub fn keep(&self, hub: &str, key: &str, agent_id: &str, kind: Kind, bytes: &[u8]) -> Result<Kept, JournalError> {
+    pub fn keep(
+        &self,
+        hub: &str,
+        key: &str,
+        agent_id: &str,
+        kind: Kind,
+        bytes: &[u8],
+    ) -> Result<StoredDraft, JournalError> {
         self.write(|transaction| {
             let sql = "INSERT INTO drafts (hub, agent_id, key, kind, bytes, kept_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
                        ON CONFLICT (hub, agent_id, key) DO NOTHING";
             let row = params![hub, agent_id, key, kind.as_str(), bytes, now().as_millis()];
             if transaction.execute(sql, row)? == 1 {
-                return Ok(Kept::New);
+                return Ok(StoredDraft::New);
             }
             let sql = "SELECT bytes = ?4 FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
             let same = transaction.query_row(sql, params![hub, agent_id, key, bytes], |row| row.get(0))?;
-            Ok(if same { Kept::Same } else { Kept::Other })
+            Ok(if same { StoredDraft::Same } else { StoredDraft::Other })
         })
     }
 
-    /// The bytes that were kept under this key, to be sent again.
+    /// The bytes stored under this key, for a resend.
     pub fn bytes(&self, hub: &str, agent_id: &str, key: &str) -> Result<Option<Vec<u8>>, JournalError> {
         let sql = "SELECT bytes FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3";
         let found = self
@@ -61,14 +69,14 @@ impl Journal {
         }
     }
 
-    /// For a message that the hub will never take as it is: its key is free for a better one. What was acknowledged stays.
+    /// Deletes a draft that the hub permanently refused, which frees its key. Acknowledged drafts stay.
     pub fn discard(&self, hub: &str, agent_id: &str, key: &str) -> Result<(), JournalError> {
         let sql = "DELETE FROM drafts WHERE hub = ?1 AND agent_id = ?2 AND key = ?3 AND message_id IS NULL";
         self.connection().execute(sql, [hub, agent_id, key])?;
         Ok(())
     }
 
-    /// By message id or by idempotency key; the newest, should several agents have used the same key.
+    /// Finds a ticket by message id or idempotency key; the newest if several agents used the same key.
     pub fn ticket(&self, wanted: &str) -> Result<Option<Ticket>, JournalError> {
         let sql = "SELECT key, agent_id, message_id, poll_url, kind FROM drafts WHERE message_id = ?1 OR key = ?1
                    ORDER BY message_id IS ?1 DESC, id DESC LIMIT 1";

@@ -1,4 +1,4 @@
-//! Opening the journal's file, perhaps while other processes do the same.
+//! Opening the journal file, which several processes may do at once.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io::{self, ErrorKind};
@@ -11,21 +11,21 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::JournalError;
 
-/// "csjn": tells a journal from any other SQLite file, the hub's included.
+/// "csjn": distinguishes a journal from other SQLite files, including the hub's database.
 const APPLICATION_ID: i64 = 0x6373_6a6e;
 const SCHEMA_VERSION: i64 = 1;
 
-const PATIENCE: Duration = Duration::from_secs(5);
-const PAUSE: Duration = Duration::from_millis(10);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const WAL_RETRY_DELAY: Duration = Duration::from_millis(10);
 
-/// A file that is closed loses all locks its process has on it, those of another connection included; so within one
-/// process nobody opens the file while another is making it.
+/// Serializes opening within the process: closing a file drops all POSIX locks that the process holds on it, including
+/// those of another connection.
 static OPENING: Mutex<()> = Mutex::new(());
 
 pub fn open(path: &Path) -> Result<Connection, JournalError> {
-    let _alone = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = OPENING.lock().unwrap_or_else(PoisonError::into_inner);
     let failed = |error: io::Error| JournalError::Unavailable(format!("{}: {error}", path.display()));
-    // Some names, such as `:memory:`, mean something else to SQLite; a whole path is always a file.
+    // SQLite treats names such as `:memory:` specially; an absolute path is always a file.
     let path = &std::path::absolute(path).map_err(failed)?;
     create_private(path).map_err(failed)?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -34,8 +34,8 @@ pub fn open(path: &Path) -> Result<Connection, JournalError> {
         _ => JournalError::Unavailable(format!("{}: {error}", path.display())),
     };
     let mut connection = Connection::open_with_flags(path, flags).map_err(named)?;
-    connection.busy_timeout(PATIENCE)?;
-    recognise(&connection).map_err(named)?.check(path)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    read_header(&connection).map_err(named)?.check(path)?;
     keep_private(path).map_err(failed)?;
     use_wal(&connection).map_err(named)?;
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -43,8 +43,8 @@ pub fn open(path: &Path) -> Result<Connection, JournalError> {
     Ok(connection)
 }
 
-/// SQLite gives its side files the mode of the database, so the mode is set before it first opens it. A file that is
-/// there already is not touched before it is known to be a journal.
+/// SQLite gives its WAL and SHM files the mode of the database, so the mode is set before SQLite first opens the file.
+/// An existing file is not touched before it is known to be a journal.
 fn create_private(path: &Path) -> io::Result<()> {
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
@@ -55,7 +55,7 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whoever can write the journal decides what counts as done, so rights that others were given are taken back.
+/// Removes access for other users: write access to the journal would let them mark actions as done.
 fn keep_private(path: &Path) -> io::Result<()> {
     let mode = fs::metadata(path)?.permissions().mode();
     if mode & 0o077 != 0 {
@@ -65,12 +65,12 @@ fn keep_private(path: &Path) -> io::Result<()> {
     }
 }
 
-/// SQLite does not wait when two processes turn on the write-ahead log of a new file at once, so we do.
+/// Retries while another process switches the same new file to WAL: SQLite's busy timeout does not cover that.
 fn use_wal(connection: &Connection) -> rusqlite::Result<()> {
-    let give_up = Instant::now() + PATIENCE;
+    let give_up = Instant::now() + BUSY_TIMEOUT;
     loop {
         match connection.pragma_update(None, "journal_mode", "WAL") {
-            Err(error) if is_busy(&error) && Instant::now() < give_up => std::thread::sleep(PAUSE),
+            Err(error) if is_busy(&error) && Instant::now() < give_up => std::thread::sleep(WAL_RETRY_DELAY),
             done => return done,
         }
     }
@@ -83,19 +83,19 @@ fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What the file says it is.
-struct Mark {
+/// The identification of an SQLite file.
+struct FileHeader {
     application_id: i64,
     version: i64,
     tables: i64,
 }
 
-fn recognise(connection: &Connection) -> rusqlite::Result<Mark> {
-    // One statement, so that all three are of the same moment.
+fn read_header(connection: &Connection) -> rusqlite::Result<FileHeader> {
+    // One statement reads all three values from one snapshot.
     let sql = "SELECT a.application_id, v.user_version, (SELECT count(*) FROM sqlite_schema)
                FROM pragma_application_id a, pragma_user_version v";
     connection.query_row(sql, [], |row| {
-        Ok(Mark {
+        Ok(FileHeader {
             application_id: row.get(0)?,
             version: row.get(1)?,
             tables: row.get(2)?,
@@ -103,7 +103,7 @@ fn recognise(connection: &Connection) -> rusqlite::Result<Mark> {
     })
 }
 
-impl Mark {
+impl FileHeader {
     fn is_new(&self) -> bool {
         self.application_id == 0 && self.version == 0 && self.tables == 0
     }
@@ -127,9 +127,9 @@ impl Mark {
 
 fn make_tables(connection: &mut Connection, path: &Path) -> Result<(), JournalError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mark = recognise(&transaction)?;
-    mark.check(path)?;
-    if mark.is_new() {
+    let header = read_header(&transaction)?;
+    header.check(path)?;
+    if header.is_new() {
         transaction.execute_batch(include_str!("schema.sql"))?;
         transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
         transaction.pragma_update(None, "user_version", SCHEMA_VERSION)?;

@@ -1,9 +1,8 @@
-//! Which process holds a reservation, and whether it still runs.
+//! The process that holds a reservation, and whether it still runs.
 
 use std::fs;
 
-/// A pid is given to another process after a while, so the time the process started goes with it; and as that is counted
-/// from the start of the machine, the machine's start goes with that.
+/// A process, identified by pid, start time and boot id: pids are reused, and start times count from boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
     pub pid: u32,
@@ -11,7 +10,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// This process. Where the system does not tell when it started, that is left empty.
+    /// This process. The start time is empty on systems that do not report it.
     pub fn current() -> Self {
         let pid = std::process::id();
         Self {
@@ -20,18 +19,19 @@ impl Holder {
         }
     }
 
-    /// Another process; none when it is gone already.
+    /// Another process; `None` when it has ended already.
     pub fn of(pid: u32) -> Option<Self> {
         started(pid).map(|started| Self { pid, started })
     }
 
-    /// A process we cannot see counts as gone: its reservation then shows as interrupted, and nobody acts on it either.
+    /// A process that is not visible to us counts as dead. That is safe: its reservation shows as interrupted, which
+    /// does not allow another process to act either.
     pub fn is_alive(&self) -> bool {
         *self == Self::current() || started(self.pid).is_some_and(|started| started == self.started)
     }
 }
 
-/// None when there is no such process.
+/// `None` when there is no such process.
 fn started(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let ticks = start_ticks(&stat)?;
@@ -39,8 +39,8 @@ fn started(pid: u32) -> Option<String> {
     Some(format!("{}+{ticks}", boot.trim()))
 }
 
-/// The process's name comes second, in parentheses, and may hold anything; the state follows it, and the start time is
-/// the twentieth from there. A process that was killed and not yet waited for is a zombie: it does nothing any more.
+/// Parses the start time from `/proc/PID/stat`. The name in parentheses may contain anything, so parsing starts after
+/// the last one: first the state, then the start time 19 fields later. A zombie counts as dead.
 fn start_ticks(stat: &str) -> Option<&str> {
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
@@ -60,7 +60,7 @@ mod tests {
         "42 (a) R 1) S 1 42 42 0 -1 4194304 9 8 7 6 5 4 3 2 20 0 1 0 123456 1000 200 18446744073709551615";
 
     #[test]
-    fn the_start_time_is_read_past_any_name() {
+    fn the_start_time_is_read_after_any_process_name() {
         assert_eq!(start_ticks(STAT), Some("123456"));
         assert_eq!(start_ticks(&STAT.replace(") S", ") Z")), None);
         assert_eq!(start_ticks("42 (a) S 1"), None);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn this_process_is_alive_and_its_pid_alone_is_not_enough() {
+    fn this_process_is_alive_but_its_pid_with_another_start_time_is_not() {
         let holder = Holder::current();
         assert!(holder.is_alive());
         assert!(
@@ -96,7 +96,7 @@ mod tests {
         let holder = Holder::of(child.id()).unwrap();
         assert!(holder.is_alive());
         child.kill().unwrap();
-        // Nothing has waited for it, so the system still lists it.
+        // The child is a zombie until `wait`, so /proc still lists it.
         while holder.is_alive() {
             std::thread::yield_now();
         }

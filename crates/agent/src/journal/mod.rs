@@ -1,4 +1,4 @@
-//! The agent's memory between runs: what it sent, what it acted on, and which pushes it has seen. One SQLite file that
+//! The agent's journal: sent drafts, actions on outcomes, and the jtis of received pushes. One SQLite file, which
 //! several processes may use at once.
 
 mod acts;
@@ -15,26 +15,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use acts::{Act, ActState, Begin, Reservation};
-pub use drafts::Kept;
+pub use acts::{Action, ActionState, Claim, Reservation};
+pub use drafts::StoredDraft;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
     #[error("the journal is not available: {0}")]
     Unavailable(String),
-    #[error("{0} is not an agent's journal: name another file")]
+    #[error("{0} is not an agent's journal: choose another file")]
     NotAJournal(String),
     #[error("the journal was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
     NewerSchema { found: i64, known: i64 },
     #[error("the journal holds something unreadable: {0}")]
     Unreadable(String),
-    #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: keep it before it is sent")]
+    #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: store it before sending it")]
     NotKept { agent_id: String, idempotency_key: String },
-    #[error("the act on {0} is not reserved any more: it was forgotten or finished meanwhile")]
+    #[error("the action on {0} is no longer reserved: it was forgotten or finished in the meantime")]
     NotReserved(String),
-    #[error("the act on {0} is under way: wait until it ends")]
+    #[error("the action on {0} is under way: wait until it ends")]
     UnderWay(String),
-    #[error("the act on {0} is done: doing it again needs a new question")]
+    #[error("the action on {0} is done: to do it again, ask a new question")]
     Done(String),
 }
 
@@ -49,17 +49,18 @@ impl From<rusqlite::Error> for JournalError {
 pub struct Journal(Arc<Mutex<Connection>>);
 
 impl Journal {
-    /// Makes the file, and the directories it lies in, when they are not there; only their owner can read them.
+    /// Opens the journal. Creates the file and its directories if they are missing, readable only by their owner.
     pub fn open(path: &Path) -> Result<Self, JournalError> {
         Ok(Self(Arc::new(Mutex::new(file::open(path)?))))
     }
 
-    /// A transaction that is left by a panic was rolled back, so the connection is as good as before.
+    /// A poisoned lock is fine: a transaction interrupted by a panic was rolled back.
     fn connection(&self) -> MutexGuard<'_, Connection> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Everything that reads before it writes takes the write lock first: between the two no other process gets in.
+    /// Runs `work` in an immediate transaction: taking the write lock first keeps other processes out between its reads
+    /// and writes.
     fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> Result<T, JournalError>) -> Result<T, JournalError> {
         let mut connection = self.connection();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

@@ -4,10 +4,10 @@ CREATE TABLE drafts (
     agent_id   TEXT NOT NULL,
     key        TEXT NOT NULL,
     kind       TEXT NOT NULL,
-    -- The very bytes that were sent, and will be sent again.
+    -- The exact bytes of every attempt.
     bytes      BLOB NOT NULL,
     kept_at    INTEGER NOT NULL,
-    -- What the hub acknowledged; null until then.
+    -- The hub's acknowledgement; null until then.
     message_id TEXT,
     poll_url   TEXT,
     UNIQUE (hub, agent_id, key)
@@ -16,19 +16,19 @@ CREATE TABLE drafts (
 CREATE INDEX drafts_by_key ON drafts (key);
 CREATE INDEX drafts_by_message ON drafts (message_id);
 
--- One act per message, whatever resolutions are told of it.
+-- One action per message, even if several resolutions of it are reported.
 CREATE TABLE acts (
-    -- Never used again, so that an old reservation cannot end a newer act.
+    -- Never reused, so that an old reservation cannot finish a newer action.
     id             INTEGER PRIMARY KEY AUTOINCREMENT,
     message_id     TEXT NOT NULL UNIQUE,
     resolution_id  TEXT NOT NULL,
     state          TEXT NOT NULL CHECK (state IN ('reserved', 'done', 'failed')),
     begun_at       INTEGER NOT NULL,
     ended_at       INTEGER,
-    -- The process that reserved it; null once it let go without an end.
+    -- The reserving process; null once it dropped the reservation.
     holder_pid     INTEGER,
     holder_started TEXT,
-    -- The process that does the work for it, if that is another one: it may outlive the one that reserved.
+    -- The worker process, if there is one: it may outlive the reserving process.
     worker_pid     INTEGER,
     worker_started TEXT
 ) STRICT;

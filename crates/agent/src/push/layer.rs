@@ -1,4 +1,4 @@
-//! The checks of a receiver as a tower layer: what reaches the service behind it is genuine and new.
+//! A tower layer for receivers: only genuine pushes that are not replays reach the service behind it.
 
 use std::fmt;
 use std::future::Future;
@@ -20,18 +20,18 @@ use tower::{Layer, Service};
 
 use super::verify::is_signed;
 use super::{MAX_PUSH_BYTES, Refusal, Verified, Verifier};
-use crate::journal::{ActState, Journal, JournalError};
+use crate::journal::{ActionState, Journal, JournalError};
 
-/// A hub sends a body in one go.
-const BODY_TIME: Duration = Duration::from_secs(10);
+/// Generous, because a hub sends the body in one go.
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Puts a [`Verified`] into the extensions of each request it lets through; begin and finish the act in the service
-/// behind it. A push that was received before is answered here: with 200 when its act is done, so that nobody sends it
-/// again, and otherwise with 401.
+/// Adds a [`Verified`] to the extensions of each request that it lets through; the service behind it begins and
+/// finishes the action. The layer itself answers a replayed push: with 200 when its action has ended, which stops the
+/// hub's retries, otherwise with 401.
 #[derive(Clone)]
-pub struct ReceiverLayer(Arc<Checks>);
+pub struct ReceiverLayer(Arc<ReceiverChecks>);
 
-struct Checks {
+struct ReceiverChecks {
     verifier: Verifier,
     journal: Journal,
     clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
@@ -39,7 +39,7 @@ struct Checks {
 
 impl ReceiverLayer {
     pub fn new(verifier: Verifier, journal: Journal, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
-        Self(Arc::new(Checks {
+        Self(Arc::new(ReceiverChecks {
             verifier,
             journal,
             clock: Box::new(clock),
@@ -54,10 +54,10 @@ impl fmt::Debug for ReceiverLayer {
 }
 
 impl<S> Layer<S> for ReceiverLayer {
-    type Service = Receiver<S>;
+    type Service = ReceiverService<S>;
 
-    fn layer(&self, inner: S) -> Receiver<S> {
-        Receiver {
+    fn layer(&self, inner: S) -> ReceiverService<S> {
+        ReceiverService {
             inner,
             checks: Arc::clone(&self.0),
         }
@@ -65,12 +65,12 @@ impl<S> Layer<S> for ReceiverLayer {
 }
 
 #[derive(Clone)]
-pub struct Receiver<S> {
+pub struct ReceiverService<S> {
     inner: S,
-    checks: Arc<Checks>,
+    checks: Arc<ReceiverChecks>,
 }
 
-impl<S> Service<Request> for Receiver<S>
+impl<S> Service<Request> for ReceiverService<S>
 where
     S: Service<Request, Response = Response> + Clone + Send + 'static,
     S::Future: Send + 'static,
@@ -84,21 +84,21 @@ where
     }
 
     fn call(&mut self, request: Request) -> Self::Future {
-        // The one that was made ready is the one to call; its copy waits for the next request.
+        // `poll_ready` was called on this service, so it handles the request; the clone waits for the next one.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
         let checks = Arc::clone(&self.checks);
         Box::pin(async move {
             match checks.admit(request).await {
                 Ok(request) => inner.call(request).await,
-                Err(turned) => Ok(turned.into_response()),
+                Err(rejected) => Ok(rejected.into_response()),
             }
         })
     }
 }
 
-/// Why a request goes no further.
-enum Turned {
+/// Why a request was not passed on.
+enum PushRejected {
     Refused(Refusal),
     Duplicate,
     TooLarge,
@@ -107,66 +107,66 @@ enum Turned {
     NoJournal(String),
 }
 
-impl From<Refusal> for Turned {
+impl From<Refusal> for PushRejected {
     fn from(refusal: Refusal) -> Self {
         Self::Refused(refusal)
     }
 }
 
-impl Checks {
-    async fn admit(&self, request: Request) -> Result<Request, Turned> {
+impl ReceiverChecks {
+    async fn admit(&self, request: Request) -> Result<Request, PushRejected> {
         let (mut parts, body) = request.into_parts();
         if !is_signed(&parts.headers) {
             return Err(Refusal::NoSignature.into());
         }
         let body = read(body).await?;
         let verified = self.verifier.verify(&parts.headers, &body, (self.clock)())?;
-        self.see(&verified).await?;
+        self.check_replay(&verified).await?;
         parts.extensions.insert(verified);
         Ok(Request::from_parts(parts, Body::from(body)))
     }
 
-    async fn see(&self, verified: &Verified) -> Result<(), Turned> {
+    async fn check_replay(&self, verified: &Verified) -> Result<(), PushRejected> {
         let journal = self.journal.clone();
         let jti = verified.jti.clone();
         let until = verified.signed_until;
         let (message_id, resolution_id) = verified.resolved.act_key();
         let message_id = message_id.to_owned();
         let resolution_id = resolution_id.to_owned();
-        let seen = tokio::task::spawn_blocking(move || -> Result<Option<Turned>, JournalError> {
+        let seen = tokio::task::spawn_blocking(move || -> Result<Option<PushRejected>, JournalError> {
             if journal.see_jti(&jti, until)? {
                 return Ok(None);
             }
-            let act = journal
+            let action = journal
                 .act(&message_id)?
-                .filter(|act| act.resolution_id == resolution_id);
-            let ended = act.is_some_and(|act| act.state != ActState::Reserved);
+                .filter(|action| action.resolution_id == resolution_id);
+            let ended = action.is_some_and(|action| action.state != ActionState::Reserved);
             Ok(Some(if ended {
-                Turned::Duplicate
+                PushRejected::Duplicate
             } else {
                 Refusal::ReplayedJti.into()
             }))
         });
         match seen.await {
             Ok(Ok(None)) => Ok(()),
-            Ok(Ok(Some(turned))) => Err(turned),
-            Ok(Err(error)) => Err(Turned::NoJournal(error.to_string())),
-            Err(error) => Err(Turned::NoJournal(error.to_string())),
+            Ok(Ok(Some(rejected))) => Err(rejected),
+            Ok(Err(error)) => Err(PushRejected::NoJournal(error.to_string())),
+            Err(error) => Err(PushRejected::NoJournal(error.to_string())),
         }
     }
 }
 
-async fn read(body: Body) -> Result<Bytes, Turned> {
-    let collected = tokio::time::timeout(BODY_TIME, Limited::new(body, MAX_PUSH_BYTES).collect()).await;
+async fn read(body: Body) -> Result<Bytes, PushRejected> {
+    let collected = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, MAX_PUSH_BYTES).collect()).await;
     match collected {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Turned::TooLarge),
-        Ok(Err(error)) => Err(Turned::Unread(error.to_string())),
-        Err(_) => Err(Turned::TooSlow),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(PushRejected::TooLarge),
+        Ok(Err(error)) => Err(PushRejected::Unread(error.to_string())),
+        Err(_) => Err(PushRejected::TooSlow),
     }
 }
 
-impl IntoResponse for Turned {
+impl IntoResponse for PushRejected {
     fn into_response(self) -> Response {
         let (status, code, message) = match self {
             Self::Duplicate => return Json(json!({"status": "duplicate"})).into_response(),
@@ -188,9 +188,9 @@ impl IntoResponse for Turned {
             Self::TooSlow => (
                 StatusCode::REQUEST_TIMEOUT,
                 "too_slow",
-                "the body did not come in time".to_owned(),
+                "the body did not arrive in time".to_owned(),
             ),
-            // The hub tries again after a 5xx; nothing was done yet.
+            // A 5xx makes the hub retry; no action was taken yet.
             Self::NoJournal(reason) => (StatusCode::SERVICE_UNAVAILABLE, "no_journal", reason),
         };
         (status, Json(json!({"error": {"code": code, "message": message}}))).into_response()

@@ -1,6 +1,6 @@
-//! Receiving pushed answers: a plain function that checks one, and a layer that does so for a web service.
+//! Receiving pushed answers: a function that verifies one, and a tower layer for a web service.
 //!
-//! The order at a receiver: verify, see the jti, begin the act, work, finish it.
+//! The order at a receiver: verify, record the jti, begin the action, work, finish the action.
 
 mod layer;
 mod refusal;
@@ -10,5 +10,5 @@ pub use layer::ReceiverLayer;
 pub use refusal::Refusal;
 pub use verify::{Verified, Verifier, verify};
 
-/// More than any answer of a hub.
+/// Larger than any push of a hub.
 pub const MAX_PUSH_BYTES: usize = 1024 * 1024;

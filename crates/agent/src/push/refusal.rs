@@ -1,26 +1,26 @@
-//! Why a push is not believed.
+//! Reasons to refuse a push.
 
-/// Each text says what to check.
+/// Why a push was refused. Each text says what to check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    #[error("there is no A2H-Signature or MA2H-Signature header: only a hub's push may come here")]
+    #[error("the A2H-Signature or MA2H-Signature header is missing: this endpoint accepts only pushes from a hub")]
     NoSignature,
     #[error("{0}")]
     BadHeader(String),
     #[error("the body is not a response: {0}")]
     BadBody(String),
-    /// How far the hub's clock is ahead of ours; negative when it is behind or the push is old.
+    /// Seconds the hub's clock is ahead of ours; negative when it is behind or the push is old.
     #[error("signed {} seconds {}: check both clocks; if they agree, this is an old push sent again",
         .seconds.unsigned_abs(), if *.seconds < 0 { "ago" } else { "in the future" })]
     OutsideWindow { seconds: i64 },
     #[error(
         "the signature does not match: check the key (as the hub printed it, with its prefix), that the callback URL \
-         is the very text that was asked with, and that nothing on the way changes the body"
+         is spelled exactly as in the ask, and that no proxy changes the body"
     )]
     WrongSignature,
-    #[error("this push was received before: its jti was seen")]
+    #[error("this push was already received: its jti was seen before")]
     ReplayedJti,
-    #[error("this is the answer to another message than the one waited for")]
+    #[error("this is the answer to a different message than the expected one")]
     OtherMessage,
     #[error("the signature of this version does not cover the answer: ask with 0.3 or later, or pull the answer")]
     AnswerNotSigned,
@@ -29,7 +29,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// One word for programs.
+    /// A stable error code for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::NoSignature => "no_signature",
@@ -44,7 +44,7 @@ impl Refusal {
         }
     }
 
-    /// 400 for what cannot be read, 401 for what cannot be believed.
+    /// 400 for unreadable pushes, 401 for unauthentic ones.
     pub fn status(&self) -> u16 {
         match self {
             Self::BadHeader(_) | Self::BadBody(_) | Self::UnsupportedVersion(_) => 400,

@@ -1,4 +1,4 @@
-//! Checking that a pushed answer comes from the hub, is meant for this receiver, is fresh, and is as it was sent.
+//! Verifying that a pushed answer comes from the hub, is meant for this receiver, is fresh and unchanged.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use super::{MAX_PUSH_BYTES, Refusal};
 use crate::outcome::Resolved;
 
-const WINDOW: Duration = Duration::from_secs(120);
+const DEFAULT_WINDOW: Duration = Duration::from_secs(120);
 
-/// The journal remembers a jti for a day; a signature must not stay good for longer than that.
-const WIDEST_WINDOW: Duration = Duration::from_secs(3600);
+/// The journal keeps a jti for a day; a signature must not stay valid for longer than that.
+const MAX_WINDOW: Duration = Duration::from_secs(3600);
 
-/// What a receiver knows: its own URL, and the keys it believes.
+/// The receiver's side of verification: its callback URL and the trusted keys.
 #[derive(Clone)]
 pub struct Verifier {
     callback_url: String,
@@ -31,33 +31,33 @@ pub struct Verifier {
     takes_unsigned_answers: bool,
 }
 
-/// A push that was signed by the hub, for this receiver, just now.
+/// A push whose signature is genuine, fresh and meant for this receiver.
 #[derive(Debug, Clone)]
 pub struct Verified {
     pub resolved: Resolved,
     pub jti: String,
-    /// The last second in which the signature would still be taken: a jti need not be remembered for longer.
+    /// The end of the signature's validity; the jti need not be stored for longer.
     pub signed_until: Timestamp,
-    /// Whether the signature covers the answer and the state. In version 0.2 it does not: whoever stands between the hub
-    /// and the receiver could have changed them, and only pulling the answer tells.
+    /// Whether the signature covers the answer and the state. In version 0.2 it does not: a party between the hub and
+    /// the receiver could have changed them, so poll the message to be sure.
     pub answer_signed: bool,
 }
 
 impl Verifier {
-    /// The callback URL is the very text the agent asked with.
+    /// The callback URL must be spelled exactly as in the ask.
     pub fn new(callback_url: impl Into<String>) -> Self {
         Self {
             callback_url: callback_url.into(),
             hmac_keys: Vec::new(),
             ed25519_keys: Vec::new(),
-            window: WINDOW,
+            window: DEFAULT_WINDOW,
             message_id: None,
             takes_unsigned_answers: false,
         }
     }
 
-    /// The signing key as the hub printed it, or the secret the callback names. Give the old one and the new one while
-    /// keys change. An empty key is passed over: anybody could sign with it.
+    /// Adds a trusted HMAC key: the signing key as the hub printed it, or the secret the callback names. Add both keys
+    /// during a rotation. An empty key is ignored, because any sender could sign with it.
     #[must_use]
     pub fn hmac_key(mut self, key: impl AsRef<[u8]>) -> Self {
         let key = key.as_ref();
@@ -67,40 +67,40 @@ impl Verifier {
         self
     }
 
-    /// The 32 bytes of one of the hub's public keys.
+    /// Adds one of the hub's public keys, as 32 bytes.
     #[must_use]
     pub fn ed25519_key(mut self, public_key: &[u8]) -> Self {
         self.ed25519_keys.push(public_key.to_vec());
         self
     }
 
-    /// How far the two clocks may be apart, at most an hour; two minutes unless told.
+    /// Sets how far the two clocks may be apart: at most an hour, two minutes by default.
     #[must_use]
     pub fn window(mut self, window: Duration) -> Self {
-        self.window = window.min(WIDEST_WINDOW);
+        self.window = window.min(MAX_WINDOW);
         self
     }
 
-    /// Only the answer to this message is taken.
+    /// Accepts only the answer to this message.
     #[must_use]
     pub fn expecting(mut self, message_id: impl Into<String>) -> Self {
         self.message_id = Some(message_id.into());
         self
     }
 
-    /// Takes pushes of version 0.2 as well, and leaves [`Verified::answer_signed`] to be looked at.
+    /// Also accepts pushes of version 0.2; the caller must check [`Verified::answer_signed`].
     #[must_use]
     pub fn taking_unsigned_answers(mut self) -> Self {
         self.takes_unsigned_answers = true;
         self
     }
 
-    /// Whether the jti was seen before is for the journal to say.
+    /// Verifies a push. Replay protection is separate: see [`Journal::see_jti`](crate::Journal::see_jti).
     pub fn verify(&self, headers: &HeaderMap, body: &[u8], now: Timestamp) -> Result<Verified, Refusal> {
         if !is_signed(headers) {
             return Err(Refusal::NoSignature);
         }
-        let response = Response::read(body)?;
+        let response = SignedFields::read(body)?;
         let header = header_of(headers, response.version.family)?;
         let resolved = Resolved::from_response(body).map_err(|error| Refusal::BadBody(error.to_string()))?;
         self.check_window(header.t, now)?;
@@ -133,7 +133,7 @@ impl Verifier {
         }
     }
 
-    fn check_signature(&self, header: &SignatureHeader, response: &Response) -> Result<(), Refusal> {
+    fn check_signature(&self, header: &SignatureHeader, response: &SignedFields) -> Result<(), Refusal> {
         let canonical = SignedContext {
             version: response.version,
             callback_url: &self.callback_url,
@@ -153,7 +153,7 @@ impl Verifier {
     }
 }
 
-/// The keys are not shown.
+/// Shows the number of keys, not the keys.
 impl fmt::Debug for Verifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verifier")
@@ -177,28 +177,28 @@ pub(super) fn is_signed(headers: &HeaderMap) -> bool {
         .any(|family| headers.contains_key(family.signature_header()))
 }
 
-/// The header must go by the same name of the protocol as the body, and there must be one of it: of two, another reader
-/// might take the other.
+/// The header must use the same protocol name as the body, and must appear once: with two, another implementation might
+/// read the other one.
 fn header_of(headers: &HeaderMap, family: Family) -> Result<SignatureHeader, Refusal> {
     let name = family.signature_header();
     let version_key = family.version_key();
     let mut values = headers.get_all(name).iter();
     let value = values.next().ok_or_else(|| {
         Refusal::BadHeader(format!(
-            "the body has `{version_key}`, so the signature must come as {name}, not as another"
+            "the body has `{version_key}`, so the signature must come as {name}"
         ))
     })?;
     if values.next().is_some() {
-        return Err(Refusal::BadHeader(format!("{name} comes more than once")));
+        return Err(Refusal::BadHeader(format!("the header {name} appears more than once")));
     }
     let text = value
         .to_str()
-        .map_err(|_| Refusal::BadHeader(format!("{name} is not plain text")))?;
+        .map_err(|_| Refusal::BadHeader(format!("the header {name} is not plain text")))?;
     SignatureHeader::parse(text).map_err(|error| Refusal::BadHeader(error.to_string()))
 }
 
-/// What of the body is signed, as the very texts that stand there.
-struct Response {
+/// The signed fields of the body, in their original spelling.
+struct SignedFields {
     version: Version,
     in_reply_to: String,
     resolution_id: String,
@@ -207,7 +207,7 @@ struct Response {
     payload_sha256: Option<String>,
 }
 
-impl Response {
+impl SignedFields {
     fn read(body: &[u8]) -> Result<Self, Refusal> {
         if body.len() > MAX_PUSH_BYTES {
             return Err(Refusal::BadBody(format!("it is longer than {MAX_PUSH_BYTES} bytes")));
@@ -239,7 +239,7 @@ fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
     Version::from_envelope(fields).map_err(|error| match error {
         EnvelopeError::Invalid { .. } => Refusal::BadBody(error.to_string()),
         EnvelopeError::VersionNotSupported { .. } => {
-            Refusal::UnsupportedVersion("the answer is of a later protocol than 0.x: upgrade this receiver".to_owned())
+            Refusal::UnsupportedVersion("the answer uses a later protocol than 0.x: upgrade this receiver".to_owned())
         }
     })
 }
@@ -247,7 +247,7 @@ fn version(fields: &Map<String, Value>) -> Result<Version, Refusal> {
 fn unsupported(version: Version) -> Refusal {
     let key = version.family.version_key();
     Refusal::UnsupportedVersion(format!(
-        "pushes of `{key}` {version} cannot be checked: ask with 0.3 or later"
+        "pushes of `{key}` {version} cannot be verified: ask with 0.3 or later"
     ))
 }
 

@@ -1,4 +1,4 @@
-//! What must hold of a push whatever bytes it is made of.
+//! Property tests: pushes made of arbitrary bytes.
 
 use countersign_agent::{Timestamp, Verifier};
 use http::{HeaderMap, HeaderValue};
@@ -30,14 +30,14 @@ proptest! {
     }
 
     #[test]
-    fn one_changed_byte_of_the_body_never_changes_what_is_believed(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn one_changed_byte_of_the_body_never_changes_the_verified_outcome(at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let honest = response("a2h_version", "0.3");
         let headers = hmac(&honest, T, JTI, &[KEY]);
         let mut body = honest.to_string().into_bytes();
         let at = at.index(body.len());
         body[at] = byte;
         if let Ok(verified) = verifier().verify(&headers, &body, NOW) {
-            // The agent and `defaulted` are not signed, and not read either.
+            // `agent` and `defaulted` are not signed, and are not read either.
             let believed = verifier().verify(&headers, honest.to_string().as_bytes(), NOW).unwrap();
             prop_assert_eq!(verified.resolved.outcome, believed.resolved.outcome);
             prop_assert_eq!(verified.resolved.actor, believed.resolved.actor);

@@ -1,10 +1,10 @@
-//! What the journal keeps, within one process.
+//! The journal within one process.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_agent::{ActState, Begin, Journal, JournalError, Kept, Kind, Timestamp};
+use countersign_agent::{ActionState, Claim, Journal, JournalError, Kind, StoredDraft, Timestamp};
 
 use crate::scratch::Scratch;
 
@@ -12,7 +12,7 @@ const HUB: &str = "https://hub.example";
 
 fn go(journal: &Journal, message: &str, resolution: &str) -> countersign_agent::Reservation {
     match journal.begin(message, resolution).unwrap() {
-        Begin::Go(reservation) => reservation,
+        Claim::Go(reservation) => reservation,
         other => panic!("{other:?}"),
     }
 }
@@ -34,7 +34,7 @@ fn only_its_owner_can_read_the_file() {
 }
 
 #[test]
-fn rights_that_others_were_given_are_taken_back() {
+fn access_of_other_users_is_removed() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     drop(Journal::open(&file).unwrap());
@@ -44,7 +44,7 @@ fn rights_that_others_were_given_are_taken_back() {
 }
 
 #[test]
-fn an_act_is_under_way_while_the_process_that_does_it_runs() {
+fn an_action_is_under_way_while_its_worker_process_runs() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let mut worker = std::process::Command::new("cat")
@@ -52,28 +52,28 @@ fn an_act_is_under_way_while_the_process_that_does_it_runs() {
         .spawn()
         .unwrap();
     let reservation = go(&journal, "msg_1", "res_1");
-    journal.entrust(&reservation, worker.id()).unwrap();
-    // As if this process had died.
+    journal.set_worker(&reservation, worker.id()).unwrap();
+    // Simulates the death of this process.
     drop(reservation);
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
     assert!(matches!(journal.forget("msg_1"), Err(JournalError::UnderWay(_))));
     worker.kill().unwrap();
     worker.wait().unwrap();
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     assert!(journal.forget("msg_1").unwrap());
 }
 
 #[test]
-fn bytes_are_kept_before_they_are_sent_and_never_exchanged() {
+fn stored_bytes_are_never_replaced() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let journal = Journal::open(&file).unwrap();
     let keep = |hub, key, agent, bytes| journal.keep(hub, key, agent, Kind::Ask, bytes).unwrap();
-    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), Kept::New);
-    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), Kept::Same);
-    assert_eq!(keep(HUB, "key", "bot", b"{\"a\":1.5}"), Kept::Other);
-    assert_eq!(keep(HUB, "key", "other bot", b"1"), Kept::New);
-    assert_eq!(keep("https://other.example", "key", "bot", b"2"), Kept::New);
+    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::New);
+    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::Same);
+    assert_eq!(keep(HUB, "key", "bot", b"{\"a\":1.5}"), StoredDraft::Other);
+    assert_eq!(keep(HUB, "key", "other bot", b"1"), StoredDraft::New);
+    assert_eq!(keep("https://other.example", "key", "bot", b"2"), StoredDraft::New);
     let again = Journal::open(&file).unwrap();
     assert_eq!(again.bytes(HUB, "bot", "key").unwrap().unwrap(), b"{ \"a\":1.50 }");
     assert_eq!(again.bytes(HUB, "other bot", "key").unwrap().unwrap(), b"1");
@@ -107,7 +107,7 @@ fn a_ticket_is_found_by_message_and_by_key() {
         ("key", "bot")
     );
     assert_eq!(journal.ticket("msg_2").unwrap(), None);
-    // A key that looks like another's message id does not hide that message.
+    // A key equal to the id of another message does not hide that message.
     journal.keep(HUB, "msg_1", "bot", Kind::Ask, b"{}").unwrap();
     assert_eq!(journal.ticket("msg_1").unwrap().unwrap(), ticket);
     let keys = |limit| {
@@ -125,7 +125,7 @@ fn a_ticket_is_found_by_message_and_by_key() {
 }
 
 #[test]
-fn an_act_is_done_once() {
+fn an_action_is_done_once() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let journal = Journal::open(&file).unwrap();
@@ -134,20 +134,20 @@ fn an_act_is_done_once() {
         (reservation.message_id(), reservation.resolution_id()),
         ("msg_1", "res_1")
     );
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
-    assert!(matches!(journal.begin("msg_1", "res_2").unwrap(), Begin::Other));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
+    assert!(matches!(journal.begin("msg_1", "res_2").unwrap(), Claim::Other));
     journal.finish(reservation, true).unwrap();
     journal.finish(go(&journal, "msg_2", "res_1"), false).unwrap();
     let again = Journal::open(&file).unwrap();
     assert!(matches!(
         again.begin("msg_1", "res_1").unwrap(),
-        Begin::AlreadyDone { ok: true }
+        Claim::AlreadyDone { ok: true }
     ));
     assert!(matches!(
         again.begin("msg_2", "res_1").unwrap(),
-        Begin::AlreadyDone { ok: false }
+        Claim::AlreadyDone { ok: false }
     ));
-    assert!(matches!(again.begin("msg_1", "res_2").unwrap(), Begin::Other));
+    assert!(matches!(again.begin("msg_1", "res_2").unwrap(), Claim::Other));
     let acts = again.acts(9).unwrap();
     let seen: Vec<_> = acts
         .iter()
@@ -155,21 +155,24 @@ fn an_act_is_done_once() {
         .collect();
     assert_eq!(
         seen,
-        [("msg_2", ActState::Failed, false), ("msg_1", ActState::Done, false)]
+        [
+            ("msg_2", ActionState::Failed, false),
+            ("msg_1", ActionState::Done, false)
+        ]
     );
     assert!(acts.iter().all(|act| act.ended_at >= Some(act.begun_at)));
 }
 
 #[test]
-fn a_reservation_that_is_let_go_shows_as_interrupted() {
+fn a_dropped_reservation_shows_as_interrupted() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     drop(go(&journal, "msg_1", "res_1"));
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     let act = journal.act("msg_1").unwrap().unwrap();
     assert_eq!(
         (act.state, act.under_way, act.ended_at),
-        (ActState::Reserved, false, None)
+        (ActionState::Reserved, false, None)
     );
     let panicked = std::thread::spawn({
         let journal = journal.clone();
@@ -179,11 +182,11 @@ fn a_reservation_that_is_let_go_shows_as_interrupted() {
         }
     });
     assert!(panicked.join().is_err());
-    assert!(matches!(journal.begin("msg_2", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_2", "res_1").unwrap(), Claim::Interrupted));
 }
 
 #[test]
-fn only_what_was_interrupted_or_failed_is_forgotten() {
+fn only_interrupted_or_failed_actions_can_be_forgotten() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     assert_eq!(journal.forget("msg_1"), Ok(false));
@@ -198,7 +201,7 @@ fn only_what_was_interrupted_or_failed_is_forgotten() {
 }
 
 #[test]
-fn a_jti_is_new_once_and_remembered_as_long_as_it_is_good() {
+fn a_jti_is_new_once_and_stored_while_its_signature_is_valid() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let journal = Journal::open(&file).unwrap();
@@ -246,11 +249,11 @@ fn another_file_is_not_taken_for_a_journal() {
 }
 
 #[test]
-fn threads_that_race_for_an_act_find_one_winner() {
+fn threads_that_race_for_an_action_find_one_winner() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let gate = std::sync::Barrier::new(8);
-    let begun: Vec<Begin> = std::thread::scope(|scope| {
+    let begun: Vec<Claim> = std::thread::scope(|scope| {
         let race = || {
             gate.wait();
             Journal::open(&file).unwrap().begin("msg_1", "res_1").unwrap()
@@ -259,12 +262,12 @@ fn threads_that_race_for_an_act_find_one_winner() {
         racers.into_iter().map(|racer| racer.join().unwrap()).collect()
     });
     assert_eq!(
-        begun.iter().filter(|begin| matches!(begin, Begin::Go(_))).count(),
+        begun.iter().filter(|begin| matches!(begin, Claim::Go(_))).count(),
         1,
         "{begun:?}"
     );
     assert_eq!(
-        begun.iter().filter(|begin| matches!(begin, Begin::UnderWay)).count(),
+        begun.iter().filter(|begin| matches!(begin, Claim::UnderWay)).count(),
         7,
         "{begun:?}"
     );

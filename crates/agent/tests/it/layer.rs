@@ -5,7 +5,7 @@ use axum::extract::Request;
 use axum::response::Response;
 use axum::routing::post;
 use axum::{Extension, Router};
-use countersign_agent::{Begin, Journal, ReceiverLayer, Verified, Verifier};
+use countersign_agent::{Claim, Journal, ReceiverLayer, Verified, Verifier};
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use tower::ServiceExt;
@@ -13,16 +13,16 @@ use tower::ServiceExt;
 use crate::scratch::Scratch;
 use crate::signed::{KEY, NOW, T, URL, hmac, response};
 
-/// Acts as a receiver does: begin, work, finish.
+/// A minimal receiver: begin the action, work, finish.
 async fn act(journal: Journal, verified: Verified, body: Bytes) -> (StatusCode, String) {
     let (message, resolution) = verified.resolved.act_key();
     match journal.begin(message, resolution).unwrap() {
-        Begin::Go(reservation) => {
+        Claim::Go(reservation) => {
             journal.finish(reservation, true).unwrap();
             (StatusCode::OK, format!("acted on {} bytes", body.len()))
         }
-        Begin::AlreadyDone { .. } => (StatusCode::OK, "duplicate".to_owned()),
-        Begin::Interrupted | Begin::UnderWay | Begin::Other => (StatusCode::CONFLICT, String::new()),
+        Claim::AlreadyDone { .. } => (StatusCode::OK, "duplicate".to_owned()),
+        Claim::Interrupted | Claim::UnderWay | Claim::Other => (StatusCode::CONFLICT, String::new()),
     }
 }
 
@@ -50,7 +50,7 @@ fn code(body: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_push_is_acted_on_once_however_often_it_comes() {
+async fn a_repeated_push_is_acted_on_once() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let service = service(&journal);
@@ -67,7 +67,7 @@ async fn a_push_is_acted_on_once_however_often_it_comes() {
 }
 
 #[tokio::test]
-async fn a_push_that_was_seen_but_not_acted_on_is_refused_until_it_is_signed_anew() {
+async fn a_replayed_push_without_an_action_is_refused_until_it_is_signed_again() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let service = service(&journal);
@@ -83,7 +83,7 @@ async fn a_push_that_was_seen_but_not_acted_on_is_refused_until_it_is_signed_ane
 }
 
 #[tokio::test]
-async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
+async fn a_refused_push_does_not_reach_the_service_or_the_journal() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let service = service(&journal);
@@ -113,7 +113,7 @@ async fn what_is_not_believed_goes_no_further_and_leaves_no_trace() {
 }
 
 #[tokio::test]
-async fn an_answer_that_no_signature_covers_goes_no_further() {
+async fn an_unsigned_answer_does_not_reach_the_service() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     let service = service(&journal);

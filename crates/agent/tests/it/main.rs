@@ -1,4 +1,4 @@
-//! The receiving half of the library, as its users see it.
+//! Public API tests of the receiving half: journal, seal, verification, layer.
 
 mod any_bytes;
 mod journal;

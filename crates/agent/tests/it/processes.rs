@@ -1,29 +1,29 @@
-//! The journal between real processes: one that is killed while it acts, and several that want to act at once.
+//! The journal between real processes: one that is killed while it acts, and several that race for an action.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 
-use countersign_agent::{Begin, Journal};
+use countersign_agent::{Claim, Journal};
 
 use crate::scratch::Scratch;
 
 const JOURNAL: &str = "COUNTERSIGN_TEST_JOURNAL";
 
-/// The child: this same program, told to run nothing but this. It begins when told, says how that went, and ends the act
-/// when told again.
+/// The child process: this test binary, running only this test. The first line on stdin makes it claim the action and
+/// print the result; the second line makes it finish.
 #[test]
-#[ignore = "the others start it as a process of its own"]
+#[ignore = "started as a child process by the other tests"]
 fn child() {
     let Some(file) = std::env::var_os(JOURNAL) else { return };
     let mut orders = std::io::stdin().lines();
     orders.next();
     let journal = Journal::open(Path::new(&file)).unwrap();
     let begun = journal.begin("msg_1", "res_1").unwrap();
-    // Its standard output belongs to the test runner.
+    // Stdout belongs to the test runner.
     eprintln!("begun {}", name(&begun));
     if orders.next().is_some()
-        && let Begin::Go(reservation) = begun
+        && let Claim::Go(reservation) = begun
     {
         journal.finish(reservation, true).unwrap();
         eprintln!("finished");
@@ -31,14 +31,14 @@ fn child() {
     }
 }
 
-fn name(begin: &Begin) -> &'static str {
-    match begin {
-        Begin::Go(_) => "go",
-        Begin::AlreadyDone { ok: true } => "done",
-        Begin::AlreadyDone { ok: false } => "failed",
-        Begin::Interrupted => "interrupted",
-        Begin::UnderWay => "under way",
-        Begin::Other => "other",
+fn name(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::Go(_) => "go",
+        Claim::AlreadyDone { ok: true } => "done",
+        Claim::AlreadyDone { ok: false } => "failed",
+        Claim::Interrupted => "interrupted",
+        Claim::UnderWay => "under way",
+        Claim::Other => "other",
     }
 }
 
@@ -85,23 +85,23 @@ impl Drop for Actor {
 }
 
 #[test]
-fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
+fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let mut actor = Actor::start(&file);
     assert_eq!(actor.begin(), "begun go");
     let journal = Journal::open(&file).unwrap();
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::UnderWay));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::UnderWay));
     assert!(journal.forget("msg_1").is_err(), "it is alive");
     actor.process.kill().unwrap();
-    // Its standard error closes when it is dead; nobody has waited for it yet, so its pid is still taken.
+    // Stderr closes when the child is dead. The child was not waited for yet, so its pid is still in use.
     assert!(actor.said.next().is_none());
     while journal.act("msg_1").unwrap().unwrap().under_way {
         std::thread::yield_now();
     }
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     drop(actor);
-    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Begin::Interrupted));
+    assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
     assert_eq!(Actor::start(&file).begin(), "begun interrupted");
     assert_eq!(journal.forget("msg_1"), Ok(true));
     let mut next = Actor::start(&file);
@@ -113,9 +113,9 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_act() {
 }
 
 #[test]
-fn processes_that_race_for_an_act_find_one_winner() {
+fn processes_that_race_for_an_action_find_one_winner() {
     let scratch = Scratch::new();
-    // The file is not there yet: they race to make it, too.
+    // The file does not exist yet, so the processes also race to create it.
     let file = scratch.file("new/journal.db");
     let mut actors: Vec<Actor> = (0..6).map(|_| Actor::start(&file)).collect();
     actors.iter_mut().for_each(Actor::order);

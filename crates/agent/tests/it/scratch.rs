@@ -1,4 +1,4 @@
-//! A directory of a test's own.
+//! A temporary directory for one test.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -1,4 +1,4 @@
-//! Sealing with keys and nonces as they come in practice, and against another implementation.
+//! Sealing with real keys and random nonces, and interoperability with Node.
 
 use std::process::Command;
 
@@ -24,7 +24,7 @@ fn own() -> Binding<'static> {
 }
 
 #[test]
-fn what_was_sealed_opens_again_under_every_prefix() {
+fn a_sealed_state_opens_again_with_every_binding() {
     let state = json!({"step": 3, "note": "é\u{0}", "list": [1.5, null, {"a": true}]});
     for (binding, owner, prefix) in [
         (Binding::A2h, None, "A2HSEALv1."),
@@ -77,7 +77,7 @@ fn a_token_of_another_message_or_key_is_refused() {
 }
 
 #[test]
-fn a_state_that_would_not_open_again_is_not_sealed() {
+fn a_state_nested_too_deeply_is_not_sealed() {
     let deep = (0..200).fold(json!(1), |inner, _| json!([inner]));
     assert_eq!(seal(&key(), &deep, Binding::A2h), Err(SealError::TooDeep));
     let huge = json!("x".repeat(1024 * 1024));
@@ -108,7 +108,7 @@ fn a_key_is_read_in_its_three_spellings() {
 }
 
 #[test]
-fn what_is_no_key_is_refused_and_not_repeated() {
+fn an_invalid_key_is_refused_and_not_repeated_in_the_error() {
     let scratch = Scratch::new();
     let file = scratch.file("seal.key");
     for text in [
@@ -139,7 +139,7 @@ fn what_is_no_key_is_refused_and_not_repeated() {
 }
 
 #[test]
-fn the_callback_secret_is_no_seal_key() {
+fn the_callback_secret_is_refused_as_a_seal_key() {
     let text = "0123456789abcdef0123456789abcdef";
     let key = SealKey::from_bytes(text.as_bytes().try_into().unwrap());
     let secret = countersign_protocol::webhooks::encode_secret(text.as_bytes());
@@ -155,7 +155,7 @@ fn the_callback_secret_is_no_seal_key() {
     assert_eq!(key.refuse_same_as(&[]), Ok(()));
 }
 
-/// Node's crypto seals and opens as the other implementations of the protocol do.
+/// Node's crypto seals and opens like other implementations of the protocol.
 fn node(script: &str, argument: &str) -> Option<String> {
     let output = match Command::new("node").args(["-e", script, argument]).output() {
         Ok(output) => output,

@@ -1,4 +1,4 @@
-//! Pushes as a hub makes them.
+//! Signed pushes, as a hub sends them.
 
 use countersign_agent::Timestamp;
 use countersign_protocol::a2h::signature::{Ed25519KeyPair, ed25519_v1, hmac_v1};
@@ -40,7 +40,7 @@ pub fn canonical(response: &Value, t: i64, jti: &str) -> String {
     .canonical()
 }
 
-/// The header under the name of this family.
+/// The signature header of this protocol family.
 pub fn named(family: Family, t: i64, jti: &str, v1: &[String]) -> HeaderMap {
     let header = SignatureHeader {
         t,

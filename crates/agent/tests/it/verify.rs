@@ -1,4 +1,4 @@
-//! What is believed of a push, and why the rest is not.
+//! Verification of pushes, and the reasons for refusal.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn a_genuine_push_is_read() {
 }
 
 #[test]
-fn the_published_signature_of_version_0_2_is_taken() {
+fn the_published_signature_of_version_0_2_is_accepted() {
     let response = response("a2h_version", "0.2");
     let v1 = "IbLbIhbpTXUH9_MQvsvsBilbYcAw7Q2YVe3x6QXTcUY".to_owned();
     let headers = named(Family::A2h, T, JTI, &[v1]);
@@ -50,8 +50,8 @@ fn the_published_signature_of_version_0_2_is_taken() {
     );
 }
 
-/// Its digest is that of a payload which is not published, so the context is checked in the protocol's own tests; here
-/// an answer with the digest of the other published payload goes through the whole receiver.
+/// The payload of the published 0.3 context is not published, so that context is tested in `protocol`; this test sends
+/// an answer with the digest of the other published payload through the whole receiver.
 #[test]
 fn numbers_in_the_answer_and_the_state_are_signed_as_any_implementation_writes_them() {
     let text = r#"{"a2h_version":"0.3","in_reply_to":"msg_1","resolution_id":"res_1","resolution":"answered","response":
@@ -146,7 +146,7 @@ fn a_change_of_the_header_is_noticed() {
 }
 
 #[test]
-fn the_header_must_go_by_the_name_the_body_goes_by_and_come_once() {
+fn the_header_must_match_the_protocol_name_of_the_body_and_appear_once() {
     let response = response("a2h_version", "0.3");
     let honest = hmac(&response, T, JTI, &[KEY]);
     let value = honest["A2H-Signature"].clone();
@@ -172,7 +172,7 @@ fn the_header_must_go_by_the_name_the_body_goes_by_and_come_once() {
 }
 
 #[test]
-fn two_minutes_either_way_are_the_edge() {
+fn the_window_is_two_minutes_either_way() {
     let response = response("a2h_version", "0.3");
     let headers = hmac(&response, T, JTI, &[KEY]);
     let body = response.to_string();
@@ -204,7 +204,7 @@ fn two_minutes_either_way_are_the_edge() {
 }
 
 #[test]
-fn the_url_is_the_very_text_that_was_asked_with() {
+fn the_callback_url_must_be_spelled_as_in_the_ask() {
     let response = response("a2h_version", "0.3");
     let headers = hmac(&response, T, JTI, &[KEY]);
     for url in [
@@ -242,7 +242,7 @@ fn only_a_known_key_counts() {
 }
 
 #[test]
-fn keys_change_without_a_gap() {
+fn keys_rotate_without_a_gap() {
     let response = response("a2h_version", "0.3");
     let receivers = [vec!["old"], vec!["old", "new"], vec!["new"]];
     let hubs = [vec!["old"], vec!["new", "old"], vec!["new"]];
@@ -261,7 +261,7 @@ fn keys_change_without_a_gap() {
 }
 
 #[test]
-fn ed25519_keys_of_the_hub_are_believed_and_nothing_else_made_with_them() {
+fn an_ed25519_public_key_verifies_signatures_but_not_hmacs() {
     use base64::Engine;
     let pair = ed25519_from_seed(&[9; 32]).unwrap();
     let public = base64::engine::general_purpose::URL_SAFE_NO_PAD
@@ -281,7 +281,7 @@ fn ed25519_keys_of_the_hub_are_believed_and_nothing_else_made_with_them() {
         check(&Verifier::new(URL).ed25519_key(b"short"), &headers, &honest).unwrap_err(),
         Refusal::WrongSignature
     );
-    // The public key is no secret: an HMAC made with it must prove nothing.
+    // The public key is not secret, so an HMAC made with it must not verify.
     let canonical = crate::signed::canonical(&honest, T, JTI);
     let forged = countersign_protocol::a2h::signature::hmac_v1(&public, &canonical);
     let refused = check(&verifier, &named(Family::Ma2h, T, JTI, &[forged]), &honest).unwrap_err();
@@ -289,7 +289,7 @@ fn ed25519_keys_of_the_hub_are_believed_and_nothing_else_made_with_them() {
 }
 
 #[test]
-fn the_answer_to_another_message_is_told_apart() {
+fn the_answer_to_another_message_is_refused() {
     let response = response("a2h_version", "0.3");
     let headers = hmac(&response, T, JTI, &[KEY]);
     assert!(check(&verifier().expecting("msg_01HZXASK0001"), &headers, &response).is_ok());
@@ -298,7 +298,7 @@ fn the_answer_to_another_message_is_told_apart() {
 }
 
 #[test]
-fn versions_without_a_push_signature_we_know_are_refused_by_name() {
+fn versions_without_a_known_push_signature_are_refused() {
     for (key, version) in [("a2h_version", "0.1"), ("ma2h_version", "0.2"), ("a2h_version", "1.0")] {
         let response = response(key, version);
         let family = if key == "a2h_version" {
@@ -317,7 +317,7 @@ fn versions_without_a_push_signature_we_know_are_refused_by_name() {
 }
 
 #[test]
-fn a_body_that_is_no_response_is_refused_before_anything_is_believed() {
+fn a_body_that_is_not_a_response_is_refused() {
     let honest = response("a2h_version", "0.3");
     let headers = hmac(&honest, T, JTI, &[KEY]);
     let without = |pointer: &str, key: &str| {
@@ -359,7 +359,7 @@ fn a_body_that_is_no_response_is_refused_before_anything_is_believed() {
 }
 
 #[test]
-fn refusals_and_verifiers_keep_keys_to_themselves() {
+fn refusals_and_verifiers_do_not_show_keys() {
     let shown = format!("{:?}", verifier());
     assert!(!shown.contains(KEY) && shown.contains(URL), "{shown}");
     assert_eq!(

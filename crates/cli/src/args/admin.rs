@@ -10,7 +10,7 @@ pub enum AgentCommand {
         id: String,
         /// How answers pushed to this agent are signed.
         #[arg(long, value_enum, value_name = "ALG")]
-        signature_alg: Option<SignatureAlg>,
+        signature_alg: Option<SignatureAlgArg>,
     },
     /// List the agents.
     List,
@@ -96,7 +96,7 @@ pub enum PersonCommand {
         name: String,
         /// What the person may do.
         #[arg(long, value_enum)]
-        role: Option<Role>,
+        role: Option<RoleArg>,
     },
     /// List the people.
     List,
@@ -141,7 +141,7 @@ pub enum DeliveryCommand {
     List {
         /// Only those in this state.
         #[arg(long, value_enum)]
-        state: Option<DeliveryState>,
+        state: Option<DeliveryStateArg>,
         /// At most so many.
         #[arg(long, value_name = "N")]
         limit: Option<u32>,
@@ -164,12 +164,12 @@ pub enum KeyCommand {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum SignatureAlg {
+pub enum SignatureAlgArg {
     HmacSha256,
     Ed25519,
 }
 
-impl SignatureAlg {
+impl SignatureAlgArg {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::HmacSha256 => "hmac-sha256",
@@ -179,7 +179,7 @@ impl SignatureAlg {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Role {
+pub enum RoleArg {
     /// Administers the hub and answers.
     Owner,
     /// Answers.
@@ -188,7 +188,7 @@ pub enum Role {
     Viewer,
 }
 
-impl Role {
+impl RoleArg {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -199,13 +199,13 @@ impl Role {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum DeliveryState {
+pub enum DeliveryStateArg {
     Pending,
     Delivered,
     Failed,
 }
 
-impl DeliveryState {
+impl DeliveryStateArg {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",

@@ -1,4 +1,4 @@
-//! The commands of an agent: to ask, to come back for the answer, and to act on it once.
+//! The commands of an agent: ask, wait for the answer, act on it once.
 
 mod exec;
 mod follow;
@@ -9,11 +9,11 @@ mod span;
 
 use clap::Subcommand;
 
-pub use exec::Exec;
+pub use exec::ExecArgs;
 pub use follow::{CancelArgs, JournalArgs, JournalCommand, WaitArgs};
 pub use receive::{KeyArgs, ReceiveArgs, VerifyArgs};
 pub use seal::{OpenArgs, SealArgs, SealFamily, SealKeyArgs};
-pub use send::{AskArgs, Content, NotifyArgs, Request, TaskArgs};
+pub use send::{AskArgs, ContentArgs, NotifyArgs, RequestArgs, TaskArgs};
 pub use span::Span;
 use span::When;
 

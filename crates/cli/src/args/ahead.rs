@@ -1,4 +1,4 @@
-//! `countersign ahead`: what an agent in a terminal gets when it asks next.
+//! `countersign ahead`: a text typed ahead for an agent in a terminal.
 
 use clap::Args;
 

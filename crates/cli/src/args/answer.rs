@@ -1,4 +1,4 @@
-//! `countersign answer`: exactly one outcome, and what may go with it.
+//! `countersign answer`: exactly one outcome, with its options.
 
 use std::path::PathBuf;
 
@@ -27,8 +27,8 @@ pub struct AnswerArgs {
     #[arg(long, allow_hyphen_values = true)]
     pub text: Option<String>,
     /// One field of a form; repeat for more.
-    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = Field::read)]
-    pub fields: Vec<Field>,
+    #[arg(long = "field", value_name = "NAME=VALUE", value_parser = FieldArg::read)]
+    pub fields: Vec<FieldArg>,
     /// A file that goes with the answer, or is the answer; repeat for more. Only for agents in terminals.
     #[arg(long = "file", value_name = "PATH", conflicts_with_all = ["decline", "complete", "dismiss", "check"])]
     pub files: Vec<PathBuf>,
@@ -50,12 +50,12 @@ pub struct AnswerArgs {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub struct FieldArg {
     pub name: String,
     pub value: String,
 }
 
-impl Field {
+impl FieldArg {
     fn read(text: &str) -> Result<Self, String> {
         match text.split_once('=') {
             Some((name, value)) if !name.is_empty() => Ok(Self {
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_field_keeps_everything_after_the_first_equals_sign() {
         let fields = read(&["--field", "a=b=c", "--field", "empty="]).unwrap().fields;
-        let field = |name: &str, value: &str| Field {
+        let field = |name: &str, value: &str| FieldArg {
             name: name.to_owned(),
             value: value.to_owned(),
         };

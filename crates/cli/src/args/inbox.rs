@@ -1,4 +1,4 @@
-//! `countersign inbox`: which items, and how to show them.
+//! `countersign inbox`: filters and display options.
 
 use clap::Args;
 

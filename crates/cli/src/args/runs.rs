@@ -1,4 +1,4 @@
-//! `countersign run` and `countersign runs`: what to run, and which run is meant.
+//! `countersign run` and `countersign runs`: the strategy to run, or the run to act on.
 
 use std::path::PathBuf;
 

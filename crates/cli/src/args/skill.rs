@@ -1,4 +1,4 @@
-//! `skill` and `smoke`: write down how an app's agents ask, and prove that it works.
+//! `skill` and `smoke`: write a skill for an app's agents, and prove that it works.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;

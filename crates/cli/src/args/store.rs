@@ -1,4 +1,4 @@
-//! `store`: what is done to a hub's store while no hub works on it.
+//! `store`: maintenance of a store while no hub uses it.
 
 use clap::{Args, Subcommand};
 
@@ -18,7 +18,7 @@ pub struct CopyArgs {
     pub to: String,
 }
 
-/// Either may hold a password.
+/// Both URLs may hold a password.
 impl std::fmt::Debug for CopyArgs {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("CopyArgs").finish_non_exhaustive()

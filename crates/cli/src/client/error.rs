@@ -1,17 +1,17 @@
-//! What can go wrong between a client and the hub, in words for the person at the terminal.
+//! Errors between a client and the hub, worded for the person at the terminal.
 
 use std::error::Error;
 
 use countersign_client::address::LocateError;
-use countersign_protocol::a2h::Refused;
-use countersign_protocol::a2h::refused::told;
+use countersign_protocol::a2h::ApiError;
+use countersign_protocol::a2h::refused::with_field;
 use reqwest::StatusCode;
 
-use super::{Location, Place};
+use super::{AddressSource, HubLocation};
 
 #[derive(Debug, thiserror::Error)]
-pub enum HubError {
-    /// The hub understood and said no.
+pub enum ClientError {
+    /// The hub refused the request.
     #[error("{message} ({code})")]
     Refused {
         status: StatusCode,
@@ -21,19 +21,19 @@ pub enum HubError {
     },
     #[error("{0}")]
     Unreachable(String),
-    /// Something answered, but not as a hub does.
-    #[error("the hub's reply makes no sense: {0}")]
-    Strange(String),
+    /// The reply is not one that a hub sends.
+    #[error("unexpected reply from the hub: {0}")]
+    UnexpectedResponse(String),
 }
 
-impl HubError {
+impl ClientError {
     pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
-        let Some(error) = Refused::read(body) else {
-            return Self::strange(format!(
+        let Some(error) = ApiError::read(body) else {
+            return Self::unexpected(format!(
                 "status {status} without a reason; is this the address of a hub?"
             ));
         };
-        let mut message = told(error.field.as_deref(), &error.message);
+        let mut message = with_field(error.field.as_deref(), &error.message);
         if let Some(id) = error.id {
             message = format!("{message}; the hub's log has the cause under {id}");
         }
@@ -45,12 +45,12 @@ impl HubError {
         }
     }
 
-    pub(super) fn strange(text: String) -> Self {
-        Self::Strange(text)
+    pub(super) fn unexpected(text: String) -> Self {
+        Self::UnexpectedResponse(text)
     }
 
-    pub(super) fn unreachable(error: &reqwest::Error, location: &Location) -> Self {
-        if let (true, Place::DataDirectory(data)) = (is_connection_refused(error), &location.place) {
+    pub(super) fn unreachable(error: &reqwest::Error, location: &HubLocation) -> Self {
+        if let (true, AddressSource::DataDirectory(data)) = (is_connection_refused(error), &location.source) {
             return Self::Unreachable(LocateError::NoHub(data.clone()).to_string());
         }
         let reason = if error.is_timeout() {
@@ -68,7 +68,7 @@ impl HubError {
         matches!(self, Self::Refused { code, .. } if code == wanted)
     }
 
-    /// Whether the credential is good but does not reach so far.
+    /// Whether the credential is valid but lacks the permission.
     pub fn is_forbidden(&self) -> bool {
         matches!(self, Self::Refused { status, .. } if *status == StatusCode::FORBIDDEN)
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     fn refused(body: &str) -> String {
-        HubError::refused(StatusCode::UNPROCESSABLE_ENTITY, body.as_bytes()).to_string()
+        ClientError::refused(StatusCode::UNPROCESSABLE_ENTITY, body.as_bytes()).to_string()
     }
 
     #[test]
@@ -113,8 +113,8 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_on_the_port_is_called_one() {
+    fn a_reply_that_no_hub_sends_is_called_unexpected() {
         assert!(refused("<html>").contains("422"));
-        assert!(refused(r#"{"error":"no"}"#).contains("makes no sense"));
+        assert!(refused(r#"{"error":"no"}"#).contains("unexpected reply"));
     }
 }

@@ -4,45 +4,45 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+pub use countersign_client::address::AddressSource;
+use countersign_client::address::{HubAddress, is_loopback, not_a_hub, plain_warning};
 use reqwest::{ClientBuilder, Url, redirect};
 use serde::Deserialize;
 
-use crate::screen::complain;
-pub use countersign_client::address::Place;
-use countersign_client::address::{Address, is_loopback, not_a_hub, plain_warning};
+use crate::screen::print_error;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Debug, Clone)]
-pub struct Location {
+pub struct HubLocation {
     pub url: Url,
     pub token: String,
-    pub place: Place,
+    pub source: AddressSource,
 }
 
 #[derive(Deserialize)]
-struct HubFile {
+struct ClientHubFile {
     url: String,
     token: String,
 }
 
-impl Location {
+impl HubLocation {
     pub fn find(data: impl FnOnce() -> Result<PathBuf>) -> Result<Self> {
-        let address = Address::find(data, |file: HubFile| (file.url, Some(file.token)))?;
-        let named_by = match &address.place {
-            Place::Environment => "COUNTERSIGN_URL",
-            Place::DataDirectory(_) => "hub.json",
+        let address = HubAddress::find(data, |file: ClientHubFile| (file.url, Some(file.token)))?;
+        let named_by = match &address.source {
+            AddressSource::Environment => "COUNTERSIGN_URL",
+            AddressSource::DataDirectory(_) => "hub.json",
         };
-        let location = Self::named(&address.url, address.token, address.place).context(named_by)?;
+        let location = Self::named(&address.url, address.token, address.source).context(named_by)?;
         let is_https = location.url.scheme() == "https";
         let host = location.url.host_str().unwrap_or_default();
         if let Some(warning) = plain_warning(is_https, host, &location.shown_url()) {
-            complain(&warning);
+            print_error(&warning);
         }
         Ok(location)
     }
 
-    pub fn named(url: &str, token: String, place: Place) -> Result<Self> {
+    pub fn named(url: &str, token: String, source: AddressSource) -> Result<Self> {
         let parsed = Url::parse(url).with_context(|| format!("{url} is not a URL"))?;
         if !matches!(parsed.scheme(), "http" | "https") || parsed.host().is_none() {
             return Err(not_a_hub(url).into());
@@ -50,11 +50,11 @@ impl Location {
         Ok(Self {
             url: parsed,
             token,
-            place,
+            source,
         })
     }
 
-    /// The address without what may be secret in it.
+    /// The address without credentials or path.
     pub fn shown_url(&self) -> String {
         self.url.origin().ascii_serialization()
     }
@@ -63,7 +63,7 @@ impl Location {
         is_loopback(self.url.host_str().unwrap_or_default())
     }
 
-    /// An HTTP client for this hub, without a limit to how long a reply may take.
+    /// An HTTP client for this hub, without an overall request timeout.
     pub fn http(&self) -> ClientBuilder {
         let builder = reqwest::Client::builder()
             .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
@@ -73,14 +73,15 @@ impl Location {
         self.trust(builder)
     }
 
-    /// Which certificates to believe. The system's, with two exceptions. Plain HTTP needs none, and a machine without a
-    /// trust store must be able to use it. A hub that serves TLS is reached on loopback by its own `hub.json`, where no
-    /// certificate carries the name 127.0.0.1; whoever can listen there can read plain HTTP as well, so nothing is lost.
+    /// Certificate checks use the system's trust store, with two exceptions. Plain HTTP needs no certificates and
+    /// must work on a machine without a trust store. A hub that serves TLS is reached on loopback through its own
+    /// `hub.json`, where no certificate carries the name 127.0.0.1; a process that can listen there could read plain
+    /// HTTP as well, so skipping the check loses nothing.
     fn trust(&self, builder: ClientBuilder) -> ClientBuilder {
         if self.url.scheme() == "http" {
             return builder.tls_certs_only([]);
         }
-        let own_machine = self.is_loopback() && self.place != Place::Environment;
+        let own_machine = self.is_loopback() && self.source != AddressSource::Environment;
         builder.tls_danger_accept_invalid_certs(own_machine)
     }
 }
@@ -90,10 +91,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_of_an_address_holds_no_secret() {
-        let location = Location::named("https://me:pw@hub.example/below", String::new(), Place::Environment).unwrap();
+    fn the_shown_address_holds_no_secret() {
+        let location = HubLocation::named(
+            "https://me:pw@hub.example/below",
+            String::new(),
+            AddressSource::Environment,
+        )
+        .unwrap();
         assert_eq!(location.shown_url(), "https://hub.example");
         assert!(!location.is_loopback());
-        assert!(Location::named("ftp://hub.example", String::new(), Place::Environment).is_err());
+        assert!(HubLocation::named("ftp://hub.example", String::new(), AddressSource::Environment).is_err());
     }
 }

@@ -1,34 +1,36 @@
-//! The way to the hub. A hub that was started anew has another token for its own machine, and perhaps another port; both are
-//! found where they were found the first time.
+//! A client that can locate its hub again: after a restart the hub has a new local token and perhaps another port,
+//! both found in the same data directory.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
 
-use super::{Client, Location, Place};
+use super::{AddressSource, HubClient, HubLocation};
 
-pub struct Reach {
-    client: Mutex<Arc<Client>>,
+pub struct RelocatingClient {
+    client: Mutex<Arc<HubClient>>,
 }
 
-impl Reach {
-    pub fn new(location: Location) -> Result<Self> {
+impl RelocatingClient {
+    pub fn new(location: HubLocation) -> Result<Self> {
         Ok(Self {
-            client: Mutex::new(Arc::new(Client::new(location)?)),
+            client: Mutex::new(Arc::new(HubClient::new(location)?)),
         })
     }
 
-    pub fn client(&self) -> Arc<Client> {
+    pub fn client(&self) -> Arc<HubClient> {
         Arc::clone(&self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Looks again where the hub is. Whoever named it in the environment meant that one and no other.
-    pub fn renew(&self) {
-        let Place::DataDirectory(data) = self.client().location().place.clone() else {
+    /// Locates the hub again. An address from the environment is fixed and is not looked up again.
+    pub fn relocate(&self) {
+        let AddressSource::DataDirectory(data) = self.client().location().source.clone() else {
             return;
         };
-        let Ok(found) = Location::find(|| Ok(data)) else { return };
-        if let Ok(client) = Client::new(found) {
+        let Ok(found) = HubLocation::find(|| Ok(data)) else {
+            return;
+        };
+        if let Ok(client) = HubClient::new(found) {
             *self.client.lock().unwrap_or_else(PoisonError::into_inner) = Arc::new(client);
         }
     }

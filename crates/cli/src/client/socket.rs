@@ -1,4 +1,4 @@
-//! The hub's socket for runs. It is opened as every other request is made: same address, same token, same certificates.
+//! The WebSocket for runs, opened with the same address, token and certificates as every other request.
 
 use std::time::Duration;
 
@@ -16,78 +16,78 @@ use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message};
 
-use super::{Client, HubError};
+use super::{ClientError, HubClient};
 
-const OPENING: Duration = Duration::from_secs(10);
-const FAREWELL: Duration = Duration::from_secs(1);
-const SENDING: Duration = Duration::from_secs(30);
-/// The hub says something at least every 30 seconds, if only that it is still there.
-const SILENCE: Duration = Duration::from_secs(75);
-/// No event comes near it.
-const LARGEST_FRAME: usize = 64 * 1024 * 1024;
+const OPEN_TIMEOUT: Duration = Duration::from_secs(10);
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
+const SEND_TIMEOUT: Duration = Duration::from_secs(30);
+/// The hub sends at least a ping every 30 seconds.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
+/// Far above the size of any event.
+const MAX_FRAME_BYTES: usize = 64 * 1024 * 1024;
 
 pub struct Socket(WebSocketStream<Upgraded>);
 
-/// The connection has ended, and why.
+/// The connection closed, with the reason.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct Lost(pub String);
+pub struct SocketClosed(pub String);
 
 impl Socket {
-    pub async fn open(client: &Client) -> Result<Self, HubError> {
+    pub async fn open(client: &HubClient) -> Result<Self, ClientError> {
         let url = client.location().shown_url();
-        let too_long = || HubError::Unreachable(format!("the hub at {url} cannot be reached: it took too long"));
-        timeout(OPENING, upgrade(client))
+        let too_long = || ClientError::Unreachable(format!("the hub at {url} cannot be reached: it took too long"));
+        timeout(OPEN_TIMEOUT, upgrade(client))
             .await
             .unwrap_or_else(|_| Err(too_long()))
     }
 
-    pub async fn send(&mut self, message: &ClientMessage, request_id: &str) -> Result<(), Lost> {
+    pub async fn send(&mut self, message: &ClientMessage, request_id: &str) -> Result<(), SocketClosed> {
         let frame = Message::text(message.frame(Some(request_id)));
-        match timeout(SENDING, self.0.send(frame)).await {
-            Ok(sent) => sent.map_err(|error| ended(&error)),
-            Err(_) => Err(Lost("the hub takes nothing any more".to_owned())),
+        match timeout(SEND_TIMEOUT, self.0.send(frame)).await {
+            Ok(sent) => sent.map_err(|error| closed(&error)),
+            Err(_) => Err(SocketClosed("the hub stopped reading from the connection".to_owned())),
         }
     }
 
-    /// The next thing the hub says. Nothing is lost when the future is dropped before it is there.
-    pub async fn next(&mut self) -> Result<String, Lost> {
+    /// The next text message from the hub. Cancel-safe: dropping the future loses no message.
+    pub async fn next(&mut self) -> Result<String, SocketClosed> {
         loop {
-            let message = timeout(SILENCE, self.0.next()).await;
-            match message.map_err(|_| Lost("nothing was heard of the hub for too long".to_owned()))? {
+            let message = timeout(IDLE_TIMEOUT, self.0.next()).await;
+            match message.map_err(|_| SocketClosed("the hub sent nothing for too long".to_owned()))? {
                 Some(Ok(Message::Text(text))) => return Ok(text.to_string()),
                 Some(Ok(Message::Close(frame))) => {
-                    // It waits for the reply, which is sent only now.
-                    let _ = timeout(FAREWELL, self.0.flush()).await;
+                    // The close reply is queued; the flush sends it, and the hub waits for it.
+                    let _ = timeout(CLOSE_TIMEOUT, self.0.flush()).await;
                     let why = frame.map(|frame| format!(": {}", frame.reason)).unwrap_or_default();
-                    return Err(Lost(format!("the hub closed the connection{why}")));
+                    return Err(SocketClosed(format!("the hub closed the connection{why}")));
                 }
-                None => return Err(Lost("the hub closed the connection".to_owned())),
+                None => return Err(SocketClosed("the hub closed the connection".to_owned())),
                 Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Binary(_) | Message::Frame(_))) => {}
-                Some(Err(error)) => return Err(ended(&error)),
+                Some(Err(error)) => return Err(closed(&error)),
             }
         }
     }
 }
 
-fn ended(error: &Error) -> Lost {
+fn closed(error: &Error) -> SocketClosed {
     match error {
-        // What the system calls it helps nobody.
+        // The operating system's error text would not help the user here.
         Error::Io(_)
         | Error::ConnectionClosed
         | Error::AlreadyClosed
         | Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => {
-            Lost("the connection to the hub ended".to_owned())
+            SocketClosed("the connection to the hub ended".to_owned())
         }
-        error => Lost(format!("the connection to the hub ended: {error}")),
+        error => SocketClosed(format!("the connection to the hub ended: {error}")),
     }
 }
 
-async fn upgrade(client: &Client) -> Result<Socket, HubError> {
+async fn upgrade(client: &HubClient) -> Result<Socket, ClientError> {
     let location = client.location();
-    let unreachable = |error: reqwest::Error| HubError::unreachable(&error, location);
+    let unreachable = |error: reqwest::Error| ClientError::unreachable(&error, location);
     let key = generate_key();
-    // HTTP/2 has no such upgrade.
+    // An HTTP/2 connection does not support this upgrade.
     let http = location.http().http1_only().build().map_err(unreachable)?;
     let request = http
         .get(client.url(&["ws"]))
@@ -100,15 +100,15 @@ async fn upgrade(client: &Client) -> Result<Socket, HubError> {
     let status = response.status();
     if status != StatusCode::SWITCHING_PROTOCOLS {
         let body = response.bytes().await.map_err(unreachable)?;
-        return Err(HubError::refused(status, &body));
+        return Err(ClientError::refused(status, &body));
     }
     if !accepts(&response, &key) {
-        return Err(HubError::strange("it opens a socket of another kind".to_owned()));
+        return Err(ClientError::unexpected("its WebSocket handshake is invalid".to_owned()));
     }
     let stream = response.upgrade().await.map_err(unreachable)?;
     let config = WebSocketConfig::default()
-        .max_message_size(Some(LARGEST_FRAME))
-        .max_frame_size(Some(LARGEST_FRAME));
+        .max_message_size(Some(MAX_FRAME_BYTES))
+        .max_frame_size(Some(MAX_FRAME_BYTES));
     Ok(Socket(
         WebSocketStream::from_raw_socket(stream, Role::Client, Some(config)).await,
     ))

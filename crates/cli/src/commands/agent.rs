@@ -4,36 +4,36 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::agent_side::kept::KeptAgent;
+use super::agent_side::kept::StoredAgent;
 use super::{callback, present};
-use crate::args::{AgentCommand, SignatureAlg};
-use crate::client::{Client, Place, typed};
-use crate::screen::{self, Instant, Table, escape};
+use crate::args::{AgentCommand, SignatureAlgArg};
+use crate::client::{AddressSource, HubClient, typed};
+use crate::screen::{self, HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
-struct Credentials {
+struct NewCredentials {
     agent_id: String,
     token: String,
     signing_key: String,
-    old_valid_until: Option<Instant>,
+    old_valid_until: Option<HubTime>,
 }
 
 #[derive(Deserialize)]
-struct Agent {
+struct ListedAgent {
     agent_id: String,
     signature_alg: String,
-    created_at: Instant,
+    created_at: HubTime,
     tokens: u64,
     signing_keys: u64,
     open: u64,
 }
 
 #[derive(Deserialize)]
-struct Removed {
+struct RemovedAgent {
     agent_id: String,
 }
 
-pub async fn run(command: AgentCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
         AgentCommand::Add { id, signature_alg } => add(&id, signature_alg, client, json).await,
         AgentCommand::List => list(client, json).await,
@@ -43,25 +43,25 @@ pub async fn run(command: AgentCommand, client: &Client, json: bool) -> Result<S
     }
 }
 
-async fn add(id: &str, alg: Option<SignatureAlg>, client: &Client, json: bool) -> Result<String> {
+async fn add(id: &str, alg: Option<SignatureAlgArg>, client: &HubClient, json: bool) -> Result<String> {
     let mut body = json!({ "id": id });
     if let Some(alg) = alg {
         body["signature_alg"] = alg.as_str().into();
     }
     let reply = client.post(&["v1", "admin", "agents"], &body).await?;
-    present(&reply, json, |made: Credentials| {
+    present(&reply, json, |made: NewCredentials| {
         format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made))
     })
 }
 
-async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &Client, json: bool) -> Result<String> {
+async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json: bool) -> Result<String> {
     let mut body = json!({ "id": id });
     if let Some(seconds) = overlap_seconds {
         body["overlap_seconds"] = seconds.into();
     }
     let reply = client.post(&["v1", "admin", "agents", "rotate"], &body).await?;
-    renew_kept(&reply, client);
-    present(&reply, json, |made: Credentials| {
+    renew_stored(&reply, client);
+    present(&reply, json, |made: NewCredentials| {
         let until = made.old_valid_until.as_ref();
         let until = until
             .map(|at| format!(" The old ones are valid until {at}."))
@@ -74,21 +74,21 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &Client, json: b
     })
 }
 
-/// On the hub's own machine the commands of an agent go on by themselves. Where that fails, the new secrets must be shown
-/// all the same: the hub does not tell them again.
-fn renew_kept(reply: &Value, client: &Client) {
-    let Place::DataDirectory(data) = &client.location().place else {
+/// Updates the stored credential on the hub's own machine, so that agent commands keep working. A failure is only
+/// reported: the new secrets must still be shown, because the hub does not return them again.
+fn renew_stored(reply: &Value, client: &HubClient) {
+    let AddressSource::DataDirectory(data) = &client.location().source else {
         return;
     };
-    let renewed = typed::<KeptAgent>(reply)
+    let renewed = typed::<StoredAgent>(reply)
         .map_err(Into::into)
         .and_then(|made| made.renew(data));
     if let Err(error) = renewed {
-        screen::complain(&format!("{error:#}"));
+        screen::print_error(&format!("{error:#}"));
     }
 }
 
-fn secrets(made: &Credentials) -> String {
+fn secrets(made: &NewCredentials) -> String {
     format!(
         "  token        {}\n  signing key  {}\n\nKeep them now: they are not shown again.\n",
         escape(&made.token),
@@ -96,10 +96,10 @@ fn secrets(made: &Credentials) -> String {
     )
 }
 
-async fn list(client: &Client, json: bool) -> Result<String> {
+async fn list(client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "admin", "agents"], &[], "agents").await?;
-    present(&reply, json, |agents: Vec<Agent>| {
-        let mut table = Table::new(&["AGENT", "SIGNED WITH", "TOKENS", "SIGNING KEYS", "OPEN", "ADDED"]);
+    present(&reply, json, |agents: Vec<ListedAgent>| {
+        let mut table = TextTable::new(&["AGENT", "SIGNED WITH", "TOKENS", "SIGNING KEYS", "OPEN", "ADDED"]);
         for agent in agents {
             let counts = [agent.tokens, agent.signing_keys, agent.open].map(|count| count.to_string());
             let [tokens, keys, open] = counts;
@@ -116,11 +116,11 @@ async fn list(client: &Client, json: bool) -> Result<String> {
     })
 }
 
-async fn remove(id: &str, client: &Client, json: bool) -> Result<String> {
+async fn remove(id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client
         .post(&["v1", "admin", "agents", "remove"], &json!({ "id": id }))
         .await?;
-    present(&reply, json, |gone: Removed| {
+    present(&reply, json, |gone: RemovedAgent| {
         format!("Agent {} removed.\n", escape(&gone.agent_id))
     })
 }

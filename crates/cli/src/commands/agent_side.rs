@@ -1,4 +1,4 @@
-//! The commands of an agent. A hub's answer that is there is no failure: what it was, the exit code says.
+//! The commands of an agent. Any outcome counts as success of the command; the exit code says which outcome it was.
 
 pub mod act;
 mod ask;
@@ -47,7 +47,7 @@ pub fn now() -> Timestamp {
     Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
-/// A variable of the environment; an empty one is none.
+/// An environment variable; an empty one counts as unset.
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

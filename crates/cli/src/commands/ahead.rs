@@ -1,4 +1,4 @@
-//! `ahead`: a text that answers the next cue of an agent in a terminal; what waits; and taking one back.
+//! `ahead`: types a text ahead for an agent's next cue, lists such texts, or takes one back.
 
 use anyhow::Result;
 use serde::Deserialize;
@@ -7,23 +7,23 @@ use serde_json::json;
 use super::answer::read_free_text;
 use super::{present, terminals};
 use crate::args::AheadArgs;
-use crate::client::Client;
-use crate::screen::{self, Instant, Table, escape};
+use crate::client::HubClient;
+use crate::screen::{self, HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
-struct Waiting {
+struct QueuedText {
     id: i64,
     person: String,
     text: String,
-    created_at: Instant,
+    created_at: HubTime,
 }
 
 #[derive(Deserialize)]
-struct Typed {
+struct NewText {
     id: i64,
 }
 
-pub async fn run(args: &AheadArgs, client: &Client, json: bool) -> Result<String> {
+pub async fn run(args: &AheadArgs, client: &HubClient, json: bool) -> Result<String> {
     match (&args.text, args.drop) {
         (Some(text), _) => write(&args.agent_id, &read_free_text(text)?, client, json).await,
         (None, Some(id)) => take_back(&args.agent_id, id, client, json).await,
@@ -31,7 +31,7 @@ pub async fn run(args: &AheadArgs, client: &Client, json: bool) -> Result<String
     }
 }
 
-async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Result<String> {
+async fn write(agent_id: &str, text: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client
         .post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text }))
         .await?;
@@ -40,7 +40,7 @@ async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Resul
     } else {
         open_question(agent_id, client).await
     };
-    present(&reply, json, |typed: Typed| {
+    present(&reply, json, |typed: NewText| {
         let agent_id = escape(agent_id);
         let waits = waits.map(|id| {
             let id = escape(&id);
@@ -54,15 +54,15 @@ async fn write(agent_id: &str, text: &str, client: &Client, json: bool) -> Resul
     })
 }
 
-/// What the agent waits for right now: whoever writes ahead may have meant that. The text is kept without knowing.
-async fn open_question(agent_id: &str, client: &Client) -> Option<String> {
+/// The cue the agent waits for now, as a hint: the person may have meant to answer it. The text is stored anyway.
+async fn open_question(agent_id: &str, client: &HubClient) -> Option<String> {
     let terminals = terminals::read(client).await.ok()?;
     let terminal = terminals.into_iter().find(|terminal| terminal.agent_id == agent_id)?;
     let is_there = matches!(terminal.presence.state.as_deref(), Some("waiting" | "paused"));
     terminal.last_cue_id.filter(|_| is_there)
 }
 
-async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Result<String> {
+async fn take_back(agent_id: &str, id: i64, client: &HubClient, json: bool) -> Result<String> {
     client
         .post(
             &["v1", "terminals", agent_id, "ahead", &id.to_string(), "drop"],
@@ -75,12 +75,12 @@ async fn take_back(agent_id: &str, id: i64, client: &Client, json: bool) -> Resu
     Ok(format!("{} does not get text {id}.\n", escape(agent_id)))
 }
 
-async fn list(agent_id: &str, client: &Client, json: bool) -> Result<String> {
+async fn list(agent_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client
         .get_field(&["v1", "terminals", agent_id, "ahead"], &[], "ahead")
         .await?;
-    present(&reply, json, |waiting: Vec<Waiting>| {
-        let mut table = Table::new(&["NUMBER", "PERSON", "WRITTEN", "TEXT"]);
+    present(&reply, json, |waiting: Vec<QueuedText>| {
+        let mut table = TextTable::new(&["NUMBER", "PERSON", "WRITTEN", "TEXT"]);
         for one in waiting {
             table.row([one.id.to_string(), one.person, one.created_at.to_string(), one.text]);
         }

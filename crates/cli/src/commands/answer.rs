@@ -1,4 +1,4 @@
-//! `answer`: reads the item, turns what was typed into the value its question wants, and sends one resolution.
+//! `answer`: reads the item, turns the input into the value its question wants, and sends one resolution.
 
 mod choice;
 mod files;
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::AnswerArgs;
-use crate::client::{Client, HubError, typed};
-use crate::item::{Item, Question, Step};
+use crate::client::{ClientError, HubClient, typed};
+use crate::item::{ChecklistStep, Item, ItemQuestion};
 use crate::screen::{self, escape};
 
 pub use choice::roles;
 pub use form::{kind_words, read_free_text};
 
 #[derive(Deserialize)]
-struct Reply {
+struct ResolveReply {
     status: String,
     resolution_id: String,
 }
 
-pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<String> {
+pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<String> {
     let item = read_item(&args.id, client).await?;
-    if let Some(outcome) = lost(&item) {
+    if let Some(outcome) = already_decided(&item) {
         bail!(outcome);
     }
     let body = resolution(args, &item)?;
@@ -35,14 +35,14 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     if json {
         return Ok(screen::json(&reply));
     }
-    let reply: Reply = typed(&reply)?;
-    // The hub says who answered, so it is read back instead of being guessed from the token in use.
+    let reply: ResolveReply = typed(&reply)?;
+    // The item is read back for the actor, because the hub attests it.
     let decided = read_item(&args.id, client)
         .await
         .ok()
         .and_then(|item| item.outcome_in_short());
     let words = decided.unwrap_or(reply.status);
-    // What came from a file or on standard input may be no sight for a screen.
+    // Values from a file or standard input are not echoed: they may be long or sensitive.
     let filled_in = if args.fields.is_empty() {
         String::new()
     } else {
@@ -55,22 +55,22 @@ pub async fn run(args: &AnswerArgs, client: &Client, json: bool) -> Result<Strin
     ))
 }
 
-async fn read_item(id: &str, client: &Client) -> Result<Item, HubError> {
+async fn read_item(id: &str, client: &HubClient) -> Result<Item, ClientError> {
     typed(&client.get(&["v1", "inbox", id], &[]).await?)
 }
 
-/// Whoever comes second is told who was first.
-async fn explain(error: HubError, id: &str, client: &Client) -> anyhow::Error {
+/// Replaces an `already_terminal` error with the decision that came first.
+async fn explain(error: ClientError, id: &str, client: &HubClient) -> anyhow::Error {
     if error.has_code("already_terminal")
         && let Ok(item) = read_item(id, client).await
-        && let Some(outcome) = lost(&item)
+        && let Some(outcome) = already_decided(&item)
     {
         return anyhow!(outcome);
     }
     error.into()
 }
 
-fn lost(item: &Item) -> Option<String> {
+fn already_decided(item: &Item) -> Option<String> {
     let winner = item.resolution.as_ref()?;
     Some(format!(
         "{} is already {} at {} (already_terminal)",
@@ -125,9 +125,9 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
     };
     if let Some(text) = &args.text {
         check_takes_text(item, question)?;
-        return said(text, args, item);
+        return text_value(text, args, item);
     }
-    if let Question::Select(choices) = question
+    if let ItemQuestion::Select(choices) = question
         && choices.many
         && args.fields.is_empty()
     {
@@ -139,39 +139,39 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
         _ => bail!("{} takes one value: put it in quotes (invalid_field)", item.id),
     };
     match question {
-        Question::Form { .. } if args.fields.is_empty() => form::read_object(typed),
-        Question::Form { schema } => form::from_fields(schema, &args.fields),
+        ItemQuestion::Form { .. } if args.fields.is_empty() => form::read_object(typed),
+        ItemQuestion::Form { schema } => form::from_fields(schema, &args.fields),
         _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
-        Question::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
-        Question::Select(choices) => choice::select(choices, typed).map(Value::from),
-        Question::Text => said(typed, args, item),
-        Question::Unknown => Ok(typed.into()),
+        ItemQuestion::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
+        ItemQuestion::Select(choices) => choice::select(choices, typed).map(Value::from),
+        ItemQuestion::Text => text_value(typed, args, item),
+        ItemQuestion::Unknown => Ok(typed.into()),
     }
 }
 
-/// A text that says something, unless files do, or nothing is an answer.
-fn said(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
+/// A non-blank text, unless files come with it or an empty answer is allowed.
+fn text_value(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
     let text = form::read_free_text(typed)?;
-    if text.trim().is_empty() && args.files.is_empty() && !item.takes_nothing() {
+    if text.trim().is_empty() && args.files.is_empty() && !item.allows_empty() {
         bail!("--text is blank: write something (invalid_field)");
     }
     Ok(text.into())
 }
 
-/// Refused here where the hub would refuse it, in words that say what would do.
-fn check_takes_text(item: &Item, question: &Question) -> Result<()> {
+/// Refuses here, with a hint, text that the hub would refuse.
+fn check_takes_text(item: &Item, question: &ItemQuestion) -> Result<()> {
     match question {
         _ if item.open_ended => Ok(()),
-        Question::Text | Question::Unknown => Ok(()),
-        Question::Confirm(choices) | Question::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
-        Question::Confirm(choices) | Question::Select(choices) => {
+        ItemQuestion::Text | ItemQuestion::Unknown => Ok(()),
+        ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
+        ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) => {
             bail!(
                 "{} takes no other text: answer with {} (invalid_field)",
                 item.id,
                 choice::list(&choices.options)
             )
         }
-        Question::Form { .. } => {
+        ItemQuestion::Form { .. } => {
             bail!(
                 "{} takes no free text: fill in its form with --field NAME=VALUE (invalid_field)",
                 item.id
@@ -190,8 +190,8 @@ fn not_a_question(item: &Item) -> anyhow::Error {
     }
 }
 
-/// The whole checklist with the named steps done; what the agent sent as done stays so.
-fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<Step>> {
+/// The whole checklist with the named steps done; steps already done stay done.
+fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<ChecklistStep>> {
     let mut steps = item
         .action
         .as_ref()
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn free_text_is_for_those_who_take_it() {
+    fn free_text_is_refused_where_the_question_does_not_allow_it() {
         let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
         let form = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
         for (question, wanted) in [
@@ -374,13 +374,13 @@ mod tests {
     }
 
     #[test]
-    fn the_loser_is_told_who_won() {
+    fn a_late_answer_is_told_the_earlier_decision() {
         let won = json!({
             "resolution_id": "res_1", "resolution": "answered", "value": "approve", "edited": false, "defaulted": false,
             "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z",
         });
         let item = item("ask", &json!({"resolution": won}));
         let expected = "msg_1 is already answered approve by human:ann at 2026-06-04T15:00:01.000Z (already_terminal)";
-        assert_eq!(lost(&item).as_deref(), Some(expected));
+        assert_eq!(already_decided(&item).as_deref(), Some(expected));
     }
 }

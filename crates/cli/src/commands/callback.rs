@@ -6,17 +6,17 @@ use serde_json::{Value, json};
 
 use super::present;
 use crate::args::CallbackCommand;
-use crate::client::{Client, HubError};
-use crate::screen::{Table, escape};
+use crate::client::{ClientError, HubClient};
+use crate::screen::{TextTable, escape};
 
 #[derive(Deserialize)]
-pub struct Callback {
+pub struct ListedCallback {
     pub agent_id: String,
     pub host: String,
     pub state: Option<String>,
 }
 
-pub async fn run(command: CallbackCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: CallbackCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
         CallbackCommand::Add { agent, host } => {
             let path = ["v1", "admin", "callbacks"];
@@ -34,12 +34,12 @@ pub async fn run(command: CallbackCommand, client: &Client, json: bool) -> Resul
     }
 }
 
-async fn change(path: &[&str], agent: &str, host: &str, client: &Client, json: bool) -> Result<String> {
+async fn change(path: &[&str], agent: &str, host: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client.post(path, &json!({ "agent_id": agent, "host": host })).await?;
-    present(&reply, json, |callback: Callback| words(&callback))
+    present(&reply, json, |callback: ListedCallback| words(&callback))
 }
 
-fn words(callback: &Callback) -> String {
+fn words(callback: &ListedCallback) -> String {
     let agent = escape(&callback.agent_id);
     let host = escape(&callback.host);
     match callback.state.as_deref() {
@@ -53,17 +53,17 @@ fn words(callback: &Callback) -> String {
 }
 
 /// The registered hosts of one agent, or of all.
-pub async fn list(agent: Option<&str>, client: &Client) -> Result<Value, HubError> {
+pub async fn list(agent: Option<&str>, client: &HubClient) -> Result<Value, ClientError> {
     let query: Vec<(&str, &str)> = agent.map(|agent| ("agent_id", agent)).into_iter().collect();
     client
         .get_field(&["v1", "admin", "callbacks"], &query, "callbacks")
         .await
 }
 
-async fn show_list(agent: Option<&str>, client: &Client, json: bool) -> Result<String> {
+async fn show_list(agent: Option<&str>, client: &HubClient, json: bool) -> Result<String> {
     let reply = list(agent, client).await?;
-    present(&reply, json, |callbacks: Vec<Callback>| {
-        let mut table = Table::new(&["AGENT", "HOST", "STATE"]);
+    present(&reply, json, |callbacks: Vec<ListedCallback>| {
+        let mut table = TextTable::new(&["AGENT", "HOST", "STATE"]);
         for callback in callbacks {
             table.row([callback.agent_id, callback.host, callback.state.unwrap_or_default()]);
         }

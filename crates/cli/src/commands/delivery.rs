@@ -5,29 +5,29 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::present;
-use crate::args::{DeliveryCommand, DeliveryState};
-use crate::client::{Client, HubError};
-use crate::screen::{Instant, Table, escape};
+use crate::args::{DeliveryCommand, DeliveryStateArg};
+use crate::client::{ClientError, HubClient};
+use crate::screen::{HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
-pub struct Delivery {
+pub struct ListedDelivery {
     message_id: String,
     agent_id: String,
     host: String,
     state: String,
     attempts: u64,
-    next_attempt_at: Option<Instant>,
-    delivered_at: Option<Instant>,
+    next_attempt_at: Option<HubTime>,
+    delivered_at: Option<HubTime>,
     last_error: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Retried {
+struct RetriedDelivery {
     message_id: String,
     state: String,
 }
 
-pub async fn run(command: DeliveryCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: DeliveryCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
         DeliveryCommand::List { state, limit } => {
             let reply = list(state, limit, client).await?;
@@ -37,7 +37,7 @@ pub async fn run(command: DeliveryCommand, client: &Client, json: bool) -> Resul
             let reply = client
                 .post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id }))
                 .await?;
-            present(&reply, json, |retried: Retried| {
+            present(&reply, json, |retried: RetriedDelivery| {
                 format!(
                     "The delivery of {} is {} again.\n",
                     escape(&retried.message_id),
@@ -48,7 +48,11 @@ pub async fn run(command: DeliveryCommand, client: &Client, json: bool) -> Resul
     }
 }
 
-pub async fn list(state: Option<DeliveryState>, limit: Option<u32>, client: &Client) -> Result<Value, HubError> {
+pub async fn list(
+    state: Option<DeliveryStateArg>,
+    limit: Option<u32>,
+    client: &HubClient,
+) -> Result<Value, ClientError> {
     let limit = limit.map(|limit| limit.to_string());
     let mut query = Vec::new();
     query.extend(state.map(|state| ("state", state.as_str())));
@@ -58,8 +62,8 @@ pub async fn list(state: Option<DeliveryState>, limit: Option<u32>, client: &Cli
         .await
 }
 
-fn table(deliveries: Vec<Delivery>) -> String {
-    let mut table = Table::new(&["MESSAGE", "AGENT", "HOST", "STATE", "ATTEMPTS", "NEWS"]);
+fn table(deliveries: Vec<ListedDelivery>) -> String {
+    let mut table = TextTable::new(&["MESSAGE", "AGENT", "HOST", "STATE", "ATTEMPTS", "NEWS"]);
     for delivery in deliveries {
         let news = news(&delivery);
         let attempts = delivery.attempts.to_string();
@@ -75,7 +79,7 @@ fn table(deliveries: Vec<Delivery>) -> String {
     table.render_or("No deliveries.")
 }
 
-fn news(delivery: &Delivery) -> String {
+fn news(delivery: &ListedDelivery) -> String {
     let delivered = delivery.delivered_at.as_ref().map(|at| format!("delivered at {at}"));
     let next = delivery
         .next_attempt_at

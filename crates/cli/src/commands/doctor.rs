@@ -1,4 +1,4 @@
-//! `doctor`: says what is wrong with a set-up, one line per finding, and what to do about it.
+//! `doctor`: checks a set-up and prints one line per finding, with advice.
 
 mod clock;
 mod config;
@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::Finished;
 use crate::args::Globals;
-use crate::client::{Client, Location, Place};
+use crate::client::{AddressSource, HubClient, HubLocation};
 use crate::screen;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -60,11 +60,11 @@ impl Finding {
 pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
     let data = || data_dir::resolve(globals.data.as_deref());
     let mut findings: Vec<Finding> = config.map(config::check).into_iter().collect();
-    let client = Location::find(data).and_then(Client::new);
-    // A hub named by the environment keeps its files elsewhere.
+    let client = HubLocation::find(data).and_then(HubClient::new);
+    // A hub named by the environment has its files on another machine.
     let elsewhere = client
         .as_ref()
-        .is_ok_and(|client| client.location().place == Place::Environment);
+        .is_ok_and(|client| client.location().source == AddressSource::Environment);
     if !elsewhere {
         findings.extend(files::check(&data()?));
     }
@@ -73,16 +73,12 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
         Err(error) => findings.push(Finding::fail(
             "hub",
             format!("{error:#}"),
-            "nothing else can be checked before",
+            "fix this first: nothing else can be checked",
         )),
     }
     let text = render(&findings, globals.json)?;
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
-    Ok(if ok {
-        Finished::well(text)
-    } else {
-        Finished::failed(text)
-    })
+    Ok(if ok { Finished::ok(text) } else { Finished::failed(text) })
 }
 
 fn render(findings: &[Finding], json: bool) -> Result<String> {

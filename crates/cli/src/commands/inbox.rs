@@ -1,5 +1,5 @@
-//! `inbox`: what waits for a person, urgent first, then the longest waiting. On a terminal a live list that answers by
-//! keys; prompts where the terminal cannot draw; a table or JSON for everything else.
+//! `inbox`: the open items, urgent first, then the longest waiting. A live list on a terminal, prompts if the
+//! terminal cannot draw, a table or JSON otherwise.
 
 mod answer;
 mod content;
@@ -22,36 +22,36 @@ use std::io::IsTerminal;
 use anyhow::Result;
 
 use crate::args::InboxArgs;
-use crate::client::Client;
-use filter::Filter;
+use crate::client::HubClient;
+use filter::InboxFilter;
 
-/// How to talk to whoever reads.
+/// The presentation of the inbox.
 #[derive(Debug, PartialEq)]
-enum Manner {
+enum OutputMode {
     Json,
     Table,
     Prompts,
     Live,
 }
 
-pub async fn run(args: &InboxArgs, client: &Client, json: bool) -> Result<String> {
+pub async fn run(args: &InboxArgs, client: &HubClient, json: bool) -> Result<String> {
     let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
-    let filter = Filter::of(args);
-    match manner(args.plain, json, is_terminal, std::env::var("TERM").ok().as_deref()) {
-        Manner::Json => table::json(client, &filter).await,
-        Manner::Table => table::words(client, &filter).await,
-        Manner::Prompts => plain::run(client, &filter).await,
-        Manner::Live => run::run(client, filter, args.bell).await,
+    let filter = InboxFilter::of(args);
+    match output_mode(args.plain, json, is_terminal, std::env::var("TERM").ok().as_deref()) {
+        OutputMode::Json => table::json(client, &filter).await,
+        OutputMode::Table => table::words(client, &filter).await,
+        OutputMode::Prompts => plain::run(client, &filter).await,
+        OutputMode::Live => run::run(client, filter, args.bell).await,
     }
 }
 
-fn manner(plain: bool, json: bool, is_terminal: bool, term: Option<&str>) -> Manner {
+fn output_mode(plain: bool, json: bool, is_terminal: bool, term: Option<&str>) -> OutputMode {
     match term.unwrap_or_default() {
-        _ if json => Manner::Json,
-        _ if !is_terminal => Manner::Table,
-        "" | "dumb" => Manner::Prompts,
-        _ if plain => Manner::Prompts,
-        _ => Manner::Live,
+        _ if json => OutputMode::Json,
+        _ if !is_terminal => OutputMode::Table,
+        "" | "dumb" => OutputMode::Prompts,
+        _ if plain => OutputMode::Prompts,
+        _ => OutputMode::Live,
     }
 }
 
@@ -60,13 +60,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_drawn_on_is_not_drawn_on() {
+    fn a_terminal_that_cannot_draw_gets_prompts() {
         let xterm = Some("xterm-256color");
-        assert_eq!(manner(false, false, true, xterm), Manner::Live);
-        assert_eq!(manner(true, false, true, xterm), Manner::Prompts);
-        assert_eq!(manner(false, false, true, Some("dumb")), Manner::Prompts);
-        assert_eq!(manner(false, false, true, None), Manner::Prompts);
-        assert_eq!(manner(false, false, false, xterm), Manner::Table);
-        assert_eq!(manner(true, true, true, xterm), Manner::Json);
+        assert_eq!(output_mode(false, false, true, xterm), OutputMode::Live);
+        assert_eq!(output_mode(true, false, true, xterm), OutputMode::Prompts);
+        assert_eq!(output_mode(false, false, true, Some("dumb")), OutputMode::Prompts);
+        assert_eq!(output_mode(false, false, true, None), OutputMode::Prompts);
+        assert_eq!(output_mode(false, false, false, xterm), OutputMode::Table);
+        assert_eq!(output_mode(true, true, true, xterm), OutputMode::Json);
     }
 }

@@ -6,31 +6,31 @@ use serde_json::json;
 
 use super::present;
 use crate::args::KeyCommand;
-use crate::client::Client;
-use crate::screen::{Instant, Table};
+use crate::client::HubClient;
+use crate::screen::{HubTime, TextTable};
 
 #[derive(Deserialize)]
-struct Keys {
-    keys: Vec<Key>,
+struct HubKeys {
+    keys: Vec<HubKey>,
 }
 
 #[derive(Deserialize)]
-struct Key {
+struct HubKey {
     kid: String,
     alg: String,
     public_key: String,
-    retires_at: Option<Instant>,
+    retires_at: Option<HubTime>,
 }
 
-pub async fn run(command: KeyCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: KeyCommand, client: &HubClient, json: bool) -> Result<String> {
     let KeyCommand::Rotate { overlap_seconds } = command;
     let mut body = json!({});
     if let Some(seconds) = overlap_seconds {
         body["overlap_seconds"] = seconds.into();
     }
     let reply = client.post(&["v1", "admin", "keys", "rotate"], &body).await?;
-    present(&reply, json, |Keys { keys }| {
-        let mut table = Table::new(&["KEY", "ALGORITHM", "PUBLIC KEY", "VALID"]);
+    present(&reply, json, |HubKeys { keys }| {
+        let mut table = TextTable::new(&["KEY", "ALGORITHM", "PUBLIC KEY", "VALID"]);
         for key in keys {
             let valid = key
                 .retires_at

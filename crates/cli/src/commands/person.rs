@@ -5,52 +5,52 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::present;
-use crate::args::{PersonCommand, Role};
-use crate::client::Client;
-use crate::screen::{Instant, Table, escape};
+use crate::args::{PersonCommand, RoleArg};
+use crate::client::HubClient;
+use crate::screen::{HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
-struct Access {
+struct NewAccess {
     actor: String,
     token: String,
 }
 
 #[derive(Deserialize)]
-struct Link {
+struct SignInLink {
     actor: String,
     url: String,
-    expires_at: Instant,
+    expires_at: HubTime,
 }
 
 #[derive(Deserialize)]
-struct Removed {
+struct RemovedPerson {
     actor: String,
 }
 
 #[derive(Deserialize)]
-struct Token {
+struct ListedToken {
     id: String,
     kind: String,
     label: String,
-    created_at: Instant,
+    created_at: HubTime,
 }
 
 #[derive(Deserialize)]
-struct Ended {
+struct EndedToken {
     actor: String,
     id: String,
 }
 
 #[derive(Deserialize)]
-struct Person {
+struct ListedPerson {
     name: String,
     actor: String,
     role: String,
-    created_at: Instant,
+    created_at: HubTime,
     tokens: u64,
 }
 
-pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
         PersonCommand::Add { name, role } => add(&name, role, client, json).await,
         PersonCommand::List => list(client, json).await,
@@ -65,13 +65,13 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
             } else {
                 "has another access token"
             };
-            present(&reply, json, |access: Access| words(done, &access))
+            present(&reply, json, |access: NewAccess| words(done, &access))
         }
         PersonCommand::Tokens { name } => tokens(&name, client, json).await,
         PersonCommand::TokenEnd { name, id } => {
             let body = json!({ "name": name, "id": id });
             let reply = client.post(&["v1", "admin", "people", "tokens", "end"], &body).await?;
-            present(&reply, json, |ended: Ended| {
+            present(&reply, json, |ended: EndedToken| {
                 format!(
                     "The token {} of {} has ended.\n",
                     escape(&ended.id),
@@ -83,7 +83,7 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
             let reply = client
                 .post(&["v1", "admin", "people", "link"], &json!({ "name": name }))
                 .await?;
-            present(&reply, json, |link: Link| {
+            present(&reply, json, |link: SignInLink| {
                 let actor = escape(&link.actor);
                 let url = escape(&link.url);
                 format!(
@@ -96,7 +96,7 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
             let reply = client
                 .post(&["v1", "admin", "people", "remove"], &json!({ "name": name }))
                 .await?;
-            present(&reply, json, |removed: Removed| {
+            present(&reply, json, |removed: RemovedPerson| {
                 format!(
                     "{} removed. They are signed out and their tokens no longer work; what they decided stays.\n",
                     escape(&removed.actor)
@@ -106,25 +106,25 @@ pub async fn run(command: PersonCommand, client: &Client, json: bool) -> Result<
     }
 }
 
-async fn add(name: &str, role: Option<Role>, client: &Client, json: bool) -> Result<String> {
+async fn add(name: &str, role: Option<RoleArg>, client: &HubClient, json: bool) -> Result<String> {
     let mut body = json!({ "name": name });
     if let Some(role) = role {
         body["role"] = role.as_str().into();
     }
     let reply = client.post(&["v1", "admin", "people"], &body).await?;
-    present(&reply, json, |access: Access| words("added", &access))
+    present(&reply, json, |access: NewAccess| words("added", &access))
 }
 
-fn words(done: &str, access: &Access) -> String {
+fn words(done: &str, access: &NewAccess) -> String {
     let actor = escape(&access.actor);
     let token = escape(&access.token);
     format!("{actor} {done}.\n\n  token  {token}\n\nKeep it now: it is not shown again.\n")
 }
 
-async fn list(client: &Client, json: bool) -> Result<String> {
+async fn list(client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "admin", "people"], &[], "people").await?;
-    present(&reply, json, |people: Vec<Person>| {
-        let mut table = Table::new(&["NAME", "ACTOR", "ROLE", "TOKENS", "ADDED"]);
+    present(&reply, json, |people: Vec<ListedPerson>| {
+        let mut table = TextTable::new(&["NAME", "ACTOR", "ROLE", "TOKENS", "ADDED"]);
         for person in people {
             let tokens = person.tokens.to_string();
             let added = person.created_at.to_string();
@@ -134,11 +134,11 @@ async fn list(client: &Client, json: bool) -> Result<String> {
     })
 }
 
-async fn tokens(name: &str, client: &Client, json: bool) -> Result<String> {
+async fn tokens(name: &str, client: &HubClient, json: bool) -> Result<String> {
     let path = ["v1", "admin", "people", "tokens"];
     let reply = client.get_field(&path, &[("name", name)], "tokens").await?;
-    present(&reply, json, |tokens: Vec<Token>| {
-        let mut table = Table::new(&["ID", "FOR", "LABEL", "MADE"]);
+    present(&reply, json, |tokens: Vec<ListedToken>| {
+        let mut table = TextTable::new(&["ID", "FOR", "LABEL", "MADE"]);
         for token in tokens {
             let whose = if token.kind == "terminal" {
                 "terminals"

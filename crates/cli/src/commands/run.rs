@@ -1,4 +1,4 @@
-//! `run`: prepares, starts and follows a run. What happens goes to standard error, the result alone to standard output.
+//! `run`: prepares, starts and follows a run. Progress goes to standard error, only the result to standard output.
 
 mod ask;
 mod back;
@@ -23,11 +23,11 @@ use countersign_protocol::runs::PrepareRun;
 use super::Finished;
 use super::answer::read_free_text;
 use crate::args::{ContinueArgs, RunArgs};
-use crate::client::Client;
-use begin::Beginning;
-use follow::Follow;
+use crate::client::HubClient;
+use begin::StartInput;
+use follow::FollowSession;
 
-pub async fn run(args: &RunArgs, client: &Client, json: bool) -> Result<Finished> {
+pub async fn run(args: &RunArgs, client: &HubClient, json: bool) -> Result<Finished> {
     let prepare = PrepareRun {
         run_id: args.run_id.clone(),
         strategy_path: Some(absolute(&args.file)?),
@@ -35,15 +35,15 @@ pub async fn run(args: &RunArgs, client: &Client, json: bool) -> Result<Finished
         cwd: Some(absolute(args.cwd.as_deref().unwrap_or(Path::new(".")))?),
         manifest_path: None,
     };
-    let begun = begin::begin(client, prepare, Beginning::Start(read_free_text(&args.input)?)).await?;
+    let begun = begin::begin(client, prepare, StartInput::Start(read_free_text(&args.input)?)).await?;
     if args.no_wait {
         begun.leave(json)
     } else {
-        Follow::begun(begun, client, json)?.run().await
+        FollowSession::begun(begun, client, json)?.run().await
     }
 }
 
-pub async fn proceed(args: &ContinueArgs, client: &Client, json: bool) -> Result<Finished> {
+pub async fn continue_run(args: &ContinueArgs, client: &HubClient, json: bool) -> Result<Finished> {
     let run_id = Some(args.id.clone());
     let model_override = args.model.clone();
     let prepare = PrepareRun {
@@ -51,24 +51,27 @@ pub async fn proceed(args: &ContinueArgs, client: &Client, json: bool) -> Result
         model_override,
         ..PrepareRun::default()
     };
-    let begun = begin::begin(client, prepare, Beginning::Continue(read_free_text(&args.input)?)).await?;
+    let begun = begin::begin(client, prepare, StartInput::Continue(read_free_text(&args.input)?)).await?;
     if args.no_wait {
         begun.leave(json)
     } else {
-        Follow::begun(begun, client, json)?.run().await
+        FollowSession::begun(begun, client, json)?.run().await
     }
 }
 
-/// From its beginning, as far as the hub remembers it.
-pub async fn follow(run_id: &str, client: &Client, json: bool) -> Result<Finished> {
-    Follow::from_the_beginning(run_id, client, json).await?.run().await
+/// From the first event that the hub still has.
+pub async fn follow(run_id: &str, client: &HubClient, json: bool) -> Result<Finished> {
+    FollowSession::from_the_beginning(run_id, client, json)
+        .await?
+        .run()
+        .await
 }
 
-/// The hub has a current directory of its own.
+/// Paths are sent as absolute ones, because the hub has another current directory.
 fn absolute(path: &Path) -> Result<String> {
-    let path = std::path::absolute(path).with_context(|| format!("{} is no path", path.display()))?;
+    let path = std::path::absolute(path).with_context(|| format!("{} is not a valid path", path.display()))?;
     path.into_os_string()
         .into_string()
         .ok()
-        .context("a path that is no text in UTF-8 cannot be sent to the hub")
+        .context("a path that is not valid UTF-8 cannot be sent to the hub")
 }

@@ -1,4 +1,4 @@
-//! `runs`: which there are, one of them, and following, stopping and continuing it.
+//! `runs`: lists runs; shows, follows, stops and continues one.
 
 mod list;
 mod show;
@@ -8,19 +8,19 @@ mod summary;
 use anyhow::Result;
 
 use super::Finished;
-use super::run::{follow, proceed};
+use super::run::{continue_run, follow};
 use crate::args::{RunsArgs, RunsCommand};
-use crate::client::Client;
+use crate::client::HubClient;
 
-pub async fn run(args: RunsArgs, client: &Client, json: bool) -> Result<Finished> {
+pub async fn run(args: RunsArgs, client: &HubClient, json: bool) -> Result<Finished> {
     match args.command {
         None => {
-            let most = (!args.all).then_some(args.limit as usize);
-            list::run(most, client, json).await.map(Finished::well)
+            let max_runs = (!args.all).then_some(args.limit as usize);
+            list::run(max_runs, client, json).await.map(Finished::ok)
         }
-        Some(RunsCommand::Show { id }) => show::run(&id, client, json).await.map(Finished::well),
+        Some(RunsCommand::Show { id }) => show::run(&id, client, json).await.map(Finished::ok),
         Some(RunsCommand::Follow { id }) => follow(&id, client, json).await,
-        Some(RunsCommand::Stop { id }) => stop::run(&id, client, json).await.map(Finished::well),
-        Some(RunsCommand::Continue(args)) => proceed(&args, client, json).await,
+        Some(RunsCommand::Stop { id }) => stop::run(&id, client, json).await.map(Finished::ok),
+        Some(RunsCommand::Continue(args)) => continue_run(&args, client, json).await,
     }
 }

@@ -1,4 +1,4 @@
-//! `secret set|list|remove`. A value goes in and never comes out.
+//! `secret set|list|remove`. Values are written and never read back.
 
 use std::io::{self, Read};
 
@@ -8,43 +8,43 @@ use serde_json::json;
 
 use super::present;
 use crate::args::SecretCommand;
-use crate::client::Client;
-use crate::screen::{Instant, Table, escape};
+use crate::client::HubClient;
+use crate::screen::{HubTime, TextTable, escape};
 
-/// More than any token or key; a file given by mistake is not read to its end.
+/// Above any token or key; a file given by mistake is not read completely.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
 
 #[derive(Deserialize)]
-struct Secret {
+struct AgentSecret {
     agent_id: String,
     name: String,
 }
 
 #[derive(Deserialize)]
-struct Listed {
+struct ListedSecret {
     agent_id: String,
     name: String,
-    created_at: Instant,
+    created_at: HubTime,
 }
 
-pub async fn run(command: SecretCommand, client: &Client, json: bool) -> Result<String> {
+pub async fn run(command: SecretCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
         SecretCommand::Set { agent, name, value } => {
             let value = value.map_or_else(|| read_value(io::stdin().lock()), Ok)?;
             let body = json!({ "agent_id": agent, "name": name, "value": value });
             let reply = client.post(&["v1", "admin", "secrets"], &body).await?;
-            present(&reply, json, |secret: Secret| words("stored", &secret))
+            present(&reply, json, |secret: AgentSecret| words("stored", &secret))
         }
         SecretCommand::Remove { agent, name } => {
             let body = json!({ "agent_id": agent, "name": name });
             let reply = client.post(&["v1", "admin", "secrets", "remove"], &body).await?;
-            present(&reply, json, |secret: Secret| words("removed", &secret))
+            present(&reply, json, |secret: AgentSecret| words("removed", &secret))
         }
         SecretCommand::List { agent } => list(agent.as_deref(), client, json).await,
     }
 }
 
-fn words(done: &str, secret: &Secret) -> String {
+fn words(done: &str, secret: &AgentSecret) -> String {
     format!(
         "Secret {} of {} {done}.\n",
         escape(&secret.name),
@@ -61,7 +61,7 @@ fn read_value(input: impl Read) -> Result<String> {
     if value.len() as u64 > MAX_SECRET_BYTES {
         bail!("the secret on standard input is longer than {MAX_SECRET_BYTES} bytes");
     }
-    // One line ending only: whatever stands before it may be part of the secret.
+    // Only one line ending is removed: the rest may be part of the secret.
     if value.ends_with('\n') {
         value.pop();
         if value.ends_with('\r') {
@@ -74,11 +74,11 @@ fn read_value(input: impl Read) -> Result<String> {
     Ok(value)
 }
 
-async fn list(agent: Option<&str>, client: &Client, json: bool) -> Result<String> {
+async fn list(agent: Option<&str>, client: &HubClient, json: bool) -> Result<String> {
     let query: Vec<(&str, &str)> = agent.map(|agent| ("agent_id", agent)).into_iter().collect();
     let reply = client.get_field(&["v1", "admin", "secrets"], &query, "secrets").await?;
-    present(&reply, json, |secrets: Vec<Listed>| {
-        let mut table = Table::new(&["AGENT", "NAME", "STORED"]);
+    present(&reply, json, |secrets: Vec<ListedSecret>| {
+        let mut table = TextTable::new(&["AGENT", "NAME", "STORED"]);
         for secret in secrets {
             table.row([secret.agent_id, secret.name, secret.created_at.to_string()]);
         }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn no_secret_is_no_secret() {
+    fn empty_binary_and_endless_input_is_refused() {
         assert!(read_value("\n".as_bytes()).is_err());
         assert!(read_value([0xff].as_slice()).is_err());
         assert!(read_value(io::repeat(b'x')).is_err());

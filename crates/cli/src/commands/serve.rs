@@ -1,4 +1,4 @@
-//! `serve`: runs the hub until it is told to stop.
+//! `serve`: runs the hub until a stop signal.
 
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::args::ServeArgs;
 
-/// Not a flag's own variable: it says nothing to the other commands, which may find it in their environment too.
+/// Not clap's `env`, because other commands may have the variable in their environment and ignore it.
 const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
 pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
@@ -54,7 +54,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
     run_hub(ServeOptions { config, data, pages }, stop).await
 }
 
-/// A session without a terminal: no key pressed there and no closing of its window reaches the hub.
+/// Starts a session without a terminal, so that neither Ctrl-C nor closing the window reaches the hub.
 fn detach() -> Result<()> {
     let is_alone = || rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
     match rustix::process::setsid() {
@@ -64,10 +64,10 @@ fn detach() -> Result<()> {
     }
 }
 
-/// Ids and codes only; `RUST_LOG` sets how much of it.
+/// Logs hold only ids and codes; `RUST_LOG` sets the level.
 fn log_to_stderr() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    // Their traces hold every word that is said over a socket, or to the database.
+    // These crates would trace the full content of sockets and database statements.
     let silenced = ["tungstenite=warn", "tokio_tungstenite=warn", "tokio_postgres=warn"];
     let silenced = silenced.into_iter().flat_map(str::parse);
     let filter = silenced.fold(filter, EnvFilter::add_directive);

@@ -1,4 +1,4 @@
-//! `show`: everything a person needs to decide on one message, then its audit trail.
+//! `show`: everything needed to decide on one message, then its audit trail.
 
 mod sections;
 
@@ -6,13 +6,13 @@ use anyhow::Result;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::client::{Client, HubError, typed};
+use crate::client::{ClientError, HubClient, typed};
 use crate::item::Item;
-use crate::screen::{self, Instant, Table};
+use crate::screen::{self, HubTime, TextTable};
 
 #[derive(Deserialize)]
 struct AuditEntry {
-    at: Instant,
+    at: HubTime,
     actor: String,
     event: String,
     #[serde(default)]
@@ -20,7 +20,7 @@ struct AuditEntry {
     hash: String,
 }
 
-pub async fn run(id: &str, client: &Client, json: bool) -> Result<String> {
+pub async fn run(id: &str, client: &HubClient, json: bool) -> Result<String> {
     let mut item = client.get(&["v1", "inbox", id], &[]).await?;
     let audit = audit_trail(id, client).await?;
     if json {
@@ -38,8 +38,8 @@ pub async fn run(id: &str, client: &Client, json: bool) -> Result<String> {
     Ok(text)
 }
 
-/// Only an owner may read the trail; for everybody else the page simply ends before it.
-async fn audit_trail(id: &str, client: &Client) -> Result<Option<Value>, HubError> {
+/// Only an owner may read the trail; for others the page ends before it.
+async fn audit_trail(id: &str, client: &HubClient) -> Result<Option<Value>, ClientError> {
     match client
         .get_field(&["v1", "admin", "audit"], &[("id", id)], "entries")
         .await
@@ -51,7 +51,7 @@ async fn audit_trail(id: &str, client: &Client) -> Result<Option<Value>, HubErro
 }
 
 fn audit_table(entries: Vec<AuditEntry>) -> String {
-    let mut table = Table::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
+    let mut table = TextTable::new(&["AT", "WHO", "WHAT", "ON CONTENT", "HASH"]);
     let short = |hash: &str| hash.chars().take(12).collect();
     for entry in entries {
         let content = short(entry.content_sha256.as_deref().unwrap_or_default());

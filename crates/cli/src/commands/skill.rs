@@ -1,4 +1,4 @@
-//! `skill build` and `skill check`: one page per app that says how its agents ask, notify or set a task.
+//! `skill build` and `skill check`: one page per app on how its agents ask, notify or set a task.
 
 mod check;
 #[cfg(test)]
@@ -23,12 +23,12 @@ use serde_json::json;
 use super::Finished;
 use crate::args::{BuildArgs, Globals, SkillCommand};
 use crate::screen::{self, escape};
-use files::{Done, Planned};
-use prompt::Prompt;
-use settle::Settled;
+use files::{PlannedFile, WriteResult};
+use prompt::TerminalPrompt;
+use settle::BuildPlan;
 
 pub use check::read as read_skill;
-pub use settings::{Settings, Way};
+pub use settings::{ReturnPath, SkillSettings};
 pub use values::{host_of, resolver as check_resolver};
 
 pub async fn run(command: SkillCommand, globals: &Globals) -> Result<Finished> {
@@ -42,18 +42,18 @@ fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
     let mut input = io::stdin().lock();
     let mut output = io::stderr().lock();
     let prompt = if input.is_terminal() {
-        Some(Prompt::new(&mut input, &mut output))
+        Some(TerminalPrompt::new(&mut input, &mut output))
     } else {
         None
     };
-    let settled = settle::settle(args, prompt)?;
+    let settled = settle::collect_settings(args, prompt)?;
     let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
-    Ok(Finished::well(report(&settled, &files, json)))
+    Ok(Finished::ok(report(&settled, &files, json)))
 }
 
-/// What will be written. The page has to pass the same check that a page changed by hand is held to.
-fn plan(settled: &Settled, as_plugin: bool) -> Result<Vec<Planned>> {
-    let Settled {
+/// The files to write. The page must pass the same check as a page edited by hand.
+fn plan(settled: &BuildPlan, as_plugin: bool) -> Result<Vec<PlannedFile>> {
+    let BuildPlan {
         settings,
         out,
         assumed: _,
@@ -62,7 +62,7 @@ fn plan(settled: &Settled, as_plugin: bool) -> Result<Vec<Planned>> {
     let text = render::page(settings)?;
     check::check(&text, &name)?;
     let skills = if as_plugin { out.join("skills") } else { out.clone() };
-    let mut planned = vec![Planned {
+    let mut planned = vec![PlannedFile {
         path: skills.join(name).join("SKILL.md"),
         text,
     }];
@@ -72,14 +72,14 @@ fn plan(settled: &Settled, as_plugin: bool) -> Result<Vec<Planned>> {
     Ok(planned)
 }
 
-fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -> String {
-    let names = |wanted: Done| {
+fn report(settled: &BuildPlan, files: &[(std::path::PathBuf, WriteResult)], json: bool) -> String {
+    let names = |wanted: WriteResult| {
         let matching = files.iter().filter(move |(_, done)| *done == wanted);
         matching.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
     };
     let settings = &settled.settings;
-    let written = names(Done::Written);
-    let unchanged = names(Done::Unchanged);
+    let written = names(WriteResult::Written);
+    let unchanged = names(WriteResult::Unchanged);
     if json {
         let assumed = &settled.assumed;
         return screen::json(
@@ -92,7 +92,7 @@ fn report(settled: &Settled, files: &[(std::path::PathBuf, Done)], json: bool) -
     if !settled.assumed.is_empty() {
         let assumed = settled.assumed.join(", ");
         text.push_str(&format!(
-            "\nAssumed, because nobody said otherwise: {assumed}. Build it again with the right ones.\n"
+            "\nAssumed, because no value was given: {assumed}. Build it again with the right values.\n"
         ));
     }
     text.push_str(&format!(
@@ -116,7 +116,7 @@ fn check(skill: &Path, json: bool) -> Result<Finished> {
     let text = if json {
         screen::json(&json!({ "skill": name, "ok": true }))
     } else {
-        format!("{name} is sound.\n")
+        format!("{name} is valid.\n")
     };
-    Ok(Finished::well(text))
+    Ok(Finished::ok(text))
 }

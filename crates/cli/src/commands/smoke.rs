@@ -1,4 +1,4 @@
-//! `smoke`: goes once through the whole loop against a running hub, as an agent and as the person who answers it.
+//! `smoke`: runs the whole loop once against a running hub, as the agent and as the person who answers.
 
 mod debts;
 mod fresh;
@@ -16,78 +16,86 @@ mod trial;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::{Identity, Journal, Kind, Progress, Resolved, Ticket, Until};
+use countersign_agent::{Identity, Journal, Kind, Progress, Resolved, Ticket, WaitUntil};
 use tokio::time::Instant;
 
 use super::Finished;
 use crate::args::{Globals, SmokeArgs};
 use crate::screen::escape;
-use debts::Debts;
-use listener::{Delivery, Listener};
-use place::Place;
-use plan::Plan;
-use receiver::Receiver;
-use report::Report;
-use scratch::Scratch;
-use trial::Trial;
+use debts::Cleanup;
+use listener::{CallbackListener, ReceivedPush};
+use place::HubAccess;
+use plan::SmokePlan;
+use receiver::SmokeReceiver;
+use report::SmokeReport;
+use scratch::ScratchDir;
+use trial::AgentHalf;
 
-/// Long enough for a hub that is busy, short enough for a person who waits.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Long enough for a busy hub, short enough for a waiting person.
+const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub async fn run(args: SmokeArgs, globals: &Globals) -> Result<Finished> {
-    let plan = Plan::read(args)?;
-    let mut report = Report::default();
-    let mut debts = Debts::default();
-    // A step that failed has said so in the report, and nothing after it would mean anything.
-    let _ = drive(&plan, globals, &mut report, &mut debts).await;
-    report.check("clean up", debts.settle().await);
+    let plan = SmokePlan::read(args)?;
+    let mut report = SmokeReport::default();
+    let mut cleanup = Cleanup::default();
+    // A failed step is in the report, and later steps would be meaningless.
+    let _ = drive(&plan, globals, &mut report, &mut cleanup).await;
+    report.check("clean up", cleanup.run().await);
     let text = report.render(globals.json);
     Ok(if report.passed() {
-        Finished::well(text)
+        Finished::ok(text)
     } else {
         Finished::failed(text)
     })
 }
 
-async fn drive(plan: &Plan, globals: &Globals, report: &mut Report, debts: &mut Debts) -> Option<()> {
-    let place = report.note("hub", Place::find(plan, globals).await)?;
-    let agent = report.note("agent", place.agent(plan, debts).await)?;
+async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cleanup: &mut Cleanup) -> Option<()> {
+    let hub_access = report.record("hub", HubAccess::find(plan, globals).await)?;
+    let agent = report.record("agent", hub_access.agent(plan, cleanup).await)?;
     let people = match plan.kind {
         Kind::Notify => None,
-        Kind::Ask | Kind::Task => Some(report.note("person", people::gather(plan, &place).await)?),
+        Kind::Ask | Kind::Task => Some(report.record("person", people::gather(plan, &hub_access).await)?),
     };
-    let scratch = report.note("journal", Scratch::new())?;
+    let scratch = report.record("journal", ScratchDir::new())?;
     let listener = match plan.push {
-        true => Some(report.note("callback", open_callback(plan, &place, &agent.id, debts).await)?),
+        true => Some(report.record("callback", open_callback(plan, &hub_access, &agent.id, cleanup).await)?),
         false => None,
     };
     let url = listener.as_ref().map(|listener| listener.url.clone());
-    let trial = report.note("seal", Trial::prepare(plan, &place, agent, people, &scratch, url))?;
-    let ticket = report.note("submit", trial.submit(debts).await)?;
-    report.note("replay", trial.replay(&ticket).await)?;
-    let Some(people) = &trial.people else {
-        report.note("delivered", trial.delivered(&ticket).await)?;
+    let agent_half = report.record(
+        "seal",
+        AgentHalf::prepare(plan, &hub_access, agent, people, &scratch, url),
+    )?;
+    let ticket = report.record("submit", agent_half.submit(cleanup).await)?;
+    report.record("replay", agent_half.replay(&ticket).await)?;
+    let Some(people) = &agent_half.people else {
+        report.record("delivered", agent_half.delivered(&ticket).await)?;
         return Some(());
     };
-    report.note("resolve", people.resolve(&ticket, plan.kind).await)?;
-    debts.ticket = None;
+    report.record("resolve", people.resolve(&ticket, plan.kind).await)?;
+    cleanup.ticket = None;
     let (receiver, resolved) = match listener {
-        Some(listener) => pushed(listener, &trial, &ticket, report).await?,
-        None => pulled(&trial, &ticket, report).await?,
+        Some(listener) => pushed(listener, &agent_half, &ticket, report).await?,
+        None => pulled(&agent_half, &ticket, report).await?,
     };
     report.check("acted once", receiver.acted_once());
-    report.check("changed state", trial.changed_state_is_refused(&resolved));
-    report.check("fresh process", fresh::open(&trial, &resolved));
+    report.check("changed state", agent_half.changed_state_is_refused(&resolved));
+    report.check("fresh process", fresh::open(&agent_half, &resolved));
     Some(())
 }
 
-/// Listens, and has the host approved where the owner's right is at hand.
-async fn open_callback(plan: &Plan, place: &Place, agent_id: &str, debts: &mut Debts) -> Result<(Listener, String)> {
-    let listener = Listener::open(plan).await?;
+/// Listens, and approves the host if the owner's token is available.
+async fn open_callback(
+    plan: &SmokePlan,
+    hub_access: &HubAccess,
+    agent_id: &str,
+    cleanup: &mut Cleanup,
+) -> Result<(CallbackListener, String)> {
+    let listener = CallbackListener::open(plan).await?;
     let host = listener.host()?;
-    let approved = match &place.owner {
+    let approved = match &hub_access.owner {
         Some(owner) => {
-            debts.approve(owner, agent_id, &host).await?;
+            cleanup.approve(owner, agent_id, &host).await?;
             format!("{host} is approved for {agent_id}")
         }
         None => format!("{host} must have been approved for {agent_id}"),
@@ -96,65 +104,70 @@ async fn open_callback(plan: &Plan, place: &Place, agent_id: &str, debts: &mut D
     Ok((listener, words))
 }
 
-/// A receiver that checks with the agent's signing keys and with the public ones of the hub.
-async fn open_receiver<'a>(trial: &'a Trial, ticket: &Ticket) -> Result<(Receiver<'a>, String)> {
-    let hub_keys = trial.hub.public_keys().await?;
+/// A receiver that verifies with the agent's signing keys and the hub's public keys.
+async fn open_receiver<'a>(agent_half: &'a AgentHalf, ticket: &Ticket) -> Result<(SmokeReceiver<'a>, String)> {
+    let hub_keys = agent_half.hub.public_keys().await?;
     let words = format!(
         "{} of the agent, {} of the hub",
-        trial.signing_keys.len(),
+        agent_half.signing_keys.len(),
         hub_keys.len()
     );
-    Ok((Receiver::new(trial, ticket, &hub_keys), words))
+    Ok((SmokeReceiver::new(agent_half, ticket, &hub_keys), words))
 }
 
-/// The hub brings it twice: the first delivery is acted on and told to have failed, as after a crash of the receiver.
+/// The hub delivers twice: the first delivery is acted on and answered with an error, as after a crash of the
+/// receiver.
 async fn pushed<'a>(
-    mut listener: Listener,
-    trial: &'a Trial,
+    mut listener: CallbackListener,
+    agent_half: &'a AgentHalf,
     ticket: &Ticket,
-    report: &mut Report,
-) -> Option<(Receiver<'a>, Resolved)> {
-    let receiver = report.note("keys", open_receiver(trial, ticket).await)?;
-    let first = report.note("push", next(&mut listener, "the push").await)?;
-    let Some(resolved) = report.note("verify", receiver.first(&first)) else {
-        // The next attempt is told to have gone well, so that no failed delivery is left with the hub.
+    report: &mut SmokeReport,
+) -> Option<(SmokeReceiver<'a>, Resolved)> {
+    let receiver = report.record("keys", open_receiver(agent_half, ticket).await)?;
+    let first = report.record("push", next(&mut listener, "the push").await)?;
+    let Some(resolved) = report.record("verify", receiver.first(&first)) else {
+        // The next attempt succeeds, so that no failed delivery is left on the hub.
         let _ = next(&mut listener, "the second attempt").await;
         return None;
     };
     report.check("tampered copy", receiver.refuses_changes(&first));
     report.check("replayed copy", receiver.ignores_replay(&first));
-    if let Some(second) = report.note("second delivery", next(&mut listener, "the second attempt").await) {
+    if let Some(second) = report.record("second delivery", next(&mut listener, "the second attempt").await) {
         report.check("duplicate", receiver.ignores_duplicate(&second));
     }
-    report.check("same by pull", trial.same_by_pull(ticket, &resolved).await);
+    report.check("same by pull", agent_half.same_by_pull(ticket, &resolved).await);
     Some((receiver, resolved))
 }
 
-async fn next(listener: &mut Listener, what: &str) -> Result<(Delivery, String)> {
-    let delivery = tokio::time::timeout(PATIENCE, listener.next()).await;
+async fn next(listener: &mut CallbackListener, what: &str) -> Result<(ReceivedPush, String)> {
+    let delivery = tokio::time::timeout(STEP_TIMEOUT, listener.next()).await;
     let delivery = delivery.ok().flatten().with_context(|| {
         format!(
-            "{what} did not come within {} s; see `countersign delivery list`",
-            PATIENCE.as_secs()
+            "{what} did not arrive within {} s; see `countersign delivery list`",
+            STEP_TIMEOUT.as_secs()
         )
     })?;
-    let words = format!("{what} came, {} bytes", delivery.body.len());
+    let words = format!("{what} arrived, {} bytes", delivery.body.len());
     Ok((delivery, words))
 }
 
-async fn pulled<'a>(trial: &'a Trial, ticket: &Ticket, report: &mut Report) -> Option<(Receiver<'a>, Resolved)> {
-    let receiver = Receiver::new(trial, ticket, &[]);
-    let resolved = report.note("pull", ended(trial, ticket).await)?;
+async fn pulled<'a>(
+    agent_half: &'a AgentHalf,
+    ticket: &Ticket,
+    report: &mut SmokeReport,
+) -> Option<(SmokeReceiver<'a>, Resolved)> {
+    let receiver = SmokeReceiver::new(agent_half, ticket, &[]);
+    let resolved = report.record("pull", ended(agent_half, ticket).await)?;
     report.check("act", receiver.acts_on(&resolved));
-    let again = report.note("second pull", ended(trial, ticket).await)?;
+    let again = report.record("second pull", ended(agent_half, ticket).await)?;
     report.check("duplicate", receiver.ignores_pull(&again));
     Some((receiver, resolved))
 }
 
-async fn ended(trial: &Trial, ticket: &Ticket) -> Result<(Resolved, String)> {
-    match trial
+async fn ended(agent_half: &AgentHalf, ticket: &Ticket) -> Result<(Resolved, String)> {
+    match agent_half
         .hub
-        .wait(ticket, Until::Deadline(Instant::now() + PATIENCE))
+        .wait(ticket, WaitUntil::Deadline(Instant::now() + STEP_TIMEOUT))
         .await?
     {
         Progress::Ended(resolved) => {
@@ -165,11 +178,11 @@ async fn ended(trial: &Trial, ticket: &Ticket) -> Result<(Resolved, String)> {
             );
             Ok((*resolved, words))
         }
-        Progress::Open | Progress::Delivered => bail!("it is not resolved within {} s", PATIENCE.as_secs()),
+        Progress::Open | Progress::Delivered => bail!("it was not resolved within {} s", STEP_TIMEOUT.as_secs()),
     }
 }
 
-/// A name that nobody else has; the SDK's runs are named by random ids.
+/// A unique name, taken from the SDK's random run ids.
 fn fresh_name() -> String {
     let run = Identity::new("smoke").run_id;
     format!(
@@ -181,6 +194,6 @@ fn fresh_name() -> String {
     )
 }
 
-fn open_journal(scratch: &Scratch) -> Result<Journal> {
+fn open_journal(scratch: &ScratchDir) -> Result<Journal> {
     Ok(Journal::open(&scratch.path("journal.db"))?)
 }

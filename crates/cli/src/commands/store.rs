@@ -1,24 +1,24 @@
-//! `store copy`: everything a hub knows, from one database to another.
+//! `store copy`: copies everything a hub knows from one database to another.
 
 mod end;
 mod outcome;
 mod teller;
 
 use anyhow::Result;
-use countersign_store::copy::{Portion, copy};
+use countersign_store::copy::{BatchSize, copy};
 
 use super::Finished;
 use crate::args::{CopyArgs, Globals, StoreCommand};
-use end::End;
-use teller::Teller;
+use end::CopyEnd;
+use teller::ProgressPrinter;
 
 pub async fn run(command: StoreCommand, globals: &Globals) -> Result<Finished> {
     let StoreCommand::Copy(CopyArgs { from, to }) = command;
-    let from = End::source(&from)?;
-    let to = End::target(&to, &from)?;
-    let mut teller = Teller::default();
-    let report = copy(from.place(), to.place(), Portion::default(), |progress| {
-        teller.tell(&progress)
+    let from = CopyEnd::source(&from)?;
+    let to = CopyEnd::target(&to, &from)?;
+    let mut printer = ProgressPrinter::default();
+    let report = copy(from.place(), to.place(), BatchSize::default(), |progress| {
+        printer.print(&progress)
     })
     .await?;
     Ok(outcome::finished(&report, from.place(), to.place(), globals.json))

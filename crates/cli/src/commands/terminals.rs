@@ -1,41 +1,41 @@
-//! `terminals`: agents in terminals, where they are and whether they wait.
+//! `terminals`: agents in terminals, with their directory and presence.
 
 use anyhow::Result;
 use serde::Deserialize;
 
 use super::present;
-use crate::client::{Client, HubError, typed};
-use crate::item::Presence;
-use crate::screen::{Instant, Table, duration_words};
+use crate::client::{ClientError, HubClient, typed};
+use crate::item::TerminalPresence;
+use crate::screen::{HubTime, TextTable, duration_words};
 
 #[derive(Deserialize)]
-pub struct Terminal {
+pub struct ListedTerminal {
     pub agent_id: String,
     runtime: String,
     project_dir: String,
     terminal: String,
     person: String,
-    joined_at: Instant,
-    seen_at: Option<Instant>,
+    joined_at: HubTime,
+    seen_at: Option<HubTime>,
     open: i64,
     ahead: i64,
     pub last_cue_id: Option<String>,
-    pub presence: Presence,
+    pub presence: TerminalPresence,
 }
 
-pub async fn run(client: &Client, json: bool) -> Result<String> {
+pub async fn run(client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "terminals"], &[], "terminals").await?;
-    present(&reply, json, |terminals: Vec<Terminal>| {
+    present(&reply, json, |terminals: Vec<ListedTerminal>| {
         render(terminals, jiff::Timestamp::now())
     })
 }
 
-pub async fn read(client: &Client) -> Result<Vec<Terminal>, HubError> {
+pub async fn read(client: &HubClient) -> Result<Vec<ListedTerminal>, ClientError> {
     typed(&client.get_field(&["v1", "terminals"], &[], "terminals").await?)
 }
 
-fn render(terminals: Vec<Terminal>, now: jiff::Timestamp) -> String {
-    let mut table = Table::new(&[
+fn render(terminals: Vec<ListedTerminal>, now: jiff::Timestamp) -> String {
+    let mut table = TextTable::new(&[
         "AGENT", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT",
     ]);
     for one in terminals {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_terminal_is_one_line_whatever_its_directory_is_called() {
+    fn a_terminal_is_one_line_with_any_directory_name() {
         let terminal = json!({
             "agent_id": "brisk-otter", "runtime": "codex", "project_dir": "/srv/a\n\u{1b}[2J", "terminal": "zsh",
             "person": "ann", "joined_at": "2026-06-04T14:00:00.000Z", "seen_at": "2026-06-04T14:59:00.000Z", "open": 1,

@@ -1,18 +1,18 @@
-//! What only a cue tells: where its agent runs, who waits there, and which cue took the place of which.
+//! Fields of cues: where the agent runs, whether it still waits there, and which cue superseded which.
 
-use super::{Item, Resolution};
+use super::{Item, ItemResolution};
 use crate::screen::duration_words;
 
-/// The comment with which a cue ends for another one.
+/// The prefix of the comment on a cue that another cue superseded.
 const SUPERSEDED: &str = "superseded by ";
 
 impl Item {
-    /// Whether an agent in a terminal asks.
+    /// Whether the asker is an agent in a terminal.
     pub fn is_cue(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.door == "hap")
     }
 
-    /// Where it asks from: `/home/ann/shop (zsh, claude_code)`.
+    /// The terminal it asks from: `/home/ann/shop (zsh, claude_code)`.
     pub fn place(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_cue())?;
         let words = [&source.terminal, &source.runtime]
@@ -31,7 +31,7 @@ impl Item {
         }
     }
 
-    /// In one word, whether anybody waits in the terminal.
+    /// The agent's presence in its terminal, in one word.
     pub fn presence_word(&self) -> Option<&'static str> {
         match self.presence.as_ref()?.state.as_deref()? {
             "waiting" => Some("waiting"),
@@ -41,7 +41,7 @@ impl Item {
         }
     }
 
-    /// The same in a sentence, and since when.
+    /// The agent's presence as a sentence, with its duration.
     pub fn presence_words(&self, now: jiff::Timestamp) -> Option<String> {
         let since = self.presence.as_ref()?.since.as_ref();
         let since = since
@@ -54,14 +54,14 @@ impl Item {
         })
     }
 
-    /// The messages that ended when this one came.
+    /// The messages that this one superseded.
     pub fn supersedes(&self) -> Option<String> {
         let ids = self.source.as_ref()?.supersedes.as_deref()?;
         let ids: Vec<&str> = ids.split_whitespace().collect();
         (!ids.is_empty()).then(|| ids.join(", "))
     }
 
-    /// The message that took its place.
+    /// The message that superseded this one.
     pub fn superseded_by(&self) -> Option<&str> {
         let resolution = self.resolution.as_ref().filter(|_| self.is_cue())?;
         let comment = resolution
@@ -71,23 +71,23 @@ impl Item {
         comment?.strip_prefix(SUPERSEDED)
     }
 
-    /// Who decided what: `answered approve by human:owner`.
+    /// The decision and its actor: `answered approve by human:owner`.
     pub fn outcome_words(&self) -> Option<String> {
-        self.outcome(Resolution::words)
+        self.outcome(ItemResolution::words)
     }
 
-    /// The same with the start of what was answered, if that is long.
+    /// Like `outcome_words`, with a long answer cut short.
     pub fn outcome_in_short(&self) -> Option<String> {
-        self.outcome(Resolution::short_words)
+        self.outcome(ItemResolution::short_words)
     }
 
-    fn outcome(&self, words: impl FnOnce(&Resolution) -> String) -> Option<String> {
+    fn outcome(&self, words: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
         let resolution = self.resolution.as_ref()?;
         let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
         Some(superseded.unwrap_or_else(|| words(resolution)))
     }
 
-    /// What was said along with the decision.
+    /// The comment given with the decision.
     pub fn comment(&self) -> Option<&str> {
         if self.superseded_by().is_some() {
             None
@@ -104,7 +104,7 @@ mod tests {
     use super::super::tests::item;
 
     #[test]
-    fn a_cue_tells_where_it_comes_from_and_who_waits_there() {
+    fn a_cue_shows_its_directory_and_presence() {
         let now = "2026-06-04T15:00:00Z".parse().unwrap();
         let source =
             json!({"door": "hap", "cue": "cue", "project_dir": "/srv/shop", "terminal": "zsh", "runtime": "codex"});

@@ -1,13 +1,13 @@
-//! What only an ask of a run tells: which agent of which strategy asks, in which run.
+//! Fields of a run's asks: the agent, its strategy and its run.
 
-use super::{Item, Question};
+use super::{Item, ItemQuestion};
 
 impl Item {
     pub fn is_of_run(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.door == "runs")
     }
 
-    /// Who asks, in the words of people. The id of a run's agent has the run behind its name.
+    /// The asker's display name. The id of a run's agent has the run's id appended.
     pub fn asker(&self) -> &str {
         let id = self.agent.id.as_str();
         if !self.is_of_run() {
@@ -30,9 +30,9 @@ impl Item {
         Some(format!("run {}{of}", self.agent.run_id))
     }
 
-    /// Whether no text at all is an answer too.
-    pub fn takes_nothing(&self) -> bool {
-        self.may_be_empty && matches!(self.question, Some(Question::Text))
+    /// Whether an empty text is allowed as the answer.
+    pub fn allows_empty(&self) -> bool {
+        self.may_be_empty && matches!(self.question, Some(ItemQuestion::Text))
     }
 }
 
@@ -42,7 +42,7 @@ pub mod tests {
 
     use super::super::tests::item;
 
-    /// What the hub tells of a question of the agent `editor`.
+    /// An ask of the agent `editor`, as the hub sends it.
     pub fn asked(question: &Value) -> Value {
         json!({
             "agent": {"id": "editor#r1", "run_id": "r1", "runtime": "run", "project": "Topic writer", "labels": {"cwd": "/srv"}},
@@ -60,8 +60,8 @@ pub mod tests {
             (ask.asker(), ask.run_words().as_deref()),
             ("editor", Some("run r1 of Topic writer"))
         );
-        assert!(ask.takes_nothing());
-        assert!(!item(asked(&json!({"kind": "select", "options": []}))).takes_nothing());
+        assert!(ask.allows_empty());
+        assert!(!item(asked(&json!({"kind": "select", "options": []}))).allows_empty());
     }
 
     #[test]
@@ -69,6 +69,6 @@ pub mod tests {
         let other =
             item(json!({"agent": {"id": "a#b", "run_id": "r", "runtime": "cli"}, "question": {"kind": "text"}}));
         assert_eq!((other.asker(), other.run_words()), ("a#b", None));
-        assert!(!other.takes_nothing());
+        assert!(!other.allows_empty());
     }
 }

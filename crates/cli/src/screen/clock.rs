@@ -1,44 +1,44 @@
-//! Instants and spans in words.
+//! Instants and durations as text.
 
 use std::fmt;
 use std::time::Duration;
 
 use serde::Deserialize;
 
-/// An instant the hub wrote. One that cannot be read is kept as text: a strange date must not hide the item it is on.
+/// An instant from the hub. An unreadable one is kept as text, so that a malformed date does not hide its item.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(from = "String")]
-pub struct Instant {
+pub struct HubTime {
     text: String,
     at: Option<jiff::Timestamp>,
 }
 
-impl From<String> for Instant {
+impl From<String> for HubTime {
     fn from(text: String) -> Self {
         let at = text.parse().ok();
         Self { text, at }
     }
 }
 
-impl fmt::Display for Instant {
+impl fmt::Display for HubTime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&super::escape(&self.text))
     }
 }
 
-impl Instant {
+impl HubTime {
     pub fn at(&self) -> Option<jiff::Timestamp> {
         self.at
     }
 
-    /// How long ago it was; nothing for an instant to come.
+    /// The time since the instant; zero for an instant in the future.
     pub fn age(&self, now: jiff::Timestamp) -> Duration {
         self.at
             .map(|at| now.duration_since(at).try_into().unwrap_or_default())
             .unwrap_or_default()
     }
 
-    /// How long it is until then; nothing for an instant gone by.
+    /// The time until the instant; zero for an instant in the past.
     pub fn remaining(&self, now: jiff::Timestamp) -> Duration {
         self.at
             .map(|at| at.duration_since(now).try_into().unwrap_or_default())
@@ -46,7 +46,7 @@ impl Instant {
     }
 }
 
-/// The two largest units that matter: `45s`, `12m`, `3h 05m`, `2d 4h`.
+/// The two largest units: `45s`, `12m`, `3h 05m`, `2d 4h`.
 pub fn duration_words(span: Duration) -> String {
     let seconds = span.as_secs();
     let minutes = seconds / 60;
@@ -60,8 +60,8 @@ pub fn duration_words(span: Duration) -> String {
     }
 }
 
-/// The instant, and how far away it is.
-pub fn instant_words(instant: &Instant, now: jiff::Timestamp) -> String {
+/// The instant and its distance from now.
+pub fn instant_words(instant: &HubTime, now: jiff::Timestamp) -> String {
     match instant.remaining(now) {
         Duration::ZERO => format!("{instant} ({} ago)", duration_words(instant.age(now))),
         remaining => format!("{instant} (in {})", duration_words(remaining)),
@@ -88,7 +88,7 @@ mod tests {
     #[test]
     fn instants_are_told_from_now() {
         let now: jiff::Timestamp = "2026-06-04T15:00:00Z".parse().unwrap();
-        let instant = |text: &str| Instant::from(text.to_owned());
+        let instant = |text: &str| HubTime::from(text.to_owned());
         let past = instant_words(&instant("2026-06-04T14:48:00.000Z"), now);
         assert_eq!(past, "2026-06-04T14:48:00.000Z (12m ago)");
         let coming = instant_words(&instant("2026-06-04T15:00:30Z"), now);

@@ -3,13 +3,13 @@
 use super::escape;
 
 /// A longer cell pushes its own line out of alignment instead of every line.
-const WIDEST_PADDING: usize = 60;
+const MAX_PADDING: usize = 60;
 
-pub struct Table {
+pub struct TextTable {
     rows: Vec<Vec<String>>,
 }
 
-impl Table {
+impl TextTable {
     pub fn new(header: &[&str]) -> Self {
         Self {
             rows: vec![header.iter().map(|name| (*name).to_owned()).collect()],
@@ -41,7 +41,7 @@ impl Table {
             .map(|cell| cell.chars().count())
             .max()
             .unwrap_or(0)
-            .min(WIDEST_PADDING)
+            .min(MAX_PADDING)
     }
 }
 
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn columns_line_up_and_cells_are_escaped() {
-        let mut table = Table::new(&["AGENT", "TITLE"]);
+        let mut table = TextTable::new(&["AGENT", "TITLE"]);
         table.row(["a".to_owned(), "one\ntwo".to_owned()]);
         table.row(["longer-agent".to_owned(), "x".to_owned()]);
         let expected = "AGENT         TITLE\na             one\\ntwo\nlonger-agent  x\n";
@@ -69,6 +69,6 @@ mod tests {
 
     #[test]
     fn an_empty_table_says_so_in_words() {
-        assert_eq!(Table::new(&["A"]).render_or("No agents yet."), "No agents yet.\n");
+        assert_eq!(TextTable::new(&["A"]).render_or("No agents yet."), "No agents yet.\n");
     }
 }

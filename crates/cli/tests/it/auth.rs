@@ -1,4 +1,4 @@
-//! Who is who, and what each may do.
+//! Authentication and roles.
 
 use reqwest::Method;
 use serde_json::json;
@@ -20,11 +20,15 @@ async fn a_token_works_as_bearer_and_as_api_key() {
     let lower_case = anyone
         .request(Method::GET, "/v1/messages")
         .header("authorization", format!("bearer {}", bot.token));
-    assert_eq!(Api::send(lower_case).await.status, 200, "the scheme has no case");
+    assert_eq!(
+        Api::send(lower_case).await.status,
+        200,
+        "the scheme is case-insensitive"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_call_works_without_a_good_credential() {
+async fn calls_without_a_valid_credential_are_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -83,7 +87,7 @@ async fn during_a_rotation_both_tokens_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_old_token_ends_with_the_overlap() {
+async fn old_token_expires_after_the_overlap() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let body = json!({"id": "bot", "overlap_seconds": 1});
@@ -98,7 +102,7 @@ async fn the_old_token_ends_with_the_overlap() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_agent_is_nobody() {
+async fn removed_agent_is_unauthenticated() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -122,13 +126,13 @@ async fn a_removed_agent_is_nobody() {
     let answered = hub.owner.answer(&id, "approve").await;
     assert!(
         answered.status < 500,
-        "its questions are still there for people: {}",
+        "people can still answer its questions: {}",
         answered.text()
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_speaks_only_for_itself() {
+async fn an_agent_submits_only_under_its_own_id() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.agent("other").await;
@@ -155,7 +159,7 @@ async fn an_agent_speaks_only_for_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_an_owner_administers() {
+async fn only_an_owner_may_call_the_admin_api() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let resolver = hub.person("alice", "resolver").await;
@@ -279,6 +283,9 @@ async fn urgent_questions_come_first_and_then_the_longest_waiting() {
     }
     assert_eq!(listed.len(), 5, "open asks and tasks, each once");
     assert_eq!(listed[0], ids[2], "the urgent one");
-    let place = |id: &String| listed.iter().position(|listed| listed == id);
-    assert!(place(&ids[0]) < place(&ids[3]), "among equals the longest waiting");
+    let position = |id: &String| listed.iter().position(|listed| listed == id);
+    assert!(
+        position(&ids[0]) < position(&ids[3]),
+        "oldest first at the same priority"
+    );
 }

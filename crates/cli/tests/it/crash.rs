@@ -1,4 +1,4 @@
-//! The hub is killed again and again while agents and people work with it. What it acknowledged stays true.
+//! The hub is killed repeatedly under load. Everything it acknowledged survives.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -14,8 +14,8 @@ use crate::harness::*;
 
 const ROUNDS: usize = 6;
 const WORKERS: usize = 12;
-/// Acknowledgements between one kill and the next.
-const STEPS: u64 = 150;
+/// Acknowledged requests between two kills.
+const ACKS_PER_ROUND: u64 = 150;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Plan {
@@ -27,12 +27,12 @@ enum Plan {
 
 const PLANS: [Plan; 4] = [Plan::Answer, Plan::Expire, Plan::Complete, Plan::Cancel];
 
-/// Everything the hub has acknowledged.
+/// Everything the hub acknowledged.
 #[derive(Default)]
 struct Ledger {
     submitted: BTreeMap<String, Plan>,
-    /// Message id to the status and, where the reply carried one, the `resolution_id`.
-    settled: BTreeMap<String, (String, Option<String>)>,
+    /// Message id to status and, if the reply had one, `resolution_id`.
+    resolved: BTreeMap<String, (String, Option<String>)>,
 }
 
 struct Load {
@@ -45,9 +45,9 @@ struct Load {
     stop: AtomicBool,
 }
 
-/// Sends until there is a reply, as an agent that lost its connection does.
-async fn stubborn(api: &Api, path: &str, body: &str) -> Reply {
-    let tries = async {
+/// Retries until the hub replies, like an agent that lost its connection.
+async fn post_with_retry(api: &Api, path: &str, body: &str) -> Reply {
+    let attempts = async {
         loop {
             match Api::try_send(api.post_request(path, body.to_owned())).await {
                 Ok(reply) => return reply,
@@ -55,7 +55,7 @@ async fn stubborn(api: &Api, path: &str, body: &str) -> Reply {
             }
         }
     };
-    within(path, tries).await
+    within(path, attempts).await
 }
 
 impl Load {
@@ -79,27 +79,27 @@ impl Load {
             let nth = self.count.fetch_add(1, Ordering::Relaxed);
             let plan = PLANS[nth as usize % PLANS.len()];
             let envelope = self.envelope(nth, plan);
-            let reply = stubborn(&self.bot, "/v1/messages", &envelope.to_string()).await;
-            // Only an ask that expires soon can be too late for its first arrival, when the hub was down meanwhile.
+            let reply = post_with_retry(&self.bot, "/v1/messages", &envelope.to_string()).await;
+            // An ask with a short expiry may expire before its first arrival while the hub is down.
             if plan == Plan::Expire && reply.status == 422 {
                 continue;
             }
             let id = reply.expect(202)["id"].as_str().expect("an id").to_owned();
             self.ledger.lock().unwrap().submitted.insert(id.clone(), plan);
             self.progress.send_modify(|steps| *steps += 1);
-            self.settle(&id, plan).await;
+            self.resolve(&id, plan).await;
         }
     }
 
-    async fn settle(&self, id: &str, plan: Plan) {
-        let resolve = format!("/v1/messages/{id}/resolve");
+    async fn resolve(&self, id: &str, plan: Plan) {
+        let path = format!("/v1/messages/{id}/resolve");
         let reply = match plan {
-            Plan::Answer => stubborn(&self.owner, &resolve, r#"{"resolution":"answered","value":"approve"}"#).await,
-            Plan::Complete => stubborn(&self.owner, &resolve, r#"{"resolution":"completed"}"#).await,
-            Plan::Cancel => stubborn(&self.bot, &format!("/v1/messages/{id}/cancel"), "").await,
+            Plan::Answer => post_with_retry(&self.owner, &path, r#"{"resolution":"answered","value":"approve"}"#).await,
+            Plan::Complete => post_with_retry(&self.owner, &path, r#"{"resolution":"completed"}"#).await,
+            Plan::Cancel => post_with_retry(&self.bot, &format!("/v1/messages/{id}/cancel"), "").await,
             Plan::Expire => return,
         };
-        // 409 means that an earlier try was kept although its reply got lost.
+        // 409: an earlier attempt was committed but its reply was lost.
         let body = if reply.status == 409 {
             reply.refused("already_terminal")
         } else {
@@ -110,13 +110,13 @@ impl Load {
         self.ledger
             .lock()
             .unwrap()
-            .settled
+            .resolved
             .insert(id.to_owned(), (status, resolution_id));
         self.progress.send_modify(|steps| *steps += 1);
     }
 }
 
-/// The outcome every acknowledged message has by now, checked against what was acknowledged.
+/// Checks every acknowledged message against its pulled outcome, and returns the resolution ids.
 async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
     let ledger = std::mem::take(&mut *load.ledger.lock().unwrap());
     let mut resolutions = BTreeMap::new();
@@ -134,7 +134,7 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
             .as_str()
             .expect("a resolution_id")
             .to_owned();
-        if let Some((status, acknowledged)) = ledger.settled.get(id) {
+        if let Some((status, acknowledged)) = ledger.resolved.get(id) {
             assert_eq!(&body["status"], status, "{body}");
             assert!(
                 acknowledged
@@ -148,7 +148,7 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
     resolutions
 }
 
-/// A hub, a receiver that refuses every fifth push once, and what the workers share.
+/// A hub, a receiver that refuses every fifth push once, and the state the workers share.
 async fn stage() -> (Hub, Receiver, Arc<Load>) {
     let config = "[push]\nfirst_retry_ms = 20\n[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
     let hub = Setup::default()
@@ -158,11 +158,11 @@ async fn stage() -> (Hub, Receiver, Arc<Load>) {
         .await;
     let receiver = Receiver::start().await;
     for nth in (0..5000).step_by(5) {
-        receiver.script(&format!("/{nth}"), &[Act::Status(503)]);
+        receiver.script(&format!("/{nth}"), &[PushReply::Status(503)]);
     }
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    // The owner's token in hub.json may change with a restart; a person's own token does not.
+    // The owner's token in hub.json may change on restart; a token of a person does not.
     let token = hub
         .owner
         .post("/v1/admin/people/token", &json!({"name": "owner"}))
@@ -181,7 +181,7 @@ async fn stage() -> (Hub, Receiver, Arc<Load>) {
     (hub, receiver, Arc::new(load))
 }
 
-/// Every resolution reaches the receiver, and never a second one for the same message.
+/// Every resolution reaches the receiver, and no message has two resolutions.
 async fn check_pushes(receiver: &Receiver, resolutions: &BTreeMap<String, String>) {
     let pushes = receiver
         .until("every resolution reaches the receiver", |pushes| {
@@ -202,7 +202,7 @@ async fn check_pushes(receiver: &Receiver, resolutions: &BTreeMap<String, String
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_acknowledged_is_lost_however_often_the_hub_is_killed() {
+async fn acknowledged_messages_survive_repeated_kills() {
     let (mut hub, receiver, load) = stage().await;
     let mut steps = load.progress.subscribe();
     let mut workers = JoinSet::new();
@@ -211,7 +211,7 @@ async fn nothing_acknowledged_is_lost_however_often_the_hub_is_killed() {
         workers.spawn(async move { load.work().await });
     }
     for _ in 0..ROUNDS {
-        let until = *steps.borrow_and_update() + STEPS;
+        let until = *steps.borrow_and_update() + ACKS_PER_ROUND;
         within("the load makes progress", steps.wait_for(|&steps| steps >= until))
             .await
             .expect("workers live");

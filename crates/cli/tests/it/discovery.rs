@@ -1,11 +1,11 @@
-//! What the hub says about itself to anybody.
+//! Public endpoints: discovery, health, readiness, metrics and the API description.
 
 use serde_json::json;
 
 use crate::harness::{Hub, Setup};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_families_find_the_same_limits_under_their_own_name() {
+async fn both_protocol_families_see_the_same_limits() {
     let config = "retention_days = 7\n[limits]\nrequests_per_minute = 120\ninbox_depth = 9\nmax_context_parts = 4\n";
     let hub = Setup::default().config(config).start().await;
     let anyone = hub.anonymous();
@@ -75,7 +75,7 @@ async fn an_unknown_path_and_a_wrong_method_get_a_json_error() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn http_2_is_spoken_too() {
+async fn http_2_works_with_prior_knowledge() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&crate::harness::ask("bot")).await;
@@ -103,7 +103,7 @@ async fn http_2_is_spoken_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_ack_points_to_carries_the_public_address() {
+async fn urls_in_an_ack_use_the_public_url() {
     let hub = Setup::default()
         .args(&["--public-url", "https://hub.example"])
         .start()

@@ -1,4 +1,4 @@
-//! Input made to hurt. Each piece gets a clear refusal, and the hub goes on serving.
+//! Hostile input: every request gets a clear refusal, and the hub keeps serving.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 
 use crate::harness::*;
 
-/// The ask's text with `member` added as its last one.
+/// An ask as JSON text with `member` appended as the last member.
 fn with_member(member: &str) -> Vec<u8> {
     let text = ask("bot").to_string();
     format!("{},{member}}}", text.strip_suffix('}').unwrap()).into_bytes()
@@ -18,7 +18,7 @@ fn replaced(from: &str, to: &[u8]) -> Vec<u8> {
     [before.as_bytes(), to, after.as_bytes()].concat()
 }
 
-/// What is wrong with it, the document, and the name the error must mention.
+/// A description, the document, and a field name that the error must mention.
 type Hostile = (&'static str, Vec<u8>, &'static str);
 
 fn hostile_documents() -> Vec<Hostile> {
@@ -174,7 +174,7 @@ fn collect_pointers(value: &Value, at: String, into: &mut Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nul_and_friends_inside_texts_come_back_as_they_went_in() {
+async fn control_characters_in_texts_come_back_unchanged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");
@@ -189,7 +189,7 @@ async fn nul_and_friends_inside_texts_come_back_as_they_went_in() {
     }
 }
 
-/// Writes `head` and `body` as they are, and returns the reply up to the end of the connection.
+/// Sends `head` and `body` verbatim, and returns everything up to the end of the connection.
 async fn raw(hub: &Hub, head: &str, body: &[u8]) -> String {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://"))
         .await
@@ -242,7 +242,7 @@ async fn a_body_above_the_limit_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_absurd_length_is_refused_without_waiting_for_it() {
+async fn an_absurd_content_length_is_refused_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for length in [
@@ -269,7 +269,7 @@ async fn an_absurd_length_is_refused_without_waiting_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn clients_that_say_nothing_do_not_keep_others_out() {
+async fn silent_clients_do_not_block_others() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let address = hub.url.trim_start_matches("http://");

@@ -1,9 +1,9 @@
-//! What one agent may take of the hub.
+//! Rate limit and open-message quota per agent.
 
 use crate::harness::*;
 
 #[track_caller]
-fn told_when_to_come_back(reply: &Reply) {
+fn assert_rate_limited(reply: &Reply) {
     reply.refused("rate_limited");
     let seconds: u64 = reply
         .header("retry-after")
@@ -13,7 +13,7 @@ fn told_when_to_come_back(reply: &Reply) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_above_its_rate_is_told_when_to_come_back() {
+async fn an_agent_over_its_rate_limit_gets_retry_after() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 5\n")
         .start()
@@ -23,13 +23,13 @@ async fn an_agent_above_its_rate_is_told_when_to_come_back() {
     for _ in 0..5 {
         bot.accepted(&notify("bot")).await;
     }
-    told_when_to_come_back(&bot.submit(&notify("bot")).await);
+    assert_rate_limited(&bot.submit(&notify("bot")).await);
     other.accepted(&notify("other")).await;
     hub.owner.get("/v1/inbox").await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_with_too_many_open_messages_waits_for_an_answer() {
+async fn an_agent_at_its_open_message_quota_waits_for_an_answer() {
     let hub = Setup::default().config("[limits]\ninbox_depth = 3\n").start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;
@@ -37,14 +37,14 @@ async fn an_agent_with_too_many_open_messages_waits_for_an_answer() {
     let id = bot.accepted(&first).await;
     let task_id = bot.accepted(&task("bot")).await;
     let third = bot.accepted(&ask("bot")).await;
-    told_when_to_come_back(&bot.submit(&ask("bot")).await);
-    told_when_to_come_back(&bot.submit(&task("bot")).await);
+    assert_rate_limited(&bot.submit(&ask("bot")).await);
+    assert_rate_limited(&bot.submit(&task("bot")).await);
     bot.accepted(&notify("bot")).await;
     assert_eq!(bot.accepted(&first).await, id, "a replay is not a new message");
     other.accepted(&ask("other")).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     bot.accepted(&ask("bot")).await;
-    told_when_to_come_back(&bot.submit(&ask("bot")).await);
+    assert_rate_limited(&bot.submit(&ask("bot")).await);
     hub.owner
         .resolve(&task_id, serde_json::json!({"resolution": "dismissed"}))
         .await
@@ -52,18 +52,18 @@ async fn an_agent_with_too_many_open_messages_waits_for_an_answer() {
     bot.cancel(&third).await.expect(200);
     bot.accepted(&ask("bot")).await;
     bot.accepted(&expiring(task("bot"), 60_000)).await;
-    told_when_to_come_back(&bot.submit(&ask("bot")).await);
+    assert_rate_limited(&bot.submit(&ask("bot")).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_depth_is_counted_from_the_store_after_a_restart() {
+async fn open_message_quota_is_counted_from_the_store_after_a_restart() {
     let mut hub = Setup::default().config("[limits]\ninbox_depth = 2\n").start().await;
     let bot = hub.agent("bot").await;
     bot.accepted(&ask("bot")).await;
     let expiring_id = bot.accepted(&expiring(ask("bot"), 5000)).await;
     hub.kill();
     hub.restart().await;
-    told_when_to_come_back(&bot.submit(&ask("bot")).await);
+    assert_rate_limited(&bot.submit(&ask("bot")).await);
     bot.outcome(&expiring_id).await;
     bot.accepted(&ask("bot")).await;
 }

@@ -1,4 +1,4 @@
-//! What happens reaches whoever looks on, by itself.
+//! The live event stream of the inbox, and the state it reports.
 
 use reqwest::{Method, Response};
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::harness::*;
 
 const EVENTS: &str = "/v1/inbox/events";
 
-/// One reader of the stream.
+/// A subscriber of the event stream.
 struct Stream {
     response: Response,
     unread: String,
-    /// As it goes into `Last-Event-ID`.
-    place: String,
+    /// The value for `Last-Event-ID`.
+    last_id: String,
 }
 
 #[derive(Debug)]
@@ -27,11 +27,11 @@ impl Stream {
         Self::resume(api, "").await
     }
 
-    /// Comes back with the place it had; an empty one is none.
-    async fn resume(api: &Api, place: &str) -> Self {
+    /// Reconnects with `Last-Event-ID`; an empty `last_id` sends no header.
+    async fn resume(api: &Api, last_id: &str) -> Self {
         let mut request = api.request(Method::GET, EVENTS);
-        if !place.is_empty() {
-            request = request.header("last-event-id", place);
+        if !last_id.is_empty() {
+            request = request.header("last-event-id", last_id);
         }
         let response = within("the stream opens", request.send())
             .await
@@ -41,26 +41,26 @@ impl Stream {
         let mut stream = Self {
             response,
             unread: String::new(),
-            place: String::new(),
+            last_id: String::new(),
         };
-        let first = stream.block().await.expect("how long to wait, and where we are");
+        let first = stream.block().await.expect("the retry interval and the current id");
         assert!(first.starts_with("retry: 2000\n"), "{first}");
         stream
     }
 
-    /// What stands before the next empty line; nothing at the end of the stream.
+    /// The next block, up to an empty line; `None` at the end of the stream.
     async fn block(&mut self) -> Option<String> {
         loop {
             if let Some((block, rest)) = self.unread.split_once("\n\n") {
                 let block = block.to_owned();
                 let rest = rest.to_owned();
                 self.unread = rest;
-                if let Some(place) = field(&block, "id: ") {
-                    self.place = place;
+                if let Some(id) = field(&block, "id: ") {
+                    self.last_id = id;
                 }
                 return Some(block);
             }
-            let chunk = within("news", self.response.chunk()).await.ok().flatten()?;
+            let chunk = within("an event", self.response.chunk()).await.ok().flatten()?;
             self.unread.push_str(std::str::from_utf8(&chunk).expect("text"));
         }
     }
@@ -143,8 +143,8 @@ async fn a_notify_and_an_expiry_appear_too() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut stream = Stream::open(&hub.owner).await;
-    let told = bot.accepted(&notify("bot")).await;
-    assert_eq!(stream.expect("noticed", &told).await["kind"], "notify");
+    let notice = bot.accepted(&notify("bot")).await;
+    assert_eq!(stream.expect("noticed", &notice).await["kind"], "notify");
     let late = bot.accepted(&expiring(ask("bot"), 300)).await;
     stream.expect("opened", &late).await;
     let ended = stream.expect("resolved", &late).await;
@@ -155,12 +155,12 @@ async fn a_notify_and_an_expiry_appear_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_way_of_an_answer_to_its_receiver_appears() {
+async fn delivery_progress_of_an_answer_appears_on_the_stream() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.script("/hook", &[Act::Status(500), Act::Status(200)]);
+    receiver.script("/hook", &[PushReply::Status(500), PushReply::Status(200)]);
     let mut stream = Stream::open(&hub.owner).await;
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
     stream.expect("opened", &id).await;
@@ -172,30 +172,33 @@ async fn the_way_of_an_answer_to_its_receiver_appears() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_back_hears_what_happened_meanwhile() {
+async fn a_reconnecting_client_gets_missed_events() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let stream = Stream::open(&hub.owner).await;
-    let place = stream.place.clone();
+    let last_id = stream.last_id.clone();
     drop(stream);
     let first = bot.accepted(&ask("bot")).await;
     let second = bot.accepted(&ask("bot")).await;
-    let mut back = Stream::resume(&hub.owner, &place).await;
+    let mut back = Stream::resume(&hub.owner, &last_id).await;
     back.expect("opened", &first).await;
-    let place = back.place.clone();
+    let last_id = back.last_id.clone();
     back.expect("opened", &second).await;
-    Stream::resume(&hub.owner, &place).await.expect("opened", &second).await;
+    Stream::resume(&hub.owner, &last_id)
+        .await
+        .expect("opened", &second)
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_was_away_too_long_is_told_to_look_again_and_goes_on_from_there() {
+async fn a_client_that_was_away_too_long_gets_a_resync_and_continues() {
     let mut hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 0\n")
         .start()
         .await;
     let bot = hub.agent("bot").await;
     let mut stream = Stream::open(&hub.owner).await;
-    let place = stream.place.clone();
+    let last_id = stream.last_id.clone();
     for _ in 0..41 {
         let notifies = (0..25).map(|_| Api::send(bot.post_request("/v1/messages", notify("bot").to_string())));
         JoinSet::from_iter(notifies)
@@ -207,23 +210,27 @@ async fn whoever_was_away_too_long_is_told_to_look_again_and_goes_on_from_there(
             assert_eq!(stream.next().await.kind, "noticed");
         }
     }
-    let mut away = Stream::resume(&hub.owner, &place).await;
-    let told = away.next().await;
-    assert_eq!((told.kind.as_str(), &told.data), ("resync", &json!({})));
-    assert_eq!(away.place, stream.place);
+    let mut away = Stream::resume(&hub.owner, &last_id).await;
+    let event = away.next().await;
+    assert_eq!((event.kind.as_str(), &event.data), ("resync", &json!({})));
+    assert_eq!(away.last_id, stream.last_id);
     let id = bot.accepted(&ask("bot")).await;
     away.expect("opened", &id).await;
-    let place = away.place.clone();
+    let last_id = away.last_id.clone();
     hub.interrupt();
     hub.restart().await;
-    for place in [place.as_str(), "0", "18446744073709551615", "nonsense"] {
-        let mut stranger = Stream::resume(&hub.owner, place).await;
-        assert_eq!(stranger.next().await.kind, "resync", "{place} is no place of this hub");
+    for last_id in [last_id.as_str(), "0", "18446744073709551615", "nonsense"] {
+        let mut resumed = Stream::resume(&hub.owner, last_id).await;
+        assert_eq!(
+            resumed.next().await.kind,
+            "resync",
+            "{last_id} is not an id of this hub"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_people_may_listen() {
+async fn only_people_may_open_the_event_stream() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     bot.get(EVENTS).await.refused("not_authorized");
@@ -236,7 +243,7 @@ async fn only_people_may_listen() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_removed_hears_nothing_more() {
+async fn the_stream_of_a_removed_person_ends() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "viewer").await;
@@ -253,7 +260,7 @@ async fn whoever_is_removed_hears_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_person_has_so_many_streams_and_no_more() {
+async fn streams_per_person_are_limited() {
     let hub = Hub::start().await;
     let ann = hub.person("ann", "viewer").await;
     let mut streams = Vec::new();
@@ -263,7 +270,7 @@ async fn one_person_has_so_many_streams_and_no_more() {
     ann.get(EVENTS).await.refused("rate_limited");
     Stream::open(&hub.owner).await;
     drop(streams);
-    eventually("the places are free again", async || {
+    eventually("streams can be opened again", async || {
         let response = ann.request(Method::GET, EVENTS).send().await.expect("the hub replies");
         (response.status() == 200).then_some(())
     })
@@ -271,7 +278,7 @@ async fn one_person_has_so_many_streams_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_stops_sends_its_listeners_home() {
+async fn a_stopping_hub_closes_its_streams() {
     let mut hub = Hub::start().await;
     let mut streams = [Stream::open(&hub.owner).await, Stream::open(&hub.owner).await];
     assert!(hub.interrupt().success());
@@ -290,7 +297,7 @@ async fn an_item_says_when_its_answer_was_fetched() {
     assert_eq!(
         shown(&hub, &id).await["fetched_at"],
         json!(null),
-        "an open one is not an answer"
+        "pulling an open message fetches no answer"
     );
     bot.pull(&id).await;
     let fetched_at = eventually("the receipt", async || {
@@ -303,16 +310,16 @@ async fn an_item_says_when_its_answer_was_fetched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_only_asked_about_is_not_fetched() {
+async fn a_head_request_does_not_count_as_fetching_the_answer() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let asked_about = bot.accepted(&ask("bot")).await;
+    let checked = bot.accepted(&ask("bot")).await;
     let fetched = bot.accepted(&ask("bot")).await;
-    for id in [&asked_about, &fetched] {
+    for id in [&checked, &fetched] {
         hub.owner.answer(id, "approve").await.expect(200);
     }
     let mut stream = Stream::open(&hub.owner).await;
-    let head = Api::send(bot.request(Method::HEAD, &format!("/v1/messages/{asked_about}"))).await;
+    let head = Api::send(bot.request(Method::HEAD, &format!("/v1/messages/{checked}"))).await;
     let length: usize = head
         .header("content-length")
         .parse()
@@ -320,11 +327,11 @@ async fn an_answer_that_was_only_asked_about_is_not_fetched() {
     assert!(head.status == 200 && head.body.is_empty() && length > 0);
     bot.pull(&fetched).await;
     stream.expect("tracked", &fetched).await;
-    assert_eq!(shown(&hub, &asked_about).await["fetched_at"], json!(null));
+    assert_eq!(shown(&hub, &checked).await["fetched_at"], json!(null));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_is_fetched_again_is_no_news() {
+async fn fetching_an_answer_again_sends_no_event() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let old = bot.accepted(&ask("bot")).await;
@@ -342,7 +349,7 @@ async fn an_answer_that_is_fetched_again_is_no_news() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_a_waiting_agent_got_counts_as_fetched_even_if_the_hub_stops_at_once() {
+async fn a_long_polled_answer_counts_as_fetched_even_if_the_hub_stops_at_once() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -354,7 +361,7 @@ async fn an_answer_that_a_waiting_agent_got_counts_as_fetched_even_if_the_hub_st
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_item_says_whether_its_agent_is_there() {
+async fn an_item_says_whether_its_agent_is_waiting() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -380,12 +387,12 @@ async fn an_item_says_whether_its_agent_is_there() {
     assert_eq!(
         shown(&hub, &id).await["agent_seen_at"],
         seen_at,
-        "a restart does not forget it"
+        "last-seen survives a restart"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_finds_what_came_in_just_before_it() {
+async fn a_search_finds_messages_submitted_just_before_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for word in ["aardvark", "Über-Möbel", "zebra"] {
@@ -409,15 +416,15 @@ async fn a_search_finds_what_came_in_just_before_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_person_puts_away_stays_with_the_others() {
+async fn snoozed_and_archived_items_stay_visible_to_others() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
     let id = bot.accepted(&ask("bot")).await;
-    let told = bot.accepted(&notify("bot")).await;
+    let notice = bot.accepted(&notify("bot")).await;
     let until = json!({"until": from_now(3_600_000)});
     ann.post(&format!("/v1/inbox/{id}/aside"), &until).await.expect(200);
-    ann.post(&format!("/v1/inbox/{told}/archive"), &json!({}))
+    ann.post(&format!("/v1/inbox/{notice}/archive"), &json!({}))
         .await
         .expect(200);
     assert_eq!(
@@ -429,18 +436,18 @@ async fn what_one_person_puts_away_stays_with_the_others() {
     );
     assert_eq!(listed(&ann, "/v1/inbox/aside").await, [id.as_str()]);
     assert_eq!(listed(&hub.owner, "/v1/inbox").await, [id.as_str()]);
-    assert_eq!(listed(&hub.owner, "/v1/notices").await, [told.as_str()]);
-    for put_away in [&id, &told] {
-        ann.post(&format!("/v1/inbox/{put_away}/return"), &json!({}))
+    assert_eq!(listed(&hub.owner, "/v1/notices").await, [notice.as_str()]);
+    for hidden in [&id, &notice] {
+        ann.post(&format!("/v1/inbox/{hidden}/return"), &json!({}))
             .await
             .expect(200);
     }
     assert_eq!(listed(&ann, "/v1/inbox").await, [id.as_str()]);
-    assert_eq!(listed(&ann, "/v1/notices").await, [told.as_str()]);
+    assert_eq!(listed(&ann, "/v1/notices").await, [notice.as_str()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inbox_narrows_down_to_an_agent_a_project_a_tag_or_a_kind() {
+async fn the_inbox_filters_by_agent_project_tag_and_kind() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let cat = hub.agent("cat").await;

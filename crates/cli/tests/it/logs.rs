@@ -1,4 +1,4 @@
-//! Logs carry ids and codes, never what people and agents said to each other.
+//! Logs contain ids and codes, never message content.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::harness::*;
 
 const MARK: &str = "MARK-7f3a";
 
-/// An ask with the mark in every place that is nobody's business.
+/// The envelope with the mark in every private field.
 fn marked(envelope: serde_json::Value) -> serde_json::Value {
     let mut envelope = envelope;
     envelope["title"] = json!(format!("{MARK}-title"));
@@ -18,11 +18,11 @@ fn marked(envelope: serde_json::Value) -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_is_never_logged() {
+async fn message_content_is_never_logged() {
     for level in ["debug", "trace"] {
         let hub = Setup::pushing().env("RUST_LOG", level).start().await;
         let receiver = Receiver::start().await;
-        receiver.script("/logged", &[Act::Status(500)]);
+        receiver.script("/logged", &[PushReply::Status(500)]);
         let bot = hub.agent("bot").await;
         hub.approve(&bot, &receiver.host()).await;
         let id = bot
@@ -32,7 +32,7 @@ async fn what_was_said_is_never_logged() {
         let body = json!({"resolution": "answered", "value": value, "comment": format!("{MARK}-comment")});
         hub.owner.resolve(&id, body.clone()).await.expect(200);
         receiver.at("/logged", 2).await;
-        // The unhappy paths, where an error message could carry what caused it.
+        // Error paths, where an error message could quote its input.
         hub.owner.resolve(&id, body).await.refused("already_terminal");
         let mut broken = marked(select("bot"));
         broken["request"]["default_on_expire"] = json!(format!("{MARK}-default"));
@@ -53,7 +53,7 @@ async fn what_was_said_is_never_logged() {
         for token in tokens {
             assert!(!logged.contains(&token), "{level}: {}", lines_with(&logged, &token));
         }
-        assert!(logged.contains(&id), "{level}: ids are what logs are for:\n{logged}");
+        assert!(logged.contains(&id), "{level}: logs contain the message id:\n{logged}");
     }
 }
 

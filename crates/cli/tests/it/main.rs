@@ -1,5 +1,5 @@
-//! Promises of the real binary, kept from outside: every test starts its own hub on its own data and talks to it over
-//! HTTP and the command line, with nothing replaced.
+//! End-to-end tests of the real binary: every test starts its own hub on its own data and talks to it over HTTP and
+//! the command line, without mocks.
 
 mod agent;
 mod auth;

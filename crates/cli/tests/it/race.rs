@@ -1,4 +1,4 @@
-//! Many at once on one message: one outcome, and everybody hears of it.
+//! Concurrent resolutions of one message: a single outcome, reported to every caller.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +7,25 @@ use tokio::task::JoinSet;
 
 use crate::harness::*;
 
-const CROWD: usize = 64;
-/// Milliseconds until the raced instant: enough to submit all that races towards it, also on a busy machine.
-const HORIZON: i64 = 5000;
+const REQUESTS: usize = 64;
+/// Milliseconds until the expiry: enough to submit every ask first, even on a busy machine.
+const EXPIRY_MS: i64 = 5000;
 
-/// Sends all requests as nearly at once as two cores allow, and returns who got what.
-async fn stampede(requests: Vec<(bool, reqwest::RequestBuilder)>) -> Vec<(bool, Reply)> {
+/// Sends all requests at the same moment, and returns each reply with its `cancels` flag.
+async fn send_all_at_once(requests: Vec<(bool, reqwest::RequestBuilder)>) -> Vec<(bool, Reply)> {
     let start = std::sync::Arc::new(tokio::sync::Barrier::new(requests.len()));
-    let mut crowd = JoinSet::new();
+    let mut tasks = JoinSet::new();
     for (cancels, request) in requests {
         let start = start.clone();
-        crowd.spawn(async move {
+        tasks.spawn(async move {
             start.wait().await;
             (cancels, Api::send(request).await)
         });
     }
-    within("the stampede", crowd.join_all()).await
+    within("all replies", tasks.join_all()).await
 }
 
-fn crowd(id: &str, bot: &Api, people: &[&Api]) -> Vec<(bool, reqwest::RequestBuilder)> {
+fn competing_requests(id: &str, bot: &Api, people: &[&Api]) -> Vec<(bool, reqwest::RequestBuilder)> {
     let request = |nth: usize| {
         if nth % 3 == 2 {
             return (true, bot.post_request(&format!("/v1/messages/{id}/cancel"), ""));
@@ -41,11 +41,11 @@ fn crowd(id: &str, bot: &Api, people: &[&Api]) -> Vec<(bool, reqwest::RequestBui
             person.post_request(&format!("/v1/messages/{id}/resolve"), body.to_string()),
         )
     };
-    (0..CROWD).map(request).collect()
+    (0..REQUESTS).map(request).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_hear_the_outcome() {
+async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_get_the_outcome() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
@@ -59,7 +59,7 @@ async fn of_64_resolvers_and_cancellers_one_wins_and_the_rest_hear_the_outcome()
             &["human:owner", "human:alice"],
         );
         let id = bot.accepted(&envelope).await;
-        let replies = stampede(crowd(&id, &bot, &people)).await;
+        let replies = send_all_at_once(competing_requests(&id, &bot, &people)).await;
         let outcome = bot.pull(&id).await;
         let status = outcome["status"].as_str().unwrap();
         let mut winners = BTreeSet::new();
@@ -94,19 +94,19 @@ async fn answers_racing_the_expiry_agree_on_one_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let now = jiff::Timestamp::now().as_millisecond();
-    let due = async |millis: i64| {
+    let expiring_in = async |millis: i64| {
         let mut envelope = ask("bot");
         envelope["expires_at"] = json!(jiff::Timestamp::from_millisecond(now + millis).unwrap().to_string());
         envelope["request"]["default_on_expire"] = json!("deny");
         bot.accepted(&envelope).await
     };
-    // The end of each witness is the signal to answer a batch, so that answers come before, at and after the instant.
+    // Each witness expires a bit earlier and triggers a batch of answers, before, at and after the expiry.
     let mut batches = JoinSet::new();
     for early in [400, 200, 100, 50, 0] {
-        let witness = due(HORIZON - early).await;
+        let witness = expiring_in(EXPIRY_MS - early).await;
         let mut ids = vec![];
         for _ in 0..8 {
-            ids.push(due(HORIZON).await);
+            ids.push(expiring_in(EXPIRY_MS).await);
         }
         let bot = Api::clone(&bot);
         let owner = hub.owner.clone();
@@ -129,17 +129,17 @@ async fn answers_racing_the_expiry_agree_on_one_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_complete_a_task_one_wins() {
+async fn of_many_completions_of_a_task_one_wins() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&task("bot")).await;
     let body =
         |nth: usize| json!({"resolution": if nth.is_multiple_of(2) { "completed" } else { "dismissed" }}).to_string();
     let path = format!("/v1/messages/{id}/resolve");
-    let requests = (0..CROWD)
+    let requests = (0..REQUESTS)
         .map(|nth| (false, hub.owner.post_request(&path, body(nth))))
         .collect();
-    let replies = stampede(requests).await;
+    let replies = send_all_at_once(requests).await;
     let outcome = bot.pull(&id).await;
     assert_eq!(replies.iter().filter(|(_, reply)| reply.status == 200).count(), 1);
     for (_, reply) in replies.iter().filter(|(_, reply)| reply.status != 200) {

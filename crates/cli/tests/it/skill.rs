@@ -1,18 +1,18 @@
-//! A skill that was built is one that works: what it says is tried against a real hub.
+//! `skill build` and `smoke`: a built skill works against a real hub.
 
 use serde_json::Value;
 
 use crate::harness::*;
 
-fn build(hub: &Hub, words: &str) -> Ran {
-    build_for(hub, &hub.url, words)
+fn build(hub: &Hub, flags: &str) -> CommandOutput {
+    build_for(hub, &hub.url, flags)
 }
 
-/// A skill that names the hub at `url`, built beside `hub`.
-fn build_for(hub: &Hub, url: &str, words: &str) -> Ran {
+/// Builds a skill for the hub at `url` on the machine of `hub`.
+fn build_for(hub: &Hub, url: &str, flags: &str) -> CommandOutput {
     let out = hub.scratch().path("out").display().to_string();
     let mut args = vec!["skill", "build"];
-    args.extend(words.split_whitespace());
+    args.extend(flags.split_whitespace());
     args.extend(["--app", "acme", "--hub", url, "--agent", "acme/bot", "--out", &out]);
     hub.cli(&args)
 }
@@ -33,8 +33,8 @@ fn failed_step(report: &Value) -> &Value {
         .expect("a failed step")
 }
 
-/// The test takes back what it made.
-async fn nothing_is_left(hub: &Hub) {
+/// Asserts that the smoke test cleaned up its agents, approvals and messages.
+async fn assert_cleaned_up(hub: &Hub) {
     let agents = hub.cli(&["agent", "list", "--json"]).json().to_string();
     assert!(!agents.contains("smoke-"), "{agents}");
     assert_eq!(
@@ -45,32 +45,32 @@ async fn nothing_is_left(hub: &Hub) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_built_holds_on_a_real_hub() {
+async fn every_kind_of_built_skill_passes_the_smoke_test() {
     let hub = Setup::pushing().start().await;
     hub.person("ann", "resolver").await;
     let push = "--mode push --callback https://acme.example/resume --to human:ann --force";
     let pull = "--mode pull --to human:ann --force";
-    for (kind, way) in [
+    for (kind, mode_flags) in [
         ("ask", push),
         ("ask", pull),
         ("task", push),
         ("task", pull),
         ("notify", ""),
     ] {
-        build(&hub, &format!("{kind} {way}")).ok();
+        build(&hub, &format!("{kind} {mode_flags}")).ok();
         let skill = hub.scratch().path("out").join(format!("acme-{kind}"));
-        let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill.display().to_string()]);
+        let (code, report) = smoke(&Terminal::local(&hub), &["--skill", &skill.display().to_string()]);
         assert_eq!(
             (code, &report["ok"]),
             (0, &Value::Bool(true)),
-            "{kind} {way}: {report:#}"
+            "{kind} {mode_flags}: {report:#}"
         );
     }
-    nothing_is_left(&hub).await;
+    assert_cleaned_up(&hub).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_apps_own_credentials_are_tried_when_they_are_there() {
+async fn the_apps_own_credentials_are_checked_when_present() {
     let hub = Setup::pushing().start().await;
     hub.person("ann", "resolver").await;
     let agent = hub.agent("acme/bot").await;
@@ -80,7 +80,7 @@ async fn the_apps_own_credentials_are_tried_when_they_are_there() {
     )
     .ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
-    let terminal = Terminal::beside(&hub).env("ACME_TOKEN", &agent.token);
+    let terminal = Terminal::local(&hub).env("ACME_TOKEN", &agent.token);
     let (code, report) = smoke(&terminal, &["--skill", &skill]);
     assert_eq!(
         (code, &failed_step(&report)["step"]),
@@ -96,15 +96,15 @@ async fn the_apps_own_credentials_are_tried_when_they_are_there() {
         (1, &Value::from("verify")),
         "{report:#}"
     );
-    nothing_is_left(&hub).await;
+    assert_cleaned_up(&hub).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
+async fn smoke_needs_only_a_person_and_an_agent_token() {
     let hub = Hub::start().await;
     let agent = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
-    let terminal = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
+    let terminal = Terminal::remote(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
     let (code, report) = smoke(&terminal, &["--mode", "pull"]);
     assert_eq!(
         (code, &failed_step(&report)["step"]),
@@ -119,26 +119,26 @@ async fn without_the_owners_right_a_person_and_an_agent_are_enough() {
         (1, &Value::from("resolve")),
         "{report:#}"
     );
-    nothing_is_left(&hub).await;
+    assert_cleaned_up(&hub).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
+async fn tokens_are_not_sent_to_a_hub_that_only_the_skill_names() {
     let hub = Hub::start().await;
     let agent = hub.agent("acme/bot").await;
     let ann = hub.person("ann", "resolver").await;
-    let stranger = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    stranger.set_nonblocking(true).expect("a socket that can be asked");
-    let elsewhere = format!("http://{}", stranger.local_addr().expect("an address"));
+    let other_hub = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    other_hub.set_nonblocking(true).expect("a nonblocking socket");
+    let other_url = format!("http://{}", other_hub.local_addr().expect("an address"));
     build_for(
         &hub,
-        &elsewhere,
+        &other_url,
         "ask --mode pull --to human:ann --token-env ACME_TOKEN",
     )
     .ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
-    let local = Terminal::beside(&hub);
-    let remote = Terminal::of(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
+    let local = Terminal::local(&hub);
+    let remote = Terminal::remote(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
     for terminal in [local, remote.clone(), remote.clone().without("COUNTERSIGN_URL")] {
         let terminal = terminal
             .env("ACME_TOKEN", &agent.token)
@@ -153,13 +153,13 @@ async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
             assert!(
                 step["message"]
                     .as_str()
-                    .is_some_and(|words| words.contains("nothing was sent")),
+                    .is_some_and(|text| text.contains("nothing was sent")),
                 "{step}"
             );
         }
     }
-    let nobody = stranger.accept().expect_err("nobody called the stranger");
-    assert_eq!(nobody.kind(), std::io::ErrorKind::WouldBlock);
+    let no_call = other_hub.accept().expect_err("no connection to the other hub");
+    assert_eq!(no_call.kind(), std::io::ErrorKind::WouldBlock);
     build(&hub, "ask --mode pull --to human:ann --token-env ACME_TOKEN --force").ok();
     let remote = remote
         .env("ACME_TOKEN", &agent.token)
@@ -175,42 +175,42 @@ async fn tokens_do_not_go_to_a_hub_that_only_the_skill_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_does_not_push_here_is_told_so_in_words() {
+async fn a_push_test_explains_that_loopback_callbacks_are_off() {
     let hub = Hub::start().await;
-    let (code, report) = smoke(&Terminal::beside(&hub), &["--mode", "push"]);
+    let (code, report) = smoke(&Terminal::local(&hub), &["--mode", "push"]);
     let step = failed_step(&report);
     assert_eq!((code, &step["step"]), (1, &Value::from("submit")));
     assert!(
         step["message"]
             .as_str()
-            .is_some_and(|words| words.contains("--allow-loopback-callbacks")),
+            .is_some_and(|text| text.contains("--allow-loopback-callbacks")),
         "{step}"
     );
-    nothing_is_left(&hub).await;
+    assert_cleaned_up(&hub).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_skill_that_names_nobody_of_the_hub_fails() {
+async fn a_skill_for_an_unknown_person_fails() {
     let hub = Hub::start().await;
     build(&hub, "ask --mode pull --to human:zoe").ok();
     let skill = hub.scratch().path("out/acme-ask").display().to_string();
-    let (code, report) = smoke(&Terminal::beside(&hub), &["--skill", &skill]);
+    let (code, report) = smoke(&Terminal::local(&hub), &["--skill", &skill]);
     assert_eq!(
         (code, &failed_step(&report)["step"]),
         (1, &Value::from("person")),
         "{report:#}"
     );
-    nothing_is_left(&hub).await;
+    assert_cleaned_up(&hub).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_kept_and_secrets_are_not_written() {
+async fn existing_files_are_kept_and_secrets_are_not_written() {
     let hub = Hub::start().await;
     let page = hub.scratch().path("out/skills/acme-ask/SKILL.md");
     build(&hub, "ask --mode pull --to human:ann --plugin").ok();
     let before = std::fs::read_to_string(&page).expect("a page");
-    let said = build(&hub, "ask --mode pull --to human:bob --plugin").fails(1);
-    assert!(said.contains("--force") && said.contains("acme-ask"), "{said}");
+    let stderr = build(&hub, "ask --mode pull --to human:bob --plugin").fails(1);
+    assert!(stderr.contains("--force") && stderr.contains("acme-ask"), "{stderr}");
     assert_eq!(std::fs::read_to_string(&page).expect("a page"), before);
     build(&hub, "notify --plugin").ok();
     for file in [
@@ -222,15 +222,15 @@ async fn files_are_kept_and_secrets_are_not_written() {
         serde_json::from_str::<Value>(&text).expect("JSON");
     }
     let secret = "csa_0123456789abcdef";
-    let said = build(&hub, &format!("task --mode pull --to human:ann --token-env {secret}")).fails(1);
-    assert!(!said.contains(secret), "{said}");
+    let stderr = build(&hub, &format!("task --mode pull --to human:ann --token-env {secret}")).fails(1);
+    assert!(!stderr.contains(secret), "{stderr}");
     assert!(!hub.scratch().path("out/acme-task").exists());
     let with_key = "task --mode push --to human:ann --callback https://acme.example/resume?key=s3cr3t";
-    let said = build(&hub, with_key).fails(1);
-    assert!(said.contains("--callback") && !said.contains("s3cr3t"), "{said}");
-    let said = build_for(&hub, "http://hub.example", "task --mode pull --to human:ann").fails(1);
-    assert!(said.contains("use https"), "{said}");
+    let stderr = build(&hub, with_key).fails(1);
+    assert!(stderr.contains("--callback") && !stderr.contains("s3cr3t"), "{stderr}");
+    let stderr = build_for(&hub, "http://hub.example", "task --mode pull --to human:ann").fails(1);
+    assert!(stderr.contains("use https"), "{stderr}");
     assert!(!hub.scratch().path("out/acme-task").exists());
-    let said = build(&hub, "task").fails(1);
-    assert!(said.contains("missing: --mode push|pull "), "{said}");
+    let stderr = build(&hub, "task").fails(1);
+    assert!(stderr.contains("missing: --mode push|pull "), "{stderr}");
 }

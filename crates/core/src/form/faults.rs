@@ -1,4 +1,4 @@
-//! Everything that is wrong with an answer to a form, so that all of it can be shown beside its fields at once.
+//! All faults of a form answer, so that a surface can show each beside its field.
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::schema;
 
-/// The name of each field at fault, with what to do; an empty name means the answer as a whole. The same validator that
-/// refuses the answer says so. No value is repeated: it may be a secret. What is quoted of the schema is made visible.
+/// Each faulty field with an instruction; an empty name means the whole answer. Uses the same validator that refuses
+/// the answer. Values are not repeated, because they may be secret; hidden characters of the schema are escaped.
 pub fn check_all(schema: &Value, value: &Value) -> Vec<(String, String)> {
     if !value.is_object() {
         return vec![(String::new(), "answer with an object that fits the form".to_owned())];
@@ -50,14 +50,14 @@ fn faults_of(error: &ValidationError) -> Vec<(String, String)> {
                 .into_iter()
                 .next()
                 .map(|segment| segment.to_string());
-            let message = words(kind).unwrap_or_else(|| error.masked().to_string());
+            let message = instruction(kind).unwrap_or_else(|| error.masked().to_string());
             vec![(name.unwrap_or_default(), visible::escape(&message))]
         }
     }
 }
 
-/// What to do, for the faults a person meets when filling in a form; the rest is told in the validator's own words.
-fn words(kind: &ValidationErrorKind) -> Option<String> {
+/// An instruction for the common faults; other faults use the validator's own message.
+fn instruction(kind: &ValidationErrorKind) -> Option<String> {
     Some(match kind {
         ValidationErrorKind::MinLength { limit: 1 } => "fill this in".to_owned(),
         ValidationErrorKind::MinLength { limit } => format!("write at least {limit} characters"),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn every_fault_is_told_beside_its_field() {
+    fn every_fault_names_its_field() {
         let value = json!({"pin": "hunter2", "count": 0, "size": "xl", "a/b~c": "yes", "extra": 1});
         let faults = check_all(&schema(), &value);
         let expected = [
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn it_finds_a_fault_exactly_where_the_answer_is_refused() {
+    fn faults_are_found_exactly_when_the_answer_is_refused() {
         for value in [
             json!({"reason": "why not", "count": 1}),
             json!({"reason": "why not", "count": 1.0, "size": "s", "pin": ""}),

@@ -1,26 +1,26 @@
-//! The fields of a form, each with what a surface needs to ask for it.
+//! The fields of a form, as a surface needs them to draw inputs.
 
 use serde_json::{Number, Value};
 
 use crate::schema;
 
-/// From this declared length on a text gets room for several lines.
+/// A text field with at least this maximum length is multiline.
 const LONG_TEXT_CHARS: u64 = 200;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     pub name: String,
-    /// The title its author gave, else the name.
+    /// The schema's title, else the name.
     pub label: String,
     pub description: Option<String>,
     pub kind: FieldKind,
     pub required: bool,
-    /// Typed hidden, never logged, never shown again.
+    /// Masked input, never logged or shown again.
     pub sensitive: bool,
     pub default: Option<Value>,
-    /// Shown and sent as its default; nothing that is typed changes it.
+    /// Shown and sent with its default; input is ignored.
     pub read_only: bool,
-    /// `null` is an answer, too.
+    /// `null` is also a valid answer.
     pub nullable: bool,
 }
 
@@ -33,7 +33,7 @@ pub enum FieldKind {
         max_length: Option<u64>,
         pattern: Option<String>,
     },
-    /// `step` counts from zero, whatever `min` is.
+    /// `step` counts from zero, not from `min`.
     Number {
         integer: bool,
         min: Option<Number>,
@@ -41,13 +41,13 @@ pub enum FieldKind {
         step: Option<Number>,
     },
     Boolean,
-    /// The values with their labels; one is picked by its index, because two of them may read the same.
+    /// Values with labels. A choice is identified by its index, because two labels may be equal.
     Choice(Vec<(Value, String)>),
-    /// The same, of which any number may be picked.
+    /// Like `Choice`, with any number of selections.
     Choices(Vec<(Value, String)>),
 }
 
-/// In the order in which the agent wrote them.
+/// The fields in the agent's order.
 pub fn fields(schema: &Value) -> Vec<Field> {
     let Some(properties) = schema["properties"].as_object() else {
         return Vec::new();
@@ -92,7 +92,8 @@ fn types(property: &Value) -> Vec<&str> {
     }
 }
 
-/// Listed values before types. Of several types a text, which everything can be typed as, else the first.
+/// An enum takes precedence over types. With several types, text wins if present, because any value can be typed as
+/// text; otherwise the first type.
 fn kind(property: &Value) -> FieldKind {
     if let Some(values) = property["enum"].as_array() {
         return FieldKind::Choice(labelled(values, property["enumNames"].as_array()));
@@ -129,7 +130,7 @@ fn labelled(values: &[Value], names: Option<&Vec<Value>>) -> Vec<(Value, String)
         .collect()
 }
 
-/// How a value reads: a text as it stands, anything else as JSON.
+/// Displays a value: a string as is, any other value as JSON.
 pub fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -143,7 +144,7 @@ fn text(property: &Value) -> FieldKind {
     let has_lines = property["default"]
         .as_str()
         .is_some_and(|default| default.contains('\n'));
-    let is_long = max_length.is_some_and(|most| most >= LONG_TEXT_CHARS);
+    let is_long = max_length.is_some_and(|max| max >= LONG_TEXT_CHARS);
     FieldKind::Text {
         multiline: !schema::is_sensitive(property)
             && property["format"].is_null()
@@ -167,9 +168,9 @@ fn number(property: &Value, integer: bool) -> FieldKind {
 }
 
 impl Field {
-    /// The index of the choice that reads like `text`, for surfaces where it is typed. Two that read alike are none:
-    /// nobody could say which was meant.
-    pub fn choice_reading(&self, text: &str) -> Option<usize> {
+    /// The index of the choice displayed as `text`, for surfaces where people type it. `None` if two choices look
+    /// alike, because the text is ambiguous.
+    pub fn choice_index(&self, text: &str) -> Option<usize> {
         let FieldKind::Choice(choices) = &self.kind else {
             return None;
         };
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_keep_the_order_of_their_author() {
+    fn fields_keep_the_order_of_the_schema() {
         let schema =
             r#"{"properties": {"when": {}, "amount": {}, "zone": {}, "by": {}}, "required": ["zone", "amount"]}"#;
         let schema: Value = serde_json::from_str(schema).expect("JSON");
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_keeps_what_its_author_said() {
+    fn a_field_keeps_its_schema_attributes() {
         let field = only(json!({
             "type": "string", "title": "Your PIN", "description": "Four digits", "default": "0000",
             "minLength": 4, "maxLength": 4, "pattern": "^[0-9]+$", "x-a2h-sensitive": true, "readOnly": true,
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kind_is_the_narrowest_that_takes_every_answer() {
+    fn the_kind_is_the_narrowest_that_accepts_every_answer() {
         let word = |property| match only(property).kind {
             FieldKind::Text { .. } => "text",
             FieldKind::Number { integer: true, .. } => "integer",
@@ -259,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn choices_have_the_labels_given_for_all_of_them() {
+    fn choice_labels_are_used_only_when_there_is_one_for_each() {
         let kind = |property| only(property).kind;
         let choices = vec![(json!("s"), "Small".to_owned()), (json!(3), "3".to_owned())];
         assert_eq!(
@@ -274,16 +275,16 @@ mod tests {
     }
 
     #[test]
-    fn a_typed_choice_is_the_one_that_reads_so() {
+    fn a_typed_choice_is_found_unless_it_is_ambiguous() {
         let field = only(json!({"enum": ["eu", 3, "4", 4]}));
-        assert_eq!(field.choice_reading("eu"), Some(0));
-        assert_eq!(field.choice_reading("3"), Some(1));
-        assert_eq!(field.choice_reading("4"), None, "it may mean two");
-        assert_eq!(field.choice_reading("us"), None);
+        assert_eq!(field.choice_index("eu"), Some(0));
+        assert_eq!(field.choice_index("3"), Some(1));
+        assert_eq!(field.choice_index("4"), None, "ambiguous");
+        assert_eq!(field.choice_index("us"), None);
     }
 
     #[test]
-    fn long_and_prose_texts_get_several_lines() {
+    fn long_and_prose_texts_are_multiline() {
         let multiline = |property| matches!(only(property).kind, FieldKind::Text { multiline: true, .. });
         assert!(multiline(json!({"type": "string", "maxLength": 2000})));
         assert!(multiline(

@@ -1,4 +1,4 @@
-//! Forms: a flat schema as the fields a surface draws, and what was typed into them as the answer the schema wants.
+//! Forms: converts a flat schema into fields for a surface, and typed input into the answer.
 
 mod faults;
 mod field;

@@ -1,12 +1,12 @@
-//! From what was typed into a field to the value its schema asks for.
+//! Converts the typed input of a field into the value its schema expects.
 
 use serde_json::{Number, Value};
 
 use super::field::{Field, FieldKind};
 use crate::rejection::Rejection;
 
-/// Nothing typed is no value, and whether one was required is for `check_all` to say. A choice is typed as its index, several
-/// with blanks between, a boolean as `true`, `false` or, as browsers send a ticked box, `on`.
+/// Empty input gives no value; `check_all` reports a missing required value. A choice is typed as its index, several
+/// choices separated by blanks, a boolean as `true`, `false` or `on` (a ticked box in a browser).
 pub fn value_of(field: &Field, typed: Option<&str>) -> Result<Option<Value>, Rejection> {
     if field.read_only {
         return Ok(field.default.clone());
@@ -51,7 +51,7 @@ fn read(field: &Field, text: &str) -> Result<Value, Rejection> {
     }
 }
 
-/// Only what arrives as it was typed: a whole number too long to keep would silently become a neighbour.
+/// Refuses an integer that a double cannot hold exactly, instead of rounding it silently.
 fn number(text: &str) -> Option<Value> {
     let text = text.trim();
     let number: Number = text.parse().ok()?;
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_takes_the_type_the_schema_wants() {
+    fn input_is_converted_to_the_type_of_the_schema() {
         for (property, text, value) in [
             (json!({"type": "string"}), " 12 ", json!(" 12 ")),
             (json!({"type": ["string", "null"]}), "null", json!("null")),
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_such_value_is_refused_and_not_repeated() {
+    fn invalid_input_is_refused_and_not_repeated_in_the_error() {
         for (property, text) in [
             (json!({"type": "integer"}), "twelve"),
             (json!({"type": "integer"}), "+12"),
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_typed_is_no_value() {
+    fn empty_input_gives_no_value() {
         for property in [
             json!({"type": "string"}),
             json!({"type": "integer"}),
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_only_field_stays_as_it_was_given() {
+    fn a_read_only_field_keeps_its_default() {
         let fixed = json!({"type": "string", "readOnly": true, "default": "v1.2"});
         assert_eq!(typed(fixed, "v9"), Ok(Some(json!("v1.2"))));
         assert_eq!(typed(json!({"readOnly": true}), "v9"), Ok(None));

@@ -1,21 +1,21 @@
-//! From a cue to content in the core's words.
+//! Translates a cue into core content.
 
 use std::collections::BTreeMap;
 
 use countersign_protocol::a2h::{APPROVE, Agent, Choice, DENY, Priority};
-use countersign_protocol::hap::{Confirm, Field, Kind, Offer, Payload};
+use countersign_protocol::hap::{Confirm, CueField, CueKind, CueOffer, CuePayload};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::excerpt;
-use crate::message::{Content, Door, Matter, Source};
+use crate::message::{Content, Door, Payload, Source};
 use crate::question::{Ask, Question};
 
-const PAUSED: &str = "Paused. Click Continue when you are ready.";
+const PAUSE_PROMPT: &str = "Paused. Click Continue when you are ready.";
 
-/// Where an agent runs, as it said when it joined.
+/// The terminal an agent runs in, as reported when it joined.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Terminal {
     pub agent_id: String,
@@ -25,47 +25,47 @@ pub struct Terminal {
     pub terminal: String,
 }
 
-/// What an agent handed over, once its envelope was read.
+/// A cue, parsed from the agent's envelope.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cue {
-    pub kind: Kind,
+    pub kind: CueKind,
     pub prompt: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
 }
 
 impl Cue {
-    /// The payload as it is understood; of a pause there is one button and nothing else.
-    pub fn read_payload(&self) -> Option<Payload> {
+    /// The parsed payload. A pause has a single button.
+    pub fn read_payload(&self) -> Option<CuePayload> {
         match (self.kind, &self.payload) {
-            (Kind::Pause, _) => Some(Payload::Confirm(Confirm {
+            (CueKind::Pause, _) => Some(CuePayload::Confirm(Confirm {
                 text: None,
                 confirm_label: "Continue".to_owned(),
                 cancel_label: None,
             })),
-            (Kind::Cue, Some(payload)) => Some(Payload::read(payload)),
-            (Kind::Cue, None) => None,
+            (CueKind::Cue, Some(payload)) => Some(CuePayload::read(payload)),
+            (CueKind::Cue, None) => None,
         }
     }
 
-    /// What the agent should know about its payload, in one line.
+    /// A one-line warning to the agent about its payload.
     pub fn warning(&self) -> Option<String> {
         match self.read_payload()? {
-            Payload::Unknown { reason } => Some(format!(
+            CuePayload::Unknown { reason } => Some(format!(
                 "the payload is shown as JSON and answered with free text: {reason}"
             )),
-            Payload::Choice { .. } | Payload::Confirm(_) | Payload::Form(_) => None,
+            CuePayload::Choice { .. } | CuePayload::Confirm(_) | CuePayload::Form(_) => None,
         }
     }
 }
 
-/// Two cues of one agent with the same digest are the same cue.
+/// The dedup key: two cues of one agent with the same digest are the same cue.
 pub fn digest(cue: &Cue) -> Digest {
     let payload = cue.payload.as_ref().map(|payload| Value::Object(payload.clone()));
     Digest::of(json!([cue.kind.as_str(), cue.prompt, payload]).to_string().as_bytes())
 }
 
-/// Which cues it supersedes is added by the store, which finds it out.
+/// The store later adds the ids of superseded cues.
 pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
     let ids = BTreeMap::from([
         ("cue".to_owned(), cue.kind.as_str().to_owned()),
@@ -76,18 +76,22 @@ pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
     Source { door: Door::Hap, ids }
 }
 
-/// Addressed to the one person whose token the terminal holds.
+/// The only resolver is the person who owns the terminal's token.
 pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
     let payload = cue.read_payload();
-    let is_bare_pause = cue.kind == Kind::Pause && cue.prompt.trim().is_empty();
-    let prompt = if is_bare_pause { PAUSED } else { cue.prompt.as_str() };
+    let is_bare_pause = cue.kind == CueKind::Pause && cue.prompt.trim().is_empty();
+    let prompt = if is_bare_pause {
+        PAUSE_PROMPT
+    } else {
+        cue.prompt.as_str()
+    };
     let mut body = excerpt::shown(prompt, "open the whole text");
-    if let Some(Payload::Confirm(Confirm { text: Some(text), .. })) = &payload
+    if let Some(CuePayload::Confirm(Confirm { text: Some(text), .. })) = &payload
         && text.trim() != prompt.trim()
     {
         body = format!("{body}\n\n{text}");
     }
-    let unknown = matches!(payload, Some(Payload::Unknown { .. }));
+    let unknown = matches!(payload, Some(CuePayload::Unknown { .. }));
     let raw = cue.payload.clone().filter(|_| unknown).map(Value::Object);
     Content {
         agent: Agent {
@@ -106,7 +110,7 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
             .into_iter()
             .collect(),
         sensitive: false,
-        matter: Matter::Ask(Ask {
+        matter: Payload::Ask(Ask {
             question: question(payload),
             may_respond: true,
             may_decline: true,
@@ -118,15 +122,15 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
     }
 }
 
-fn question(payload: Option<Payload>) -> Question {
+fn question(payload: Option<CuePayload>) -> Question {
     match payload {
-        None | Some(Payload::Unknown { .. }) => Question::Text,
-        Some(Payload::Choice { offers, many }) => Question::Select {
+        None | Some(CuePayload::Unknown { .. }) => Question::Text,
+        Some(CuePayload::Choice { offers, many }) => Question::Select {
             options: offers.iter().map(choice).collect(),
             allow_edit: false,
             many,
         },
-        Some(Payload::Confirm(Confirm {
+        Some(CuePayload::Confirm(Confirm {
             confirm_label,
             cancel_label,
             ..
@@ -145,13 +149,13 @@ fn question(payload: Option<Payload>) -> Question {
                 allow_edit: false,
             }
         }
-        Some(Payload::Form(fields)) => Question::Form {
+        Some(CuePayload::Form(fields)) => Question::Form {
             schema: schema(&fields),
         },
     }
 }
 
-fn choice(offer: &Offer) -> Choice {
+fn choice(offer: &CueOffer) -> Choice {
     Choice {
         value: offer.label.clone(),
         label: offer.label.clone(),
@@ -159,8 +163,8 @@ fn choice(offer: &Offer) -> Choice {
     }
 }
 
-/// Fields are known by their labels, which is also how their answers reach the agent.
-fn schema(fields: &[Field]) -> Value {
+/// Labels are the property names, because the agent receives the answers by label. Duplicates get a number.
+fn schema(fields: &[CueField]) -> Value {
     let mut properties = Map::new();
     for field in fields {
         let mut name = field.label.clone();
@@ -174,7 +178,7 @@ fn schema(fields: &[Field]) -> Value {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-fn property(field: &Field) -> Value {
+fn property(field: &CueField) -> Value {
     let labels: Vec<&str> = field.offers.iter().map(|offer| offer.label.as_str()).collect();
     match (labels.is_empty(), field.many) {
         (true, _) if field.is_long => json!({"type": "string", "contentMediaType": "text/plain"}),

@@ -1,8 +1,8 @@
-//! The terminal's door: a cue as a question, and its answer as the plain text an agent in a terminal reads.
+//! The terminal door: translates a cue into a question, and its answer into plain text for the agent.
 
 mod cue;
 mod reply;
 
 pub use crate::excerpt::MAX_SHOWN_BYTES;
 pub use cue::{Cue, Terminal, content, digest, source};
-pub use reply::{Reply, reply};
+pub use reply::{CueReply, reply};

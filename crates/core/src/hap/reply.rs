@@ -1,15 +1,15 @@
-//! What an agent in a terminal reads when its person has decided.
+//! The reply to an agent in a terminal.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::form;
-use crate::message::{Content, FileNote, Matter, Outcome, Resolution};
+use crate::message::{Content, FileNote, Outcome, Payload, Resolution};
 use crate::question::Question;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Reply {
-    /// Labels, `Label: value` lines, or what was typed. Empty where nothing was said.
+pub struct CueReply {
+    /// Labels, `Label: value` lines, or free text. Empty for an outcome without an answer.
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
@@ -17,14 +17,14 @@ pub struct Reply {
     pub files: Vec<FileNote>,
 }
 
-pub fn reply(content: &Content, resolution: &Resolution) -> Reply {
+pub fn reply(content: &Content, resolution: &Resolution) -> CueReply {
     let text = match (&content.matter, resolution.outcome, &resolution.value) {
-        // Words of a person's own are no choice, even where they read like one.
-        (Matter::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
-        (Matter::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
+        // Free text stays as typed, even if it equals the value of an option.
+        (Payload::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
+        (Payload::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),
         _ => String::new(),
     };
-    Reply {
+    CueReply {
         text,
         comment: resolution.comment.clone(),
         files: resolution.files.clone(),
@@ -66,7 +66,7 @@ fn listed(value: &Value) -> String {
     }
 }
 
-/// Further lines of a value must not pass for the next field.
+/// Indents further lines of a value, so that they cannot look like the next field.
 fn indented(value: &str) -> String {
     value.replace('\n', "\n  ")
 }

@@ -1,4 +1,4 @@
-//! What a person sees of a run that waits for them.
+//! The message a person sees when a run asks.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use crate::actor::Actor;
 use crate::excerpt;
-use crate::message::{Content, Door, Matter, Source};
+use crate::message::{Content, Door, Payload, Source};
 use crate::question::{Ask, Question};
 
 const RUNTIME: &str = "run";
 const REST_IS: &str = "see the run";
-/// What a decision for the run means: it is about program and arguments, and about nothing else that is shown.
+/// A decision for the whole run covers program and arguments only, not the input or other shown details.
 const ALLOWED_FROM_NOW_ON: &str =
     "the same program with the same arguments runs without asking from now on, whatever input it is given";
 const DENIED_FROM_NOW_ON: &str =
@@ -63,12 +63,12 @@ pub fn content(ask: &RunAsk) -> Content {
         tags: Vec::new(),
         context: context(&ask.kind),
         sensitive: false,
-        matter: Matter::Ask(question(&ask.kind)),
+        matter: Payload::Ask(question(&ask.kind)),
         resolvers: ask.resolvers.clone(),
     }
 }
 
-/// `input_id` is what the wire calls this ask, of whichever kind it is.
+/// `input_id` is the protocol id of this ask, for all kinds.
 pub fn source(ask: &RunAsk, input_id: &str) -> Source {
     let ids = [
         ("runId", ask.run_id.as_str()),
@@ -83,7 +83,7 @@ pub fn source(ask: &RunAsk, input_id: &str) -> Source {
     }
 }
 
-/// No agent that registered has a `#` in its id, so a strategy cannot call its agent by the name of another.
+/// Ids of registered agents have no `#`, so a strategy cannot impersonate one.
 fn agent(ask: &RunAsk) -> Agent {
     Agent {
         id: format!("{}#{}", ask.agent_name, ask.run_id),
@@ -102,7 +102,7 @@ fn title(ask: &RunAsk) -> String {
         AskKind::Permission {
             operation, resource, ..
         } => (
-            format!("{name} {}: {resource}", wish(operation)),
+            format!("{name} {}: {resource}", request_phrase(operation)),
             format!("{name} needs your permission"),
         ),
     };
@@ -111,7 +111,7 @@ fn title(ask: &RunAsk) -> String {
         .unwrap_or_default()
 }
 
-fn wish(operation: &str) -> String {
+fn request_phrase(operation: &str) -> String {
     match operation {
         "command.execute" | "fs.exec" => "wants to run".to_owned(),
         "fs.read" => "wants to read".to_owned(),
@@ -120,7 +120,7 @@ fn wish(operation: &str) -> String {
     }
 }
 
-/// The prompt exactly, unless it is too long for a page.
+/// The exact prompt, unless it is too long for a page.
 fn body(kind: &AskKind) -> Option<String> {
     match kind {
         AskKind::Input { prompt: text } => text.as_deref().filter(|text| !text.is_empty()).map(shown),
@@ -131,7 +131,7 @@ fn body(kind: &AskKind) -> Option<String> {
     }
 }
 
-/// Said before the command, where nobody who decides can miss it.
+/// Placed before the command, where the deciding person cannot miss it.
 fn not_shown(details: &Value) -> Option<String> {
     let hidden = details["inputBytesNotShown"].as_u64()?;
     let all = details["inputBytes"].as_u64()?;
@@ -144,7 +144,7 @@ fn shown(text: &str) -> String {
     excerpt::shown(text, REST_IS)
 }
 
-/// As it is, where Markdown would make something else of it: the fence is longer than any inside.
+/// A code block that Markdown leaves as it is: the fence is longer than any inside.
 fn fenced(text: &str) -> String {
     let longest = text
         .split(|letter| letter != '`')
@@ -164,7 +164,7 @@ fn context(kind: &AskKind) -> Vec<Value> {
     }
 }
 
-/// A run cannot be told "no answer": it is answered, or it is stopped.
+/// A run ask cannot be declined: it is answered, or the run is stopped.
 fn question(kind: &AskKind) -> Ask {
     let (question, may_be_empty) = match kind {
         AskKind::Input { .. } | AskKind::Question { .. } => (Question::Text, true),

@@ -1,4 +1,4 @@
-//! The rules of runs: where a run stands in its flow, when it asks a person, and what that person sees.
+//! The rules of runs: the state machine of a flow, when a run asks a person, and the message that person sees.
 
 pub mod ask;
 mod machine;
@@ -10,7 +10,7 @@ mod text;
 pub mod user;
 
 pub use ask::{AskKind, RunAsk};
-pub use machine::{Action, Call, Machine, Output};
+pub use machine::{AgentCall, Machine, MachineAction, Output};
 pub use policy::{Judgement, Policy};
 pub use text::{MAX_TEXT_BYTES, TooLong};
 pub use user::UserTurn;

@@ -1,14 +1,14 @@
-//! Which commands a run may execute without asking, and which never.
+//! The policy of a run: commands allowed without asking, and commands denied.
 
 use std::fmt;
 
-use countersign_protocol::runs::{Mode, PolicyDefault, UpdatePolicy};
+use countersign_protocol::runs::{PolicyDefault, PolicyMode, UpdatePolicy};
 use serde::{Deserialize, Serialize};
 
-/// The one tool a policy speaks of.
+/// The only tool a policy covers.
 pub const TOOL: &str = "command";
 const MAX_RULES: usize = 200;
-/// Of all rules together: every change is told and kept with all of them.
+/// Bound over all rules: every change is broadcast and stored with the full list.
 const MAX_BYTES: usize = 64 * 1024;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub enum Judgement {
     Allow,
     Deny,
     Ask,
-    /// Nothing was said about it: what the operator set holds.
+    /// No rule and no default: the operator's setting applies.
     #[default]
     Unsaid,
 }
@@ -36,14 +36,14 @@ pub struct TooManyRules;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Rule {
-    /// The beginning of a command, up to a blank or its end; or, with wildcards, all of it.
+    /// A prefix of the command that ends at a space or at its end; with wildcards, the whole command.
     Pattern(String),
-    /// One command as it was shown to a person: a wildcard in it is a letter like any other.
+    /// One exact command, as shown to a person; `*` has no special meaning.
     Exactly(String),
 }
 
 impl Policy {
-    /// Of a command as people see it, program and arguments. A denial stands above all.
+    /// Judges a command as people see it, program and arguments. A deny rule wins over everything.
     pub fn judge(&self, resource: &str) -> Judgement {
         let says = |rules: &[Rule]| rules.iter().any(|rule| rule.covers(resource));
         if says(&self.deny) {
@@ -55,14 +55,14 @@ impl Policy {
         }
     }
 
-    /// Says whether anything is different now. What is said of reading, or of another tool, is taken and changes nothing: a
-    /// command may do more than read.
+    /// Returns true if the policy changed. Changes for reading or for another tool are accepted and ignored: a command may do
+    /// more than read.
     pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {
-            Mode::Read => return Ok(false),
-            Mode::Write if !is_ours => return Ok(false),
-            Mode::Write => {}
+            PolicyMode::Read => return Ok(false),
+            PolicyMode::Write if !is_ours => return Ok(false),
+            PolicyMode::Write => {}
         }
         let mut changed = self.clone();
         change
@@ -82,7 +82,7 @@ impl Policy {
         Ok(is_different)
     }
 
-    /// Keeps what a person decided about one command. Where there is no room left, it is asked again.
+    /// Stores a person's decision about one command. If the policy is full, the person is asked again next time.
     pub fn remember(&mut self, resource: &str, allow: bool) {
         let mut changed = self.clone();
         changed.put(Rule::Exactly(resource.to_owned()), allow);
@@ -96,7 +96,7 @@ impl Policy {
         rules().count() > MAX_RULES || rules().map(Rule::bytes).sum::<usize>() > MAX_BYTES
     }
 
-    /// In words for people, denials first, as they are judged.
+    /// Descriptions for people, deny rules first, in the order of evaluation.
     pub fn names(&self) -> Vec<String> {
         let named =
             |verb: &'static str, rules: &[Rule]| rules.iter().map(|rule| format!("{verb} {rule}")).collect::<Vec<_>>();
@@ -106,7 +106,7 @@ impl Policy {
         names
     }
 
-    /// The last word about the same rule holds.
+    /// The latest decision about the same rule wins.
     fn put(&mut self, rule: Rule, allow: bool) {
         let (own, other) = if allow {
             (&mut self.allow, &mut self.deny)
@@ -168,8 +168,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A wildcard, single or doubled, stands for any text. Taking the first place where a piece fits is enough, because what
-/// follows it may lie anywhere behind.
+/// A wildcard, single or doubled, matches any text. Taking the first match of each piece is enough, because the next piece may
+/// be anywhere after it.
 fn matches_whole(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else {
@@ -196,7 +196,7 @@ mod tests {
         UpdatePolicy {
             run_id: "r".to_owned(),
             tool: None,
-            mode: Mode::Write,
+            mode: PolicyMode::Write,
             allow,
             deny,
             default,
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn who_said_nothing_leaves_it_to_the_operator_and_who_said_ask_does_not() {
+    fn an_empty_policy_leaves_it_to_the_operator_and_default_ask_does_not() {
         let mut policy = Policy::default();
         assert_eq!(policy.judge("git status"), Judgement::Unsaid);
         assert_eq!(policy.names(), ["default as the hub is set"]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_is_a_program_or_the_beginning_of_a_command() {
+    fn a_pattern_is_a_program_or_a_command_prefix() {
         let policy = policy(&["git", "npm run test"], &[]);
         for command in ["git", "git push --force", "npm run test", "npm run test -- x"] {
             assert_eq!(policy.judge(command), Judgement::Allow, "{command}");
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn wildcards_stand_for_any_text_and_the_pattern_for_the_whole_command() {
+    fn a_wildcard_pattern_matches_the_whole_command() {
         let covered = |pattern: &str, command: &str| policy(&[pattern], &[]).judge(command) == Judgement::Allow;
         for (pattern, command) in [
             ("*", ""),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_stands_above_all() {
+    fn a_deny_rule_wins_over_everything() {
         let mut policy = policy(&["*"], &["rm"]);
         policy.remember("rm -rf /", true);
         assert_eq!(policy.judge("rm -rf /"), Judgement::Deny);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_word_about_a_rule_holds() {
+    fn the_latest_decision_about_a_rule_wins() {
         let mut policy = policy(&[], &["git"]);
         policy
             .update(&change(&["git"], &[], Some(PolicyDefault::Deny)))
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_for_the_run_is_about_one_command_and_no_other() {
+    fn a_remembered_decision_covers_one_exact_command() {
         let mut policy = Policy::default();
         policy.remember("ls *", true);
         assert_eq!(
@@ -307,12 +307,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_reading_or_of_other_tools_lets_no_command_run() {
+    fn changes_for_reading_or_other_tools_allow_no_command() {
         let all = change(&["**"], &[], Some(PolicyDefault::Allow));
         let mut policy = Policy::default();
         policy
             .update(&UpdatePolicy {
-                mode: Mode::Read,
+                mode: PolicyMode::Read,
                 ..all.clone()
             })
             .expect("few rules");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_does_not_grow_without_end() {
+    fn the_number_of_rules_is_bounded() {
         let patterns: Vec<String> = (0..=MAX_RULES).map(|number| number.to_string()).collect();
         let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
         let mut policy = policy(&patterns[1..], &[]);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn nor_do_its_rules_together() {
+    fn the_total_size_of_rules_is_bounded() {
         let long = "x".repeat(MAX_BYTES / 4);
         let patterns: Vec<String> = ["a", "b", "c", "d"]
             .map(|letter| format!("{letter}{}", &long[1..]))
@@ -361,12 +361,12 @@ mod tests {
         assert_eq!(
             policy.update(&change(&[], &patterns[..1], None)),
             Ok(true),
-            "what is there may change its side"
+            "an existing rule may change sides"
         );
     }
 
     #[test]
-    fn a_change_says_whether_it_is_one() {
+    fn an_update_reports_whether_it_changed_anything() {
         let mut policy = policy(&["git"], &["rm"]);
         for (next, is_different) in [
             (change(&["git"], &["rm"], None), false),
@@ -375,7 +375,7 @@ mod tests {
             (change(&[], &[], None), false),
             (
                 UpdatePolicy {
-                    mode: Mode::Read,
+                    mode: PolicyMode::Read,
                     ..change(&["ls"], &[], None)
                 },
                 false,
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn it_reads_back_as_it_was_written() {
+    fn a_policy_survives_the_round_trip() {
         let mut policy = policy(&["git *"], &["rm"]);
         policy.remember("ls", true);
         let text = serde_json::to_string(&policy).expect("a policy can be written");

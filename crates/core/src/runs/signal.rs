@@ -1,8 +1,8 @@
-//! Does an observer's answer end a cycle?
+//! Break signals: whether an observer's answer ends a cycle.
 
 use countersign_protocol::runs::strategy::Match;
 
-/// Capital and small letters are the same here.
+/// Compares case-insensitively.
 pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
     let answer = answer.to_lowercase();
     let signals: Vec<String> = signals.iter().map(|signal| signal.to_lowercase()).collect();
@@ -15,7 +15,7 @@ pub fn breaks(answer: &str, signals: &[String], matching: Match) -> bool {
     }
 }
 
-/// A line that is a signal, or begins with one as a word of its own.
+/// True if the line is a signal, or starts with one as a whole word.
 fn is_verdict(line: &str, signals: &[String]) -> bool {
     let follows = |rest: &str| rest.is_empty() || rest.starts_with(char::is_whitespace);
     signals
@@ -32,7 +32,7 @@ mod tests {
     }
 
     #[test]
-    fn a_substring_is_found_anywhere_in_letters_of_any_size() {
+    fn a_substring_is_found_anywhere_in_any_case() {
         for answer in ["done", "not DONE yet", "abandoned", "please END Cycle"] {
             assert!(ends(answer, Match::Substring), "{answer}");
         }
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_a_signal_or_begins_with_one_as_a_word() {
+    fn a_line_is_a_signal_or_starts_with_one_as_a_word() {
         for answer in [
             "done",
             "\n \t\nDone\nbut",
@@ -60,14 +60,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_first_line_that_says_something_counts_or_any() {
+    fn first_line_skips_blank_lines_and_any_line_matches_all() {
         let answer = "\nMore of it.\n\n  done now";
         assert!(!ends(answer, Match::FirstLine));
         assert!(ends(answer, Match::AnyLine));
     }
 
     #[test]
-    fn exact_is_the_whole_answer_without_the_blanks_around_it() {
+    fn exact_compares_the_trimmed_answer() {
         assert!(ends(" \nDONE\n", Match::Exact));
         for answer in ["done.", "done now", "done\ndone", ""] {
             assert!(!ends(answer, Match::Exact), "{answer}");

@@ -1,6 +1,6 @@
-//! What people say to a run while it works.
+//! Steering texts: what people tell a run while it works.
 
-/// The message of the next agent, with everything that was said meanwhile below it.
+/// The message for the next agent, with the steering texts appended.
 pub fn apply(message: &str, texts: &[String]) -> String {
     let said = texts
         .iter()
@@ -14,7 +14,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_text_stands_apart_below_the_message() {
+    fn each_text_is_appended_in_its_own_block() {
         let texts = ["shorter".to_owned(), "in\nFrench".to_owned()];
         let first = "<user_steering>\nshorter\n</user_steering>";
         let both = format!("{first}\n\n<user_steering>\nin\nFrench\n</user_steering>");

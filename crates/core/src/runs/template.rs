@@ -2,7 +2,7 @@ use super::text::{TooLong, check_bytes};
 
 const INPUT: &str = "{{input}}";
 
-/// Every mark becomes the input, whatever stands in it; a mark in the input stays one.
+/// Replaces every placeholder by the input. A placeholder inside the input is not expanded.
 pub fn fill(template: &str, input: &str) -> Result<String, TooLong> {
     let marks = template.matches(INPUT).count();
     check_bytes((template.len() - marks * INPUT.len()).saturating_add(marks.saturating_mul(input.len())))?;
@@ -15,7 +15,7 @@ mod tests {
     use crate::runs::MAX_TEXT_BYTES;
 
     #[test]
-    fn every_mark_is_filled_and_nothing_else_is_special() {
+    fn every_placeholder_is_filled_and_nothing_else_is_special() {
         let filled = |template: &str, input: &str| fill(template, input).expect("it fits");
         assert_eq!(filled("{{input}} and {{input}}", "a"), "a and a");
         assert_eq!(
@@ -27,7 +27,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_too_long_is_not_made() {
+    fn a_result_that_would_be_too_long_is_refused() {
         let marks = INPUT.repeat(MAX_TEXT_BYTES / 1024);
         assert_eq!(
             fill(&marks, &"x".repeat(1024)).map(|text| text.len()),

@@ -1,20 +1,20 @@
-//! When an agent that stands for a person asks that person.
+//! User agents: when they ask a person.
 
 use countersign_protocol::runs::strategy::UserAgent;
 
-use super::Call;
+use super::AgentCall;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum UserTurn {
-    /// Nobody is asked; this is what the agent says.
+    /// No person is asked; this is the output of the agent.
     Passes(String),
     Asks {
         prompt: Option<String>,
     },
 }
 
-/// Who started the segment with a text has already said what the first agent would ask for.
-pub fn act(agent: &UserAgent, call: &Call, segment_input: &str) -> UserTurn {
+/// A segment started with an input has already answered its first user agent.
+pub fn act(agent: &UserAgent, call: &AgentCall, segment_input: &str) -> UserTurn {
     let preset = agent.preset_message.clone();
     if !agent.require_input {
         return UserTurn::Passes(preset.unwrap_or_else(|| call.message.clone()));
@@ -39,8 +39,8 @@ mod tests {
         }
     }
 
-    fn call(number: u64, message: &str) -> Call {
-        Call {
+    fn call(number: u64, message: &str) -> AgentCall {
+        AgentCall {
             agent: "user".to_owned(),
             message: message.to_owned(),
             number,
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn who_needs_no_input_never_asks() {
+    fn an_agent_without_required_input_never_asks() {
         for (number, input) in [(0, ""), (0, "start"), (3, "start")] {
             assert_eq!(
                 act(&user(false, None), &call(number, "before"), input),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_with_a_text_answers_the_first_call_even_where_there_is_a_preset() {
+    fn a_start_input_answers_the_first_call_even_with_a_preset() {
         assert_eq!(act(&user(true, None), &call(0, "start"), "start"), passes("start"));
         assert_eq!(
             act(&user(true, Some("preset")), &call(0, "start"), "start"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_without_a_text_asks() {
+    fn a_start_without_input_asks() {
         assert_eq!(act(&user(true, None), &call(0, ""), ""), asks(None));
         assert_eq!(
             act(&user(true, Some("Enter topic")), &call(0, ""), ""),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn later_calls_ask_with_what_was_said_before() {
+    fn later_calls_ask_with_the_previous_output() {
         assert_eq!(
             act(&user(true, None), &call(1, "before"), "start"),
             asks(Some("before"))

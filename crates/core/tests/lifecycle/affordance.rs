@@ -1,8 +1,8 @@
-//! Who may do what to which kind of message.
+//! Permissions: which actor may resolve which kind of message, and how.
 
 use countersign_core::message::Task;
 use countersign_core::question::{Ask, approve_or_deny};
-use countersign_core::{Actor, Command, Matter, Message, Outcome, Question, Rejection, Verdict};
+use countersign_core::{Actor, Command, Message, Outcome, Payload, Question, Rejection, Verdict};
 use serde_json::json;
 
 use crate::scene::*;
@@ -31,7 +31,7 @@ fn only_a_named_resolver_may_resolve() {
 }
 
 #[test]
-fn a_pattern_among_the_resolvers_matches_nobody_else() {
+fn a_wildcard_among_the_resolvers_matches_no_other_actor() {
     let message = resolved_by(&["human:*".parse().expect("an actor")]);
     assert!(matches!(
         decided(&message, decline(), EARLY),
@@ -46,7 +46,7 @@ fn the_submitting_agent_is_not_an_implied_resolver() {
 }
 
 #[test]
-fn a_named_agent_may_do_what_a_person_may() {
+fn a_named_agent_may_resolve_like_a_person() {
     let message = resolved_by(&[alice(), builder()]);
     let resolution = decided(&message, by(builder(), Verdict::Answered(json!("approve"))), EARLY).expect("named");
     assert_eq!(resolution.actor, builder());
@@ -79,7 +79,7 @@ fn a_task_is_completed_or_dismissed() {
 }
 
 #[test]
-fn a_notify_wants_nothing() {
+fn a_notify_cannot_be_resolved() {
     for command in [
         answer("approve"),
         decline(),
@@ -109,15 +109,15 @@ fn a_task_cannot_be_cancelled() {
 }
 
 #[test]
-fn withdrawn_affordances_are_refused() {
-    let mute = message(Matter::Ask(Ask {
+fn a_disallowed_answer_or_decline_is_refused() {
+    let mute = message(Payload::Ask(Ask {
         may_respond: false,
         ..confirm()
     }));
     assert_eq!(fault(decided(&mute, answer("approve"), EARLY)), "resolution");
     assert!(decided(&mute, decline(), EARLY).is_ok());
 
-    let firm = message(Matter::Ask(Ask {
+    let firm = message(Payload::Ask(Ask {
         may_decline: false,
         ..confirm()
     }));
@@ -126,8 +126,8 @@ fn withdrawn_affordances_are_refused() {
 }
 
 #[test]
-fn an_ask_without_affordances_still_ends() {
-    let sealed = message(Matter::Ask(Ask {
+fn an_ask_that_can_be_neither_answered_nor_declined_still_ends() {
+    let sealed = message(Payload::Ask(Ask {
         may_respond: false,
         may_decline: false,
         ..confirm()
@@ -137,7 +137,7 @@ fn an_ask_without_affordances_still_ends() {
 }
 
 #[test]
-fn an_answer_must_fit_the_question() {
+fn an_answer_must_match_the_question() {
     for wrong in [
         json!("Approve"),
         json!(true),
@@ -166,7 +166,7 @@ fn typed_text_is_marked_as_edited() {
     if let Question::Confirm { allow_edit, .. } = &mut question {
         *allow_edit = true;
     }
-    let editable = message(Matter::Ask(Ask { question, ..confirm() }));
+    let editable = message(Payload::Ask(Ask { question, ..confirm() }));
     for (text, edited) in [("approve", false), ("approve ", true), ("only on Monday", true)] {
         let resolution = decided(&editable, answer(text), EARLY).expect("typing is allowed");
         assert_eq!((resolution.value, resolution.edited), (Some(json!(text)), edited));
@@ -174,8 +174,8 @@ fn typed_text_is_marked_as_edited() {
 }
 
 #[test]
-fn every_kind_of_thing_has_a_word_of_its_own() {
-    let asked = |question| message(Matter::Ask(Ask { question, ..confirm() })).content.kind_word();
+fn every_kind_of_message_has_its_own_word() {
+    let asked = |question| message(Payload::Ask(Ask { question, ..confirm() })).content.kind_word();
     let select = |many| Question::Select {
         options: approve_or_deny(),
         allow_edit: false,
@@ -203,7 +203,7 @@ fn a_comment_is_kept_with_the_outcome() {
 }
 
 #[test]
-fn a_checklist_comes_back_with_its_own_items() {
+fn a_checklist_must_keep_the_items_of_the_task() {
     let ticked = vec![item("insert", true), item("turn", false)];
     for verdict in [
         Verdict::Completed(Some(ticked.clone())),
@@ -236,7 +236,7 @@ fn a_task_without_a_checklist_takes_an_empty_one() {
     };
     let command = by(alice(), Verdict::Completed(Some(Vec::new())));
     assert_eq!(
-        decided(&message(Matter::Task(bare)), command, EARLY).map(|done| done.checklist),
+        decided(&message(Payload::Task(bare)), command, EARLY).map(|done| done.checklist),
         Ok(Some(Vec::new()))
     );
 }

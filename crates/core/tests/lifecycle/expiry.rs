@@ -1,14 +1,14 @@
-//! The clock against people and agents.
+//! Expiry, and its races with answers and cancels.
 
 use countersign_core::question::Ask;
-use countersign_core::{Actor, Command, Matter, Message, Outcome, Rejection, Resolution};
+use countersign_core::{Actor, Command, Message, Outcome, Payload, Rejection, Resolution};
 use countersign_protocol::time::Timestamp;
 use serde_json::json;
 
 use crate::scene::*;
 
 fn without_default() -> Message {
-    message(Matter::Ask(Ask {
+    message(Payload::Ask(Ask {
         default_on_expire: None,
         ..confirm()
     }))
@@ -34,7 +34,7 @@ fn assert_ran_out(resolution: &Resolution) {
 }
 
 #[test]
-fn an_answer_at_the_very_expiry_wins() {
+fn an_answer_exactly_at_the_expiry_wins() {
     let resolution = decided(&ask(), answer("approve"), EXPIRES_AT).expect("in time");
     assert_eq!(resolution.outcome, Outcome::Answered);
     assert_eq!(resolution.value, Some(json!("approve")));
@@ -54,7 +54,7 @@ fn a_late_decline_loses_to_the_default() {
 }
 
 #[test]
-fn a_cancel_at_the_very_expiry_wins() {
+fn a_cancel_exactly_at_the_expiry_wins() {
     let resolution = decided(&ask(), Command::Cancel, EXPIRES_AT).expect("in time");
     assert_eq!(resolution.outcome, Outcome::Cancelled);
     assert_eq!(resolution.actor, builder());
@@ -67,12 +67,12 @@ fn cancel_after_expiry_loses() {
 }
 
 #[test]
-fn the_clock_applies_the_default() {
+fn the_expiry_applies_the_default() {
     assert_defaulted(&decided(&ask(), Command::Expire, LATE).expect("due"));
 }
 
 #[test]
-fn a_late_comment_does_not_stick_to_the_default() {
+fn a_late_comment_is_not_added_to_the_default() {
     let Command::Resolve { actor, verdict, .. } = answer("approve") else {
         panic!("an answer resolves")
     };
@@ -85,21 +85,21 @@ fn a_late_comment_does_not_stick_to_the_default() {
 }
 
 #[test]
-fn silence_without_a_declared_default_is_no_answer() {
+fn an_expiry_without_a_default_has_no_value() {
     for command in [Command::Expire, answer("approve"), decline(), Command::Cancel] {
         assert_ran_out(&decided(&without_default(), command, LATE).expect("the expiry happens"));
     }
 }
 
 #[test]
-fn a_task_just_runs_out() {
+fn a_task_expires_without_a_value() {
     for command in [Command::Expire, complete(), dismiss()] {
         assert_ran_out(&decided(&task(), command, LATE).expect("the expiry happens"));
     }
 }
 
 #[test]
-fn nothing_expires_before_its_time() {
+fn an_early_expiry_is_refused() {
     for open in [ask(), without_default(), task()] {
         assert_eq!(decided(&open, Command::Expire, EARLY), Err(Rejection::NotDue));
         assert_eq!(decided(&open, Command::Expire, EXPIRES_AT), Err(Rejection::NotDue));
@@ -107,7 +107,7 @@ fn nothing_expires_before_its_time() {
 }
 
 #[test]
-fn a_message_without_an_expiry_waits_for_ever() {
+fn a_message_without_an_expiry_stays_open() {
     let patient = Message {
         expires_at: None,
         ..ask()

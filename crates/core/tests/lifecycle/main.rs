@@ -1,4 +1,4 @@
-//! What becomes of a message: one function decides, and these are its promises.
+//! The lifecycle of a message: the guarantees of `decide`.
 
 mod affordance;
 mod expiry;

@@ -1,8 +1,8 @@
-//! Where several things are wrong at once, the caller hears of the same one first every time:
-//! is there a question, may you, does the verb fit, does the value fit, is it still open, is it in time.
+//! The order of checks: a command with several faults always reports the same one first. Kind, permission, verb, value,
+//! still open, in time.
 
 use countersign_core::question::Ask;
-use countersign_core::{Actor, Command, Matter, Rejection, Verdict};
+use countersign_core::{Actor, Command, Payload, Rejection, Verdict};
 use serde_json::json;
 
 use crate::scene::*;
@@ -16,13 +16,13 @@ fn nonsense(actor: Actor) -> Command {
 }
 
 #[test]
-fn the_kind_comes_before_the_caller() {
+fn the_kind_is_checked_before_the_caller() {
     let refused = decided(&notify(), by(mallory(), Verdict::Declined), EARLY);
     assert!(matches!(refused, Err(Rejection::NotApplicable(_))));
 }
 
 #[test]
-fn the_caller_comes_before_verb_and_value() {
+fn the_caller_is_checked_before_verb_and_value() {
     for command in [by(mallory(), Verdict::Completed(None)), nonsense(mallory())] {
         assert_eq!(
             decided(&ask(), command, EARLY),
@@ -32,8 +32,8 @@ fn the_caller_comes_before_verb_and_value() {
 }
 
 #[test]
-fn a_withdrawn_affordance_comes_before_the_value() {
-    let mute = message(Matter::Ask(Ask {
+fn a_disallowed_verb_is_checked_before_the_value() {
+    let mute = message(Payload::Ask(Ask {
         may_respond: false,
         ..confirm()
     }));
@@ -41,7 +41,7 @@ fn a_withdrawn_affordance_comes_before_the_value() {
 }
 
 #[test]
-fn a_stranger_learns_nothing_from_a_resolved_message() {
+fn an_unauthorized_actor_learns_nothing_from_a_resolved_message() {
     let over = resolved(&ask(), answer("approve"), EARLY);
     for now in [EARLY, LATE] {
         let refused = decided(&over, by(mallory(), Verdict::Declined), now);
@@ -50,7 +50,7 @@ fn a_stranger_learns_nothing_from_a_resolved_message() {
 }
 
 #[test]
-fn verb_and_value_come_before_the_outcome_of_others() {
+fn verb_and_value_are_checked_before_the_existing_outcome() {
     let over = resolved(&ask(), decline(), EARLY);
     assert_eq!(fault(decided(&over, complete(), EARLY)), "resolution");
     assert_eq!(fault(decided(&over, nonsense(alice()), EARLY)), "value");
@@ -62,7 +62,7 @@ fn verb_and_value_come_before_the_outcome_of_others() {
 }
 
 #[test]
-fn what_is_wrong_in_itself_does_not_even_expire_an_overdue_message() {
+fn an_invalid_command_does_not_expire_an_overdue_message() {
     assert_eq!(fault(decided(&ask(), nonsense(alice()), LATE)), "value");
     assert_eq!(fault(decided(&ask(), dismiss(), LATE)), "resolution");
     assert!(matches!(
@@ -72,7 +72,7 @@ fn what_is_wrong_in_itself_does_not_even_expire_an_overdue_message() {
 }
 
 #[test]
-fn the_outcome_comes_before_the_clock() {
+fn the_existing_outcome_is_checked_before_the_expiry() {
     let over = resolved(&ask(), answer("approve"), EARLY);
     for now in [EARLY, LATE] {
         for command in [Command::Expire, Command::Cancel, decline()] {

@@ -1,4 +1,4 @@
-//! Whoever comes second changes nothing and learns the real outcome.
+//! Races: the second command changes nothing and gets the real outcome.
 
 use countersign_core::{Command, Message, Rejection, State};
 use countersign_protocol::time::Timestamp;
@@ -45,7 +45,7 @@ fn the_first_terminal_of_a_task_wins_against_every_other_command() {
 }
 
 #[test]
-fn the_loser_is_told_who_won_and_when() {
+fn the_losing_command_gets_the_actor_and_time_of_the_winner() {
     let terminal = resolved(&ask(), decline(), EARLY);
     let told = decided(&terminal, Command::Cancel, EXPIRES_AT)
         .expect_err("it is over")

@@ -1,11 +1,11 @@
-//! A message of each kind, with one person who may resolve it, and the commands they and others send.
+//! Fixtures: a message of each kind with one resolver, and commands.
 
 use std::collections::BTreeMap;
 
 use countersign_core::message::{Door, Task};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{
-    Actor, Command, Content, Matter, Message, Question, Rejection, Resolution, Source, State, Verdict, decide,
+    Actor, Command, Content, Message, Payload, Question, Rejection, Resolution, Source, State, Verdict, decide,
 };
 use countersign_protocol::a2h::{Agent, CheckItem, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -32,10 +32,10 @@ pub fn resolution_id(number: u32) -> ResolutionId {
     format!("res_{number:026}").parse().expect("a resolution id")
 }
 
-pub fn message(matter: Matter) -> Message {
+pub fn message(matter: Payload) -> Message {
     let state = match matter {
-        Matter::Notify => State::Delivered,
-        Matter::Ask(_) | Matter::Task(_) => State::Open,
+        Payload::Notify => State::Delivered,
+        Payload::Ask(_) | Payload::Task(_) => State::Open,
     };
     Message {
         id: message_id(),
@@ -52,7 +52,7 @@ pub fn message(matter: Matter) -> Message {
     }
 }
 
-fn content(matter: Matter) -> Content {
+fn content(matter: Payload) -> Content {
     Content {
         agent: Agent {
             id: "builder".to_owned(),
@@ -87,12 +87,12 @@ pub fn confirm() -> Ask {
 }
 
 pub fn ask() -> Message {
-    message(Matter::Ask(confirm()))
+    message(Payload::Ask(confirm()))
 }
 
 pub fn form() -> Message {
     let schema = json!({"properties": {"n": {"type": "integer"}}, "required": ["n"]});
-    message(Matter::Ask(Ask {
+    message(Payload::Ask(Ask {
         question: Question::Form { schema },
         default_on_expire: None,
         ..confirm()
@@ -100,7 +100,7 @@ pub fn form() -> Message {
 }
 
 pub fn task() -> Message {
-    message(Matter::Task(Task {
+    message(Payload::Task(Task {
         instructions: "Turn the key".to_owned(),
         checklist: vec![item("insert", false), item("turn", false)],
         verification: None,
@@ -108,7 +108,7 @@ pub fn task() -> Message {
 }
 
 pub fn notify() -> Message {
-    message(Matter::Notify)
+    message(Payload::Notify)
 }
 
 pub fn item(text: &str, done: bool) -> CheckItem {
@@ -146,7 +146,7 @@ pub fn decided(message: &Message, command: Command, now: Timestamp) -> Result<Re
     decide(message, command, resolution_id(1), now)
 }
 
-/// The message as the store would write it after the command has won.
+/// The message as the store writes it after the command succeeded.
 pub fn resolved(message: &Message, command: Command, now: Timestamp) -> Message {
     let resolution = decided(message, command, now).expect("the first command wins");
     Message {
@@ -156,7 +156,7 @@ pub fn resolved(message: &Message, command: Command, now: Timestamp) -> Message 
     }
 }
 
-/// The field a rejection names.
+/// The field named by a rejection.
 pub fn fault(result: Result<Resolution, Rejection>) -> String {
     match result {
         Err(Rejection::InvalidField { field, .. }) => field,

@@ -1,9 +1,9 @@
-//! Whatever is sent in whatever order at whatever time: a message ends at most once, and its end makes sense.
+//! Property tests: for any sequence of commands, a message ends at most once, and its outcome is consistent.
 
 use countersign_core::message::Task;
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{
-    Actor, Command, Matter, Message, Outcome, Question, Rejection, Resolution, State, Verdict, decide,
+    Actor, Command, Message, Outcome, Payload, Question, Rejection, Resolution, State, Verdict, decide,
 };
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
@@ -19,7 +19,7 @@ fn actor() -> impl Strategy<Value = Actor> {
     select(CROWD.to_vec()).prop_map(|name| name.parse().expect("an actor"))
 }
 
-/// A question, and a default that fits it.
+/// A question with a matching default.
 fn question() -> impl Strategy<Value = (Question, Value)> {
     let schema = json!({"properties": {"n": {"type": "integer", "minimum": 0}}, "required": ["n"]});
     prop_oneof![
@@ -46,11 +46,11 @@ fn question() -> impl Strategy<Value = (Question, Value)> {
     ]
 }
 
-fn an_ask() -> impl Strategy<Value = Matter> {
+fn an_ask() -> impl Strategy<Value = Payload> {
     (question(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
         |((question, default), may_respond, may_decline, declared)| {
             let default_on_expire = declared.then_some(default);
-            Matter::Ask(Ask {
+            Payload::Ask(Ask {
                 question,
                 may_respond,
                 may_decline,
@@ -62,10 +62,10 @@ fn an_ask() -> impl Strategy<Value = Matter> {
     )
 }
 
-fn a_task() -> impl Strategy<Value = Matter> {
+fn a_task() -> impl Strategy<Value = Payload> {
     (0..3_usize).prop_map(|items| {
         let checklist = (0..items).map(|n| item(&n.to_string(), false)).collect();
-        Matter::Task(Task {
+        Payload::Task(Task {
             instructions: "Turn the key".to_owned(),
             checklist,
             verification: None,
@@ -74,7 +74,7 @@ fn a_task() -> impl Strategy<Value = Matter> {
 }
 
 fn any_message() -> impl Strategy<Value = Message> {
-    let matter = prop_oneof![4 => an_ask(), 2 => a_task(), 1 => Just(Matter::Notify)];
+    let matter = prop_oneof![4 => an_ask(), 2 => a_task(), 1 => Just(Payload::Notify)];
     let resolvers = subsequence(CROWD[..3].to_vec(), 0..=3);
     let expires_at = prop::option::weighted(0.8, 0..120_i64);
     (matter, resolvers, expires_at).prop_map(|(matter, resolvers, expires_at)| {
@@ -125,28 +125,28 @@ fn steps() -> impl Strategy<Value = Vec<(Command, i64)>> {
     prop::collection::vec((command(), 0..40_i64), 1..20)
 }
 
-/// Said again here in its own words, so that a slip in the rule is not repeated by its test.
+/// An independent implementation, so that the test does not repeat a mistake of the rule.
 fn is_overdue(message: &Message, now: Timestamp) -> bool {
     matches!(message.expires_at, Some(expires_at) if expires_at < now)
 }
 
-fn fits_kind(matter: &Matter, outcome: Outcome) -> bool {
+fn fits_kind(matter: &Payload, outcome: Outcome) -> bool {
     match matter {
-        Matter::Ask(_) => {
+        Payload::Ask(_) => {
             matches!(
                 outcome,
                 Outcome::Answered | Outcome::Declined | Outcome::Cancelled | Outcome::Expired
             )
         }
-        Matter::Task(_) => matches!(outcome, Outcome::Completed | Outcome::Dismissed | Outcome::Expired),
-        Matter::Notify => false,
+        Payload::Task(_) => matches!(outcome, Outcome::Completed | Outcome::Dismissed | Outcome::Expired),
+        Payload::Notify => false,
     }
 }
 
-fn default_of(matter: &Matter) -> Option<&Value> {
+fn default_of(matter: &Payload) -> Option<&Value> {
     match matter {
-        Matter::Ask(ask) => ask.default_on_expire.as_ref(),
-        Matter::Task(_) | Matter::Notify => None,
+        Payload::Ask(ask) => ask.default_on_expire.as_ref(),
+        Payload::Task(_) | Payload::Notify => None,
     }
 }
 
@@ -189,7 +189,7 @@ fn check_who(message: &Message, end: &Resolution) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Says no without a change: allowed to an open message, and all a terminal one ever says.
+/// A refusal changes nothing; a terminal message refuses every command.
 fn check_refusal(
     message: &Message,
     command: &Command,
@@ -213,7 +213,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn a_message_ends_at_most_once_and_for_a_reason(mut message in any_message(), steps in steps()) {
+    fn a_message_ends_at_most_once_and_with_a_valid_outcome(mut message in any_message(), steps in steps()) {
         let mut now = Timestamp::from_millis(0);
         let mut ends = 0;
         for (number, (command, step)) in (1..).zip(steps) {
@@ -233,14 +233,14 @@ proptest! {
     }
 
     #[test]
-    fn the_clock_always_ends_what_is_overdue(message in any_message(), now in 0..200_i64) {
+    fn an_overdue_message_always_expires(message in any_message(), now in 0..200_i64) {
         let now = Timestamp::from_millis(now);
         let ended = decide(&message, Command::Expire, resolution_id(1), now).is_ok();
         prop_assert_eq!(ended, message.state == State::Open && is_overdue(&message, now));
     }
 
     #[test]
-    fn an_end_reads_back_as_it_was_decided(message in any_message(), command in command(), now in 0..200_i64) {
+    fn a_resolution_survives_serialization(message in any_message(), command in command(), now in 0..200_i64) {
         if let Ok(end) = decide(&message, command, resolution_id(1), Timestamp::from_millis(now)) {
             let text = serde_json::to_string(&end).expect("an end can be written");
             prop_assert_eq!(serde_json::from_str::<Resolution>(&text).expect("and read"), end);

@@ -5,7 +5,7 @@ use countersign_core::message::Door;
 use countersign_core::question::Ask;
 use countersign_core::runs::ask::{content, source};
 use countersign_core::runs::{AskKind, RunAsk};
-use countersign_core::{Actor, Content, Matter, Question};
+use countersign_core::{Actor, Content, Payload, Question};
 use serde_json::json;
 
 fn ask(kind: AskKind) -> RunAsk {
@@ -36,8 +36,8 @@ fn permission(operation: &str, resource: &str) -> Content {
 
 fn asked(content: &Content) -> &Ask {
     match &content.matter {
-        Matter::Ask(ask) => ask,
-        Matter::Task(_) | Matter::Notify => panic!("a run asks"),
+        Payload::Ask(ask) => ask,
+        Payload::Task(_) | Payload::Notify => panic!("a run asks"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The same message for everybody, and all answers in the order of the steps.
 
-use countersign_core::runs::{Action, MAX_TEXT_BYTES};
+use countersign_core::runs::{MAX_TEXT_BYTES, MachineAction};
 use countersign_protocol::runs::strategy::Step;
 
 use crate::scene::*;
@@ -72,7 +72,7 @@ fn a_text_that_doubles_for_ever_ends_the_run_and_not_the_hub() {
     let inner = Step::Flow(broadcast("Both", "", agents(&["a", "b"])));
     let flow = strategy(cycle("Main", None, None, vec![inner]));
     let end = end(&flow, &"x".repeat(1000), |call| output(call.message.clone(), 0, 0));
-    let Action::Failed { message } = end else {
+    let MachineAction::Failed { message } = end else {
         panic!("it went on")
     };
     let why = format!("the text is longer than {MAX_TEXT_BYTES} bytes; hand on less");

@@ -1,12 +1,12 @@
 //! Round and round, until the count is full or an observer has seen enough.
 
-use countersign_core::runs::{Action, Call, Output};
+use countersign_core::runs::{AgentCall, MachineAction, Output};
 use countersign_protocol::runs::strategy::Step;
 
 use crate::scene::*;
 
 /// The observer `o` says these one after another; everybody else wraps.
-fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&Call) -> Result<Output, String> + 'a {
+fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&AgentCall) -> Result<Output, String> + 'a {
     let mut answers = answers.iter();
     move |call| match call.agent.as_str() {
         "o" => Ok(output(*answers.next().expect("an answer for each round"), 100, 100)),
@@ -63,7 +63,7 @@ fn after_the_last_round_without_a_signal_the_observer_has_the_last_word() {
     let told = trace(&flow, "x", 100, observed(&["once more", "enough"]));
     assert_eq!(
         told.last(),
-        Some(&Action::Finished {
+        Some(&MachineAction::Finished {
             output: output("enough", 2, 4)
         })
     );

@@ -1,11 +1,11 @@
 //! A run that cannot go on says where.
 
-use countersign_core::runs::{Action, Call, MAX_TEXT_BYTES, Machine, Output};
+use countersign_core::runs::{AgentCall, MAX_TEXT_BYTES, Machine, MachineAction, Output};
 use countersign_protocol::runs::strategy::{Flow, Step};
 
 use crate::scene::*;
 
-fn fails(agent: &str) -> impl Fn(&Call) -> Result<Output, String> {
+fn fails(agent: &str) -> impl Fn(&AgentCall) -> Result<Output, String> {
     move |call| {
         if call.agent == agent {
             Err("no luck".to_owned())
@@ -47,9 +47,12 @@ fn an_observer_is_named_as_one() {
 #[test]
 fn an_answer_that_is_too_long_fails_its_step() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
-    let says = |bytes: usize| move |_: &Call| output("x".repeat(bytes), 0, 0);
-    assert!(matches!(end(&flow, "", says(MAX_TEXT_BYTES)), Action::Finished { .. }));
-    let Action::Failed { message } = end(&flow, "", says(MAX_TEXT_BYTES + 1)) else {
+    let says = |bytes: usize| move |_: &AgentCall| output("x".repeat(bytes), 0, 0);
+    assert!(matches!(
+        end(&flow, "", says(MAX_TEXT_BYTES)),
+        MachineAction::Finished { .. }
+    ));
+    let MachineAction::Failed { message } = end(&flow, "", says(MAX_TEXT_BYTES + 1)) else {
         panic!("it went on")
     };
     assert!(
@@ -74,20 +77,20 @@ fn a_place_that_another_strategy_does_not_have_is_an_end_and_no_panic() {
         for other in [&shallow, &swapped] {
             let mut astray = machine.clone();
             for _ in 0..20 {
-                if let Action::Call(call) = astray.next(other) {
+                if let MachineAction::Call(call) = astray.next(other) {
                     astray.supply(other, wraps(&call).expect("an output"));
                 }
             }
             assert!(matches!(
                 astray.next(other),
-                Action::Finished { .. } | Action::Failed { .. }
+                MachineAction::Finished { .. } | MachineAction::Failed { .. }
             ));
         }
         match machine.next(&deep) {
-            Action::Call(call) => machine.supply(&deep, wraps(&call).expect("an output")),
-            Action::Finished { .. } => break,
-            Action::StepStarted { .. } | Action::StepCompleted { .. } => {}
-            Action::Failed { message } => panic!("{message}"),
+            MachineAction::Call(call) => machine.supply(&deep, wraps(&call).expect("an output")),
+            MachineAction::Finished { .. } => break,
+            MachineAction::StepStarted { .. } | MachineAction::StepCompleted { .. } => {}
+            MachineAction::Failed { message } => panic!("{message}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use countersign_core::runs::{Action, Call, Output, signal};
+use countersign_core::runs::{AgentCall, MachineAction, Output, signal};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step};
 use proptest::prelude::*;
@@ -68,7 +68,7 @@ struct World {
 }
 
 impl World {
-    fn work(self, call: &Call) -> Result<Output, String> {
+    fn work(self, call: &AgentCall) -> Result<Output, String> {
         if self.fails_at == Some(call.number) {
             return Err(format!("{} fell asleep", call.agent));
         }
@@ -95,26 +95,26 @@ enum Halt {
 struct Plain {
     world: World,
     calls: u64,
-    seen: Vec<Action>,
+    seen: Vec<MachineAction>,
 }
 
 impl Plain {
-    fn run(mut self, flow: &Flow, input: &str) -> Vec<Action> {
+    fn run(mut self, flow: &Flow, input: &str) -> Vec<MachineAction> {
         match self.flow(flow, input, true) {
-            Ok(output) => self.seen.push(Action::Finished { output }),
-            Err(Halt::Failed(message)) => self.seen.push(Action::Failed { message }),
+            Ok(output) => self.seen.push(MachineAction::Finished { output }),
+            Err(Halt::Failed(message)) => self.seen.push(MachineAction::Failed { message }),
             Err(Halt::Enough) => {}
         }
         self.seen
     }
 
     fn agent(&mut self, agent: &str, message: &str) -> Result<Output, Halt> {
-        let call = Call {
+        let call = AgentCall {
             agent: agent.to_owned(),
             message: message.to_owned(),
             number: self.calls,
         };
-        self.seen.push(Action::Call(call.clone()));
+        self.seen.push(MachineAction::Call(call.clone()));
         if call.number >= MOST_CALLS {
             return Err(Halt::Enough);
         }
@@ -125,7 +125,7 @@ impl Plain {
     fn step(&mut self, step: &Step, message: &str, is_told: bool) -> Result<Output, Halt> {
         let name = step.name().to_owned();
         if is_told {
-            self.seen.push(Action::StepStarted {
+            self.seen.push(MachineAction::StepStarted {
                 name: name.clone(),
                 message: message.to_owned(),
             });
@@ -136,7 +136,7 @@ impl Plain {
         };
         let output = output.map_err(|halt| within(halt, "Step", &name))?;
         if is_told {
-            self.seen.push(Action::StepCompleted {
+            self.seen.push(MachineAction::StepCompleted {
                 name,
                 output: output.clone(),
             });

@@ -1,6 +1,6 @@
 //! Strategies without a file, agents without a model, and a run that is put away and taken up between any two actions.
 
-use countersign_core::runs::{Action, Call, Machine, Output};
+use countersign_core::runs::{AgentCall, Machine, MachineAction, Output};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step, Strategy};
 use serde_json::Value;
@@ -69,7 +69,7 @@ pub fn output(text: impl Into<String>, prompt_tokens: u64, completion_tokens: u6
 }
 
 /// `name(message)`, for one token in and two out.
-pub fn wraps(call: &Call) -> Result<Output, String> {
+pub fn wraps(call: &AgentCall) -> Result<Output, String> {
     Ok(output(format!("{}({})", call.agent, call.message), 1, 2))
 }
 
@@ -78,17 +78,17 @@ pub fn trace(
     strategy: &Strategy,
     input: &str,
     calls: u64,
-    mut work: impl FnMut(&Call) -> Result<Output, String>,
-) -> Vec<Action> {
+    mut work: impl FnMut(&AgentCall) -> Result<Output, String>,
+) -> Vec<MachineAction> {
     let mut machine = Machine::start(input);
     let mut seen = Vec::new();
     loop {
         machine = taken_up(&machine);
         let action = machine.next(strategy);
         seen.push(action.clone());
-        let Action::Call(call) = action else {
+        let MachineAction::Call(call) = action else {
             match seen.last() {
-                Some(Action::Finished { .. } | Action::Failed { .. }) => return seen,
+                Some(MachineAction::Finished { .. } | MachineAction::Failed { .. }) => return seen,
                 _ => continue,
             }
         };
@@ -99,7 +99,7 @@ pub fn trace(
         match work(&call) {
             Ok(output) => machine.supply(strategy, output),
             Err(cause) => {
-                seen.push(Action::Failed {
+                seen.push(MachineAction::Failed {
                     message: machine.failure(strategy, &cause),
                 });
                 return seen;
@@ -109,13 +109,13 @@ pub fn trace(
 }
 
 /// How the run ends when nobody puts it away, which takes its time with long texts.
-pub fn end(strategy: &Strategy, input: &str, work: impl Fn(&Call) -> Output) -> Action {
+pub fn end(strategy: &Strategy, input: &str, work: impl Fn(&AgentCall) -> Output) -> MachineAction {
     let mut machine = Machine::start(input);
     loop {
         match machine.next(strategy) {
-            Action::Call(call) => machine.supply(strategy, work(&call)),
-            Action::StepStarted { .. } | Action::StepCompleted { .. } => {}
-            end @ (Action::Finished { .. } | Action::Failed { .. }) => return end,
+            MachineAction::Call(call) => machine.supply(strategy, work(&call)),
+            MachineAction::StepStarted { .. } | MachineAction::StepCompleted { .. } => {}
+            end @ (MachineAction::Finished { .. } | MachineAction::Failed { .. }) => return end,
         }
     }
 }
@@ -128,13 +128,13 @@ pub fn taken_up(machine: &Machine) -> Machine {
 }
 
 /// The run in short lines: `> name message`, `! agent message`, `< name text`, `= text`, `x message`.
-pub fn lines(actions: &[Action]) -> Vec<String> {
-    let line = |action: &Action| match action {
-        Action::StepStarted { name, message } => format!("> {name} {message}"),
-        Action::Call(call) => format!("! {} {}", call.agent, call.message),
-        Action::StepCompleted { name, output } => format!("< {name} {}", output.text),
-        Action::Finished { output } => format!("= {}", output.text),
-        Action::Failed { message } => format!("x {message}"),
+pub fn lines(actions: &[MachineAction]) -> Vec<String> {
+    let line = |action: &MachineAction| match action {
+        MachineAction::StepStarted { name, message } => format!("> {name} {message}"),
+        MachineAction::Call(call) => format!("! {} {}", call.agent, call.message),
+        MachineAction::StepCompleted { name, output } => format!("< {name} {}", output.text),
+        MachineAction::Finished { output } => format!("= {}", output.text),
+        MachineAction::Failed { message } => format!("x {message}"),
     };
     actions.iter().map(line).collect()
 }
@@ -144,12 +144,12 @@ pub fn run(flow: Flow, input: &str) -> Vec<String> {
 }
 
 /// Which usage the steps and the whole had.
-pub fn usages(actions: &[Action]) -> Vec<(u64, u64)> {
-    let usage = |action: &Action| match action {
-        Action::StepCompleted { output, .. } | Action::Finished { output } => {
+pub fn usages(actions: &[MachineAction]) -> Vec<(u64, u64)> {
+    let usage = |action: &MachineAction| match action {
+        MachineAction::StepCompleted { output, .. } | MachineAction::Finished { output } => {
             Some((output.usage.prompt_tokens, output.usage.completion_tokens))
         }
-        Action::StepStarted { .. } | Action::Call(_) | Action::Failed { .. } => None,
+        MachineAction::StepStarted { .. } | MachineAction::Call(_) | MachineAction::Failed { .. } => None,
     };
     actions.iter().filter_map(usage).collect()
 }

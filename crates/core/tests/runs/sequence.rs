@@ -1,6 +1,6 @@
 //! One after another, each with what the one before it said.
 
-use countersign_core::runs::Action;
+use countersign_core::runs::MachineAction;
 use countersign_protocol::runs::strategy::Step;
 
 use crate::scene::*;
@@ -55,7 +55,7 @@ fn calls_are_counted_from_zero_over_all_levels() {
     let numbers: Vec<u64> = trace(&flow, "x", 100, wraps)
         .iter()
         .filter_map(|action| match action {
-            Action::Call(call) => Some(call.number),
+            MachineAction::Call(call) => Some(call.number),
             _ => None,
         })
         .collect();

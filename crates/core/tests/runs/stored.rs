@@ -1,6 +1,6 @@
 //! A run that is put away goes on exactly where it was.
 
-use countersign_core::runs::{Action, Machine};
+use countersign_core::runs::{Machine, MachineAction};
 use countersign_protocol::runs::strategy::{Flow, Step};
 
 use crate::scene::*;
@@ -9,18 +9,18 @@ use crate::scene::*;
 fn a_call_comes_again_until_it_is_answered() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
     let mut machine = Machine::start("x");
-    assert!(matches!(machine.next(&flow), Action::StepStarted { .. }));
-    let Action::Call(call) = machine.next(&flow) else {
+    assert!(matches!(machine.next(&flow), MachineAction::StepStarted { .. }));
+    let MachineAction::Call(call) = machine.next(&flow) else {
         panic!("no call")
     };
-    assert_eq!(taken_up(&machine).next(&flow), Action::Call(call.clone()));
-    assert_eq!(machine.next(&flow), Action::Call(call));
+    assert_eq!(taken_up(&machine).next(&flow), MachineAction::Call(call.clone()));
+    assert_eq!(machine.next(&flow), MachineAction::Call(call));
     assert_eq!(machine.calls(), 0);
     machine.supply(&flow, output("y", 0, 0));
     assert_eq!(machine.calls(), 1);
     assert_eq!(
         taken_up(&machine).next(&flow),
-        Action::StepCompleted {
+        MachineAction::StepCompleted {
             name: "a".to_owned(),
             output: output("y", 0, 0)
         }
@@ -33,13 +33,13 @@ fn an_answer_nobody_waits_for_changes_nothing() {
     let mut machine = Machine::start("x");
     machine.supply(&flow, output("too early", 0, 0));
     assert_eq!(machine, Machine::start("x"));
-    while !matches!(machine.next(&flow), Action::Call(_)) {}
+    while !matches!(machine.next(&flow), MachineAction::Call(_)) {}
     machine.supply(&flow, output("y", 0, 0));
     machine.supply(&flow, output("too late", 0, 0));
-    while !matches!(machine.next(&flow), Action::Finished { .. }) {}
+    while !matches!(machine.next(&flow), MachineAction::Finished { .. }) {}
     assert_eq!(
         machine.next(&flow),
-        Action::Finished {
+        MachineAction::Finished {
             output: output("y", 0, 0)
         },
         "and the end comes again"
@@ -67,7 +67,7 @@ fn thirty_two_levels_are_no_more_work_than_one_at_a_time() {
     let told = trace(&often, "x", 2_000, |_| Ok(output("y", 1, 0)));
     assert_eq!(
         told.last(),
-        Some(&Action::Finished {
+        Some(&MachineAction::Finished {
             output: output("y", 1024, 0)
         })
     );
@@ -78,7 +78,7 @@ fn a_text_that_is_handed_in_is_kept_once() {
     let text = "x".repeat(1000);
     let flow = strategy(nested(32, |name, steps| sequence(&name, steps)));
     let mut machine = Machine::start(&text);
-    while !matches!(machine.next(&flow), Action::Call(_)) {}
+    while !matches!(machine.next(&flow), MachineAction::Call(_)) {}
     let stored = serde_json::to_string(&machine).expect("a place can be written");
     assert_eq!(stored.matches(&text).count(), 1);
     assert!(stored.len() < 6_000, "{}", stored.len());

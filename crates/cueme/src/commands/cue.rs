@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use countersign_protocol::hap::{Envelope, Kind};
+use countersign_protocol::hap::{CueEnvelope, CueKind};
 
 use super::join;
 use crate::args::Flags;
@@ -21,8 +21,8 @@ const MOST_BODY_BYTES: usize = 8 * 1024 * 1024;
 
 pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitCode, Failure> {
     let agent_id = check(words, flags)?;
-    let envelope = stdin::envelope(Kind::Cue)?;
-    ask(agent_id, Kind::Cue, envelope, flags, started_at)
+    let envelope = stdin::envelope(CueKind::Cue)?;
+    ask(agent_id, CueKind::Cue, envelope, flags, started_at)
 }
 
 /// In the original's order, so that a wrong call is told the same thing first.
@@ -44,8 +44,8 @@ fn check<'a>(words: &'a [String], flags: &Flags) -> Result<&'a str, Failure> {
 /// Once the hub has it, it outlives this process; the same envelope again finds it.
 pub fn ask(
     agent_id: &str,
-    kind: Kind,
-    envelope: Envelope,
+    kind: CueKind,
+    envelope: CueEnvelope,
     flags: &Flags,
     started_at: Instant,
 ) -> Result<ExitCode, Failure> {
@@ -66,7 +66,7 @@ pub fn ask(
     finish::finish(&mut seat, &asked, &waited, &settings)
 }
 
-fn body(agent_id: &str, kind: Kind, envelope: &Envelope) -> Result<Vec<u8>, Failure> {
+fn body(agent_id: &str, kind: CueKind, envelope: &CueEnvelope) -> Result<Vec<u8>, Failure> {
     let cue = Cue {
         agent_id,
         kind,
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn a_request_the_hub_would_not_take_is_refused_here() {
-        let envelope = Envelope {
+        let envelope = CueEnvelope {
             prompt: "\u{1}".repeat(2 * 1024 * 1024),
             payload: None,
         };
-        assert_eq!(body("gavonel", Kind::Cue, &envelope).unwrap_err().code, 2);
+        assert_eq!(body("gavonel", CueKind::Cue, &envelope).unwrap_err().code, 2);
     }
 }

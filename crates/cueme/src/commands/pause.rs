@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use countersign_protocol::hap::{Envelope, Kind};
+use countersign_protocol::hap::{CueEnvelope, CueKind};
 
 use super::cue;
 use crate::args::Flags;
@@ -22,10 +22,10 @@ enum Prompt {
 pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitCode, Failure> {
     let (agent_id, prompt) = check(words, flags)?;
     let envelope = match prompt {
-        Prompt::Given(prompt) => Envelope { prompt, payload: None },
-        Prompt::OnStdin => stdin::envelope(Kind::Pause)?,
+        Prompt::Given(prompt) => CueEnvelope { prompt, payload: None },
+        Prompt::OnStdin => stdin::envelope(CueKind::Pause)?,
     };
-    cue::ask(agent_id, Kind::Pause, envelope, flags, started_at)
+    cue::ask(agent_id, CueKind::Pause, envelope, flags, started_at)
 }
 
 fn check<'a>(words: &'a [String], flags: &Flags) -> Result<(&'a str, Prompt), Failure> {

@@ -2,11 +2,11 @@
 
 use std::io::ErrorKind;
 
-use countersign_protocol::a2h::Refused;
-use countersign_protocol::a2h::refused::told;
+use countersign_protocol::a2h::ApiError;
+use countersign_protocol::a2h::refused::with_field;
 use ureq::http::StatusCode;
 
-use crate::setup::locate::{LocateError, Location, Place};
+use crate::setup::locate::{AddressSource, LocateError, Location};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HubError {
@@ -31,12 +31,16 @@ pub enum HubError {
 
 impl HubError {
     pub(super) fn refused(status: StatusCode, body: &[u8]) -> Self {
-        let Some(error) = Refused::read(body) else {
+        let Some(error) = ApiError::read(body) else {
             return Self::Strange(format!(
                 "status {status} without a reason; is this the address of a hub?"
             ));
         };
-        let mut message = format!("{} ({})", told(error.field.as_deref(), &error.message), error.code);
+        let mut message = format!(
+            "{} ({})",
+            with_field(error.field.as_deref(), &error.message),
+            error.code
+        );
         if let Some(id) = error.id {
             message = format!("{message}; the hub's log has the cause under {id}");
         }
@@ -45,7 +49,7 @@ impl HubError {
 
     pub(super) fn unreachable(error: &ureq::Error, location: &Location) -> Self {
         let is_refused = matches!(error, ureq::Error::Io(io) if io.kind() == ErrorKind::ConnectionRefused);
-        if let (true, Place::DataDirectory(data)) = (is_refused, &location.place) {
+        if let (true, AddressSource::DataDirectory(data)) = (is_refused, &location.place) {
             return LocateError::NoHub(data.clone()).into();
         }
         let reason = match error {
@@ -63,10 +67,10 @@ impl HubError {
 
     /// Whether the same call may succeed a moment later. A token out of `hub.json` changes with every start of the hub;
     /// one that a person gave does not.
-    pub fn may_pass(&self, place: Option<&Place>) -> bool {
+    pub fn may_pass(&self, place: Option<&AddressSource>) -> bool {
         match self {
             Self::NoHub(_) | Self::Unreachable(_) | Self::Strange(_) => true,
-            Self::Refused { .. } if self.is_unauthenticated() => matches!(place, Some(Place::DataDirectory(_))),
+            Self::Refused { .. } if self.is_unauthenticated() => matches!(place, Some(AddressSource::DataDirectory(_))),
             Self::Refused { status, .. } => super::will_pass(*status),
             Self::Unusable(_) | Self::Setting(_) => false,
         }
@@ -146,8 +150,8 @@ mod tests {
     fn only_a_token_of_the_hubs_own_file_may_become_good() {
         let body = br#"{"error":{"code":"unauthenticated","message":"send a valid token"}}"#;
         let error = HubError::refused(StatusCode::UNAUTHORIZED, body);
-        assert!(error.may_pass(Some(&Place::DataDirectory("/d".into()))));
-        assert!(!error.may_pass(Some(&Place::Environment)));
+        assert!(error.may_pass(Some(&AddressSource::DataDirectory("/d".into()))));
+        assert!(!error.may_pass(Some(&AddressSource::Environment)));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use ureq::http::{Response, StatusCode};
 use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body, Proxy};
 
-use super::setup::locate::{Location, Place};
+use super::setup::locate::{AddressSource, Location};
 use super::wire::{Cued, Join, Joined, Kept, KeptAnswers};
 pub use error::HubError;
 
@@ -176,7 +176,7 @@ fn agent(location: &Location) -> Agent {
 /// The system's certificates. A hub that serves TLS is reached on loopback by its own `hub.json`, where no certificate
 /// carries the name 127.0.0.1; whoever can listen there can read plain HTTP as well, so nothing is lost.
 fn trust(location: &Location) -> TlsConfig {
-    let own_machine = location.is_loopback() && location.place != Place::Environment;
+    let own_machine = location.is_loopback() && location.place != AddressSource::Environment;
     TlsConfig::builder()
         .root_certs(RootCerts::PlatformVerifier)
         .disable_verification(own_machine)
@@ -197,7 +197,7 @@ mod tests {
         Hub::new(Location {
             url: url.to_owned(),
             token: "t".to_owned(),
-            place: Place::Environment,
+            place: AddressSource::Environment,
         })
     }
 

@@ -2,20 +2,20 @@
 
 use std::path::Path;
 
-use countersign_client::address::{Address, is_loopback, not_a_hub, plain_warning, read_hub_file};
-
-use crate::terminal::out;
-pub use countersign_client::address::{LocateError, Place};
+pub use countersign_client::address::{AddressSource, LocateError};
+use countersign_client::address::{HubAddress, is_loopback, not_a_hub, plain_warning, read_hub_file};
 use countersign_client::data_dir;
 use serde::Deserialize;
 use ureq::http::Uri;
+
+use crate::terminal::out;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Location {
     /// Without a slash at its end.
     pub url: String,
     pub token: String,
-    pub place: Place,
+    pub place: AddressSource,
 }
 
 /// `hub.json`, as much of it as matters here.
@@ -31,13 +31,13 @@ impl Location {
     /// `named` is the data directory of the command line.
     pub fn find(named: Option<&Path>) -> Result<Self, LocateError> {
         let own = |file: HubFile| (file.url, file.terminal_token);
-        let address = Address::find(|| data_dir::resolve(named), own);
+        let address = HubAddress::find(|| data_dir::resolve(named), own);
         // One of the data directory has its own; this one was meant for another hub, or for another program.
         if std::env::var_os("COUNTERSIGN_TOKEN").is_some_and(|token| !token.is_empty())
             && !matches!(
                 &address,
-                Ok(Address {
-                    place: Place::Environment,
+                Ok(HubAddress {
+                    source: AddressSource::Environment,
                     ..
                 }) | Err(LocateError::Setting(_))
             )
@@ -46,7 +46,7 @@ impl Location {
             return Err(LocateError::Setting(told.to_owned()));
         }
         let address = address?;
-        let location = Self::named(&address.url, address.token, address.place)?;
+        let location = Self::named(&address.url, address.token, address.source)?;
         let host = location.uri().host().unwrap_or_default().to_owned();
         if let Some(warning) = plain_warning(location.is_https(), &host, &location.shown_url()) {
             out::remark(&warning);
@@ -54,7 +54,7 @@ impl Location {
         Ok(location)
     }
 
-    fn named(url: &str, token: String, place: Place) -> Result<Self, LocateError> {
+    fn named(url: &str, token: String, place: AddressSource) -> Result<Self, LocateError> {
         let uri: Option<Uri> = url.parse().ok();
         let is_web = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
         if !uri.as_ref().is_some_and(is_web) {
@@ -102,7 +102,7 @@ impl HubFile {
     /// The hub that wrote it, whatever the environment says.
     pub fn location(&self, data: &Path) -> Option<Location> {
         let token = self.terminal_token.clone()?;
-        Location::named(&self.url, token, Place::DataDirectory(data.to_owned())).ok()
+        Location::named(&self.url, token, AddressSource::DataDirectory(data.to_owned())).ok()
     }
 }
 
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn named(url: &str, token: &str) -> Result<Location, LocateError> {
-        Location::named(url, token.to_owned(), Place::Environment)
+        Location::named(url, token.to_owned(), AddressSource::Environment)
     }
 
     #[test]

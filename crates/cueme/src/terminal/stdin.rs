@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
 use std::time::Duration;
 
-use countersign_protocol::hap::{Envelope, Kind, decode};
+use countersign_protocol::hap::{CueEnvelope, CueKind, decode};
 
 use crate::failure::Failure;
 
@@ -29,9 +29,9 @@ enum StdinError {
     Unreadable(String),
 }
 
-pub fn envelope(kind: Kind) -> Result<Envelope, Failure> {
+pub fn envelope(kind: CueKind) -> Result<CueEnvelope, Failure> {
     let text = decode(&read()?).map_err(|error| Failure::usage(&error.to_string()))?;
-    Envelope::parse(kind, &text).map_err(|error| Failure::usage(&error.to_string()))
+    CueEnvelope::parse(kind, &text).map_err(|error| Failure::usage(&error.to_string()))
 }
 
 /// Nobody types an envelope: a terminal is as good as nothing.

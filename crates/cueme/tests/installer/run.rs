@@ -3,23 +3,23 @@
 use std::process::{Command, Stdio};
 
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     pub code: Option<i32>,
     pub stdout: String,
     pub stderr: String,
 }
 
-pub fn run(mut command: Command) -> Ran {
+pub fn run(mut command: Command) -> CommandOutput {
     let output = command.stdin(Stdio::null()).output().expect("cueme starts");
     let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Ran {
+    CommandOutput {
         code: output.status.code(),
         stdout: text(output.stdout),
         stderr: text(output.stderr),
     }
 }
 
-impl Ran {
+impl CommandOutput {
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, Some(0), "{self:?}");

@@ -1,12 +1,12 @@
-//! The words that agents are given, and `cueme fix`.
+//! The protocol text for agents, and `cueme fix`.
 
-use countersign_protocol::hap::{Envelope, Kind, Payload};
+use countersign_protocol::hap::{CueEnvelope, CueKind, CuePayload};
 
-use super::Person;
+use super::Workspace;
 
 #[test]
-fn every_envelope_in_the_text_is_one_that_is_accepted() {
-    let text = Person::new().cueme("-p").ok();
+fn every_envelope_in_the_text_is_valid() {
+    let text = Workspace::new().cueme("-p").ok();
     let mut shown = Vec::new();
     for part in text
         .split("```")
@@ -16,12 +16,12 @@ fn every_envelope_in_the_text_is_one_that_is_accepted() {
     {
         let envelope: Vec<&str> = part.lines().skip_while(|line| *line != "<cueme_prompt>").collect();
         let envelope = envelope.join("\n").replace("CUEME_END", "");
-        let envelope = Envelope::parse(Kind::Cue, &envelope).expect("an envelope");
-        shown.push(match Payload::read(&envelope.payload.expect("a payload")) {
-            Payload::Choice { .. } => "choice",
-            Payload::Confirm(_) => "confirm",
-            Payload::Form(_) => "form",
-            Payload::Unknown { reason } => panic!("{reason}"),
+        let envelope = CueEnvelope::parse(CueKind::Cue, &envelope).expect("an envelope");
+        shown.push(match CuePayload::read(&envelope.payload.expect("a payload")) {
+            CuePayload::Choice { .. } => "choice",
+            CuePayload::Confirm(_) => "confirm",
+            CuePayload::Form(_) => "form",
+            CuePayload::Unknown { reason } => panic!("{reason}"),
         });
     }
     shown.sort_unstable();
@@ -30,8 +30,8 @@ fn every_envelope_in_the_text_is_one_that_is_accepted() {
 
 #[test]
 fn the_text_states_the_rules() {
-    let text = Person::new().cueme("--protocol").ok();
-    for words in [
+    let text = Workspace::new().cueme("--protocol").ok();
+    for phrase in [
         "cueme join <agent_runtime>",
         "agent_id",
         "cueme cue <agent_id> -",
@@ -46,18 +46,18 @@ fn the_text_states_the_rules() {
         "confirm_label",
         "cancel_label",
     ] {
-        assert!(text.contains(words), "{words}");
+        assert!(text.contains(phrase), "{phrase}");
     }
     assert!(text.is_ascii() || !text.chars().any(|c| c > '\u{2fff}'), "in English");
 }
 
 #[test]
 fn there_is_nothing_to_fix_off_windows() {
-    let person = Person::new();
-    assert!(person.cueme("fix powershell_utf-8").fails(1).contains("Windows"));
+    let workspace = Workspace::new();
+    assert!(workspace.cueme("fix powershell_utf-8").fails(1).contains("Windows"));
     for line in ["fix", "fix something"] {
         assert!(
-            person
+            workspace
                 .cueme(line)
                 .fails(2)
                 .contains("usage: cueme fix powershell_utf-8"),

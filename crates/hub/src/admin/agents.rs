@@ -10,7 +10,7 @@ use countersign_core::access::is_agent_id;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
-use countersign_store::ops::credential::Kind;
+use countersign_store::ops::credential::CredentialKind;
 use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,9 +21,9 @@ use crate::auth::{OwnerCaller, Token, new_signing_key};
 use crate::body::read_json;
 use crate::problem::Problem;
 
-/// How long old credentials stay valid beside new ones when nobody says otherwise.
+/// How long old credentials stay valid after a rotation, by default.
 pub const DEFAULT_OVERLAP_SECONDS: u64 = 24 * 3600;
-const LONGEST_OVERLAP_SECONDS: u64 = 90 * 24 * 3600;
+const MAX_OVERLAP_SECONDS: u64 = 90 * 24 * 3600;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -33,21 +33,21 @@ struct NewAgent {
 }
 
 /// An agent's credentials, shown once to the owner who made them.
-pub struct Credentials {
+pub struct AgentCredentials {
     pub token: String,
     pub signing_key: String,
-    /// Until when those before them stay valid.
+    /// When the previous credentials expire.
     pub old_valid_until: Option<Timestamp>,
 }
 
-pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) -> Result<Credentials, Problem> {
+pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) -> Result<AgentCredentials, Problem> {
     if !is_agent_id(id) {
         return Err(Problem::invalid(
             "id",
             "use 1 to 200 visible characters without spaces or #",
         ));
     }
-    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
+    let token = Token::new(CredentialKind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
     let added = hub.store.run(AddAgent {
         id: id.to_owned(),
@@ -66,13 +66,13 @@ pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) ->
         {
             Some(terminal) => format!(
                 "{}; `countersign agent remove {id}` frees the name",
-                in_terminal(&terminal)
+                describe_terminal_agent(&terminal)
             ),
             None => format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials"),
         };
         return Err(Problem::AlreadyExists { message });
     }
-    Ok(Credentials {
+    Ok(AgentCredentials {
         token: token.text,
         signing_key,
         old_valid_until: None,
@@ -102,16 +102,16 @@ pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Js
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rotation {
+struct AgentRotation {
     id: String,
     overlap_seconds: Option<u64>,
 }
 
-/// The overlap of a rotation, checked.
+/// Validates the overlap of a rotation.
 pub fn overlap(seconds: Option<u64>) -> Result<Duration, Problem> {
     let seconds = seconds.unwrap_or(DEFAULT_OVERLAP_SECONDS);
-    if seconds > LONGEST_OVERLAP_SECONDS {
-        let message = format!("keep old credentials for at most {LONGEST_OVERLAP_SECONDS} seconds");
+    if seconds > MAX_OVERLAP_SECONDS {
+        let message = format!("keep old credentials for at most {MAX_OVERLAP_SECONDS} seconds");
         return Err(Problem::invalid("overlap_seconds", message));
     }
     Ok(Duration::from_secs(seconds))
@@ -122,10 +122,10 @@ pub async fn rotate_agent(
     id: &str,
     overlap_seconds: Option<u64>,
     actor: String,
-) -> Result<Credentials, Problem> {
-    let token = Token::new(Kind::Agent).map_err(no_randomness)?;
+) -> Result<AgentCredentials, Problem> {
+    let token = Token::new(CredentialKind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
-    let rotated = hub.end_credentials(RotateAgent {
+    let rotated = hub.revoke_credentials(RotateAgent {
         id: id.to_owned(),
         token_hash: token.hash,
         signing_key: signing_key.clone(),
@@ -134,16 +134,16 @@ pub async fn rotate_agent(
     });
     let old_valid_until = match rotated.await? {
         Some(until) => Some(until),
-        None => return Err(nothing_to_rotate(hub, id).await?),
+        None => return Err(no_credentials_to_rotate(hub, id).await?),
     };
-    Ok(Credentials {
+    Ok(AgentCredentials {
         token: token.text,
         signing_key,
         old_valid_until,
     })
 }
 
-async fn nothing_to_rotate(hub: &Hub, id: &str) -> Result<Problem, Problem> {
+async fn no_credentials_to_rotate(hub: &Hub, id: &str) -> Result<Problem, Problem> {
     Ok(
         match hub
             .store
@@ -153,25 +153,25 @@ async fn nothing_to_rotate(hub: &Hub, id: &str) -> Result<Problem, Problem> {
             .await?
         {
             Some(terminal) => {
-                let told =
-                    "it has no credentials of its own; `countersign person tokens NAME` lists those of its person";
-                Problem::invalid("id", format!("{}; {told}", in_terminal(&terminal)))
+                let advice =
+                    "it has no credentials of its own; `countersign person tokens NAME` lists its person's tokens";
+                Problem::invalid("id", format!("{}; {advice}", describe_terminal_agent(&terminal)))
             }
             None => no_agent(id),
         },
     )
 }
 
-fn in_terminal(terminal: &TerminalSummary) -> String {
+fn describe_terminal_agent(terminal: &TerminalSummary) -> String {
     let id = &terminal.terminal.agent_id;
     match terminal.person.as_str() {
-        "" => format!("{id} is an agent in a terminal of somebody who was removed"),
+        "" => format!("{id} is an agent in a terminal of a person who was removed"),
         person => format!("{id} is an agent in a terminal of {}", Actor::human(person)),
     }
 }
 
 pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let rotation: Rotation = read_json(body).await?;
+    let rotation: AgentRotation = read_json(body).await?;
     let made = rotate_agent(&hub, &rotation.id, rotation.overlap_seconds, owner.actor).await?;
     Ok(Json(json!({
         "agent_id": rotation.id,
@@ -189,7 +189,7 @@ struct Removal {
 
 pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Problem> {
     if !hub
-        .end_credentials(RemoveAgent {
+        .revoke_credentials(RemoveAgent {
             id: id.to_owned(),
             actor,
         })

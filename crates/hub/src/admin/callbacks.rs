@@ -10,7 +10,7 @@ use countersign_store::ops::admin::callbacks::{ListHosts, PutHost, RemoveHost};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OfAgent, no_agent};
+use super::{AgentFilter, no_agent};
 use crate::app::Hub;
 use crate::auth::{AgentCaller, OwnerCaller};
 use crate::body::read_json;
@@ -20,7 +20,7 @@ use crate::problem::Problem;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Binding {
+pub struct CallbackBinding {
     pub agent_id: String,
     pub host: String,
 }
@@ -31,7 +31,7 @@ struct OwnBinding {
     host: String,
 }
 
-pub async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
+pub async fn put(hub: &Hub, binding: CallbackBinding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
     let put = PutHost {
         agent_id: binding.agent_id.clone(),
@@ -42,7 +42,7 @@ pub async fn put(hub: &Hub, binding: Binding, approve: bool, actor: String) -> R
     hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
 }
 
-/// An agent names a host of its own; the owner has yet to approve it.
+/// Registers a host for the calling agent; an owner still has to approve it.
 pub async fn register(
     State(hub): State<Arc<Hub>>,
     agent: AgentCaller,
@@ -53,7 +53,7 @@ pub async fn register(
     let actor = Actor::agent(&agent.id).to_string();
     let stored = put(
         &hub,
-        Binding {
+        CallbackBinding {
             agent_id: agent.id,
             host: own.host,
         },
@@ -82,8 +82,8 @@ pub async fn approve(
     Ok(Json(put(&hub, binding, true, owner.actor).await?))
 }
 
-/// Gives the host in its own spelling.
-pub async fn remove_host(hub: &Hub, binding: &Binding, actor: String) -> Result<String, Problem> {
+/// Returns the host in normalised form.
+pub async fn remove_host(hub: &Hub, binding: &CallbackBinding, actor: String) -> Result<String, Problem> {
     let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
     let removal = RemoveHost {
         agent_id: binding.agent_id.clone(),
@@ -99,7 +99,7 @@ pub async fn remove_host(hub: &Hub, binding: &Binding, actor: String) -> Result<
 }
 
 pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let binding: Binding = read_json(body).await?;
+    let binding: CallbackBinding = read_json(body).await?;
     let host = remove_host(&hub, &binding, owner.actor).await?;
     Ok(Json(json!({"agent_id": binding.agent_id, "host": host})))
 }
@@ -107,9 +107,9 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Params(of): Params<OfAgent>,
+    Params(filter): Params<AgentFilter>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(
-        json!({"callbacks": hub.store.run(ListHosts { agent_id: of.agent_id }).await?}),
+        json!({"callbacks": hub.store.run(ListHosts { agent_id: filter.agent_id }).await?}),
     ))
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_protocol::id::MessageId;
 use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
 use serde::Deserialize;
@@ -13,14 +13,14 @@ use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
 use crate::extract::Params;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
 const DEFAULT_LIMIT: i64 = 100;
-const LARGEST_LIMIT: i64 = 1000;
+const MAX_LIMIT: i64 = 1000;
 
 #[derive(Deserialize)]
-pub struct Which {
+pub struct DeliveryFilter {
     state: Option<String>,
     limit: Option<i64>,
 }
@@ -28,12 +28,13 @@ pub struct Which {
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Params(which): Params<Which>,
+    Params(filter): Params<DeliveryFilter>,
 ) -> Result<Json<Value>, Problem> {
-    let track = which.state.as_deref().map(|text| {
-        Track::parse(text).ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
+    let track = filter.state.as_deref().map(|text| {
+        DeliveryState::parse(text)
+            .ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
     });
-    let limit = which.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, LARGEST_LIMIT);
+    let limit = filter.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let deliveries = hub
         .store
         .run(Deliveries {
@@ -50,10 +51,10 @@ struct Retry {
     id: String,
 }
 
-/// Starts the attempts anew, at once.
+/// Restarts the push attempts immediately.
 pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<MessageId, Problem> {
     let missing = || Problem::NotFound {
-        message: format!("no delivery of {id} waits or failed"),
+        message: format!("{id} has no pending or failed delivery"),
     };
     let message_id: MessageId = id.parse().map_err(|_| missing())?;
     let host = hub
@@ -65,12 +66,12 @@ pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<Messag
         .await?
         .ok_or_else(missing)?;
     hub.outbox.wake(&host);
-    hub.news.tell(Change::Tracked(message_id.clone()));
+    hub.news.publish(LiveChange::Tracked(message_id.clone()));
     Ok(message_id)
 }
 
 pub async fn retry(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let retry: Retry = read_json(body).await?;
     let message_id = retry_delivery(&hub, &retry.id, owner.actor).await?;
-    Ok(Json(json!({"message_id": message_id, "state": Track::Pending})))
+    Ok(Json(json!({"message_id": message_id, "state": DeliveryState::Pending})))
 }

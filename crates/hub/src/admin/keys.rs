@@ -1,4 +1,4 @@
-//! The hub's own Ed25519 keys, published for whoever verifies with them.
+//! The hub's own Ed25519 keys, published for agents that verify signatures with them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +55,7 @@ fn new_key(overlap: Duration, actor: String) -> Result<AddHubKey, getrandom::Err
     })
 }
 
-/// Called at every start; the first one makes the key.
+/// Creates the hub key at the first start.
 pub async fn ensure_key(store: &Store) -> anyhow::Result<()> {
     if store.run(HubKeys).await?.is_empty() {
         store.run(new_key(Duration::ZERO, "system:hub".to_owned())?).await?;
@@ -65,12 +65,12 @@ pub async fn ensure_key(store: &Store) -> anyhow::Result<()> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Rotation {
+struct KeyRotation {
     overlap_seconds: Option<u64>,
 }
 
 pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let rotation: Rotation = read_json(body).await?;
+    let rotation: KeyRotation = read_json(body).await?;
     let overlap = agents::overlap(rotation.overlap_seconds)?;
     hub.store
         .run(new_key(overlap, owner.actor).map_err(no_randomness)?)

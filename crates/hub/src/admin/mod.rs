@@ -1,4 +1,4 @@
-//! What an owner does through the hub: agents, people, callback hosts, secrets, deliveries, keys.
+//! The owner's API: agents, people, callback hosts, secrets, deliveries, keys.
 
 pub mod agents;
 pub mod callbacks;
@@ -13,9 +13,9 @@ use serde::Deserialize;
 
 use crate::problem::Problem;
 
-/// A list of one agent's things, or of everybody's.
+/// Restricts a list to one agent; without it the list has all agents.
 #[derive(Deserialize)]
-pub struct OfAgent {
+pub struct AgentFilter {
     agent_id: Option<String>,
 }
 
@@ -27,6 +27,6 @@ pub fn no_agent(id: &str) -> Problem {
 
 pub fn no_randomness(error: getrandom::Error) -> Problem {
     let id = uuid::Uuid::new_v4();
-    tracing::error!(%id, %error, "the operating system gave no randomness");
+    tracing::error!(%id, %error, "reading random bytes from the operating system failed");
     Problem::Unavailable { id }
 }

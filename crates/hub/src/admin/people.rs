@@ -6,13 +6,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, is_person_name};
-use countersign_store::ops::admin::people::{AddPerson, Change, ListPeople, RemovePerson};
-use countersign_store::ops::credential::{Kind, NewCredential};
+use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, RemovePerson};
+use countersign_store::ops::credential::{CredentialKind, NewCredential};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::no_randomness;
-use super::tokens::usual_label;
+use super::tokens::default_label;
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token, new_link};
 use crate::body::read_json;
@@ -41,11 +41,11 @@ pub async fn add(
     let NewPerson { name, role } = read_json(body).await?;
     check_name(&name)?;
     let role = role.unwrap_or(Role::Resolver);
-    let token = Token::new(Kind::Person).map_err(no_randomness)?;
-    let label = usual_label(&hub, Kind::Person);
-    let held = NewCredential {
+    let token = Token::new(CredentialKind::Person).map_err(no_randomness)?;
+    let label = default_label(&hub, CredentialKind::Person);
+    let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Person,
+        kind: CredentialKind::Person,
         subject: name.clone(),
         label,
         expires_at: None,
@@ -53,11 +53,11 @@ pub async fn add(
     let person = AddPerson {
         name: name.clone(),
         role,
-        token: Some(held),
+        token: Some(credential),
         actor: owner.actor,
     };
     if !hub.store.run(person).await? {
-        let message = format!("{name} is there already; `countersign person token {name}` gives another token");
+        let message = format!("{name} already exists; `countersign person token {name}` creates another token");
         return Err(Problem::AlreadyExists { message });
     }
     let body = json!({"name": name, "actor": Actor::human(&name), "role": role, "token": token.text});
@@ -70,7 +70,7 @@ pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Js
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct PersonRef {
     name: String,
 }
 
@@ -82,15 +82,15 @@ pub fn no_person(name: &str) -> Problem {
 
 pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
     match hub
-        .end_credentials(RemovePerson {
+        .revoke_credentials(RemovePerson {
             name: name.to_owned(),
             actor,
         })
         .await?
     {
-        Change::Done => Ok(()),
-        Change::NotThere => Err(no_person(name)),
-        Change::LastOwner => Err(Problem::invalid(
+        AccountChange::Done => Ok(()),
+        AccountChange::NotFound => Err(no_person(name)),
+        AccountChange::LastOwner => Err(Problem::invalid(
             "name",
             "the last owner cannot be removed; add another one first",
         )),
@@ -98,14 +98,14 @@ pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), P
 }
 
 pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let Named { name } = read_json(body).await?;
+    let PersonRef { name } = read_json(body).await?;
     remove_person(&hub, &name, owner.actor).await?;
     Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
 }
 
-/// A one-time link for a browser, in place of the one the person was given before.
+/// Creates a one-time sign-in link, which replaces the previous one of the person.
 pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let Named { name } = read_json(body).await?;
+    let PersonRef { name } = read_json(body).await?;
     let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else {
         return Err(no_person(&name));
     };

@@ -7,7 +7,7 @@ use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret, RemoveSecre
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{OfAgent, no_agent};
+use super::{AgentFilter, no_agent};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::body::read_json;
@@ -25,7 +25,7 @@ pub struct NewSecret {
     pub value: String,
 }
 
-/// A secret goes out in a header, so it must be able to stand in one.
+/// A secret is sent in a header, so it may only hold characters that are valid there.
 fn check(secret: &NewSecret) -> Result<(), Problem> {
     let plain = |text: &str| text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
     if secret.name.is_empty() || secret.name.len() > MAX_NAME_BYTES || !plain(&secret.name) {
@@ -67,13 +67,13 @@ pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct SecretRef {
     agent_id: String,
     name: String,
 }
 
 pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let Named { agent_id, name } = read_json(body).await?;
+    let SecretRef { agent_id, name } = read_json(body).await?;
     let removal = RemoveSecret {
         agent_id: agent_id.clone(),
         name: name.clone(),
@@ -90,9 +90,9 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Params(of): Params<OfAgent>,
+    Params(filter): Params<AgentFilter>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(
-        json!({"secrets": hub.store.run(ListSecrets { agent_id: of.agent_id }).await?}),
+        json!({"secrets": hub.store.run(ListSecrets { agent_id: filter.agent_id }).await?}),
     ))
 }

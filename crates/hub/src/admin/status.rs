@@ -1,10 +1,10 @@
-//! How the hub is doing, and who did what to a message.
+//! Status of the hub with its warnings, and the audit trail.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_store::SCHEMA_VERSION;
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::audit::Trail;
@@ -18,14 +18,14 @@ use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::config::LegacyPush;
 use crate::extract::Params;
-use crate::health::NOBODY;
+use crate::health::NO_PERSON;
 use crate::problem::Problem;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
     let open = hub
         .store
         .run(Counts {
-            person: NOBODY.to_owned(),
+            person: NO_PERSON.to_owned(),
         })
         .await?
         .open;
@@ -42,7 +42,7 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
     })))
 }
 
-/// What an operator would want to know without having to ask.
+/// Risky settings, pending approvals and failed deliveries.
 async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let config = &hub.config;
     let mut warnings = Vec::new();
@@ -76,7 +76,7 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let failed = hub
         .store
         .run(Deliveries {
-            track: Some(Track::Failed),
+            track: Some(DeliveryState::Failed),
             limit: 1000,
         })
         .await?
@@ -88,14 +88,14 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
 }
 
 #[derive(Deserialize)]
-pub struct Subject {
+pub struct AuditSubject {
     id: String,
 }
 
 pub async fn audit(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Params(subject): Params<Subject>,
+    Params(subject): Params<AuditSubject>,
 ) -> Result<Json<Value>, Problem> {
     Ok(Json(
         json!({"entries": hub.store.run(Trail { subject: subject.id }).await?}),

@@ -1,4 +1,4 @@
-//! Tokens of people and of their terminals: made, listed and ended by an owner.
+//! Tokens of people and of their terminals: an owner creates, lists and revokes them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use countersign_core::Actor;
 use countersign_core::access::Role;
 use countersign_store::model::{CredentialSummary, PersonSummary};
 use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
-use countersign_store::ops::credential::{EndCredential, Kind, ListCredentials, NewCredential, id_of};
+use countersign_store::ops::credential::{CredentialKind, EndCredential, ListCredentials, NewCredential, id_of};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -20,33 +20,38 @@ use crate::auth::{OwnerCaller, Token};
 use crate::body::read_json;
 use crate::extract::Params;
 use crate::problem::Problem;
-use crate::serve::is_per_start;
+use crate::serve::is_start_label;
 
-const LONGEST_LABEL: usize = 60;
-/// What a person holds that is called a token, in the order of lists.
-pub const TOKENS: [Kind; 2] = [Kind::Person, Kind::Terminal];
+const MAX_LABEL_CHARS: usize = 60;
+/// The credential kinds that are shown as tokens, in list order.
+pub const TOKEN_KINDS: [CredentialKind; 2] = [CredentialKind::Person, CredentialKind::Terminal];
 
-/// By its label its person knows it again, to end it. One label belongs to the hub, which replaces what bears it.
+/// The label tells a person which token to revoke. The label of start tokens is reserved, because each start replaces
+/// them.
 pub fn check_label(label: &str) -> Result<(), Problem> {
-    if label.trim().is_empty() || label.chars().count() > LONGEST_LABEL {
+    if label.trim().is_empty() || label.chars().count() > MAX_LABEL_CHARS {
         return Err(Problem::invalid(
             "label",
-            format!("say in 1 to {LONGEST_LABEL} characters what it is for"),
+            format!("say in 1 to {MAX_LABEL_CHARS} characters what the token is for"),
         ));
     }
-    if is_per_start(label) {
+    if is_start_label(label) {
         return Err(Problem::invalid(
             "label",
-            "that is what the hub calls its own; say it otherwise",
+            "this label is reserved for the hub's own tokens; choose another one",
         ));
     }
     Ok(())
 }
 
 /// `terminal 2026-11-16`
-pub fn usual_label(hub: &Hub, kind: Kind) -> String {
+pub fn default_label(hub: &Hub, kind: CredentialKind) -> String {
     let now = hub.store.clock().now().to_string();
-    let word = if kind == Kind::Terminal { "terminal" } else { "token" };
+    let word = if kind == CredentialKind::Terminal {
+        "terminal"
+    } else {
+        "token"
+    };
     format!("{word} {}", now.get(..10).unwrap_or_default())
 }
 
@@ -54,7 +59,7 @@ pub fn usual_label(hub: &Hub, kind: Kind) -> String {
 #[serde(deny_unknown_fields)]
 struct NewToken {
     name: String,
-    /// For their terminals, where agents run, instead of for themselves.
+    /// A token for agents in the person's terminals instead of the person.
     #[serde(default)]
     terminal: bool,
     label: Option<String>,
@@ -62,11 +67,15 @@ struct NewToken {
 
 pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
     let NewToken { name, terminal, label } = read_json(body).await?;
-    let kind = if terminal { Kind::Terminal } else { Kind::Person };
-    let label = label.unwrap_or_else(|| usual_label(&hub, kind));
+    let kind = if terminal {
+        CredentialKind::Terminal
+    } else {
+        CredentialKind::Person
+    };
+    let label = label.unwrap_or_else(|| default_label(&hub, kind));
     check_label(&label)?;
     if terminal {
-        check_may_be_asked(&hub, &name).await?;
+        check_can_answer(&hub, &name).await?;
     }
     let made = Token::new(kind).map_err(no_randomness)?;
     let subject = name.clone();
@@ -104,30 +113,30 @@ async fn find(hub: &Hub, name: &str) -> Result<Option<PersonSummary>, Problem> {
         .find(|person| person.name == name))
 }
 
-/// Agents in terminals ask the one person whose token they have.
-async fn check_may_be_asked(hub: &Hub, name: &str) -> Result<(), Problem> {
+/// Agents in terminals ask the person of their token, so that person must be able to answer.
+async fn check_can_answer(hub: &Hub, name: &str) -> Result<(), Problem> {
     match find(hub, name).await?.map(|person| person.role) {
         Some(Role::Viewer) => Err(Problem::invalid(
             "terminal",
-            format!("{name} is a viewer and could answer nothing"),
+            format!("{name} is a viewer and cannot answer; agents in terminals need an owner or a resolver"),
         )),
         Some(Role::Owner | Role::Resolver) | None => Ok(()),
     }
 }
 
 #[derive(Deserialize)]
-pub struct OfPerson {
+pub struct PersonFilter {
     name: String,
 }
 
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
-    Params(OfPerson { name }): Params<OfPerson>,
+    Params(PersonFilter { name }): Params<PersonFilter>,
 ) -> Result<Json<Value>, Problem> {
     find(&hub, &name).await?.ok_or_else(|| no_person(&name))?;
     let mut tokens = Vec::new();
-    for kind in TOKENS {
+    for kind in TOKEN_KINDS {
         let held = hub
             .store
             .run(ListCredentials {
@@ -140,31 +149,31 @@ pub async fn list(
     Ok(Json(json!({ "tokens": tokens })))
 }
 
-fn shown(kind: Kind, token: &CredentialSummary) -> Value {
+fn shown(kind: CredentialKind, token: &CredentialSummary) -> Value {
     json!({"id": token.id, "kind": kind.as_str(), "label": token.label, "created_at": token.created_at})
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Named {
+struct TokenRef {
     name: String,
     id: String,
 }
 
 pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
-    let Named { name, id } = read_json(body).await?;
+    let TokenRef { name, id } = read_json(body).await?;
     end_token(&hub, &name, &id, &owner.actor).await?;
     Ok(Json(json!({"name": name, "actor": Actor::human(&name), "id": id})))
 }
 
-/// From now on: whoever is connected with it is sent away.
+/// Revokes a token at once; connections that use it are closed.
 pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result<(), Problem> {
-    for kind in TOKENS {
+    for kind in TOKEN_KINDS {
         let person = person.to_owned();
         let id = id.to_owned();
         let actor = actor.to_owned();
         if hub
-            .end_credentials(EndCredential {
+            .revoke_credentials(EndCredential {
                 person,
                 kind,
                 id,
@@ -175,6 +184,6 @@ pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result
             return Ok(());
         }
     }
-    let message = format!("no such token of {person}; it may have ended already");
+    let message = format!("{person} has no such token; it may be revoked already");
     Err(Problem::NotFound { message })
 }

@@ -1,5 +1,5 @@
-//! How often somebody may try to sign in. Whoever guesses is slowed down, and nobody else: the tight limits hold for one
-//! place only, and each way in has limits of its own.
+//! Rate limits for sign-in. Only the guesser is slowed down: the tight limits apply to one address, and each way to
+//! sign in has its own limits.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -13,34 +13,34 @@ use governor::{Quota, RateLimiter};
 
 use crate::problem::Problem;
 
-/// One account from one place.
-pub const OF_A_NAME_FROM_AN_ADDRESS: Limit = Limit {
-    at_once: 10,
-    then_every: Duration::from_secs(30),
+/// One account from one address.
+pub const NAME_FROM_ADDRESS_LIMIT: SignInLimit = SignInLimit {
+    burst: 10,
+    refill_interval: Duration::from_secs(30),
 };
-/// One account from many places. One place alone never uses this up, or it could keep the account's person out.
-pub const OF_A_NAME: Limit = Limit {
-    at_once: 100,
-    then_every: Duration::from_secs(2),
+/// One account from all addresses. A single address cannot use it up, or it could lock the person out.
+pub const NAME_LIMIT: SignInLimit = SignInLimit {
+    burst: 100,
+    refill_interval: Duration::from_secs(2),
 };
-/// Many accounts from one place. Everybody behind a proxy that is not trusted comes from one address.
-pub const OF_AN_ADDRESS: Limit = Limit {
-    at_once: 30,
-    then_every: Duration::from_secs(3),
+/// All accounts from one address. Clients behind an untrusted proxy share one address.
+pub const ADDRESS_LIMIT: SignInLimit = SignInLimit {
+    burst: 30,
+    refill_interval: Duration::from_secs(3),
 };
-/// The present password, asked for within a session.
-pub const OF_A_SESSION: Limit = Limit {
-    at_once: 10,
-    then_every: Duration::from_secs(30),
+/// Checks of the current password within a session.
+pub const SESSION_LIMIT: SignInLimit = SignInLimit {
+    burst: 10,
+    refill_interval: Duration::from_secs(30),
 };
 
-pub struct Limit {
-    pub at_once: u32,
-    pub then_every: Duration,
+pub struct SignInLimit {
+    pub burst: u32,
+    pub refill_interval: Duration,
 }
 
-/// Strangers choose names and addresses, so these go into a fixed number of boxes by a hash that only this process
-/// knows. Whoever shares a box with somebody waits with them, which is rare and does little harm.
+/// Keyed by a 16-bit hash with a secret seed, because untrusted names and addresses must not grow the map without
+/// bound. Two subjects in one bucket share its limit, which is rare and does little harm.
 type Limiter<C> = RateLimiter<u16, HashMapStateStore<u16>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
 pub struct Attempts<C: Clock = DefaultClock> {
@@ -50,31 +50,31 @@ pub struct Attempts<C: Clock = DefaultClock> {
     sessions: Limiter<C>,
     passkeys: Limiter<C>,
     misses: Limiter<C>,
-    boxes: RandomState,
+    hasher: RandomState,
     clock: C,
 }
 
 impl Default for Attempts {
     fn default() -> Self {
-        Self::on(DefaultClock::default())
+        Self::with_clock(DefaultClock::default())
     }
 }
 
 impl<C: Clock + Clone> Attempts<C> {
-    pub fn on(clock: C) -> Self {
+    pub fn with_clock(clock: C) -> Self {
         Self {
-            names_from_addresses: limiter(&OF_A_NAME_FROM_AN_ADDRESS, &clock),
-            names: limiter(&OF_A_NAME, &clock),
-            addresses: limiter(&OF_AN_ADDRESS, &clock),
-            sessions: limiter(&OF_A_SESSION, &clock),
-            passkeys: limiter(&OF_AN_ADDRESS, &clock),
-            misses: limiter(&OF_AN_ADDRESS, &clock),
-            boxes: RandomState::new(),
+            names_from_addresses: limiter(&NAME_FROM_ADDRESS_LIMIT, &clock),
+            names: limiter(&NAME_LIMIT, &clock),
+            addresses: limiter(&ADDRESS_LIMIT, &clock),
+            sessions: limiter(&SESSION_LIMIT, &clock),
+            passkeys: limiter(&ADDRESS_LIMIT, &clock),
+            misses: limiter(&ADDRESS_LIMIT, &clock),
+            hasher: RandomState::new(),
             clock,
         }
     }
 
-    /// Before a password is looked at. What one limit refuses does not count against the wider ones after it.
+    /// See `SignInAttempts::by_password`.
     pub fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
         let name = name.to_lowercase();
         let network = network(address);
@@ -83,23 +83,23 @@ impl<C: Clock + Clone> Attempts<C> {
         self.check(&self.names, &name)
     }
 
-    /// Before the password of somebody who is signed in is looked at.
+    /// See `SignInAttempts::within_session`.
     pub fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
         self.check(&self.sessions, session)
     }
 
-    /// Before somebody is given a challenge for a passkey.
+    /// See `SignInAttempts::by_passkey`.
     pub fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.passkeys, network(address))
     }
 
-    /// After a link or a challenge turned out to be none of ours. Whoever has one is not held up by those who guess.
-    pub fn missed(&self, address: IpAddr) -> Result<(), Problem> {
+    /// See `SignInAttempts::record_miss`.
+    pub fn record_miss(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.misses, network(address))
     }
 
-    fn check(&self, limiter: &Limiter<C>, whom: impl std::hash::Hash) -> Result<(), Problem> {
-        let [.., high, low] = self.boxes.hash_one(whom).to_be_bytes();
+    fn check(&self, limiter: &Limiter<C>, subject: impl std::hash::Hash) -> Result<(), Problem> {
+        let [.., high, low] = self.hasher.hash_one(subject).to_be_bytes();
         let admitted = limiter.check_key(&u16::from_be_bytes([high, low]));
         admitted.map_err(|until| too_many(until.wait_time_from(self.clock.now())))
     }
@@ -108,17 +108,17 @@ impl<C: Clock + Clone> Attempts<C> {
 pub fn too_many(wait: Duration) -> Problem {
     Problem::RateLimited {
         retry_after_seconds: wait.as_secs() + 1,
-        message: "too many attempts to sign in; wait a moment, or use a passkey or a one-time link".to_owned(),
+        message: "too many sign-in attempts; wait a moment, or use a passkey or a one-time link".to_owned(),
     }
 }
 
-fn limiter<C: Clock + Clone>(limit: &Limit, clock: &C) -> Limiter<C> {
-    let at_once = NonZeroU32::new(limit.at_once).unwrap_or(NonZeroU32::MIN);
-    let quota = Quota::with_period(limit.then_every).unwrap_or(Quota::per_second(NonZeroU32::MIN));
-    RateLimiter::new(quota.allow_burst(at_once), HashMapStateStore::default(), clock.clone())
+fn limiter<C: Clock + Clone>(limit: &SignInLimit, clock: &C) -> Limiter<C> {
+    let burst = NonZeroU32::new(limit.burst).unwrap_or(NonZeroU32::MIN);
+    let quota = Quota::with_period(limit.refill_interval).unwrap_or(Quota::per_second(NonZeroU32::MIN));
+    RateLimiter::new(quota.allow_burst(burst), HashMapStateStore::default(), clock.clone())
 }
 
-/// Whoever has one IPv6 address has the whole network around it.
+/// An IPv6 address counts as its /64, because its holder usually has the whole network.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(_) => address.to_canonical(),
@@ -141,9 +141,9 @@ mod tests {
     }
 
     #[test]
-    fn guessing_at_one_name_soon_becomes_slow() {
+    fn guessing_one_name_is_slowed_down() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::on(clock.clone());
+        let attempts = Attempts::with_clock(clock.clone());
         let guess = || attempts.by_password("owner", address("192.0.2.7"));
         assert_eq!(tries(guess), 10);
         let Err(Problem::RateLimited {
@@ -154,69 +154,69 @@ mod tests {
         };
         assert!((1..=31).contains(&retry_after_seconds), "{retry_after_seconds}");
         clock.advance(Duration::from_secs(90));
-        assert_eq!(tries(guess), 3, "then one in half a minute");
+        assert_eq!(tries(guess), 3, "then one per half minute");
         clock.advance(Duration::from_secs(3600));
-        assert_eq!(tries(guess), 10, "and all of them after a rest");
+        assert_eq!(tries(guess), 10, "and the full burst after an hour");
         assert!(
             attempts.by_password("OWNER", address("192.0.2.7")).is_err(),
-            "a name in capitals is the same one"
+            "names are case-insensitive"
         );
     }
 
     #[test]
-    fn whoever_guesses_from_one_place_never_keeps_the_person_out() {
+    fn guessing_from_one_address_does_not_lock_the_person_out() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::on(clock.clone());
+        let attempts = Attempts::with_clock(clock.clone());
         for _ in 0..3600 {
             let _ = attempts.by_password("owner", address("192.0.2.7"));
             clock.advance(Duration::from_secs(1));
         }
         assert!(
             attempts.by_password("owner", address("192.0.2.8")).is_ok(),
-            "their password is looked at elsewhere"
+            "from another address"
         );
-        assert!(
-            attempts.within_session(&[7; 32]).is_ok(),
-            "and where they are signed in"
-        );
+        assert!(attempts.within_session(&[7; 32]).is_ok(), "within a session");
         assert!(
             attempts.by_passkey(address("192.0.2.7")).is_ok(),
-            "and their passkey even there"
+            "by passkey, even from the same address"
         );
     }
 
     #[test]
-    fn guessing_at_one_name_from_many_places_becomes_slow_too() {
+    fn guessing_one_name_from_many_addresses_is_slowed_down() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::on(clock.clone());
-        let places = || (0..=255).map(|last| address(&format!("198.51.100.{last}")));
-        let looked_at = || {
-            places()
+        let attempts = Attempts::with_clock(clock.clone());
+        let addresses_tried = || (0..=255).map(|last| address(&format!("198.51.100.{last}")));
+        let admitted_count = || {
+            addresses_tried()
                 .filter(|from| attempts.by_password("owner", *from).is_ok())
                 .count()
         };
-        assert!((95..=100).contains(&looked_at()), "two places may share a box");
+        assert!(
+            (95..=100).contains(&admitted_count()),
+            "two addresses may share a bucket"
+        );
         clock.advance(Duration::from_secs(20));
-        assert_eq!(looked_at(), 10);
+        assert_eq!(admitted_count(), 10);
     }
 
     #[test]
-    fn asking_for_passkeys_leaves_passwords_alone() {
-        let attempts = Attempts::on(FakeRelativeClock::default());
+    fn passkey_limits_do_not_affect_passwords() {
+        let attempts = Attempts::with_clock(FakeRelativeClock::default());
         let here = address("192.0.2.7");
         assert_eq!(tries(|| attempts.by_passkey(here)), 30);
-        assert_eq!(tries(|| attempts.missed(here)), 30);
+        assert_eq!(tries(|| attempts.record_miss(here)), 30);
         assert!(attempts.by_password("owner", here).is_ok());
     }
 
     #[test]
-    fn a_session_that_guesses_holds_up_itself_alone() {
-        let attempts = Attempts::on(FakeRelativeClock::default());
+    fn guessing_within_a_session_limits_only_that_session() {
+        let attempts = Attempts::with_clock(FakeRelativeClock::default());
         assert_eq!(tries(|| attempts.within_session(&[1; 32])), 10);
         assert!(attempts.within_session(&[2; 32]).is_ok());
     }
 
-    /// How many names one place gets through, each tried once.
+    /// How many names one address may try, each once.
     fn names_from(attempts: &Attempts<FakeRelativeClock>, from: IpAddr) -> usize {
         (0..100)
             .filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok())
@@ -224,19 +224,19 @@ mod tests {
     }
 
     #[test]
-    fn one_address_cannot_go_through_all_names() {
-        let attempts = Attempts::on(FakeRelativeClock::default());
+    fn one_address_cannot_try_all_names() {
+        let attempts = Attempts::with_clock(FakeRelativeClock::default());
         assert_eq!(names_from(&attempts, address("192.0.2.7")), 30);
         assert_eq!(
             names_from(&attempts, address("::ffff:192.0.2.7")),
             0,
-            "the same one in another spelling"
+            "the same address in another notation"
         );
     }
 
     #[test]
-    fn an_address_more_in_the_same_network_gives_no_attempt_more() {
-        let attempts = Attempts::on(FakeRelativeClock::default());
+    fn another_address_in_the_same_network_gives_no_more_attempts() {
+        let attempts = Attempts::with_clock(FakeRelativeClock::default());
         assert_eq!(names_from(&attempts, address("2001:db8::1")), 30);
         assert_eq!(names_from(&attempts, address("2001:db8::ffff:2")), 0);
     }

@@ -1,7 +1,7 @@
-//! Who a token stands for, remembered.
+//! Cache of authenticated credentials.
 //!
-//! Every call is authenticated, and every commit makes the readers of the database start from cold pages; without this the
-//! look-up would be the dearest part of a small request.
+//! Every call is authenticated, and every commit leaves the database readers with cold pages; without the cache the
+//! look-up would be the most expensive part of a small request.
 
 use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
@@ -9,57 +9,57 @@ use std::time::Duration;
 
 use countersign_core::access::Principal;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{Authenticate, Credential, Kind};
+use countersign_store::ops::credential::{Authenticate, Credential, CredentialKind};
 use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
 
 use super::hash_token;
 
-/// Beyond this the cache starts anew; hubs with more callers than this pay a look-up now and then.
-const MOST_ENTRIES: usize = 20_000;
-/// Another hub may have ended a credential and not lived to say so.
-const FRESH_AMONG_OTHERS: Duration = Duration::from_secs(5);
+/// The cache is cleared at this size; a hub with more callers pays a look-up now and then.
+const MAX_ENTRIES: usize = 20_000;
+/// Short, because another node may have revoked a credential and crashed before publishing that.
+const SHARED_STORE_TTL: Duration = Duration::from_secs(5);
 
 #[derive(Default)]
 pub struct CredentialCache {
-    known: RwLock<Known>,
-    /// Tells those who stay connected to look again whether they may.
-    ended: watch::Sender<()>,
+    cached: RwLock<CacheEntries>,
+    /// Makes long-lived connections check their credential again.
+    revoked: watch::Sender<()>,
 }
 
 #[derive(Default)]
-struct Known {
-    /// Counts the times the cache was cleared, so that a look-up that began before does not put back what it found.
+struct CacheEntries {
+    /// Incremented by every clear, so that a look-up from before it does not insert a stale result.
     generation: u64,
-    entries: HashMap<[u8; 32], Entry>,
+    entries: HashMap<[u8; 32], CachedCredential>,
 }
 
-struct Entry {
+struct CachedCredential {
     credential: Credential,
-    since: Timestamp,
+    cached_at: Timestamp,
 }
 
-impl Entry {
-    fn is_good(&self, now: Timestamp, is_shared: bool) -> bool {
-        let is_fresh = !is_shared || now.since(self.since) < FRESH_AMONG_OTHERS;
+impl CachedCredential {
+    fn is_valid(&self, now: Timestamp, is_shared: bool) -> bool {
+        let is_fresh = !is_shared || now.since(self.cached_at) < SHARED_STORE_TTL;
         is_fresh && self.credential.expires_at.is_none_or(|expires_at| now <= expires_at)
     }
 }
 
 impl CredentialCache {
-    /// Whom a token stands for. What a browser's cookie holds is no token.
+    /// The principal of a token. The value of a session cookie is not accepted as a token.
     pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, token).await?;
         Ok(credential
-            .filter(|credential| credential.kind != Kind::Session)
+            .filter(|credential| credential.kind != CredentialKind::Session)
             .map(|credential| credential.principal))
     }
 
-    /// Whose session a cookie holds. A token in its place opens nothing.
+    /// The principal of a session cookie. A token is not accepted as a cookie.
     pub async fn session(&self, store: &Store, cookie: &str) -> Result<Option<Principal>, StoreError> {
         let credential = self.look_up(store, cookie).await?;
         Ok(credential
-            .filter(|credential| credential.kind == Kind::Session)
+            .filter(|credential| credential.kind == CredentialKind::Session)
             .map(|credential| credential.principal))
     }
 
@@ -67,48 +67,48 @@ impl CredentialCache {
         let hash = hash_token(token);
         let now = store.clock().now();
         let generation = {
-            let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-            match known.entries.get(&hash) {
-                Some(entry) if entry.is_good(now, store.is_shared()) => return Ok(Some(entry.credential.clone())),
-                Some(_) | None => known.generation,
+            let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);
+            match cached.entries.get(&hash) {
+                Some(entry) if entry.is_valid(now, store.is_shared()) => return Ok(Some(entry.credential.clone())),
+                Some(_) | None => cached.generation,
             }
         };
         let Some(credential) = store.run(Authenticate { hash }).await? else {
             return Ok(None);
         };
-        self.remember(
+        self.insert_if_current(
             hash,
-            Entry {
+            CachedCredential {
                 credential: credential.clone(),
-                since: now,
+                cached_at: now,
             },
             generation,
         );
         Ok(Some(credential))
     }
 
-    fn remember(&self, hash: [u8; 32], entry: Entry, generation: u64) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        if known.generation != generation {
+    fn insert_if_current(&self, hash: [u8; 32], entry: CachedCredential, generation: u64) {
+        let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
+        if cached.generation != generation {
             return;
         }
-        if known.entries.len() >= MOST_ENTRIES {
-            known.entries.clear();
+        if cached.entries.len() >= MAX_ENTRIES {
+            cached.entries.clear();
         }
-        known.entries.insert(hash, entry);
+        cached.entries.insert(hash, entry);
     }
 
-    /// For this hub alone; `Hub::end_credentials` tells the others too.
+    /// Clears the cache of this node; `Hub::revoke_credentials` also notifies the others.
     pub fn clear(&self) {
-        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        known.generation += 1;
-        known.entries.clear();
-        drop(known);
-        self.ended.send_replace(());
+        let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
+        cached.generation += 1;
+        cached.entries.clear();
+        drop(cached);
+        self.revoked.send_replace(());
     }
 
-    /// Changes whenever a credential may have ended.
-    pub fn endings(&self) -> watch::Receiver<()> {
-        self.ended.subscribe()
+    /// Notifies whenever a credential may have been revoked.
+    pub fn revocations(&self) -> watch::Receiver<()> {
+        self.revoked.subscribe()
     }
 }

@@ -1,4 +1,4 @@
-//! Who is calling, attested from the credential and from nothing else.
+//! The caller of a request, taken from its credential only.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::problem::Problem;
 
 const MAX_TOKEN_BYTES: usize = 512;
 
-/// An agent or a person; not a terminal.
+/// An agent or a person, but not a terminal.
 pub struct AnyCaller(pub Principal);
 
 pub struct AgentCaller {
@@ -22,8 +22,8 @@ pub struct AgentCaller {
 }
 
 impl AgentCaller {
-    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
-        check_again(hub, &self.token).await
+    pub async fn recheck(&self, hub: &Hub) -> Result<(), Problem> {
+        recheck(hub, &self.token).await
     }
 }
 
@@ -32,38 +32,38 @@ pub struct PersonCaller {
     pub role: Role,
 }
 
-/// The agents in one person's terminals. Which of them calls stands in the request.
+/// The terminals of one person. The request names the agent.
 pub struct TerminalCaller {
     pub person: String,
     token: Box<str>,
 }
 
 impl TerminalCaller {
-    pub async fn check_again(&self, hub: &Hub) -> Result<(), Problem> {
-        check_again(hub, &self.token).await
+    pub async fn recheck(&self, hub: &Hub) -> Result<(), Problem> {
+        recheck(hub, &self.token).await
     }
 
-    /// Under which the hub counts what their terminals do. No agent can have a name with this in it.
+    /// The key for limits of these terminals. Agent ids cannot contain `#`.
     pub fn key(&self) -> String {
         format!("#{}", self.person)
     }
 }
 
-/// Whether a token is still good, for whoever stays connected. A store that cannot say so now has taken nobody's away.
-async fn check_again(hub: &Hub, token: &str) -> Result<(), Problem> {
+/// Whether the token of a long-lived connection is still valid. While the store is unavailable it counts as valid.
+async fn recheck(hub: &Hub, token: &str) -> Result<(), Problem> {
     match hub.credentials.authenticate(&hub.store, token).await {
         Ok(None) => Err(Problem::Unauthenticated),
         Ok(Some(_)) | Err(_) => Ok(()),
     }
 }
 
-/// A person who administers the hub; the name stands in the audit trail.
+/// An owner, with the actor name for the audit trail.
 pub struct OwnerCaller {
     pub actor: String,
 }
 
-/// The token a request brings in its headers.
-pub fn presented(headers: &HeaderMap) -> Option<&str> {
+/// The bearer token or API key of a request.
+pub fn token_from_headers(headers: &HeaderMap) -> Option<&str> {
     let bearer = headers
         .get(AUTHORIZATION)
         .and_then(|value| value.to_str().ok())
@@ -76,10 +76,10 @@ pub fn presented(headers: &HeaderMap) -> Option<&str> {
 }
 
 async fn authenticate(headers: &HeaderMap, hub: &Hub) -> Result<Principal, Problem> {
-    let token = presented(headers).ok_or(Problem::Unauthenticated)?;
+    let token = token_from_headers(headers).ok_or(Problem::Unauthenticated)?;
     let found = hub.credentials.authenticate(&hub.store, token).await?;
     if let Some(Principal::Agent { id }) = &found {
-        hub.presence.note(id, hub.store.clock().now());
+        hub.agent_last_seen.record(id, hub.store.clock().now());
     }
     found.ok_or(Problem::Unauthenticated)
 }
@@ -95,7 +95,7 @@ impl FromRequestParts<Arc<Hub>> for AnyCaller {
     }
 }
 
-/// Its token lies where agents can read it, so it asks and waits and does nothing in its person's name.
+/// Agents can read a terminal's token, so it may ask and wait but not act as its person.
 pub fn not_for_terminals() -> Problem {
     let message = "a terminal's token works under /v1/hap only; `countersign person token NAME` makes one for a person";
     Problem::NotAuthorized {
@@ -109,7 +109,7 @@ impl FromRequestParts<Arc<Hub>> for TerminalCaller {
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
         match authenticate(&parts.headers, hub).await? {
             Principal::Terminal { person } => {
-                let token = presented(&parts.headers).unwrap_or_default().into();
+                let token = token_from_headers(&parts.headers).unwrap_or_default().into();
                 Ok(Self { person, token })
             }
             Principal::Agent { .. } | Principal::Person { .. } => {
@@ -130,7 +130,7 @@ impl FromRequestParts<Arc<Hub>> for AgentCaller {
         match authenticate(&parts.headers, hub).await? {
             Principal::Agent { id } => Ok(Self {
                 id,
-                token: presented(&parts.headers).unwrap_or_default().into(),
+                token: token_from_headers(&parts.headers).unwrap_or_default().into(),
             }),
             Principal::Person { .. } => Err(Problem::NotAuthorized {
                 message: "this call is for agents; use an agent's token".to_owned(),

@@ -1,23 +1,23 @@
-//! The end of credentials. A new one needs none of this: what is unknown is not kept.
+//! Revocation of credentials. New credentials need no notification, because the cache holds no misses.
 
 use std::sync::Arc;
 
-use countersign_store::finish::to_the_end;
+use countersign_store::finish::run_to_completion;
 use countersign_store::{Op, StoreError};
 
 use crate::app::Hub;
 use crate::peers::Signal;
 
 impl Hub {
-    /// For every operation that ends or changes credentials. Everybody hears of it, at this hub and at others, also when
-    /// whoever asked for it has left and when nobody knows whether it was done.
-    pub async fn end_credentials<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+    /// Runs an operation that revokes or changes credentials, then invalidates the caches of all nodes. It runs to
+    /// completion after a disconnect, and invalidates also when the commit is unsure.
+    pub async fn revoke_credentials<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         let store = Arc::clone(&self.store);
-        self.ending_credentials(async move { store.run(op).await }).await
+        self.revoke_credentials_with(async move { store.run(op).await }).await
     }
 
-    /// The same, for several of them.
-    pub async fn ending_credentials<T>(
+    /// As `revoke_credentials`, for several operations.
+    pub async fn revoke_credentials_with<T>(
         &self,
         work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError>
@@ -25,15 +25,15 @@ impl Hub {
         T: Send + 'static,
     {
         let me = self.me.clone();
-        let ended = async move {
+        let revocation = async move {
             let done = work.await;
             if let Some(hub) = me.upgrade() {
                 hub.credentials.clear();
-                hub.peers.say(|| Signal::Credentials);
+                hub.cluster.publish(|| Signal::Credentials);
             }
             done
         };
-        to_the_end(ended).await
+        run_to_completion(revocation).await
     }
 }
 
@@ -43,7 +43,7 @@ mod tests {
 
     use countersign_core::access::Role;
     use countersign_store::ops::admin::people::{AddPerson, RemovePerson};
-    use countersign_store::ops::credential::{Kind, NewCredential};
+    use countersign_store::ops::credential::{CredentialKind, NewCredential};
     use futures_util::FutureExt;
     use tokio::time::timeout;
 
@@ -52,15 +52,15 @@ mod tests {
     use crate::testing;
 
     #[tokio::test]
-    async fn a_token_ends_although_whoever_ended_it_has_left() {
+    async fn revocation_completes_after_its_caller_disconnects() {
         let hub = testing::hub();
-        let token = Token::new(Kind::Person).unwrap();
+        let token = Token::new(CredentialKind::Person).unwrap();
         let name = "alice".to_owned();
         let actor = "test".to_owned();
         let label = "token".to_owned();
         let held = NewCredential {
             hash: token.hash,
-            kind: Kind::Person,
+            kind: CredentialKind::Person,
             subject: name.clone(),
             label,
             expires_at: None,
@@ -81,12 +81,12 @@ mod tests {
                 .unwrap()
                 .is_some()
         );
-        let mut endings = hub.credentials.endings();
-        // The other end closes the connection in the middle.
-        let _ = hub.end_credentials(RemovePerson { name, actor }).now_or_never();
-        timeout(Duration::from_secs(5), endings.changed())
+        let mut revocations = hub.credentials.revocations();
+        // Dropped in the middle, as when the client disconnects.
+        let _ = hub.revoke_credentials(RemovePerson { name, actor }).now_or_never();
+        timeout(Duration::from_secs(5), revocations.changed())
             .await
-            .expect("everybody hears of it")
+            .expect("connections are notified")
             .unwrap();
         assert!(
             hub.credentials
@@ -98,11 +98,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_may_have_ended_is_looked_up_again() {
+    async fn unsure_revocation_invalidates_the_cache() {
         let hub = testing::hub();
-        let endings = hub.credentials.endings();
-        let unsure = async { Err::<(), _>(StoreError::Unsure("in the middle".to_owned())) };
-        assert!(hub.ending_credentials(unsure).await.is_err());
-        assert!(endings.has_changed().unwrap());
+        let revocations = hub.credentials.revocations();
+        let unsure = async { Err::<(), _>(StoreError::CommitUnknown("in the middle".to_owned())) };
+        assert!(hub.revoke_credentials_with(unsure).await.is_err());
+        assert!(revocations.has_changed().unwrap());
     }
 }

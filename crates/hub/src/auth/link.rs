@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{AddLink, Kind};
+use countersign_store::ops::credential::{AddLink, CredentialKind};
 
 use super::Token;
 use crate::admin::no_randomness;
@@ -18,7 +18,7 @@ pub fn link_to(hub: &Hub, token: &str) -> String {
 
 /// A new link for an existing person, with its expiry; `None` for an unknown person. It replaces the person's earlier link.
 pub async fn new_link(hub: &Hub, person: &str, actor: &str) -> Result<Option<(String, Timestamp)>, Problem> {
-    let token = Token::new(Kind::SignIn).map_err(no_randomness)?;
+    let token = Token::new(CredentialKind::SignIn).map_err(no_randomness)?;
     let expires_at = hub.store.clock().now().plus(INVITATION_TTL);
     let op = AddLink {
         person: person.to_owned(),

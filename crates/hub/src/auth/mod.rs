@@ -1,4 +1,4 @@
-//! Credentials: how they are made, and who is calling.
+//! Credentials, sign-in limits and the authenticated caller of a request.
 
 mod attempts;
 mod cache;
@@ -12,10 +12,12 @@ mod sign_in;
 mod token;
 
 pub use cache::CredentialCache;
-pub use caller::{AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals, presented};
+pub use caller::{
+    AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals, token_from_headers,
+};
 pub use link::{link_to, new_link};
 pub use password::{Passwords, check_password};
-pub use peer::Peer;
-pub use rate::RateLimit;
+pub use peer::ClientAddr;
+pub use rate::RequestLimiter;
 pub use sign_in::SignInAttempts;
 pub use token::{Token, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text};

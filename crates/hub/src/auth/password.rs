@@ -1,5 +1,4 @@
-//! Passwords of people: argon2id, worked out off the event loop and few at a time, because each takes 19 MiB and a
-//! good part of a processor.
+//! Password hashing with argon2id, on the blocking pool and few at a time, because each hash takes 19 MiB and much CPU.
 
 use std::sync::Arc;
 
@@ -10,46 +9,47 @@ use uuid::Uuid;
 
 use crate::problem::Problem;
 
-const AT_ONCE: usize = 2;
-/// Whoever comes after these is sent away: anybody may ask for a password to be checked.
-const MOST_WAITING: usize = 64;
-const SHORTEST: usize = 10;
-const LONGEST: usize = 200;
-/// Stands in for the password of somebody who has none, so that asking for an unknown name takes as long.
-const NOBODYS: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5J3Mgc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+const MAX_CONCURRENT: usize = 2;
+/// Further requests are refused, because unauthenticated callers can request a check.
+const MAX_QUEUED: usize = 64;
+const MIN_CHARS: usize = 10;
+const MAX_CHARS: usize = 200;
+/// Checked for unknown names and people without a password, so that timing does not reveal them.
+const DUMMY_HASH: &str =
+    "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5J3Mgc2FsdA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
 pub struct Passwords {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
     queue: Semaphore,
 }
 
 impl Default for Passwords {
     fn default() -> Self {
         Self {
-            places: Arc::new(Semaphore::new(AT_ONCE)),
-            queue: Semaphore::new(MOST_WAITING),
+            slots: Arc::new(Semaphore::new(MAX_CONCURRENT)),
+            queue: Semaphore::new(MAX_QUEUED),
         }
     }
 }
 
-/// Long is what makes a password strong; nothing else is asked of it.
+/// Length is what makes a password strong, so there are no other rules.
 pub fn check_password(person: &str, password: &str) -> Result<(), Problem> {
     let refuse = |message: &str| Err(Problem::invalid("password", message));
     match password.chars().count() {
-        ..SHORTEST => refuse("use at least 10 characters; a few words in a row are easy to remember"),
-        SHORTEST..=LONGEST if password.to_lowercase() == person.to_lowercase() => {
-            refuse("that is the name; choose something nobody would try first")
+        ..MIN_CHARS => refuse("use at least 10 characters; a few words in a row are easy to remember"),
+        MIN_CHARS..=MAX_CHARS if password.to_lowercase() == person.to_lowercase() => {
+            refuse("the password must not be the name; choose something harder to guess")
         }
-        SHORTEST..=LONGEST => Ok(()),
+        MIN_CHARS..=MAX_CHARS => Ok(()),
         _ => refuse("use at most 200 characters"),
     }
 }
 
 impl Passwords {
-    /// What is stored of a password. The caller has checked it.
+    /// Hashes a password that `check_password` accepted.
     pub async fn hash(&self, password: &str) -> Result<String, Problem> {
         let password = password.to_owned();
-        self.work(move || {
+        self.run_blocking(move || {
             argon2id()
                 .hash_password(password.as_bytes())
                 .map(|hash| hash.to_string())
@@ -57,40 +57,40 @@ impl Passwords {
         .await
     }
 
-    /// Whether this is the password that `stored` was made of. Without a stored one it takes as long, and never is.
+    /// Whether the password matches `stored`. Without a stored hash it takes as long and returns false.
     pub async fn matches(&self, password: &str, stored: Option<String>) -> Result<bool, Problem> {
-        if password.chars().count() > LONGEST {
+        if password.chars().count() > MAX_CHARS {
             return Ok(false);
         }
         let password = password.to_owned();
-        self.work(move || {
-            let hash = PasswordHash::new(stored.as_deref().unwrap_or(NOBODYS))?;
+        self.run_blocking(move || {
+            let hash = PasswordHash::new(stored.as_deref().unwrap_or(DUMMY_HASH))?;
             let is_right = argon2id().verify_password(password.as_bytes(), &hash).is_ok();
             Ok(is_right && stored.is_some())
         })
         .await
     }
 
-    async fn work<T: Send + 'static>(
+    async fn run_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> Result<T, Problem> {
-        let Ok(_in_the_queue) = self.queue.try_acquire() else {
-            let message = "too many people are signing in at this moment; try again".to_owned();
+        let Ok(_queued) = self.queue.try_acquire() else {
+            let message = "too many people are signing in right now; try again in a moment".to_owned();
             return Err(Problem::RateLimited {
                 retry_after_seconds: 2,
                 message,
             });
         };
-        let place = Arc::clone(&self.places).acquire_owned().await;
-        // The place goes along: a caller who hangs up does not free it before the work is done.
+        let slot = Arc::clone(&self.slots).acquire_owned().await;
+        // The task owns the slot, so a caller that disconnects does not free it before the work is done.
         let done = tokio::task::spawn_blocking(move || {
-            let _place = place;
+            let _slot = slot;
             work()
         });
         let failed = |error: String| {
             let id = Uuid::new_v4();
-            tracing::error!(%id, %error, "a password could not be worked on");
+            tracing::error!(%id, %error, "hashing or checking a password failed");
             Problem::Unavailable { id }
         };
         done.await
@@ -99,7 +99,7 @@ impl Passwords {
     }
 }
 
-/// What OWASP asks for at least; a hash says what it was made with, so this may grow without harm to older ones.
+/// The OWASP minimum. A hash records its parameters, so they can be raised without breaking older hashes.
 fn argon2id() -> Argon2<'static> {
     Argon2::new(Algorithm::Argon2id, Version::V0x13, Params::DEFAULT)
 }
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_password_is_known_again_and_no_other_is() {
+    async fn only_the_right_password_matches() {
         let passwords = Passwords::default();
         let stored = passwords.hash("correct horse battery").await.unwrap();
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");
@@ -128,32 +128,32 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_no_password_is_worked_on_all_the_same() {
+    async fn missing_password_costs_as_much_as_a_wrong_one() {
         let passwords = Passwords::default();
-        let params = PasswordHash::new(NOBODYS).unwrap();
+        let params = PasswordHash::new(DUMMY_HASH).unwrap();
         assert_eq!(Params::try_from(&params).unwrap().m_cost(), Params::DEFAULT.m_cost());
         assert!(!passwords.matches("whatever it is", None).await.unwrap());
         assert_eq!(
-            passwords.places.available_permits(),
-            AT_ONCE,
-            "all places are free again"
+            passwords.slots.available_permits(),
+            MAX_CONCURRENT,
+            "all slots are free again"
         );
     }
 
     #[tokio::test]
-    async fn a_crowd_is_sent_away_instead_of_piling_up() {
+    async fn requests_beyond_the_queue_are_refused() {
         let passwords = Passwords::default();
-        let crowd = (0..MOST_WAITING + 5).map(|_| passwords.matches("whatever it is", None));
-        let answers = futures_util::future::join_all(crowd).await;
+        let attempts = (0..MAX_QUEUED + 5).map(|_| passwords.matches("whatever it is", None));
+        let answers = futures_util::future::join_all(attempts).await;
         assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 5);
         assert!(
             passwords.matches("whatever it is", None).await.is_ok(),
-            "later there is room again"
+            "later requests are accepted again"
         );
     }
 
     #[test]
-    fn short_ones_endless_ones_and_the_name_are_refused() {
+    fn short_and_overlong_passwords_and_the_name_are_refused() {
         assert!(check_password("alice", "nine char").is_err());
         assert!(check_password("alice", "ten chars!").is_ok());
         assert!(

@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! The client address of a request.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,17 +12,17 @@ use crate::app::Hub;
 use crate::config::TrustedProxies;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// More proxies in a row than this are a mistake or a game.
-const MOST_PROXIES: usize = 16;
+/// Longer chains of proxies are a misconfiguration or an attack.
+const MAX_PROXIES: usize = 16;
 
-/// The other end of the connection, whatever headers claim: they are the client's to write. Only a proxy that the operator
-/// named is believed, and a handler that asks for the peer gets the one it speaks for.
+/// The address of the connection. Clients can write any header, so forwarding headers count only when a trusted proxy
+/// sends them; as an extractor this gives the client behind that proxy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Peer(pub IpAddr);
+pub struct ClientAddr(pub IpAddr);
 
-impl Peer {
-    /// Only signing in and the socket of runs want to know; all other requests are spared the cost.
-    pub fn mark<B>(self, mut request: Request<B>) -> Request<B> {
+impl ClientAddr {
+    /// Adds the address to the request, only for sign-in and the run socket, to spare other requests the cost.
+    pub fn attach_to<B>(self, mut request: Request<B>) -> Request<B> {
         let path = request.uri().path();
         if path.starts_with("/signin") || path == "/ws" {
             request.extensions_mut().insert(self);
@@ -30,38 +30,39 @@ impl Peer {
         request
     }
 
-    /// A request without a connection, as tests make them, comes from nowhere.
-    fn of(extensions: &Extensions) -> Self {
+    /// A request without a connection, as in tests, gets the unspecified address.
+    fn from_extensions(extensions: &Extensions) -> Self {
         extensions
             .get()
             .copied()
             .unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
     }
 
-    /// Every proxy adds on the right whom it was asked by. So the first from there that is no proxy of ours is the client,
-    /// and what stands left of it is the client's own invention. Where that place holds no address it is the proxy's.
-    fn behind(self, proxies: &TrustedProxies, headers: &HeaderMap) -> Self {
+    /// Every proxy appends its client on the right. So the first address from the right that is not a trusted proxy is
+    /// the client, and anything left of it is unverified. If that entry is not an address, the proxy counts as the
+    /// client.
+    fn behind_proxies(self, proxies: &TrustedProxies, headers: &HeaderMap) -> Self {
         if !proxies.contains(self.0) {
             return self;
         }
         let lines = headers.get_all(FORWARDED_FOR).iter().rev();
         let names = lines.flat_map(|line| line.as_bytes().rsplit(|byte| *byte == b','));
-        let mut hops = names.take(MOST_PROXIES).map(read);
+        let mut hops = names.take(MAX_PROXIES).map(parse_address);
         let client = hops.find(|hop| hop.is_none_or(|address| !proxies.contains(address)));
         client.flatten().map_or(self, Self)
     }
 }
 
-fn read(name: &[u8]) -> Option<IpAddr> {
+fn parse_address(name: &[u8]) -> Option<IpAddr> {
     let address: IpAddr = std::str::from_utf8(name).ok()?.trim().parse().ok()?;
     Some(address.to_canonical())
 }
 
-impl FromRequestParts<Arc<Hub>> for Peer {
+impl FromRequestParts<Arc<Hub>> for ClientAddr {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Infallible> {
-        Ok(Self::of(&parts.extensions).behind(&hub.config.trusted_proxies, &parts.headers))
+        Ok(Self::from_extensions(&parts.extensions).behind_proxies(&hub.config.trusted_proxies, &parts.headers))
     }
 }
 
@@ -75,18 +76,18 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// Who the hub takes for the client, when `peer` connects and these header lines come along.
+    /// The client address when `peer` connects with these header lines.
     fn client(peer: &str, lines: &[&str]) -> IpAddr {
         let proxies = TrustedProxies::parse(&["127.0.0.1".to_owned(), "10.0.3.0/24".to_owned()]).unwrap();
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(FORWARDED_FOR, HeaderValue::from_bytes(line.as_bytes()).unwrap());
         }
-        Peer(address(peer)).behind(&proxies, &headers).0
+        ClientAddr(address(peer)).behind_proxies(&proxies, &headers).0
     }
 
     #[test]
-    fn a_trusted_proxy_says_who_the_client_is() {
+    fn trusted_proxy_names_the_client() {
         assert_eq!(client("127.0.0.1", &["192.0.2.7"]), address("192.0.2.7"));
         assert_eq!(client("::ffff:127.0.0.1", &["192.0.2.7"]), address("192.0.2.7"));
         assert_eq!(client("127.0.0.1", &["2001:db8::7"]), address("2001:db8::7"));
@@ -94,23 +95,23 @@ mod tests {
     }
 
     #[test]
-    fn anybody_else_speaks_for_nobody() {
+    fn untrusted_peer_cannot_name_a_client() {
         assert_eq!(client("192.0.2.66", &["192.0.2.7"]), address("192.0.2.66"));
         assert_eq!(client("127.0.0.2", &["192.0.2.7"]), address("127.0.0.2"));
     }
 
     #[test]
-    fn proxies_in_a_row_are_passed_over_from_the_right() {
+    fn chained_proxies_are_skipped_from_the_right() {
         assert_eq!(client("127.0.0.1", &["192.0.2.7, 10.0.3.9"]), address("192.0.2.7"));
         assert_eq!(
             client("127.0.0.1", &["192.0.2.7", "10.0.3.9,10.0.3.8"]),
             address("192.0.2.7"),
-            "in two lines"
+            "in two header lines"
         );
     }
 
     #[test]
-    fn what_the_client_wrote_itself_counts_for_nothing() {
+    fn forged_header_entries_are_ignored() {
         for invented in [
             "198.51.100.1",
             "10.0.3.9",
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_client_is_named_it_is_the_proxy() {
+    fn without_a_client_address_the_proxy_counts() {
         let endless = "10.0.3.9, ".repeat(1000) + "10.0.3.9";
         let none: [&[&str]; 7] = [
             &[],

@@ -1,5 +1,5 @@
-//! How often one agent, or the terminals of one person, may write. A hub of its own counts in memory; hubs that share a store
-//! count there, so that a limit is the same however many there are.
+//! The rate limit for writes of one agent, or of all terminals of one person. A single node counts in memory; nodes on
+//! a shared store count in the store, so that the limit does not depend on their number.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use super::caller::TerminalCaller;
 use crate::problem::Problem;
 
-pub enum RateLimit {
+pub enum RequestLimiter {
     Unlimited,
-    Here {
+    InMemory {
         limiter: DefaultKeyedRateLimiter<String>,
         clock: DefaultClock,
     },
@@ -25,7 +25,7 @@ pub enum RateLimit {
     },
 }
 
-impl RateLimit {
+impl RequestLimiter {
     pub fn per_minute(requests: Option<NonZeroU32>, store: &Arc<Store>) -> Self {
         match requests {
             None => Self::Unlimited,
@@ -33,7 +33,7 @@ impl RateLimit {
                 store: Arc::clone(store),
                 per_minute,
             },
-            Some(requests) => Self::Here {
+            Some(requests) => Self::InMemory {
                 limiter: RateLimiter::keyed(Quota::per_minute(requests)),
                 clock: DefaultClock::default(),
             },
@@ -44,24 +44,24 @@ impl RateLimit {
         self.check_key(agent_id.to_owned(), "this agent").await
     }
 
-    /// All of them together: each agent in a terminal takes a name by itself.
+    /// One limit for all terminals of a person, because agents in terminals choose their own names.
     pub async fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
         self.check_key(caller.key(), "your terminals").await
     }
 
-    async fn check_key(&self, key: String, whom: &str) -> Result<(), Problem> {
+    async fn check_key(&self, key: String, subject: &str) -> Result<(), Problem> {
         let wait = match self {
             Self::Unlimited => None,
-            Self::Here { limiter, clock } => limiter
+            Self::InMemory { limiter, clock } => limiter
                 .check_key(&key)
                 .err()
                 .map(|until| until.wait_time_from(clock.now())),
             Self::InStore { store, per_minute } => {
-                let then_every = Duration::from_secs(60) / per_minute.get();
+                let interval = Duration::from_secs(60) / per_minute.get();
                 let admit = Admit {
                     key: format!("write {key}"),
-                    at_once: per_minute.get(),
-                    then_every,
+                    burst: per_minute.get(),
+                    interval,
                 };
                 match store.run(admit).await? {
                     Admission::Granted => None,
@@ -72,7 +72,7 @@ impl RateLimit {
         wait.map_or(Ok(()), |wait| {
             Err(Problem::RateLimited {
                 retry_after_seconds: wait.as_secs() + 1,
-                message: format!("too many requests from {whom}; wait as long as Retry-After says"),
+                message: format!("too many requests from {subject}; wait as long as Retry-After says"),
             })
         })
     }

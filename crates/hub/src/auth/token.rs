@@ -1,37 +1,37 @@
-//! Tokens and keys: 256 random bits with a prefix that says what they are, so that a leaked one can be recognised.
+//! Tokens and keys: 256 random bits with a prefix for their kind, so that scanners can recognise a leaked one.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_core::Digest;
 use countersign_protocol::webhooks;
-use countersign_store::ops::credential::Kind;
+use countersign_store::ops::credential::CredentialKind;
 
-/// Shown once to whoever asked for it; only its hash is stored.
+/// A new token. Its text is shown once; only the hash is stored.
 pub struct Token {
     pub text: String,
     pub hash: [u8; 32],
 }
 
 impl Token {
-    pub fn new(kind: Kind) -> Result<Self, getrandom::Error> {
+    pub fn new(kind: CredentialKind) -> Result<Self, getrandom::Error> {
         let text = format!("{}{}", prefix(kind), random_text()?);
         let hash = hash_token(&text);
         Ok(Self { text, hash })
     }
 }
 
-fn prefix(kind: Kind) -> &'static str {
+fn prefix(kind: CredentialKind) -> &'static str {
     match kind {
-        Kind::Agent => "csa_",
-        Kind::Person => "csp_",
-        Kind::SignIn => "css_",
-        Kind::Session => "csb_",
-        Kind::Terminal => "cst_",
+        CredentialKind::Agent => "csa_",
+        CredentialKind::Person => "csp_",
+        CredentialKind::SignIn => "css_",
+        CredentialKind::Session => "csb_",
+        CredentialKind::Terminal => "cst_",
     }
 }
 
-/// Whether a text could be a token of this kind. What could not needs no look-up.
-pub fn looks_like(kind: Kind, text: &str) -> bool {
+/// Whether a text has the form of a token of this kind; any other text needs no look-up.
+pub fn looks_like(kind: CredentialKind, text: &str) -> bool {
     text.strip_prefix(prefix(kind)).is_some_and(is_random_text)
 }
 
@@ -43,7 +43,7 @@ pub fn new_signing_key() -> Result<String, getrandom::Error> {
     Ok(webhooks::encode_secret(&random_key()?))
 }
 
-/// A random key in letters that need no escaping anywhere.
+/// A random key in URL-safe base64.
 pub fn random_text() -> Result<String, getrandom::Error> {
     Ok(URL_SAFE_NO_PAD.encode(random_key()?))
 }
@@ -66,9 +66,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_looks_like_its_kind_and_no_other() {
-        let link = Token::new(Kind::SignIn).unwrap().text;
-        assert!(looks_like(Kind::SignIn, &link) && !looks_like(Kind::Session, &link));
+    fn token_looks_like_its_own_kind_only() {
+        let link = Token::new(CredentialKind::SignIn).unwrap().text;
+        assert!(looks_like(CredentialKind::SignIn, &link) && !looks_like(CredentialKind::Session, &link));
         for other in [
             "",
             "css_",
@@ -77,7 +77,7 @@ mod tests {
             &link.replace("css_", "css:"),
             "favicon.ico",
         ] {
-            assert!(!looks_like(Kind::SignIn, other), "{other}");
+            assert!(!looks_like(CredentialKind::SignIn, other), "{other}");
         }
     }
 }

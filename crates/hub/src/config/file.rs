@@ -1,4 +1,4 @@
-//! The configuration file. Every key is optional; a key it does not know is refused by name, never skipped.
+//! The configuration file. Every key is optional; an unknown key is an error.
 
 use std::path::{Path, PathBuf};
 
@@ -79,7 +79,7 @@ impl ConfigFile {
             cause,
         })?;
         toml::from_str(&text).map_err(|mut cause: toml::de::Error| {
-            cause.set_input(Some(&without_keys(&text)));
+            cause.set_input(Some(&mask_secrets(&text)));
             ConfigError::Malformed {
                 path: path.to_owned(),
                 cause: Box::new(cause),
@@ -88,26 +88,26 @@ impl ConfigFile {
     }
 }
 
-/// Keys whose values are nobody's business.
-const SECRETS: [&str; 2] = ["api_key", "database_url"];
+/// Keys whose values must not appear in errors.
+const SECRET_KEYS: [&str; 2] = ["api_key", "database_url"];
 
-/// An error shows the line it is about, and a key must not be shown. Every byte keeps its place.
-fn without_keys(text: &str) -> String {
-    text.split('\n').map(without_key).collect::<Vec<_>>().join("\n")
+/// Masks secret values, because a TOML error quotes its line. Byte positions stay the same.
+fn mask_secrets(text: &str) -> String {
+    text.split('\n').map(mask_line).collect::<Vec<_>>().join("\n")
 }
 
-fn without_key(line: &str) -> String {
-    let places = SECRETS.iter().flat_map(|name| line.match_indices(name));
+fn mask_line(line: &str) -> String {
+    let places = SECRET_KEYS.iter().flat_map(|name| line.match_indices(name));
     let mut names = places.map(|(at, name)| at + name.len());
     let is_name = |end: &usize| line[*end..].trim_start_matches(['"', '\'', ' ', '\t']).starts_with('=');
     match names.find(is_name) {
         Some(end) => format!("{}={}", &line[..end], "*".repeat(line.len() - end - 1)),
-        None => without_user(line),
+        None => mask_user_info(line),
     }
 }
 
-/// Whatever it stands under, mistyped or not: what is before the `@` of an address may be a password.
-fn without_user(line: &str) -> String {
+/// Masks the user info of a URL under any key, also a mistyped one, because it may hold a password.
+fn mask_user_info(line: &str) -> String {
     match (line.find("://"), line.rfind('@')) {
         (Some(scheme), Some(at)) if scheme < at => {
             let from = scheme + "://".len();
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_beside_a_key_does_not_show_it() {
+    fn toml_error_does_not_show_secrets() {
         for line in [
             "  api_key = \"sk-secret\" oops",
             "\"api_key\"=\"sk-secret",
@@ -130,19 +130,19 @@ mod tests {
         ] {
             let text = format!("[llm]\nbase_url = \"https://a.example\"\n{line}\n");
             let mut cause = toml::from_str::<ConfigFile>(&text).unwrap_err();
-            cause.set_input(Some(&without_keys(&text)));
-            let said = cause.to_string();
+            cause.set_input(Some(&mask_secrets(&text)));
+            let error_text = cause.to_string();
             assert!(
-                said.contains("line 3") && said.contains("api_key=***") && !said.contains("secret"),
-                "{said}"
+                error_text.contains("line 3") && error_text.contains("api_key=***") && !error_text.contains("secret"),
+                "{error_text}"
             );
         }
-        assert_eq!(without_key("api_key_env = \"KEY\""), "api_key_env = \"KEY\"");
+        assert_eq!(mask_line("api_key_env = \"KEY\""), "api_key_env = \"KEY\"");
         for line in [
             "databse_url = \"postgres://ann:s3cret@db/hub\"",
             "  \"postgres://ann:s3@cret@db/hub\"",
         ] {
-            let shown = without_key(line);
+            let shown = mask_line(line);
             assert!(
                 shown.len() == line.len() && shown.ends_with("@db/hub\"") && !shown.contains("cret"),
                 "{shown}"

@@ -1,4 +1,4 @@
-//! `[llm]`: where models are, and how long to wait for them.
+//! `[llm]`: model endpoints, API keys and time-outs.
 
 use std::collections::BTreeMap;
 use std::env::VarError;
@@ -11,9 +11,9 @@ use super::ConfigError;
 use super::secret::Secret;
 
 const DAY: u64 = 24 * 3600;
-/// Each retry waits twice as long as the one before; more of them would outlast any time-out.
-pub const MOST_RETRIES: u32 = 10;
-const LONGEST_NAME: usize = 100;
+/// Backoff doubles with each retry; more retries would outlast any time-out.
+pub const MAX_RETRIES: u32 = 10;
+const MAX_NAME_BYTES: usize = 100;
 
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -37,43 +37,43 @@ pub struct ProviderTable {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LlmSettings {
-    /// For every model that names none of the providers.
+    /// For models whose name has no provider prefix.
     pub endpoint: Option<Endpoint>,
-    /// By the first part of a model's name.
+    /// Keyed by the provider prefix of a model name.
     pub providers: BTreeMap<String, Endpoint>,
-    /// Of one answer, from the first attempt to its last word.
+    /// For one whole answer, from the first attempt to its last token.
     pub timeout: Duration,
-    /// Between two words of an answer.
+    /// Between two chunks of an answer.
     pub idle_timeout: Duration,
     pub max_retries: u32,
-    /// The pause before the first retry; it doubles from there.
+    /// Backoff before the first retry; it doubles from there.
     pub first_retry: Duration,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     pub base_url: Url,
-    pub key: Key,
+    pub key: ApiKey,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Key {
+pub enum ApiKey {
     None,
     Given(Secret),
-    /// The variable's name; it is read when the hub starts.
+    /// Name of an environment variable, read when the hub starts.
     FromEnv(String),
 }
 
-impl Key {
-    /// Fails where a variable is named and holds no key.
+impl ApiKey {
+    /// Fails when the named variable is missing or holds no valid key.
     pub fn read(&self) -> Result<Option<Secret>, String> {
         match self {
             Self::None => Ok(None),
             Self::Given(key) => Ok(Some(key.clone())),
             Self::FromEnv(name) => match std::env::var(name) {
-                Ok(text) => usable(&format!("api_key_env: {name}"), Secret::new(text)).map(Some),
+                Ok(text) => check_key(&format!("api_key_env: {name}"), Secret::new(text)).map(Some),
                 Err(VarError::NotPresent) => Err(format!("api_key_env: the environment variable {name} is not set")),
-                Err(VarError::NotUnicode(_)) => Err(format!("api_key_env: what {name} holds is no key")),
+                Err(VarError::NotUnicode(_)) => Err(format!("api_key_env: the value of {name} is not valid UTF-8")),
             },
         }
     }
@@ -94,16 +94,16 @@ impl Default for LlmSettings {
 
 impl LlmSettings {
     pub(super) fn resolve(table: LlmTable) -> Result<Self, ConfigError> {
-        let usual = Self::default();
+        let defaults = Self::default();
         let settings = Self {
             endpoint: default_endpoint(table.base_url, table.api_key, table.api_key_env)?,
             providers: table.providers.into_iter().map(provider).collect::<Result<_, _>>()?,
-            timeout: table.timeout_seconds.map_or(usual.timeout, Duration::from_secs),
+            timeout: table.timeout_seconds.map_or(defaults.timeout, Duration::from_secs),
             idle_timeout: table
                 .idle_timeout_seconds
-                .map_or(usual.idle_timeout, Duration::from_secs),
-            max_retries: table.max_retries.unwrap_or(usual.max_retries),
-            first_retry: usual.first_retry,
+                .map_or(defaults.idle_timeout, Duration::from_secs),
+            max_retries: table.max_retries.unwrap_or(defaults.max_retries),
+            first_retry: defaults.first_retry,
         };
         for (key, value) in [
             ("llm.timeout_seconds", settings.timeout),
@@ -113,23 +113,23 @@ impl LlmSettings {
                 return Err(ConfigError::invalid(key, "choose between 1 second and a day (86400)"));
             }
         }
-        if settings.max_retries > MOST_RETRIES {
+        if settings.max_retries > MAX_RETRIES {
             return Err(ConfigError::invalid(
                 "llm.max_retries",
-                format!("at most {MOST_RETRIES}"),
+                format!("at most {MAX_RETRIES}"),
             ));
         }
         Ok(settings)
     }
 
-    /// The environment variables that hold keys.
+    /// Names of the environment variables that hold keys.
     pub fn key_variables(&self) -> impl Iterator<Item = &str> {
         self.endpoint
             .iter()
             .chain(self.providers.values())
             .filter_map(|endpoint| match &endpoint.key {
-                Key::FromEnv(name) => Some(name.as_str()),
-                Key::None | Key::Given(_) => None,
+                ApiKey::FromEnv(name) => Some(name.as_str()),
+                ApiKey::None | ApiKey::Given(_) => None,
             })
     }
 }
@@ -141,10 +141,7 @@ fn default_endpoint(
 ) -> Result<Option<Endpoint>, ConfigError> {
     let Some(base_url) = base_url else {
         if api_key.is_some() || api_key_env.is_some() {
-            return Err(ConfigError::invalid(
-                "llm",
-                "there is a key and no base_url that it is for",
-            ));
+            return Err(ConfigError::invalid("llm", "an API key is set without a base_url"));
         }
         return Ok(None);
     };
@@ -156,8 +153,8 @@ fn default_endpoint(
 fn provider((name, table): (String, ProviderTable)) -> Result<(String, Endpoint), ConfigError> {
     let wrong = |message: String| ConfigError::invalid("llm.providers", format!("{name:?}: {message}"));
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(plain) {
-        let message = format!("a name has up to {LONGEST_NAME} of the characters A-Z a-z 0-9 . _ -");
+    if name.is_empty() || name.len() > MAX_NAME_BYTES || !name.chars().all(plain) {
+        let message = format!("a provider name may have up to {MAX_NAME_BYTES} characters of A-Z a-z 0-9 . _ -");
         return Err(wrong(message));
     }
     let endpoint = endpoint(&table.base_url, table.api_key, table.api_key_env).map_err(wrong)?;
@@ -167,24 +164,26 @@ fn provider((name, table): (String, ProviderTable)) -> Result<(String, Endpoint)
 fn endpoint(base_url: &str, api_key: Option<Secret>, api_key_env: Option<String>) -> Result<Endpoint, String> {
     let base_url = parse_base_url(base_url)?;
     let key = match (api_key, api_key_env) {
-        (None, None) => Key::None,
-        (Some(key), None) => Key::Given(usable("api_key", key)?),
+        (None, None) => ApiKey::None,
+        (Some(key), None) => ApiKey::Given(check_key("api_key", key)?),
         (None, Some(name)) if name.is_empty() || name.contains(['=', '\0']) => {
-            return Err(format!("api_key_env: {name:?} is no name of an environment variable"));
+            return Err(format!(
+                "api_key_env: {name:?} is not a valid name of an environment variable"
+            ));
         }
-        (None, Some(name)) => Key::FromEnv(name),
+        (None, Some(name)) => ApiKey::FromEnv(name),
         (Some(_), Some(_)) => return Err("give api_key or api_key_env, not both".to_owned()),
     };
     Ok(Endpoint { base_url, key })
 }
 
-/// A key goes into a header as it is. It is never repeated in an error.
-fn usable(name: &str, key: Secret) -> Result<Secret, String> {
+/// A key is sent in a header unchanged. Errors never repeat it.
+fn check_key(name: &str, key: Secret) -> Result<Secret, String> {
     match key.reveal() {
-        "" => Err(format!("{name}: the key is empty; leave it out where none is needed")),
+        "" => Err(format!("{name}: the key is empty; leave it out if none is needed")),
         text if text.bytes().all(|byte| byte.is_ascii_graphic()) => Ok(key),
         _ => Err(format!(
-            "{name}: the key holds a space, a line break or another character that no key has"
+            "{name}: the key contains a space, a line break or another invalid character"
         )),
     }
 }
@@ -194,14 +193,14 @@ fn parse_base_url(text: &str) -> Result<Url, String> {
         .ok()
         .filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(url) = url else {
-        // Not repeated: somebody may have put the key here.
-        return Err("base_url: no http(s) address; write it as https://api.example/v1".to_owned());
+        // Not repeated, because the text may be a misplaced key.
+        return Err("base_url: not an http(s) URL; write it as https://api.example/v1".to_owned());
     };
     if !url.username().is_empty() || url.password().is_some() {
         return Err("base_url: leave out the user name and the password".to_owned());
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err("base_url: leave out what follows `?` or `#`".to_owned());
+        return Err("base_url: leave out everything from `?` or `#` on".to_owned());
     }
     if url.path().trim_end_matches('/').ends_with("/chat/completions") {
         return Err("base_url: leave out /chat/completions, which the hub adds itself".to_owned());
@@ -219,12 +218,12 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_means_no_model() {
+    fn by_default_there_is_no_endpoint() {
         assert_eq!(resolved("").unwrap(), LlmSettings::default());
     }
 
     #[test]
-    fn providers_stand_beside_the_usual_endpoint() {
+    fn providers_work_beside_the_default_endpoint() {
         let settings = resolved(
             r#"
             base_url = "https://api.example/v1"
@@ -245,7 +244,7 @@ mod tests {
             "https://api.example/v1"
         );
         assert_eq!(settings.providers.keys().collect::<Vec<_>>(), ["far", "near"]);
-        assert_eq!(settings.providers["near"].key, Key::None);
+        assert_eq!(settings.providers["near"].key, ApiKey::None);
         assert_eq!(settings.key_variables().collect::<Vec<_>>(), ["FAR_KEY"]);
         assert_eq!(
             (
@@ -257,13 +256,13 @@ mod tests {
         );
         assert!(
             !format!("{settings:?}").contains("sk-usual"),
-            "a key shows up in no log"
+            "Debug output must not show a key"
         );
     }
 
     #[test]
-    fn a_key_is_read_from_the_variable_that_is_named() {
-        let read = |name: &str| Key::FromEnv(name.to_owned()).read();
+    fn key_is_read_from_the_named_variable() {
+        let read = |name: &str| ApiKey::FromEnv(name.to_owned()).read();
         let manifest = read("CARGO_MANIFEST_DIR").unwrap().unwrap();
         assert_eq!(manifest.reveal(), env!("CARGO_MANIFEST_DIR"));
         assert!(
@@ -274,25 +273,25 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_its_key_and_no_secret_is_repeated() {
+    fn invalid_value_is_refused_with_its_key_and_without_secrets() {
         for (text, part) in [
-            (r#"base_url = "api.example/sk-1""#, "llm: base_url: no http(s) address"),
+            (r#"base_url = "api.example/sk-1""#, "llm: base_url: not an http(s) URL"),
             (
                 r#"base_url = "https://ann:sk-1@api.example""#,
                 "leave out the user name",
             ),
             (
                 r#"base_url = "https://api.example/v1?key=sk-1""#,
-                "leave out what follows",
+                "leave out everything",
             ),
             (
                 r#"base_url = "https://api.example/v1/chat/completions""#,
                 "leave out /chat/completions",
             ),
-            (r#"api_key = "sk-1""#, "llm: there is a key and no base_url"),
+            (r#"api_key = "sk-1""#, "llm: an API key is set without"),
             (
                 "base_url = \"https://a.example\"\napi_key = \"sk-1\\n\"",
-                "llm: api_key: the key holds",
+                "llm: api_key: the key contains",
             ),
             (
                 "base_url = \"https://a.example\"\napi_key = \"\"",
@@ -304,11 +303,11 @@ mod tests {
             ),
             (
                 "base_url = \"https://a.example\"\napi_key_env = \"\"",
-                "is no name of an environment variable",
+                "is not a valid name",
             ),
             (
                 "[providers.\"a/b\"]\nbase_url = \"https://a.example\"",
-                "llm.providers: \"a/b\": a name has",
+                "llm.providers: \"a/b\": a provider name",
             ),
             ("[providers.a]\nbase_url = \"sk-1\"", "llm.providers: \"a\": base_url"),
             ("[providers.a]\napi_key = \"sk-1\"", "missing field `base_url`"),
@@ -317,8 +316,11 @@ mod tests {
             ("max_retries = 11", "llm.max_retries: at most 10"),
             ("key = 1", "unknown field `key`"),
         ] {
-            let said = resolved(text).unwrap_err();
-            assert!(said.contains(part) && !said.contains("sk-1"), "{said}");
+            let error_text = resolved(text).unwrap_err();
+            assert!(
+                error_text.contains(part) && !error_text.contains("sk-1"),
+                "{error_text}"
+            );
         }
     }
 }

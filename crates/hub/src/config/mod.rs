@@ -1,4 +1,4 @@
-//! What the operator decided: defaults, then the file, then flags, checked as a whole before anything listens.
+//! Configuration: defaults, then the file, then flags, validated as a whole before the hub listens.
 
 mod file;
 mod llm;
@@ -9,7 +9,7 @@ mod secret;
 mod settings;
 
 pub use file::{ConfigError, ConfigFile};
-pub use llm::{Endpoint, Key, LlmSettings, LlmTable, MOST_RETRIES, ProviderTable};
+pub use llm::{ApiKey, Endpoint, LlmSettings, LlmTable, MAX_RETRIES, ProviderTable};
 pub use proxies::TrustedProxies;
 pub use runs::{Commands, OnStop, RunsSettings, RunsTable};
 pub use secret::Secret;

@@ -1,4 +1,4 @@
-//! Whose word on a client's address is taken.
+//! Trusted proxies, whose forwarding headers name the client address.
 
 use std::net::IpAddr;
 
@@ -8,7 +8,7 @@ use super::ConfigError;
 
 const KEY: &str = "trusted_proxies";
 
-/// The networks of the operator's own proxies; none unless they are named.
+/// The networks of the operator's own proxies; empty by default.
 #[derive(Debug, Clone, Default)]
 pub struct TrustedProxies(Vec<IpNet>);
 
@@ -25,7 +25,7 @@ impl TrustedProxies {
         self.0.is_empty()
     }
 
-    /// `address` may be an IPv4 address in the clothes of IPv6, as a listener on `[::]` sees it.
+    /// `address` may be an IPv4-mapped IPv6 address, as a listener on `[::]` sees it.
     pub fn contains(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|network| network.contains(&address))
@@ -37,13 +37,13 @@ fn parse_network(text: &str) -> Result<IpNet, ConfigError> {
         .parse::<IpNet>()
         .or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
     let Ok(network) = network else {
-        let message = format!("{text:?} is no network; write it as 127.0.0.1, 10.0.3.0/24 or 2001:db8::/64");
+        let message = format!("{text:?} is not a network; write it as 127.0.0.1, 10.0.3.0/24 or 2001:db8::/64");
         return Err(ConfigError::invalid(KEY, message));
     };
     if network.prefix_len() == 0 {
         return Err(ConfigError::invalid(
             KEY,
-            format!("{text} is everybody; name the networks of the proxies alone"),
+            format!("{text} covers all addresses; name only the networks of your proxies"),
         ));
     }
     if matches!(network, IpNet::V6(v6) if v6.addr().to_ipv4_mapped().is_some()) {
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_network_of_proxies_is_refused_by_name() {
+    fn invalid_proxy_network_is_refused_with_its_text() {
         for wrong in [
             "",
             "proxy.example",
@@ -87,8 +87,11 @@ mod tests {
             "::/0",
             "::ffff:10.0.3.0/120",
         ] {
-            let said = parsed(&["127.0.0.1", wrong]).unwrap_err();
-            assert!(said.starts_with("trusted_proxies: ") && said.contains(wrong), "{said}");
+            let error_text = parsed(&["127.0.0.1", wrong]).unwrap_err();
+            assert!(
+                error_text.starts_with("trusted_proxies: ") && error_text.contains(wrong),
+                "{error_text}"
+            );
         }
     }
 }

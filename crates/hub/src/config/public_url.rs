@@ -1,10 +1,11 @@
-//! The address that agents and people reach the hub by.
+//! The public URL of the hub.
 
 use url::Url;
 
 use super::ConfigError;
 
-/// As browsers spell it. Pages, links and passkeys stand at the root of a host, so nothing may come after it.
+/// Returns the origin in the spelling of browsers. Pages, links and passkeys need the root of a host, so a path is
+/// refused.
 pub fn parse_public_url(text: &str) -> Result<String, ConfigError> {
     let wrong = |message: String| ConfigError::invalid("public_url", message);
     let url = Url::parse(text)
@@ -12,7 +13,7 @@ pub fn parse_public_url(text: &str) -> Result<String, ConfigError> {
         .filter(|url| matches!(url.scheme(), "http" | "https"));
     let Some(url) = url else {
         return Err(wrong(format!(
-            "{text} is no http(s) address; write it as https://hub.example"
+            "{text} is not an http(s) URL; write it as https://hub.example"
         )));
     };
     let origin = url.origin().ascii_serialization();
@@ -20,12 +21,12 @@ pub fn parse_public_url(text: &str) -> Result<String, ConfigError> {
         return Err(wrong(format!("leave out the user name and the password: {origin}")));
     }
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(wrong(format!("leave out what follows `?` or `#`: {origin}")));
+        return Err(wrong(format!("leave out everything from `?` or `#` on: {origin}")));
     }
     if url.path() != "/" {
         let message = format!(
             "{text} has a path, and the hub's pages work only at the root of a host; give the hub a host name of its \
-             own, as https://hub.example, or a port of its own, as https://example.com:8443"
+             own, such as https://hub.example, or a port of its own, such as https://example.com:8443"
         );
         return Err(wrong(message));
     }
@@ -41,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_and_a_port_are_taken_as_browsers_spell_them() {
+    fn host_and_port_are_normalised() {
         for (given, taken) in [
             ("https://hub.example", "https://hub.example"),
             ("https://hub.example/", "https://hub.example"),
@@ -56,34 +57,37 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_refused_and_the_way_out_named() {
+    fn path_is_refused_with_alternatives() {
         for text in [
             "https://example.com/hub",
             "https://example.com/hub/",
             "https://example.com//",
         ] {
-            let said = refusal(text);
-            assert!(said.starts_with("public_url: ") && said.contains(text), "{said}");
+            let error_text = refusal(text);
             assert!(
-                said.contains("a host name of its own") && said.contains("a port of its own"),
-                "{said}"
+                error_text.starts_with("public_url: ") && error_text.contains(text),
+                "{error_text}"
+            );
+            assert!(
+                error_text.contains("a host name of its own") && error_text.contains("a port of its own"),
+                "{error_text}"
             );
         }
     }
 
     #[test]
-    fn what_does_not_belong_into_an_address_is_refused() {
+    fn invalid_public_urls_are_refused() {
         for text in [
             "https://hub.example?",
             "https://hub.example/?a=b",
             "https://hub.example/#top",
         ] {
-            assert!(refusal(text).contains("leave out what follows"), "{text}");
+            assert!(refusal(text).contains("leave out everything"), "{text}");
         }
-        let said = refusal("https://ann:secret@hub.example");
+        let error_text = refusal("https://ann:secret@hub.example");
         assert!(
-            said.contains("user name") && !said.contains("secret"),
-            "a password is not repeated: {said}"
+            error_text.contains("user name") && !error_text.contains("secret"),
+            "the error must not show a password: {error_text}"
         );
         for text in [
             "",
@@ -93,7 +97,7 @@ mod tests {
             "https://",
             "https://hub example",
         ] {
-            assert!(refusal(text).contains("is no http(s) address"), "{text}");
+            assert!(refusal(text).contains("is not an http(s) URL"), "{text}");
         }
     }
 }

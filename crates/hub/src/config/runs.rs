@@ -1,4 +1,4 @@
-//! `[runs]`: what a strategy may do on this machine, and how long.
+//! `[runs]`: permissions and limits of strategies on this machine.
 
 use std::time::Duration;
 
@@ -28,14 +28,14 @@ pub struct RunsSettings {
     pub enabled: bool,
     pub commands: Commands,
     pub command_timeout: Duration,
-    /// Of what a command prints. More fails its step.
+    /// Limit for the output of a command; more output fails its step.
     pub command_output_bytes: usize,
-    /// How long a run waits for a person; nothing means for ever.
+    /// How long a run waits for a person; `None` means forever.
     pub input_timeout: Option<Duration>,
     pub on_stop: OnStop,
-    /// Web pages that may open the socket, as browsers spell their origin.
+    /// Origins of web pages that may open the socket, in the spelling of browsers.
     pub allowed_origins: Vec<String>,
-    /// Runs that are prepared or running at the same time.
+    /// Maximum number of runs prepared or running at once.
     pub max_live: usize,
 }
 
@@ -45,16 +45,16 @@ pub struct RunsSettings {
 pub enum Commands {
     #[default]
     Off,
-    /// A person is asked first.
+    /// A person has to approve each command.
     Ask,
     Allow,
 }
 
-/// What becomes of a run that waits for a person when the hub stops.
+/// What happens at a hub stop to a run that waits for a person.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OnStop {
-    /// It waits again after the next start.
+    /// The run waits again after the next start.
     #[default]
     Keep,
     Cancel,
@@ -77,18 +77,18 @@ impl Default for RunsSettings {
 
 impl RunsSettings {
     pub(super) fn resolve(table: RunsTable) -> Result<Self, ConfigError> {
-        let usual = Self::default();
+        let defaults = Self::default();
         let settings = Self {
-            enabled: table.enabled.unwrap_or(usual.enabled),
+            enabled: table.enabled.unwrap_or(defaults.enabled),
             commands: table.commands.unwrap_or_default(),
             command_timeout: table
                 .command_timeout_seconds
-                .map_or(usual.command_timeout, Duration::from_secs),
-            command_output_bytes: table.command_output_bytes.unwrap_or(usual.command_output_bytes),
+                .map_or(defaults.command_timeout, Duration::from_secs),
+            command_output_bytes: table.command_output_bytes.unwrap_or(defaults.command_output_bytes),
             input_timeout: table.input_timeout_seconds.map(Duration::from_secs),
             on_stop: table.on_stop.unwrap_or_default(),
             allowed_origins: origins(&table.allowed_origins.unwrap_or_default())?,
-            max_live: table.max_live.unwrap_or(usual.max_live),
+            max_live: table.max_live.unwrap_or(defaults.max_live),
         };
         settings.check()?;
         Ok(settings)
@@ -109,7 +109,7 @@ impl RunsSettings {
             .input_timeout
             .is_some_and(|timeout| !(1..=365 * DAY).contains(&timeout.as_secs()))
         {
-            let message = "choose between 1 second and a year (31536000), or leave it out to wait for ever";
+            let message = "choose between 1 second and a year (31536000), or leave it out to wait forever";
             return Err(ConfigError::invalid("runs.input_timeout_seconds", message));
         }
         if !(1..=1_000_000).contains(&self.max_live) {
@@ -126,10 +126,11 @@ fn origins(texts: &[String]) -> Result<Vec<String>, ConfigError> {
     texts.iter().map(|text| origin(text)).collect()
 }
 
-/// Apps bring schemes of their own, such as `tauri://localhost`; a browser sends those as they are.
+/// Apps use schemes of their own, such as `tauri://localhost`; browsers send those origins unchanged.
 fn origin(text: &str) -> Result<String, ConfigError> {
     let wrong = || {
-        let message = format!("{text:?} is no origin of a web page; write it as https://app.example, without a path");
+        let message =
+            format!("{text:?} is not the origin of a web page; write it as https://app.example, without a path");
         ConfigError::invalid("runs.allowed_origins", message)
     };
     let url = Url::parse(text).ok().filter(Url::has_host).ok_or_else(wrong)?;
@@ -154,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_said_means_runs_without_commands() {
+    fn by_default_runs_are_on_and_commands_off() {
         let settings = resolved("").unwrap();
         assert_eq!(settings, RunsSettings::default());
         assert!(settings.enabled);
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_is_taken() {
+    fn every_key_is_read() {
         let text = r#"
             enabled = false
             commands = "ask"
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_its_key() {
+    fn invalid_value_is_refused_with_its_key() {
         for (text, key) in [
             ("command_timeout_seconds = 0", "runs.command_timeout_seconds: "),
             ("command_timeout_seconds = 86401", "runs.command_timeout_seconds: "),
@@ -207,13 +208,13 @@ mod tests {
             ),
             ("comands = true", "unknown field `comands`"),
         ] {
-            let said = resolved(text).unwrap_err();
-            assert!(said.starts_with(key), "{said}");
+            let error_text = resolved(text).unwrap_err();
+            assert!(error_text.starts_with(key), "{error_text}");
         }
     }
 
     #[test]
-    fn an_origin_is_a_scheme_and_a_host() {
+    fn origin_must_be_a_scheme_and_a_host() {
         for wrong in [
             "*",
             "",
@@ -225,10 +226,10 @@ mod tests {
             "https://ann@app.example",
             "file:///page",
         ] {
-            let said = resolved(&format!("allowed_origins = [{wrong:?}]")).unwrap_err();
+            let error_text = resolved(&format!("allowed_origins = [{wrong:?}]")).unwrap_err();
             assert!(
-                said.starts_with("runs.allowed_origins: ") && said.contains(wrong),
-                "{said}"
+                error_text.starts_with("runs.allowed_origins: ") && error_text.contains(wrong),
+                "{error_text}"
             );
         }
     }

@@ -2,7 +2,7 @@ use std::fmt;
 
 use serde::Deserialize;
 
-/// A text that nobody gets to see by accident: neither a log nor an error can print it.
+/// A text that logs and errors cannot print by accident.
 #[derive(Clone, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);

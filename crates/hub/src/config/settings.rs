@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use countersign_core::delivery::{LEAST_ATTEMPTS, Schedule};
+use countersign_core::delivery::{MIN_ATTEMPTS, Schedule};
 use countersign_core::limits::Limits;
 use serde::Deserialize;
 use url::Url;
@@ -16,17 +16,17 @@ pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
 #[derive(Debug, Clone)]
 pub struct Config {
     pub listen: SocketAddr,
-    /// Nobody chose the address, so another port will do when this one is taken.
+    /// The default address; if its port is taken, any free port will do.
     pub listen_is_default: bool,
     pub public_url: Option<String>,
-    /// Where the hub remembers; nothing means in its own data directory.
+    /// PostgreSQL URL; `None` means SQLite in the data directory.
     pub database_url: Option<Secret>,
     pub trusted_proxies: TrustedProxies,
     pub tls: Option<TlsFiles>,
     pub retention_days: u32,
-    /// Per agent; nothing means no limit.
+    /// Per agent; `None` means no limit.
     pub requests_per_minute: Option<NonZeroU32>,
-    /// Open asks and tasks per agent; nothing means no limit.
+    /// Open asks and tasks per agent; `None` means no limit.
     pub inbox_depth: Option<u32>,
     pub limits: Limits,
     pub push: PushSettings,
@@ -46,11 +46,11 @@ pub struct PushSettings {
     pub schedule: Schedule,
     pub attempt_timeout: Duration,
     pub per_host_concurrency: usize,
-    /// Development only: lets callbacks go to this machine, in plain HTTP.
+    /// Development only: allows callbacks to this machine over plain HTTP.
     pub allow_loopback: bool,
 }
 
-/// What to do with a push request whose signature would not cover the answer.
+/// Handling of push requests with a protocol version whose signature does not cover the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LegacyPush {
@@ -58,7 +58,7 @@ pub enum LegacyPush {
     Reject,
 }
 
-/// What the command line says; it wins over the file.
+/// Command-line flags, which override the file.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     pub listen: Option<String>,
@@ -99,10 +99,7 @@ impl Config {
         }
         let retention_days = file.retention_days.unwrap_or(30);
         if retention_days == 0 {
-            return Err(ConfigError::invalid(
-                "retention_days",
-                "keep answers for at least one day",
-            ));
+            return Err(ConfigError::invalid("retention_days", "must be at least 1 day"));
         }
         Ok(Self {
             listen,
@@ -122,15 +119,14 @@ impl Config {
     }
 }
 
-/// It may hold a password, so an error does not show it.
+/// The URL may hold a password, so errors do not show it.
 fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
     let Some(url) = url else { return Ok(None) };
     let is_one = ["postgres://", "postgresql://"]
         .iter()
         .any(|scheme| url.reveal().starts_with(scheme));
     if !is_one {
-        let message =
-            "begin it with postgres://, as in postgres://user@host/name; without it the hub keeps a file of its own";
+        let message = "must begin with postgres://, as in postgres://user@host/name; leave it out to use a SQLite file";
         return Err(ConfigError::invalid("database_url", message));
     }
     Ok(Some(url))
@@ -141,12 +137,12 @@ fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {
     spelled.as_deref().unwrap_or(text).parse().map_err(|_| {
         ConfigError::invalid(
             "listen",
-            format!("{text} is no address; write it as 127.0.0.1:7422 or [::1]:7422"),
+            format!("{text} is not an IP address with a port; write it as 127.0.0.1:7422 or [::1]:7422"),
         )
     })
 }
 
-/// Callbacks to this machine are for this machine: a hub others can reach must not be turned against its own neighbours.
+/// Loopback callbacks need a local hub: with a reachable one, its users could attack services on this machine (SSRF).
 fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(), ConfigError> {
     let is_local = |url: &str| {
         let host = Url::parse(url)
@@ -156,7 +152,7 @@ fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(),
         matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
     };
     let refuse = |address: &str| {
-        let message = format!("for development only, not together with the public address {address}");
+        let message = format!("is for development only and not allowed together with the public address {address}");
         Err(ConfigError::invalid("allow_loopback_callbacks", message))
     };
     match public_url {
@@ -166,12 +162,12 @@ fn check_development(listen: SocketAddr, public_url: Option<&str>) -> Result<(),
     }
 }
 
-/// Plain HTTP is for this machine; beyond it the operator must say so by name.
+/// Plain HTTP beyond this machine needs an explicit flag.
 fn check_exposure(listen: SocketAddr, tls: bool, plain_allowed: bool) -> Result<(), ConfigError> {
     if !listen.ip().is_loopback() && !tls && !plain_allowed {
         let message = format!(
-            "{listen} is reachable from elsewhere and would serve plain HTTP; give --tls-cert and --tls-key, \
-             listen on loopback behind a proxy, or say --allow-plain-http"
+            "{listen} is reachable from other machines and would serve plain HTTP; give --tls-cert and --tls-key, \
+             listen on loopback behind a proxy, or give --allow-plain-http"
         );
         return Err(ConfigError::invalid("listen", message));
     }
@@ -209,8 +205,8 @@ fn push_settings(file: &ConfigFile, flags: &Overrides) -> Result<PushSettings, C
         max_duration: Duration::from_secs(table.max_duration_seconds.unwrap_or(24 * 3600)),
         first_retry: Duration::from_millis(table.first_retry_ms.unwrap_or(1000).max(1)),
     };
-    if schedule.max_attempts < LEAST_ATTEMPTS {
-        let message = format!("the protocol promises at least {LEAST_ATTEMPTS} attempts");
+    if schedule.max_attempts < MIN_ATTEMPTS {
+        let message = format!("must be at least {MIN_ATTEMPTS}, as the protocol requires");
         return Err(ConfigError::invalid("push.max_attempts", message));
     }
     Ok(PushSettings {

@@ -1,4 +1,4 @@
-//! The one HTTP client all pushes share, and what its errors mean.
+//! The HTTP client shared by all pushes, and the mapping of its errors.
 
 use std::error::Error;
 use std::io;
@@ -9,18 +9,18 @@ use countersign_core::delivery::Attempt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
-use super::guard::Refused;
+use super::guard::TargetRefused;
 use super::resolver::{GuardedResolver, Unresolved};
 use crate::config::PushSettings;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
-const LONGEST_REASON: usize = 200;
+const MAX_REASON_BYTES: usize = 200;
 
 pub fn build(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> reqwest::Result<Client> {
     let with_system_roots = builder(settings, resolver).build();
     with_system_roots.or_else(|error| {
-        // A hub whose agents only pull needs no certificate authorities, so their absence is no reason not to start.
+        // Starts without certificate authorities, because a hub whose agents only pull does not need them.
         tracing::warn!(
             ?error,
             "no certificate authorities found on this system: pushes over https will fail"
@@ -33,7 +33,7 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
     Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
         .redirect(Policy::none())
-        // A proxy would look names up for us, past the guard.
+        // A proxy would resolve names itself, bypassing the guard.
         .no_proxy()
         .referer(false)
         .retry(reqwest::retry::never())
@@ -45,19 +45,19 @@ fn builder(settings: &PushSettings, resolver: &Arc<GuardedResolver>) -> ClientBu
         .pool_idle_timeout(IDLE_TIMEOUT)
 }
 
-/// The end of an attempt that brought no answer. The error's own text is not used: it holds the URL.
-pub fn unanswered(error: &reqwest::Error) -> Attempt {
-    if let Some(refused) = cause::<Refused>(error) {
+/// The outcome of an attempt without a response. The error's own text is not used, because it contains the URL.
+pub fn attempt_from_error(error: &reqwest::Error) -> Attempt {
+    if let Some(refused) = cause::<TargetRefused>(error) {
         return Attempt::Refused {
             reason: refused.to_string(),
         };
     }
     if error.is_builder() {
-        let reason = "the URL or the named secret holds characters that HTTP does not allow there".to_owned();
+        let reason = "the URL or the named secret contains characters that HTTP does not allow there".to_owned();
         return Attempt::Refused { reason };
     }
     let mut reason = reason(error);
-    reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+    reason.truncate(reason.floor_char_boundary(MAX_REASON_BYTES));
     Attempt::Failed { reason }
 }
 
@@ -73,12 +73,13 @@ fn reason(error: &reqwest::Error) -> String {
     }
     match cause::<io::Error>(error) {
         Some(io) => io.kind().to_string(),
-        None if error.is_connect() => "no connection".to_owned(),
-        None => "the connection broke off before an answer".to_owned(),
+        None if error.is_connect() => "connecting failed".to_owned(),
+        None => "the connection closed before a response".to_owned(),
     }
 }
 
-/// Finds an error of this type under another. An `io::Error` hides what it wraps from `source`, so it is opened.
+/// Finds an error of this type in the chain of causes. `io::Error` does not expose its inner error as `source`, so it
+/// is unwrapped here.
 fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
     let mut next = Some(error);
     while let Some(current) = next {

@@ -1,4 +1,4 @@
-//! Where a push may go, and how hosts are spelled so that an approval and a URL can be compared.
+//! The address guard: which targets a push may have, and the normal form of hosts for comparing approvals with URLs.
 
 mod ranges;
 
@@ -8,33 +8,33 @@ use url::{Host, Url};
 
 pub use ranges::check;
 
-/// Why a push does not go where it was asked to. Says what kind of address it was, never which.
+/// Why a push target is refused. Names the kind of address, never the address itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Refused {
+pub enum TargetRefused {
     #[error("the host is {0}, which a push may not reach")]
     Address(&'static str),
-    #[error("a callback goes over https")]
+    #[error("a callback URL must use https")]
     NotHttps,
-    #[error("a callback URL carries no user name and no password")]
+    #[error("a callback URL must not contain a user name or a password")]
     UserInfo,
-    #[error("a callback URL names a host and a port other than 0")]
+    #[error("a callback URL needs a host and a port other than 0")]
     NoHost,
 }
 
-/// What can be said about a URL before its name is looked up. An address written as a number is checked here: nothing
-/// looks it up later. The `url` crate has brought its decimal, hexadecimal and octal spellings into one form.
-pub fn check_url(url: &Url, allow_loopback: bool) -> Result<(), Refused> {
-    let host = url.host().ok_or(Refused::NoHost)?;
+/// Checks a URL before name resolution. IP literals are checked here, because no look-up follows for them; the `url`
+/// crate has normalised their decimal, hexadecimal and octal spellings.
+pub fn check_url(url: &Url, allow_loopback: bool) -> Result<(), TargetRefused> {
+    let host = url.host().ok_or(TargetRefused::NoHost)?;
     match url.scheme() {
         "https" => {}
         "http" if allow_loopback && is_this_machine(&host) => {}
-        _ => return Err(Refused::NotHttps),
+        _ => return Err(TargetRefused::NotHttps),
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Refused::UserInfo);
+        return Err(TargetRefused::UserInfo);
     }
     if url.port_or_known_default().is_none_or(|port| port == 0) {
-        return Err(Refused::NoHost);
+        return Err(TargetRefused::NoHost);
     }
     match host {
         Host::Domain(_) => Ok(()),
@@ -43,7 +43,7 @@ pub fn check_url(url: &Url, allow_loopback: bool) -> Result<(), Refused> {
     }
 }
 
-/// Addresses of this machine, and the one name that means nothing else.
+/// Loopback addresses, `localhost` and names under it.
 fn is_this_machine(host: &Host<&str>) -> bool {
     match host {
         Host::Domain(name) => {
@@ -55,38 +55,38 @@ fn is_this_machine(host: &Host<&str>) -> bool {
     }
 }
 
-/// `host:port` of a callback URL, as approvals and delivery lanes are keyed.
+/// `host:port` of a callback URL, the key of approvals and delivery workers.
 pub fn callback_host(url: &str) -> Result<String, String> {
     let url = Url::parse(url).map_err(|error| format!("is not a URL: {error}"))?;
     host_and_port(&url).map_err(|refused| refused.to_string())
 }
 
-/// As [`check_url`], for a door that refuses a callback while its author can still change it.
+/// As [`check_url`], for doors that refuse a bad callback at submit.
 pub fn check_callback_url(url: &str, allow_loopback: bool) -> Result<(), String> {
     let url = Url::parse(url).map_err(|error| format!("is not a URL: {error}"))?;
     check_url(&url, allow_loopback).map_err(|refused| refused.to_string())
 }
 
-pub(super) fn host_and_port(url: &Url) -> Result<String, Refused> {
+pub(super) fn host_and_port(url: &Url) -> Result<String, TargetRefused> {
     if !matches!(url.scheme(), "https" | "http") {
-        return Err(Refused::NotHttps);
+        return Err(TargetRefused::NotHttps);
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Refused::UserInfo);
+        return Err(TargetRefused::UserInfo);
     }
-    let host = url.host().ok_or(Refused::NoHost)?;
+    let host = url.host().ok_or(TargetRefused::NoHost)?;
     let port = url
         .port_or_known_default()
         .filter(|port| *port != 0)
-        .ok_or(Refused::NoHost)?;
-    Ok(format!("{}:{port}", spelled(&host).ok_or(Refused::NoHost)?))
+        .ok_or(TargetRefused::NoHost)?;
+    Ok(format!("{}:{port}", normalised(&host).ok_or(TargetRefused::NoHost)?))
 }
 
-/// A host an approval is given for, in the one spelling it is stored in; without a port it stands for every port.
+/// Normalises the host of an approval for storage. Without a port it covers every port.
 pub fn normalise_binding(text: &str) -> Result<String, String> {
-    let wrong = || format!("{text:?} is no host: write a name, name:port, an IPv4 address or an [IPv6] address");
+    let wrong = || format!("{text:?} is not a host; write a name, name:port, an IPv4 address or an [IPv6] address");
     let (name, port) = split_port(text).ok_or_else(wrong)?;
-    // The host parser would decode these; a host somebody approves is written plainly.
+    // The host parser would decode some of these; an approved host must be written plainly.
     if name.contains(['/', '\\', '?', '#', '@', '%', '*']) || name.contains(char::is_whitespace) {
         return Err(wrong());
     }
@@ -96,11 +96,11 @@ pub fn normalise_binding(text: &str) -> Result<String, String> {
         Host::Ipv4(ip) => Host::Ipv4(*ip),
         Host::Ipv6(ip) => Host::Ipv6(*ip),
     };
-    let name = spelled(&borrowed).ok_or_else(wrong)?;
+    let name = normalised(&borrowed).ok_or_else(wrong)?;
     Ok(port.map_or(name.clone(), |port| format!("{name}:{port}")))
 }
 
-/// Splits at the colon outside brackets. A bare IPv6 address has too many of them and is refused.
+/// Splits at the colon outside brackets. A bare IPv6 address has several colons and is refused.
 fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     let name_end = text.find(']').map_or(0, |at| at + 1);
     let Some(colon) = text[name_end..].find(':').map(|at| at + name_end) else {
@@ -112,8 +112,8 @@ fn split_port(text: &str) -> Option<(&str, Option<u16>)> {
     Some((&text[..colon], Some(port)))
 }
 
-/// Lower case, IDNA and canonical numbers are the parser's work; a final dot names the same host.
-fn spelled(host: &Host<&str>) -> Option<String> {
+/// The parser has applied lower case, IDNA and canonical numbers; a trailing dot names the same host.
+fn normalised(host: &Host<&str>) -> Option<String> {
     let text = match host {
         Host::Domain(name) => name.strip_suffix('.').unwrap_or(name).to_owned(),
         Host::Ipv4(_) | Host::Ipv6(_) => host.to_string(),
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_and_an_approval_come_to_the_same_spelling() {
+    fn url_and_approval_normalise_to_the_same_host() {
         let table = [
             ("https://Hooks.Example/x?y", "HOOKS.example", "hooks.example:443"),
             ("https://hooks.example.:8443/", "hooks.example.", "hooks.example:8443"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_not_approved() {
+    fn invalid_host_cannot_be_approved() {
         for text in [
             "",
             ".",
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_callback_has_no_host() {
+    fn invalid_callback_url_has_no_host() {
         for url in [
             "",
             "hooks.example",

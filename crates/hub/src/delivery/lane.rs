@@ -1,4 +1,4 @@
-//! One task per host with obligations. A receiver that hangs holds up its own lane and nobody else's.
+//! One task per host with pending deliveries. A receiver that hangs delays only its own host.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,142 +10,142 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::model::Claim;
-use countersign_store::ops::deliver::{ClaimDue, GiveBack, NextDue};
+use countersign_store::ops::deliver::{ClaimDue, NextDue, ReleaseClaims};
 use tokio::sync::{Notify, OwnedSemaphorePermit, watch};
 use tokio::task::{JoinError, JoinSet};
 
 use super::outbox::Outbox;
-use super::width::Width;
+use super::width::ConcurrencyWindow;
 
-/// Beyond the attempt itself: for the writing down of its end.
-const LEASE_RESERVE: Duration = Duration::from_secs(30);
-const SHORTEST_NAP: Duration = Duration::from_millis(1);
-/// The wall clock may be set while we sleep by another one, so no nap is longer than this.
-const LONGEST_NAP: Duration = Duration::from_secs(60);
-const STORE_PAUSE: Duration = Duration::from_secs(1);
-/// Attempts that have their answer but are not written down yet, for each one the host may have under way.
-const UNWRITTEN: usize = 4;
+/// Added to the attempt time-out in the lease of a claim, for settling.
+const SETTLE_RESERVE: Duration = Duration::from_secs(30);
+const MIN_SLEEP: Duration = Duration::from_millis(1);
+/// Bounded, because the wall clock may be set during the sleep.
+const MAX_SLEEP: Duration = Duration::from_secs(60);
+const STORE_RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Bounds the attempts that are answered but not settled, as a multiple of the concurrency of the host.
+const UNSETTLED_PER_SLOT: usize = 4;
 
-pub struct Lane {
+pub struct HostWorker {
     outbox: Arc<Outbox>,
     host: String,
-    /// Keeps a ring that nobody waits for, so none is lost between a look and the wait after it.
-    bell: Arc<Notify>,
-    under_way: JoinSet<Attempt>,
-    /// How many of those under way have left the host and are being written down.
-    leaving: Arc<AtomicUsize>,
-    /// What is under way.
+    /// Keeps one wake-up, so none is lost between a read and the wait after it.
+    wakeup: Arc<Notify>,
+    in_flight: JoinSet<Attempt>,
+    /// How many attempts in flight have their answer and are being settled.
+    settling: Arc<AtomicUsize>,
+    /// Messages with an attempt in flight.
     claimed: Arc<Mutex<HashSet<MessageId>>>,
-    /// Something may have been claimed that this lane was not told of.
-    has_lost_count: bool,
-    width: Width,
+    /// A claim may be committed whose reply was lost.
+    may_have_lost_claims: bool,
+    window: ConcurrencyWindow,
 }
 
-enum Look {
-    /// No room for another attempt.
+enum QueueState {
+    /// No free slot for another attempt.
     Full,
-    /// Nothing is pending for this host.
-    Nothing,
-    /// Nothing to do before then.
+    /// No delivery is pending for this host.
+    Empty,
+    /// The next delivery is due then.
     Until(Timestamp),
 }
 
-impl Lane {
-    pub fn new(outbox: Arc<Outbox>, host: String, bell: Arc<Notify>) -> Self {
-        let width = Width::up_to(outbox.settings().per_host_concurrency);
+impl HostWorker {
+    pub fn new(outbox: Arc<Outbox>, host: String, wakeup: Arc<Notify>) -> Self {
+        let window = ConcurrencyWindow::up_to(outbox.settings().per_host_concurrency);
         Self {
             outbox,
             host,
-            bell,
-            under_way: JoinSet::new(),
-            leaving: Arc::default(),
+            wakeup,
+            in_flight: JoinSet::new(),
+            settling: Arc::default(),
             claimed: Arc::default(),
-            has_lost_count: false,
-            width,
+            may_have_lost_claims: false,
+            window,
         }
     }
 
-    /// Runs until nothing is pending, or until told to stop; then what is under way may still finish.
+    /// Runs until nothing is pending or the outbox stops, then waits for the attempts in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
         loop {
-            let goes_on = tokio::select! {
+            let continues = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => false,
-                goes_on = self.round() => goes_on,
+                continues = self.step() => continues,
             };
-            if !goes_on {
+            if !continues {
                 break;
             }
         }
-        while self.under_way.join_next().await.is_some() {}
+        while self.in_flight.join_next().await.is_some() {}
     }
 
-    /// One look and the wait after it. Says whether the lane stays open.
-    async fn round(&mut self) -> bool {
-        let look = match self.fill().await {
-            Ok(look) => look,
+    /// Starts due attempts, then waits. Returns whether the worker continues.
+    async fn step(&mut self) -> bool {
+        let state = match self.start_attempts().await {
+            Ok(state) => state,
             Err(error) => {
-                tracing::warn!(host = self.host, %error, "obligations could not be read");
-                Look::Until(self.now().plus(STORE_PAUSE))
+                tracing::warn!(host = self.host, %error, "reading due deliveries failed; retrying");
+                QueueState::Until(self.now().plus(STORE_RETRY_DELAY))
             }
         };
-        if matches!(look, Look::Nothing) && self.under_way.is_empty() {
-            return !self.outbox.close_lane(&self.host, &self.bell);
+        if matches!(state, QueueState::Empty) && self.in_flight.is_empty() {
+            return !self.outbox.close_worker(&self.host, &self.wakeup);
         }
-        self.wait(look).await;
+        self.wait(state).await;
         true
     }
 
-    fn room(&self) -> usize {
-        let at_the_host = self
-            .under_way
+    fn free_slots(&self) -> usize {
+        let at_host = self
+            .in_flight
             .len()
-            .saturating_sub(self.leaving.load(Ordering::Acquire));
-        let unwritten = UNWRITTEN * self.outbox.settings().per_host_concurrency;
-        self.width
-            .room(at_the_host)
-            .min(unwritten.saturating_sub(self.under_way.len()))
+            .saturating_sub(self.settling.load(Ordering::Acquire));
+        let max_in_flight = UNSETTLED_PER_SLOT * self.outbox.settings().per_host_concurrency;
+        self.window
+            .free_slots(at_host)
+            .min(max_in_flight.saturating_sub(self.in_flight.len()))
     }
 
     fn now(&self) -> Timestamp {
         self.outbox.store().clock().now()
     }
 
-    /// Begins attempts while there is room and something is due. Places are taken before obligations are claimed: a
-    /// claim that waits for a place would use up its lease.
-    async fn fill(&mut self) -> Result<Look, StoreError> {
-        self.give_back().await?;
+    /// Starts attempts while slots are free and deliveries are due. Slots are acquired before claims, because a claim
+    /// that waits for a slot would use up its lease.
+    async fn start_attempts(&mut self) -> Result<QueueState, StoreError> {
+        self.release_lost_claims().await?;
         loop {
-            let room = self.room();
-            if room == 0 {
-                return Ok(Look::Full);
+            let free_slots = self.free_slots();
+            if free_slots == 0 {
+                return Ok(QueueState::Full);
             }
-            // A read, and only then a claim: the writer is shared by everybody and need not hear "nothing to do".
+            // Reads before it claims, so that an empty queue does not cost a write.
             let next = NextDue {
                 host: self.host.clone(),
             };
             let Some(due_at) = self.outbox.store().run(next).await? else {
-                return Ok(Look::Nothing);
+                return Ok(QueueState::Empty);
             };
             if due_at > self.now() {
-                return Ok(Look::Until(due_at));
+                return Ok(QueueState::Until(due_at));
             }
-            let Some(places) = self.outbox.places(room).await else {
-                return Ok(Look::Full);
+            let Some(slots) = self.outbox.slots(free_slots).await else {
+                return Ok(QueueState::Full);
             };
-            self.give_back().await?;
-            let claims = self.claim(places.num_permits()).await?;
+            self.release_lost_claims().await?;
+            let claims = self.claim(slots.num_permits()).await?;
             if claims.is_empty() {
-                return Ok(Look::Until(self.now().plus(STORE_PAUSE)));
+                return Ok(QueueState::Until(self.now().plus(STORE_RETRY_DELAY)));
             }
-            self.begin(claims, places);
+            self.spawn_attempts(claims, slots);
         }
     }
 
-    /// After a claim that nobody was told of: otherwise it would lie there until its lease is over.
-    async fn give_back(&mut self) -> Result<(), StoreError> {
-        if self.has_lost_count {
-            let under_way = self
+    /// Releases claims whose reply was lost; otherwise they would wait for the end of their lease.
+    async fn release_lost_claims(&mut self) -> Result<(), StoreError> {
+        if self.may_have_lost_claims {
+            let in_flight = self
                 .claimed
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -154,22 +154,22 @@ impl Lane {
                 .collect();
             let store = self.outbox.store();
             store
-                .run(GiveBack {
+                .run(ReleaseClaims {
                     node: store.node(),
                     host: self.host.clone(),
-                    under_way,
+                    in_flight,
                 })
                 .await?;
-            self.has_lost_count = false;
+            self.may_have_lost_claims = false;
         }
         Ok(())
     }
 
     async fn claim(&mut self, limit: usize) -> Result<Vec<Claim>, StoreError> {
-        let lease = self.outbox.settings().attempt_timeout.saturating_add(LEASE_RESERVE);
+        let lease = self.outbox.settings().attempt_timeout.saturating_add(SETTLE_RESERVE);
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let store = self.outbox.store();
-        self.has_lost_count = true;
+        self.may_have_lost_claims = true;
         let claims = store
             .run(ClaimDue {
                 node: store.node(),
@@ -178,61 +178,61 @@ impl Lane {
                 lease,
             })
             .await;
-        self.has_lost_count = matches!(claims, Err(StoreError::Unsure(_) | StoreError::Unavailable(_)));
+        self.may_have_lost_claims = matches!(claims, Err(StoreError::CommitUnknown(_) | StoreError::Unavailable(_)));
         claims
     }
 
-    fn begin(&mut self, claims: Vec<Claim>, mut places: OwnedSemaphorePermit) {
+    fn spawn_attempts(&mut self, claims: Vec<Claim>, mut slots: OwnedSemaphorePermit) {
         for claim in claims {
-            let Some(place) = places.split(1) else { return };
+            let Some(slot) = slots.split(1) else { return };
             let outbox = Arc::clone(&self.outbox);
             let host = self.host.clone();
-            let leaving = Arc::clone(&self.leaving);
-            let bell = Arc::clone(&self.bell);
-            let under_way = UnderWay::new(&self.claimed, claim.message_id.clone());
-            self.under_way.spawn(async move {
+            let settling = Arc::clone(&self.settling);
+            let wakeup = Arc::clone(&self.wakeup);
+            let in_flight = InFlight::new(&self.claimed, claim.message_id.clone());
+            self.in_flight.spawn(async move {
                 let attempt = outbox.attempt(&claim).await;
-                // The next push need not wait until the end of this one has been committed.
-                drop(place);
-                let _leaving = Leaving::new(leaving, &bell);
+                // Frees the slot before settling, so that the next push does not wait for the commit.
+                drop(slot);
+                let _settling = Settling::new(settling, &wakeup);
                 outbox.settle(&host, claim, &attempt).await;
-                drop(under_way);
+                drop(in_flight);
                 attempt
             });
         }
     }
 
-    async fn wait(&mut self, look: Look) {
-        let nap = match look {
-            Look::Full | Look::Nothing => LONGEST_NAP,
-            Look::Until(at) => at.since(self.now()).clamp(SHORTEST_NAP, LONGEST_NAP),
+    async fn wait(&mut self, state: QueueState) {
+        let sleep = match state {
+            QueueState::Full | QueueState::Empty => MAX_SLEEP,
+            QueueState::Until(at) => at.since(self.now()).clamp(MIN_SLEEP, MAX_SLEEP),
         };
         tokio::select! {
-            Some(ended) = self.under_way.join_next() => self.learn(ended),
-            () = self.bell.notified() => {}
-            () = tokio::time::sleep(nap) => {}
+            Some(ended) = self.in_flight.join_next() => self.record_end(ended),
+            () = self.wakeup.notified() => {}
+            () = tokio::time::sleep(sleep) => {}
         }
-        while let Some(ended) = self.under_way.try_join_next() {
-            self.learn(ended);
+        while let Some(ended) = self.in_flight.try_join_next() {
+            self.record_end(ended);
         }
     }
 
-    fn learn(&mut self, ended: Result<Attempt, JoinError>) {
+    fn record_end(&mut self, ended: Result<Attempt, JoinError>) {
         match ended {
-            Ok(attempt) => self.width.learn(&attempt),
-            // Its claim runs out by itself.
-            Err(error) => tracing::error!(host = self.host, %error, "an attempt broke off"),
+            Ok(attempt) => self.window.update(&attempt),
+            // Its claim expires by itself.
+            Err(error) => tracing::error!(host = self.host, %error, "push attempt panicked or was aborted"),
         }
     }
 }
 
-/// Held by an attempt from its claim to its end, however it ends.
-struct UnderWay {
+/// Registers an attempt from its claim until it ends, also by a panic.
+struct InFlight {
     all: Arc<Mutex<HashSet<MessageId>>>,
     id: MessageId,
 }
 
-impl UnderWay {
+impl InFlight {
     fn new(all: &Arc<Mutex<HashSet<MessageId>>>, id: MessageId) -> Self {
         all.lock().unwrap_or_else(PoisonError::into_inner).insert(id.clone());
         Self {
@@ -242,24 +242,24 @@ impl UnderWay {
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.all.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
     }
 }
 
-/// Held by an attempt from its answer to its end.
-struct Leaving(Arc<AtomicUsize>);
+/// Counts an attempt from its answer until it is settled.
+struct Settling(Arc<AtomicUsize>);
 
-impl Leaving {
-    fn new(count: Arc<AtomicUsize>, bell: &Notify) -> Self {
+impl Settling {
+    fn new(count: Arc<AtomicUsize>, wakeup: &Notify) -> Self {
         count.fetch_add(1, Ordering::Release);
-        bell.notify_one();
+        wakeup.notify_one();
         Self(count)
     }
 }
 
-impl Drop for Leaving {
+impl Drop for Settling {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! Bringing resolutions to their agents: claimed from the outbox, signed, sent to a checked address, settled.
+//! Push delivery of resolutions: claim from the outbox, sign, send to a guarded address, settle.
 
 mod client;
 pub mod guard;
@@ -10,7 +10,7 @@ mod settle;
 mod sign;
 mod width;
 
-pub use guard::{Refused, callback_host, check_callback_url, normalise_binding};
+pub use guard::{TargetRefused, callback_host, check_callback_url, normalise_binding};
 pub use outbox::{Outbox, OutboxError};
-pub use resolver::{Lookup, SystemLookup};
+pub use resolver::{DnsLookup, SystemLookup};
 pub use settle::DeliveryCounts;

@@ -1,4 +1,4 @@
-//! The open lanes: who wakes them, how they end, how all of them stop.
+//! The outbox: starts, wakes and stops one worker per host with due deliveries.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -13,54 +13,54 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::lane::Lane;
-use super::resolver::{Lookup, SystemLookup};
-use super::send::Courier;
+use super::lane::HostWorker;
+use super::resolver::{DnsLookup, SystemLookup};
+use super::send::PushClient;
 use super::settle::{self, DeliveryCounts};
 use crate::config::PushSettings;
-use crate::inbox::news::{Change, News};
+use crate::inbox::news::{LiveBroadcaster, LiveChange};
 
-/// Attempts under way at once, over all hosts.
-const PLACES: usize = 512;
-/// How often hosts with something due are looked for. A wake-up is a hint that can be missed: whoever committed the obligation may
-/// have been cut off before passing it on.
-const PATROL: Duration = Duration::from_secs(30);
-/// The same where other hubs commit obligations, and may be gone before they get to them.
-const PATROL_AMONG_OTHERS: Duration = Duration::from_secs(1);
+/// Over all hosts.
+const MAX_CONCURRENT_ATTEMPTS: usize = 512;
+/// How often hosts with due deliveries are read from the store. A wake-up can be lost, because the request that
+/// committed the delivery may be cut off before sending it.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
+/// Shorter on a shared store, where another node may commit a delivery and stop before its push.
+const SHARED_STORE_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug, thiserror::Error)]
-#[error("the client for pushes cannot be set up: {0}")]
+#[error("setting up the HTTP client for pushes failed: {0}")]
 pub struct OutboxError(#[from] reqwest::Error);
 
 pub struct Outbox {
     store: Arc<Store>,
     settings: PushSettings,
-    courier: Courier,
-    places: Arc<Semaphore>,
+    push_client: PushClient,
+    slots: Arc<Semaphore>,
     counts: watch::Sender<DeliveryCounts>,
-    lanes: Mutex<Lanes>,
+    workers: Mutex<Workers>,
     stop: watch::Sender<bool>,
-    /// Who hears of attempts, once there is a hub.
-    news: OnceLock<Arc<News>>,
+    /// Announces attempts to open pages; set once the hub exists.
+    news: OnceLock<Arc<LiveBroadcaster>>,
 }
 
 #[derive(Default)]
-struct Lanes {
-    phase: Phase,
-    open: HashMap<String, OpenLane>,
+struct Workers {
+    phase: OutboxPhase,
+    active: HashMap<String, WorkerHandle>,
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum Phase {
-    /// Wake-ups are not heeded yet: starting looks for everything committed before it.
+enum OutboxPhase {
+    /// Not started: wake-ups are ignored, because the start reads everything committed before.
     #[default]
     Idle,
     Running,
     Stopped,
 }
 
-struct OpenLane {
-    bell: Arc<Notify>,
+struct WorkerHandle {
+    wakeup: Arc<Notify>,
     task: JoinHandle<()>,
 }
 
@@ -72,56 +72,56 @@ impl Outbox {
     pub fn with_resolver(
         store: Arc<Store>,
         settings: PushSettings,
-        lookup: Arc<dyn Lookup>,
+        lookup: Arc<dyn DnsLookup>,
     ) -> Result<Arc<Self>, OutboxError> {
         Ok(Arc::new(Self {
-            courier: Courier::new(Arc::clone(&store), &settings, lookup)?,
+            push_client: PushClient::new(Arc::clone(&store), &settings, lookup)?,
             store,
             settings,
-            places: Arc::new(Semaphore::new(PLACES)),
+            slots: Arc::new(Semaphore::new(MAX_CONCURRENT_ATTEMPTS)),
             counts: watch::Sender::default(),
-            lanes: Mutex::default(),
+            workers: Mutex::default(),
             stop: watch::Sender::default(),
             news: OnceLock::new(),
         }))
     }
 
-    /// Every pending host gets its lane.
+    /// Starts a worker for every host with pending deliveries.
     pub async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
-        self.lock().phase = Phase::Running;
+        self.lock().phase = OutboxPhase::Running;
         let hosts = self.store.run(PendingHosts).await?;
         tracing::debug!(hosts = hosts.len(), "outbox started");
         hosts.iter().for_each(|host| self.wake(host));
-        tokio::spawn(patrol(Arc::clone(self), self.stop.subscribe()));
+        tokio::spawn(sweep(Arc::clone(self), self.stop.subscribe()));
         Ok(())
     }
 
-    /// An obligation for this host has been committed.
+    /// Call after a delivery for this host is committed.
     pub fn wake(self: &Arc<Self>, host: &str) {
-        let mut lanes = self.lock();
-        if lanes.phase != Phase::Running {
+        let mut workers = self.lock();
+        if workers.phase != OutboxPhase::Running {
             return;
         }
-        match lanes.open.get(host) {
-            Some(lane) if !lane.task.is_finished() => lane.bell.notify_one(),
+        match workers.active.get(host) {
+            Some(worker) if !worker.task.is_finished() => worker.wakeup.notify_one(),
             Some(_) | None => {
-                let lane = self.open_lane(host);
-                lanes.open.insert(host.to_owned(), lane);
+                let worker = self.start_worker(host);
+                workers.active.insert(host.to_owned(), worker);
             }
         }
     }
 
-    /// No new attempts from here on. Those under way have `grace` to finish; then they are cut. What was cut is given back
-    /// when the node leaves, and does not count.
+    /// Starts no new attempts. Running ones have `grace` to finish, then they are aborted; their claims are released
+    /// when the node leaves, and do not count as attempts.
     pub async fn stop(&self, grace: Duration) {
-        let open = {
-            let mut lanes = self.lock();
-            lanes.phase = Phase::Stopped;
-            std::mem::take(&mut lanes.open)
+        let active = {
+            let mut workers = self.lock();
+            workers.phase = OutboxPhase::Stopped;
+            std::mem::take(&mut workers.active)
         };
         self.stop.send_replace(true);
         let deadline = Instant::now() + grace;
-        for OpenLane { task, .. } in open.into_values() {
+        for WorkerHandle { task, .. } in active.into_values() {
             let cut = task.abort_handle();
             if tokio::time::timeout_at(deadline, task).await.is_err() {
                 cut.abort();
@@ -129,8 +129,8 @@ impl Outbox {
         }
     }
 
-    /// To be told of every attempt that has been settled; set once, by the hub that has this outbox.
-    pub fn tell_of_attempts(&self, news: Arc<News>) {
+    /// Announces every settled attempt there; set once by the hub.
+    pub fn announce_attempts_to(&self, news: Arc<LiveBroadcaster>) {
         drop(self.news.set(news));
     }
 
@@ -138,7 +138,7 @@ impl Outbox {
         *self.counts.borrow()
     }
 
-    /// The counts as they change: with every attempt that has been settled.
+    /// Notifies of every settled attempt.
     pub fn watch_counts(&self) -> watch::Receiver<DeliveryCounts> {
         self.counts.subscribe()
     }
@@ -152,64 +152,67 @@ impl Outbox {
     }
 
     pub(super) async fn attempt(&self, claim: &Claim) -> Attempt {
-        self.courier.attempt(&claim.message_id).await
+        self.push_client.attempt(&claim.message_id).await
     }
 
     pub(super) async fn settle(&self, host: &str, claim: Claim, attempt: &Attempt) {
         let message_id = claim.message_id.clone();
         settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, attempt).await;
         if let Some(news) = self.news.get() {
-            news.tell(Change::Tracked(message_id));
+            news.publish(LiveChange::Tracked(message_id));
         }
     }
 
-    /// Up to `wanted` of the places all lanes share; waits for the first, takes of the others what is free.
-    pub(super) async fn places(&self, wanted: usize) -> Option<OwnedSemaphorePermit> {
-        let mut taken = Arc::clone(&self.places).acquire_owned().await.ok()?;
-        while taken.num_permits() < wanted
-            && let Ok(another) = Arc::clone(&self.places).try_acquire_owned()
+    /// Up to `wanted` of the slots all workers share: waits for the first and takes more only if they are free.
+    pub(super) async fn slots(&self, wanted: usize) -> Option<OwnedSemaphorePermit> {
+        let mut acquired = Arc::clone(&self.slots).acquire_owned().await.ok()?;
+        while acquired.num_permits() < wanted
+            && let Ok(another) = Arc::clone(&self.slots).try_acquire_owned()
         {
-            taken.merge(another);
+            acquired.merge(another);
         }
-        Some(taken)
+        Some(acquired)
     }
 
-    /// Takes the lane off the map unless its bell has rung since it last looked. Wake-ups hold the same lock, so one
-    /// comes either before, and is heard here, or after, and opens a new lane.
-    pub(super) fn close_lane(&self, host: &str, bell: &Notify) -> bool {
-        let mut lanes = self.lock();
-        let rung = bell.notified().now_or_never().is_some();
-        if !rung {
-            lanes.open.remove(host);
+    /// Removes an idle worker unless it was woken since its last read. Wake-ups take the same lock, so one comes either
+    /// before and is seen here, or after and starts a new worker.
+    pub(super) fn close_worker(&self, host: &str, wakeup: &Notify) -> bool {
+        let mut workers = self.lock();
+        let was_woken = wakeup.notified().now_or_never().is_some();
+        if !was_woken {
+            workers.active.remove(host);
         }
-        !rung
+        !was_woken
     }
 
-    fn open_lane(self: &Arc<Self>, host: &str) -> OpenLane {
-        let bell = Arc::new(Notify::new());
-        let lane = Lane::new(Arc::clone(self), host.to_owned(), Arc::clone(&bell));
-        OpenLane {
-            bell,
-            task: tokio::spawn(lane.run(self.stop.subscribe())),
+    fn start_worker(self: &Arc<Self>, host: &str) -> WorkerHandle {
+        let wakeup = Arc::new(Notify::new());
+        let worker = HostWorker::new(Arc::clone(self), host.to_owned(), Arc::clone(&wakeup));
+        WorkerHandle {
+            wakeup,
+            task: tokio::spawn(worker.run(self.stop.subscribe())),
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Workers> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Wakes whoever has something to bring now, heard of or not. Lanes that wait for their time wake by themselves.
-async fn patrol(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
-    let round = if outbox.store.is_shared() {
-        PATROL_AMONG_OTHERS
+/// Wakes the workers of all hosts with due deliveries. Workers that wait for a retry time wake by themselves.
+async fn sweep(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
+    let interval = if outbox.store.is_shared() {
+        SHARED_STORE_SWEEP_INTERVAL
     } else {
-        PATROL
+        SWEEP_INTERVAL
     };
-    while tokio::time::timeout(round, stop.wait_for(|stop| *stop)).await.is_err() {
+    while tokio::time::timeout(interval, stop.wait_for(|stop| *stop))
+        .await
+        .is_err()
+    {
         match outbox.store.run(DueHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
-            Err(error) => tracing::warn!(%error, "hosts with something due could not be read"),
+            Err(error) => tracing::warn!(%error, "reading hosts with due deliveries failed; retrying"),
         }
     }
 }
@@ -223,25 +226,31 @@ mod tests {
     use crate::config::LegacyPush;
 
     #[tokio::test]
-    async fn a_lane_whose_bell_rang_after_its_last_look_stays_open() {
+    async fn worker_woken_after_its_last_read_stays_open() {
         let file = std::env::temp_dir().join(format!("countersign-outbox-{}.db", uuid::Uuid::new_v4()));
         let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
         let settings = PushSettings {
             legacy: LegacyPush::Negotiate,
             schedule: Schedule {
                 max_attempts: 5,
-                max_duration: PATROL,
-                first_retry: PATROL,
+                max_duration: SWEEP_INTERVAL,
+                first_retry: SWEEP_INTERVAL,
             },
-            attempt_timeout: PATROL,
+            attempt_timeout: SWEEP_INTERVAL,
             per_host_concurrency: 1,
             allow_loopback: false,
         };
         let outbox = Outbox::new(store, settings).unwrap();
-        let bell = Notify::new();
-        bell.notify_one();
-        assert!(!outbox.close_lane("hooks.example:443", &bell), "it has to look again");
-        assert!(outbox.close_lane("hooks.example:443", &bell), "and then it may end");
+        let wakeup = Notify::new();
+        wakeup.notify_one();
+        assert!(
+            !outbox.close_worker("hooks.example:443", &wakeup),
+            "it has to read again"
+        );
+        assert!(
+            outbox.close_worker("hooks.example:443", &wakeup),
+            "and then it may stop"
+        );
         for ending in ["", "-wal", "-shm"] {
             let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
         }

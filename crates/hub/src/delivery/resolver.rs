@@ -1,5 +1,5 @@
-//! Names to addresses, with the guard in between: the addresses that were checked are the ones dialled, so a name
-//! cannot change its meaning between the check and the connection.
+//! Name resolution with the guard inside: the checked addresses are the ones dialled, which prevents DNS rebinding
+//! between check and connection.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -11,36 +11,36 @@ use tokio::sync::Semaphore;
 
 use super::guard;
 
-/// A look-up occupies a thread until the system's resolver gives up, whatever our own timeouts say.
-const LOOKUPS_AT_ONCE: usize = 64;
-const ADDRESSES_TRIED: usize = 16;
+/// Bounded, because a look-up occupies a thread until the system's resolver gives up, beyond our own time-outs.
+const MAX_CONCURRENT_LOOKUPS: usize = 64;
+const MAX_ADDRESSES: usize = 16;
 
-pub trait Lookup: Send + Sync + 'static {
+pub trait DnsLookup: Send + Sync + 'static {
     fn lookup(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>>;
 }
 
-/// The operating system's resolver: it honours the hosts file and whatever else the operator has set up.
+/// The operating system's resolver, which honours the hosts file and other local settings.
 pub struct SystemLookup {
-    places: Arc<Semaphore>,
+    slots: Arc<Semaphore>,
 }
 
 impl Default for SystemLookup {
     fn default() -> Self {
         Self {
-            places: Arc::new(Semaphore::new(LOOKUPS_AT_ONCE)),
+            slots: Arc::new(Semaphore::new(MAX_CONCURRENT_LOOKUPS)),
         }
     }
 }
 
-impl Lookup for SystemLookup {
+impl DnsLookup for SystemLookup {
     fn lookup(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         let name = name.to_owned();
-        let places = Arc::clone(&self.places);
+        let slots = Arc::clone(&self.slots);
         Box::pin(async move {
-            let place = places.acquire_owned().await.map_err(io::Error::other)?;
+            let slot = slots.acquire_owned().await.map_err(io::Error::other)?;
             let looking = tokio::task::spawn_blocking(move || {
-                // Held by the thread, not by the caller: the thread goes on when the caller has given up.
-                let _place = place;
+                // The thread owns the slot, because it continues after the caller has given up.
+                let _slot = slot;
                 Ok((name.as_str(), 0)
                     .to_socket_addrs()?
                     .map(|address| address.ip())
@@ -52,16 +52,16 @@ impl Lookup for SystemLookup {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the name of the host does not resolve")]
+#[error("the host name does not resolve")]
 pub struct Unresolved;
 
 pub struct GuardedResolver {
-    lookup: Arc<dyn Lookup>,
+    lookup: Arc<dyn DnsLookup>,
     allow_loopback: bool,
 }
 
 impl GuardedResolver {
-    pub fn new(lookup: Arc<dyn Lookup>, allow_loopback: bool) -> Self {
+    pub fn new(lookup: Arc<dyn DnsLookup>, allow_loopback: bool) -> Self {
         Self { lookup, allow_loopback }
     }
 }
@@ -72,7 +72,7 @@ impl Resolve for GuardedResolver {
         let allow_loopback = self.allow_loopback;
         Box::pin(async move {
             let addresses = looking.await.map_err(|_| Unresolved)?;
-            // One forbidden address among good ones is how a name is prepared for an attack: refuse them all.
+            // One blocked address refuses the name: mixing it with good addresses is a known attack.
             addresses.iter().try_for_each(|ip| guard::check(*ip, allow_loopback))?;
             if addresses.is_empty() {
                 return Err(Unresolved.into());
@@ -80,7 +80,7 @@ impl Resolve for GuardedResolver {
             // The port comes from the URL.
             let dialled = addresses
                 .into_iter()
-                .take(ADDRESSES_TRIED)
+                .take(MAX_ADDRESSES)
                 .map(|ip| SocketAddr::new(ip, 0));
             Ok(Box::new(dialled) as Addrs)
         })

@@ -1,4 +1,4 @@
-//! One attempt: what to say, whether it may be said there, and what came back.
+//! One push attempt: load, check the target, sign, send.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,8 +6,8 @@ use std::time::Duration;
 use countersign_core::delivery::Attempt;
 use countersign_protocol::a2h::AuthScheme;
 use countersign_protocol::id::MessageId;
-use countersign_store::model::Parcel;
-use countersign_store::ops::deliver::LoadParcel;
+use countersign_store::model::PushContext;
+use countersign_store::ops::deliver::LoadPushContext;
 use countersign_store::{Store, StoreError};
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Client, Request, RequestBuilder, Response};
@@ -15,24 +15,24 @@ use url::Url;
 
 use super::client;
 use super::guard;
-use super::resolver::{GuardedResolver, Lookup};
+use super::resolver::{DnsLookup, GuardedResolver};
 use super::sign::{Signer, named_secret};
 use crate::config::PushSettings;
 use crate::doors::a2h::respond;
 
-/// A body up to this size is read to its end, so that its connection can carry the next push.
-const BODY_READ: usize = 16 * 1024;
-const BODY_WAIT: Duration = Duration::from_millis(500);
+/// A response body up to this size is drained, so that its connection can be reused.
+const MAX_DRAINED_BYTES: usize = 16 * 1024;
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-pub struct Courier {
+pub struct PushClient {
     store: Arc<Store>,
     client: Client,
     signer: Signer,
     allow_loopback: bool,
 }
 
-impl Courier {
-    pub fn new(store: Arc<Store>, settings: &PushSettings, lookup: Arc<dyn Lookup>) -> reqwest::Result<Self> {
+impl PushClient {
+    pub fn new(store: Arc<Store>, settings: &PushSettings, lookup: Arc<dyn DnsLookup>) -> reqwest::Result<Self> {
         let resolver = Arc::new(GuardedResolver::new(lookup, settings.allow_loopback));
         let client = client::build(settings, &resolver)?;
         let signer = Signer::new(Arc::clone(&store));
@@ -51,16 +51,16 @@ impl Courier {
         }
     }
 
-    /// The signed request. An error is how the attempt ends without one.
+    /// Builds the signed request. The error is the outcome of an attempt that sends none.
     async fn request(&self, message_id: &MessageId) -> Result<Request, Attempt> {
         let loaded = self
             .store
-            .run(LoadParcel(message_id.clone()))
+            .run(LoadPushContext(message_id.clone()))
             .await
-            .map_err(|error| passing(&error))?;
-        let parcel = loaded.ok_or_else(|| refused("the message or its agent is no longer there"))?;
+            .map_err(|error| failed_by_store(&error))?;
+        let parcel = loaded.ok_or_else(|| refused("the message or its agent no longer exists"))?;
         let url = self.target(&parcel)?;
-        let body = respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| passing(&error))?;
+        let body = respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| failed_by_store(&error))?;
         let headers = self.signer.headers(&parcel, &body, self.store.clock().now()).await?;
         let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
@@ -69,17 +69,17 @@ impl Courier {
         with_credential(post, &parcel)?
             .body(body)
             .build()
-            .map_err(|error| client::unanswered(&error))
+            .map_err(|error| client::attempt_from_error(&error))
     }
 
-    /// What was allowed when the message came may have been withdrawn since.
-    fn target(&self, parcel: &Parcel) -> Result<Url, Attempt> {
+    /// Checks the target again, because an approval may have been withdrawn after the submit.
+    fn target(&self, parcel: &PushContext) -> Result<Url, Attempt> {
         if !parcel.host_approved {
             return Err(refused("the callback host is no longer approved"));
         }
         let url = Url::parse(&parcel.callback.url).map_err(|_| refused("the callback is not a URL"))?;
         guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
-        // The approval is for the stored host; a credential must not follow a URL that says otherwise.
+        // The approval is for the stored host; a credential must not go to another one.
         if guard::host_and_port(&url).ok().as_ref() != Some(&parcel.callback.host) {
             return Err(refused("the callback URL and its approved host differ"));
         }
@@ -90,15 +90,15 @@ impl Courier {
         match self.client.execute(request).await {
             Ok(response) => {
                 let status = response.status().as_u16();
-                read_out(response).await;
+                drain(response).await;
                 Attempt::from_status(status)
             }
-            Err(error) => client::unanswered(&error),
+            Err(error) => client::attempt_from_error(&error),
         }
     }
 }
 
-fn with_credential(post: RequestBuilder, parcel: &Parcel) -> Result<RequestBuilder, Attempt> {
+fn with_credential(post: RequestBuilder, parcel: &PushContext) -> Result<RequestBuilder, Attempt> {
     let Some(auth) = &parcel.callback.auth else {
         return Ok(post);
     };
@@ -109,10 +109,10 @@ fn with_credential(post: RequestBuilder, parcel: &Parcel) -> Result<RequestBuild
     })
 }
 
-/// The status has said everything. What follows is read only as far as that frees the connection; beyond it, dropping
-/// the response closes the connection.
-async fn read_out(mut response: Response) {
-    let mut left = BODY_READ;
+/// Drains the rest of a response so that its connection can be reused. For a longer body, dropping the response closes
+/// the connection.
+async fn drain(mut response: Response) {
+    let mut left = MAX_DRAINED_BYTES;
     let reading = async {
         while let Ok(Some(chunk)) = response.chunk().await {
             left = left.saturating_sub(chunk.len());
@@ -121,8 +121,8 @@ async fn read_out(mut response: Response) {
             }
         }
     };
-    // Whether it came to its end makes no difference to the outcome.
-    drop(tokio::time::timeout(BODY_WAIT, reading).await);
+    // The outcome is the status, whether or not the body was drained.
+    drop(tokio::time::timeout(DRAIN_TIMEOUT, reading).await);
 }
 
 pub fn refused(reason: &str) -> Attempt {
@@ -131,9 +131,9 @@ pub fn refused(reason: &str) -> Attempt {
     }
 }
 
-/// Trouble of our own. It counts as an attempt, so that a message nobody can read does not go round for ever.
-pub fn passing(error: &StoreError) -> Attempt {
-    tracing::warn!(%error, "a push could not be prepared");
+/// A failure of the store. It counts as an attempt, so that an unreadable message is not retried forever.
+pub fn failed_by_store(error: &StoreError) -> Attempt {
+    tracing::warn!(%error, "loading a message for a push failed");
     Attempt::Failed {
         reason: "the hub could not prepare the push".to_owned(),
     }

@@ -1,4 +1,4 @@
-//! From the end of an attempt to what becomes of its obligation.
+//! Settles a claim after an attempt: delivered, failed or retried later.
 
 use std::time::Duration;
 
@@ -13,38 +13,38 @@ use tokio::sync::watch;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DeliveryCounts {
     pub delivered: u64,
-    /// Given up at the word of the receiver or of the guard.
+    /// Given up because the receiver or the address guard refused.
     pub refused: u64,
     /// Given up after the last attempt.
     pub failed: u64,
-    /// Put off to a later attempt.
+    /// Scheduled for a later attempt.
     pub retried: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Ending {
+enum AttemptEnd {
     Delivered,
     Refused,
     Exhausted,
-    PutOff,
+    Retried,
 }
 
-impl Ending {
+impl AttemptEnd {
     fn code(self) -> &'static str {
         match self {
             Self::Delivered => "delivered",
             Self::Refused => "refused",
             Self::Exhausted => "exhausted",
-            Self::PutOff => "retry",
+            Self::Retried => "retry",
         }
     }
 }
 
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+const FIRST_RETRY_DELAY: Duration = Duration::from_millis(100);
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(2);
 
-/// Writes down how an attempt ended. If the store does not take it before the claim's lease runs out, the push is repeated:
-/// at least once, never lost.
+/// Stores the outcome of an attempt. If the store does not accept it before the lease of the claim ends, the push is
+/// repeated: delivery is at least once.
 pub async fn settle(
     store: &Store,
     schedule: &Schedule,
@@ -53,31 +53,33 @@ pub async fn settle(
     claim: Claim,
     attempt: &Attempt,
 ) {
-    let (ending, settlement) = settlement(schedule, &claim, attempt, store.clock().now(), jitter());
-    log(host, &claim, ending, &settlement);
+    let (end, settlement) = settlement(schedule, &claim, attempt, store.clock().now(), jitter());
+    log(host, &claim, end, &settlement);
     let message_id = claim.message_id.clone();
-    match insist(store, Settle { claim, settlement }).await {
-        Ok(true) => counts.send_modify(|counts| *place(counts, ending) += 1),
-        // Another hub took it over meanwhile, and says how it ends.
-        Ok(false) => tracing::info!(id = %message_id, host, "a push was taken over before it was settled"),
-        Err(error) => tracing::error!(id = %message_id, host, %error, "a push could not be settled"),
+    match settle_with_retries(store, Settle { claim, settlement }).await {
+        Ok(true) => counts.send_modify(|counts| *counter(counts, end) += 1),
+        // Another node took the claim over and settles it.
+        Ok(false) => tracing::info!(id = %message_id, host, "push claim was taken over before it was settled"),
+        Err(error) => tracing::error!(id = %message_id, host, %error, "settling a push failed; it will be repeated"),
     }
 }
 
-/// A store that is away for a moment is tried again for as long as the claim holds. What it took without saying so is
-/// refused the second time, which changes nothing.
-async fn insist(store: &Store, settle: Settle) -> Result<bool, StoreError> {
-    let mut pause = FIRST_PAUSE;
+/// Retries with backoff for as long as the lease of the claim holds. After an unsure commit that succeeded, the retry
+/// is refused, which changes nothing.
+async fn settle_with_retries(store: &Store, settle: Settle) -> Result<bool, StoreError> {
+    let mut delay = FIRST_RETRY_DELAY;
     loop {
         let error = match store.run(settle.clone()).await {
-            Err(error @ (StoreError::Unavailable(_) | StoreError::Ended(_) | StoreError::Unsure(_))) => error,
+            Err(
+                error @ (StoreError::Unavailable(_) | StoreError::ConnectionEnded(_) | StoreError::CommitUnknown(_)),
+            ) => error,
             settled => return settled,
         };
-        if store.clock().now().plus(pause) > settle.claim.until {
+        if store.clock().now().plus(delay) > settle.claim.until {
             return Err(error);
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
+        tokio::time::sleep(delay).await;
+        delay = (delay * 2).min(MAX_RETRY_DELAY);
     }
 }
 
@@ -87,15 +89,15 @@ fn settlement(
     attempt: &Attempt,
     now: Timestamp,
     jitter: f64,
-) -> (Ending, Settlement) {
+) -> (AttemptEnd, Settlement) {
     match attempt {
-        Attempt::Delivered { .. } => (Ending::Delivered, Settlement::Delivered),
-        Attempt::Refused { reason } => (Ending::Refused, Settlement::Failed { reason: reason.clone() }),
+        Attempt::Delivered { .. } => (AttemptEnd::Delivered, Settlement::Delivered),
+        Attempt::Refused { reason } => (AttemptEnd::Refused, Settlement::Failed { reason: reason.clone() }),
         Attempt::Failed { reason } => {
             let attempts = claim.attempts.saturating_add(1);
             match schedule.next_attempt(attempts, claim.created_at, now, jitter) {
                 Some(at) => (
-                    Ending::PutOff,
+                    AttemptEnd::Retried,
                     Settlement::Retry {
                         at,
                         reason: reason.clone(),
@@ -103,34 +105,36 @@ fn settlement(
                 ),
                 None => {
                     let reason = format!("given up after {attempts} attempts: {reason}");
-                    (Ending::Exhausted, Settlement::Failed { reason })
+                    (AttemptEnd::Exhausted, Settlement::Failed { reason })
                 }
             }
         }
     }
 }
 
-fn place(counts: &mut DeliveryCounts, ending: Ending) -> &mut u64 {
-    match ending {
-        Ending::Delivered => &mut counts.delivered,
-        Ending::Refused => &mut counts.refused,
-        Ending::Exhausted => &mut counts.failed,
-        Ending::PutOff => &mut counts.retried,
+fn counter(counts: &mut DeliveryCounts, end: AttemptEnd) -> &mut u64 {
+    match end {
+        AttemptEnd::Delivered => &mut counts.delivered,
+        AttemptEnd::Refused => &mut counts.refused,
+        AttemptEnd::Exhausted => &mut counts.failed,
+        AttemptEnd::Retried => &mut counts.retried,
     }
 }
 
-fn log(host: &str, claim: &Claim, ending: Ending, settlement: &Settlement) {
+fn log(host: &str, claim: &Claim, end: AttemptEnd, settlement: &Settlement) {
     let id = &claim.message_id;
     let attempt = claim.attempts.saturating_add(1);
-    let outcome = ending.code();
+    let outcome = end.code();
     match settlement {
         Settlement::Delivered => tracing::debug!(%id, host, attempt, outcome, "pushed"),
-        Settlement::Retry { reason, .. } => tracing::info!(%id, host, attempt, outcome, reason, "push put off"),
-        Settlement::Failed { reason } => tracing::warn!(%id, host, attempt, outcome, reason, "push given up"),
+        Settlement::Retry { reason, .. } => {
+            tracing::info!(%id, host, attempt, outcome, reason, "push failed; retrying later")
+        }
+        Settlement::Failed { reason } => tracing::warn!(%id, host, attempt, outcome, reason, "push failed for good"),
     }
 }
 
-/// A number in 0..1. Without randomness the retries are merely not spread.
+/// A number in 0..=1. Without randomness the retries are just not spread.
 fn jitter() -> f64 {
     getrandom::u32().map_or(0.5, |bits| f64::from(bits) / f64::from(u32::MAX))
 }

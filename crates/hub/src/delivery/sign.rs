@@ -1,4 +1,4 @@
-//! The headers that prove where a push comes from. Every attempt gets its own instant and its own jti.
+//! Signature headers of a push. Every attempt has its own timestamp and jti.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,20 +9,20 @@ use countersign_protocol::a2h::{AuthScheme, PushSigning, SignatureHeader, Signed
 use countersign_protocol::id::Jti;
 use countersign_protocol::time::Timestamp;
 use countersign_protocol::webhooks;
-use countersign_store::model::{HubKey, Parcel, SignatureAlg};
+use countersign_store::model::{HubKey, PushContext, SignatureAlg};
 use countersign_store::ops::admin::keys::HubKeys;
 use countersign_store::{Store, StoreError};
 use uuid::Uuid;
 
-use super::send::{passing, refused};
+use super::send::{failed_by_store, refused};
 use crate::doors::a2h::respond;
 
 pub type Headers = Vec<(&'static str, String)>;
 
-/// Signs with the agent's keys, and for agents that chose Ed25519 with the hub's.
+/// Signs with the keys of the agent, or with the hub's keys for agents that chose Ed25519.
 pub struct Signer {
     store: Arc<Store>,
-    /// Key pairs by kid: deriving one from its seed costs as much as a signature.
+    /// Cached key pairs by kid, because deriving one from its seed costs as much as a signature.
     pairs: Mutex<HashMap<String, Arc<Ed25519KeyPair>>>,
 }
 
@@ -39,8 +39,8 @@ impl Signer {
         }
     }
 
-    pub async fn headers(&self, parcel: &Parcel, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
-        let version = respond::version_of(&parcel.pulled.source).map_err(|error| passing(&error))?;
+    pub async fn headers(&self, parcel: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
+        let version = respond::version_of(&parcel.pulled.source).map_err(|error| failed_by_store(&error))?;
         let hub_pairs = match parcel.signature_alg {
             SignatureAlg::HmacSha256 => Vec::new(),
             SignatureAlg::Ed25519 => self.hub_pairs().await?,
@@ -58,19 +58,19 @@ impl Signer {
         ])
     }
 
-    /// Read for every push, so that a rotation counts from its commit on; newest first.
+    /// The hub keys, newest first. Read for every push, so that a rotation takes effect with its commit.
     async fn hub_pairs(&self) -> Result<Vec<HubPair>, Attempt> {
-        let keys = self.store.run(HubKeys).await.map_err(|error| passing(&error))?;
-        let mut known = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
+        let keys = self.store.run(HubKeys).await.map_err(|error| failed_by_store(&error))?;
+        let mut cached = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
         keys.into_iter()
-            .map(|key| hub_pair(&mut known, key).map_err(|error| passing(&error)))
+            .map(|key| hub_pair(&mut cached, key).map_err(|error| failed_by_store(&error)))
             .collect()
     }
 }
 
-fn hub_pair(known: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Result<HubPair, StoreError> {
-    if let Some(pair) = known.get(&key.kid) {
+fn hub_pair(cached: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Result<HubPair, StoreError> {
+    if let Some(pair) = cached.get(&key.kid) {
         return Ok(HubPair {
             pair: Arc::clone(pair),
             kid: key.kid,
@@ -78,13 +78,13 @@ fn hub_pair(known: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Re
     }
     let seed = <&[u8; 32]>::try_from(key.seed.as_slice()).ok();
     let pair = seed.and_then(|seed| signature::ed25519_from_seed(seed).ok());
-    let pair = Arc::new(pair.ok_or_else(|| StoreError::Corrupt("a hub key is no Ed25519 seed".to_owned()))?);
-    known.insert(key.kid.clone(), Arc::clone(&pair));
+    let pair = Arc::new(pair.ok_or_else(|| StoreError::Corrupt("a hub key is not a valid Ed25519 seed".to_owned()))?);
+    cached.insert(key.kid.clone(), Arc::clone(&pair));
     Ok(HubPair { pair, kid: key.kid })
 }
 
 /// The value of the A2H or MA2H signature header.
-fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
+fn a2h(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
     let signing = version
         .push_signing()
         .ok_or_else(|| refused("this protocol version has no push signature"))?;
@@ -92,7 +92,7 @@ fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Resu
         PushSigning::Context => None,
         PushSigning::Payload => Some(respond::payload_digest(&parcel.pulled, &parcel.resolution)),
     };
-    let digest = digest.transpose().map_err(|error| passing(&error))?;
+    let digest = digest.transpose().map_err(|error| failed_by_store(&error))?;
     let jti = Jti::from_uuid(Uuid::new_v4());
     let context = SignedContext {
         version,
@@ -115,8 +115,8 @@ fn a2h(parcel: &Parcel, version: Version, hub_pairs: &[HubPair], t: i64) -> Resu
     .to_header())
 }
 
-/// One signature per valid key, newest first. A secret the callback names takes the place of the agent's own keys.
-fn v1(parcel: &Parcel, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
+/// One signature per valid key, newest first. A secret named by the callback replaces the agent's own keys.
+fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
     let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
     let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
         (Some(secret), SignatureAlg::HmacSha256 | SignatureAlg::Ed25519) => (vec![hmac(secret)], None),
@@ -136,24 +136,24 @@ fn v1(parcel: &Parcel, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<St
     }
 }
 
-fn hmac_secret(parcel: &Parcel) -> Result<Option<&str>, Attempt> {
+fn hmac_secret(parcel: &PushContext) -> Result<Option<&str>, Attempt> {
     match &parcel.callback.auth {
         Some(auth) if auth.scheme == AuthScheme::Hmac => named_secret(parcel).map(Some),
         Some(_) | None => Ok(None),
     }
 }
 
-/// The secret the callback names; it may have been removed since the message was accepted.
-pub fn named_secret(parcel: &Parcel) -> Result<&str, Attempt> {
+/// The secret that the callback names. It may have been removed after the message was accepted.
+pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
     parcel
         .secret
         .as_deref()
-        .ok_or_else(|| refused("the secret the callback names is not registered any more"))
+        .ok_or_else(|| refused("the secret that the callback names is no longer registered"))
 }
 
-/// Signatures a stock library can check over the raw body: with each of the agent's keys, with the named secret, and
-/// for Ed25519 agents with each of the hub's keys.
-fn standard_webhooks(parcel: &Parcel, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
+/// Standard Webhooks signatures over the raw body: with each key of the agent, with the named secret, and for Ed25519
+/// agents with each key of the hub.
+fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
     let id = parcel.resolution.id.as_str();
     let secret = hmac_secret(parcel).ok().flatten();
     let secrets = parcel.signing_keys.iter().map(String::as_str).chain(secret);
@@ -164,7 +164,7 @@ fn standard_webhooks(parcel: &Parcel, hub_pairs: &[HubPair], t: i64, body: &[u8]
     hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
 }
 
-/// A registered secret need not be a `whsec_` text; then its bytes are the key.
+/// A secret without the `whsec_` prefix is used as raw bytes.
 fn webhook_key(text: &str) -> Vec<u8> {
     webhooks::decode_secret(text).unwrap_or_else(|| text.as_bytes().to_vec())
 }

@@ -1,34 +1,34 @@
-//! How many attempts one host may have under way.
+//! Adaptive concurrency of push attempts to one host.
 
 use countersign_core::delivery::Attempt;
 
-const FIRST: usize = 8;
+const INITIAL_SIZE: usize = 8;
 
-/// Begins small, grows with every delivery, halves with every failure: hosts that hang keep few of the places all
-/// hosts share, and a host that comes back is not met with everything at once.
+/// Starts small, grows by one with every delivery and halves with every failure. So a host that hangs holds few of the
+/// shared slots, and a host that recovers is not flooded.
 #[derive(Debug)]
-pub struct Width {
-    now: usize,
-    most: usize,
+pub struct ConcurrencyWindow {
+    size: usize,
+    max: usize,
 }
 
-impl Width {
-    pub fn up_to(most: usize) -> Self {
+impl ConcurrencyWindow {
+    pub fn up_to(max: usize) -> Self {
         Self {
-            now: FIRST.min(most),
-            most,
+            size: INITIAL_SIZE.min(max),
+            max,
         }
     }
 
-    pub fn room(&self, under_way: usize) -> usize {
-        self.now.saturating_sub(under_way)
+    pub fn free_slots(&self, in_flight: usize) -> usize {
+        self.size.saturating_sub(in_flight)
     }
 
-    pub fn learn(&mut self, attempt: &Attempt) {
+    pub fn update(&mut self, attempt: &Attempt) {
         match attempt {
-            Attempt::Delivered { .. } => self.now = (self.now + 1).min(self.most),
+            Attempt::Delivered { .. } => self.size = (self.size + 1).min(self.max),
             Attempt::Refused { .. } => {}
-            Attempt::Failed { .. } => self.now = (self.now / 2).max(1),
+            Attempt::Failed { .. } => self.size = (self.size / 2).max(1),
         }
     }
 }
@@ -38,17 +38,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_silent_host_keeps_one_place_and_a_good_one_gets_all() {
-        let mut width = Width::up_to(32);
-        assert_eq!(width.room(0), 8);
+    fn window_shrinks_to_one_on_failures_and_grows_to_the_maximum() {
+        let mut window = ConcurrencyWindow::up_to(32);
+        assert_eq!(window.free_slots(0), 8);
         for _ in 0..10 {
-            width.learn(&Attempt::Failed { reason: String::new() });
+            window.update(&Attempt::Failed { reason: String::new() });
         }
-        assert_eq!(width.room(0), 1);
+        assert_eq!(window.free_slots(0), 1);
         for _ in 0..100 {
-            width.learn(&Attempt::Delivered { status: 200 });
+            window.update(&Attempt::Delivered { status: 200 });
         }
-        assert_eq!((width.room(0), width.room(31), width.room(40)), (32, 1, 0));
-        assert_eq!(Width::up_to(3).room(0), 3);
+        assert_eq!(
+            (window.free_slots(0), window.free_slots(31), window.free_slots(40)),
+            (32, 1, 0)
+        );
+        assert_eq!(ConcurrencyWindow::up_to(3).free_slots(0), 3);
     }
 }

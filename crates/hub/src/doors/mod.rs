@@ -1,4 +1,4 @@
-//! Where agents come in. A door translates its wire into the core's words and back; none knows of another.
+//! Doors: the protocols for agents. A door translates its wire format to core types and back; doors are independent.
 
 pub mod a2h;
 pub mod hap;

@@ -1,18 +1,18 @@
-//! Who asks, in the words of people.
+//! Names of askers as people read them.
 
 use countersign_core::Message;
 use countersign_core::message::{Door, Source};
 
-/// The run that asks, and which of its agents.
+/// The run that asks, and the agent in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OfRun<'m> {
+pub struct RunOrigin<'m> {
     pub run_id: &'m str,
     pub agent_name: &'m str,
     pub strategy: &'m str,
 }
 
-impl<'m> OfRun<'m> {
-    /// Nothing for what came through another door.
+impl<'m> RunOrigin<'m> {
+    /// Returns `None` for a message that came through another door.
     pub fn of(source: &'m Source) -> Option<Self> {
         let id = |name: &str| source.ids.get(name).map(String::as_str).unwrap_or_default();
         match source.door {
@@ -30,18 +30,19 @@ impl<'m> OfRun<'m> {
     }
 }
 
-/// An id of a run needs no escaping in an address.
+/// A run id needs no escaping in a URL.
 pub fn run_href(run_id: &str) -> String {
     format!("/runs/{run_id}")
 }
 
-/// The id of a run's agent holds the id of its run as well, which says nothing to people.
-pub fn asker(message: &Message) -> &str {
-    OfRun::of(&message.source).map_or(&message.content.agent.id, |run| run.agent_name)
+/// Returns the short name of the asking agent. The id of a run's agent also contains the run id, which tells people
+/// nothing.
+pub fn asker_name(message: &Message) -> &str {
+    RunOrigin::of(&message.source).map_or(&message.content.agent.id, |run| run.agent_name)
 }
 
-/// Of the id of an agent alone: no agent but one of a run has a `#` in it, and no id of a run has one.
-pub fn in_words(agent_id: &str) -> String {
+/// Formats an agent id for people. Only agents of a run have a `#` in their id, and a run id never has one.
+pub fn agent_label(agent_id: &str) -> String {
     match agent_id.rsplit_once('#') {
         Some((agent_name, run_id)) => format!("{agent_name} in run {run_id}"),
         None => agent_id.to_owned(),
@@ -53,9 +54,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_agent_of_a_run_is_told_by_its_name_whatever_that_is() {
-        assert_eq!(in_words("user#run-1"), "user in run run-1");
-        assert_eq!(in_words("a#b#run-1"), "a#b in run run-1");
-        assert_eq!(in_words("deploybot"), "deploybot");
+    fn run_agent_is_labelled_by_its_name_even_with_a_hash_in_it() {
+        assert_eq!(agent_label("user#run-1"), "user in run run-1");
+        assert_eq!(agent_label("a#b#run-1"), "a#b in run run-1");
+        assert_eq!(agent_label("deploybot"), "deploybot");
     }
 }

@@ -1,19 +1,19 @@
-//! One message as a person, a terminal or a script sees it.
+//! One message as JSON for a person, a terminal or a script.
 
 use countersign_core::access::{Principal, may_resolve};
-use countersign_core::message::{Matter, Status};
+use countersign_core::message::{Payload, Status};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, State};
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use serde_json::{Value, json};
 
-pub fn render(item: &Item, viewer: &Principal) -> Value {
+pub fn render(item: &PersonView, viewer: &Principal) -> Value {
     let message = &item.message;
     let content = &message.content;
     let ask = match &content.matter {
-        Matter::Ask(ask) => Some(ask),
-        Matter::Task(_) | Matter::Notify => None,
+        Payload::Ask(ask) => Some(ask),
+        Payload::Task(_) | Payload::Notify => None,
     };
     json!({
         "id": message.id,
@@ -35,7 +35,7 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
         "can_answer": can_answer(&message.state, content, viewer),
         "created_at": message.received_at,
         "expires_at": message.expires_at,
-        "default_on_expire": ask.and_then(|ask| shown(ask.default_on_expire.as_ref()?, content)),
+        "default_on_expire": ask.and_then(|ask| redacted(ask.default_on_expire.as_ref()?, content)),
         "source": message.source,
         "fetched_at": item.fetched_at,
         "resolution": resolution(&message.state, content),
@@ -49,14 +49,14 @@ pub fn render(item: &Item, viewer: &Principal) -> Value {
     })
 }
 
-fn action(matter: &Matter) -> Value {
+fn action(matter: &Payload) -> Value {
     match matter {
-        Matter::Task(task) => json!({
+        Payload::Task(task) => json!({
             "instructions": task.instructions,
             "checklist": task.checklist,
             "verification": task.verification,
         }),
-        Matter::Ask(_) | Matter::Notify => Value::Null,
+        Payload::Ask(_) | Payload::Notify => Value::Null,
     }
 }
 
@@ -80,7 +80,7 @@ fn resolution(state: &State, content: &Content) -> Value {
         "resolution_id": resolution.id,
         "resolution": resolution.outcome,
         "defaulted": resolution.defaulted,
-        "value": resolution.value.as_ref().and_then(|value| shown(value, content)),
+        "value": resolution.value.as_ref().and_then(|value| redacted(value, content)),
         "edited": resolution.edited,
         "actor": resolution.actor,
         "resolved_at": resolution.resolved_at,
@@ -90,23 +90,23 @@ fn resolution(state: &State, content: &Content) -> Value {
     })
 }
 
-/// A sensitive answer went to the agent; it is never shown again.
-pub fn shown(value: &Value, content: &Content) -> Option<Value> {
+/// Returns the value without its sensitive parts. Sensitive answers go to the agent only and are never shown again.
+pub fn redacted(value: &Value, content: &Content) -> Option<Value> {
     if content.sensitive {
         return None;
     }
-    let mut shown = value.clone();
+    let mut redacted = value.clone();
     if let (
-        Matter::Ask(Ask {
+        Payload::Ask(Ask {
             question: Question::Form { schema },
             ..
         }),
         Value::Object(fields),
-    ) = (&content.matter, &mut shown)
+    ) = (&content.matter, &mut redacted)
     {
         for name in sensitive_fields(schema) {
             fields.shift_remove(name);
         }
     }
-    Some(shown)
+    Some(redacted)
 }

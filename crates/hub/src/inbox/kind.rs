@@ -1,4 +1,4 @@
-//! The kinds of messages as filters spell them and as people read them.
+//! The kinds of messages: the word that filters use, and the label that people read.
 
 const NOTIFY: &str = "notify";
 
@@ -12,7 +12,7 @@ const KINDS: [(&str, &str); 7] = [
     (NOTIFY, "notice"),
 ];
 
-/// A kind nobody knows is called as it is spelled.
+/// Returns the label of a kind. An unknown kind is its own label.
 pub fn kind_words(kind: &str) -> &str {
     KINDS
         .iter()
@@ -20,7 +20,7 @@ pub fn kind_words(kind: &str) -> &str {
         .map_or(kind, |(_, words)| words)
 }
 
-/// Those that open and decided lists hold.
+/// The kinds that need a decision and can therefore occur in the open and decided lists.
 pub fn kinds_to_decide() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     KINDS.iter().filter(|(kind, _)| *kind != NOTIFY)
 }

@@ -1,4 +1,4 @@
-//! What people see. Never in it: `state`, `client_ref`, callbacks, keys.
+//! The inbox: everything people see of messages and runs. It never shows `state`, `client_ref`, callbacks or keys.
 
 pub mod api;
 pub mod asker;

@@ -1,28 +1,28 @@
 //! The outcome of a message in words, for lists and events.
 
 use countersign_core::question::{Ask, Question};
-use countersign_core::{Content, Matter, Outcome, Resolution};
+use countersign_core::{Content, Outcome, Payload, Resolution};
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
 
-use super::item::shown;
+use super::item::redacted;
 
-/// The labels of what was chosen, or the text that was typed. Nothing for forms, which do not fit in a line, and for what
-/// is sensitive.
+/// The labels of the chosen options, or the typed text. `None` for forms, which do not fit in a line, and for sensitive
+/// messages.
 pub fn answer_words(value: &Value, content: &Content) -> Option<String> {
     let options = match &content.matter {
-        Matter::Ask(Ask {
+        Payload::Ask(Ask {
             question: Question::Confirm { options, .. } | Question::Select { options, .. },
             ..
         }) => options,
-        Matter::Ask(Ask {
+        Payload::Ask(Ask {
             question: Question::Text | Question::Form { .. },
             ..
         })
-        | Matter::Task(_)
-        | Matter::Notify => &Vec::new(),
+        | Payload::Task(_)
+        | Payload::Notify => &Vec::new(),
     };
-    match shown(value, content)? {
+    match redacted(value, content)? {
         Value::String(text) => Some(label(&text, options)),
         Value::Array(values) => {
             let labels: Vec<String> = values
@@ -41,9 +41,9 @@ fn label(value: &str, options: &[Choice]) -> String {
     option.map_or(value, |option| &option.label).to_owned()
 }
 
-const LONGEST_IN_A_LINE: usize = 1000;
+const MAX_LINE_CHARS: usize = 1000;
 
-/// What was answered. Words of a person's own are no choice, even where they read like one.
+/// The answer as text. Own words of a person are not replaced by a label, even if they equal a choice.
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     match resolution.value.as_ref()? {
         Value::String(text) if resolution.edited => (!content.sensitive).then(|| text.clone()),
@@ -51,7 +51,7 @@ pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     }
 }
 
-/// What was decided, without who: `answered Approve`, `declined`.
+/// The outcome without its actor: `answered Approve`, `declined`.
 pub fn in_words(resolution: &Resolution, content: &Content) -> String {
     let answer = answered(resolution, content).map(|answer| match (answer.is_empty(), resolution.files.len()) {
         (true, 0) => "with an empty text".to_owned(),
@@ -69,15 +69,15 @@ pub fn in_words(resolution: &Resolution, content: &Content) -> String {
     }
 }
 
-/// What is longer does not belong into a line, and the page of the item has all of it.
+/// Cuts an answer that is too long for a line; the item's page shows all of it.
 fn start_of(answer: String) -> String {
-    match answer.char_indices().nth(LONGEST_IN_A_LINE) {
+    match answer.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &answer[..end]),
         None => answer,
     }
 }
 
-/// Where nothing else was said.
+/// For an answer that has only files.
 fn with_files(count: usize) -> String {
     if count == 1 {
         "with a file".to_owned()

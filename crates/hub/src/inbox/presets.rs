@@ -1,14 +1,15 @@
-//! Reasons to pick from when rejecting. The hub keeps one list for everybody; until an owner writes one, this is it.
+//! Preset reasons for rejecting. The hub has one list for all people; the built-in one applies until an owner saves
+//! another.
 
 use countersign_store::StoreError;
 use countersign_store::ops::setting::Setting;
 
 use crate::app::Hub;
 
-/// The name of the setting: a JSON list of texts.
+/// The setting that stores the reasons as a JSON list of texts.
 pub const SETTING: &str = "reject_presets";
-pub const MOST: usize = 20;
-pub const LONGEST_CHARS: usize = 200;
+pub const MAX_PRESETS: usize = 20;
+pub const MAX_PRESET_CHARS: usize = 200;
 
 const BUILT_IN: [&str; 5] = [
     "Too risky",
@@ -23,13 +24,13 @@ pub fn built_in() -> Vec<String> {
 }
 
 pub async fn presets(hub: &Hub) -> Result<Vec<String>, StoreError> {
-    let kept = hub
+    let stored = hub
         .store
         .run(Setting {
             name: SETTING.to_owned(),
         })
         .await?;
-    Ok(kept
+    Ok(stored
         .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_else(built_in))
 }

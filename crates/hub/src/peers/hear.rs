@@ -1,102 +1,102 @@
-//! What other hubs said.
+//! Signals from the other hubs: subscribing to the bus and acting on each signal.
 
 use std::sync::Arc;
 
 use countersign_protocol::id::MessageId;
-use countersign_store::Word;
+use countersign_store::Notification;
 use tokio::sync::mpsc;
 
 use super::letters;
 use super::signal::Signal;
 use crate::app::Hub;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 
-/// What was heard and not dealt with.
-const UNHEARD: usize = 1024;
+/// Notifications received from the bus and not yet handled.
+const NOTIFICATION_QUEUE_CAPACITY: usize = 1024;
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn run(hub: Arc<Hub>) {
     let Some(bus) = hub.store.bus() else {
         return std::future::pending().await;
     };
-    let (heard, mut words) = mpsc::channel(UNHEARD);
+    let (sender, mut words) = mpsc::channel(NOTIFICATION_QUEUE_CAPACITY);
     let listening = async {
         while let Some(word) = words.recv().await {
             match word {
-                Word::Said(text) => hub.heard(&text),
-                Word::Missed => hub.look_at_everything(),
+                Notification::Message(text) => hub.handle_notification(&text),
+                Notification::Gap => hub.resync_everything(),
             }
         }
     };
-    tokio::join!(bus.run(&heard), listening);
+    tokio::join!(bus.run(&sender), listening);
 }
 
 impl Hub {
-    fn heard(self: &Arc<Self>, text: &str) {
+    fn handle_notification(self: &Arc<Self>, text: &str) {
         match Signal::read(text) {
-            Some((node, signal)) if node != self.store.node() => self.act_on(node, signal),
+            Some((node, signal)) if node != self.store.node() => self.handle_signal(node, signal),
             Some(_) => {}
-            None => tracing::debug!("another hub said something that this one does not know"),
+            None => tracing::debug!("unknown signal from another hub ignored; it may run a newer version"),
         }
     }
 
-    fn act_on(self: &Arc<Self>, node: &str, signal: Signal) {
+    fn handle_signal(self: &Arc<Self>, node: &str, signal: Signal) {
         match signal {
-            Signal::Changed(change) => self.news.tell_here(change),
-            Signal::Resolved { id, run } => self.resolved_elsewhere(&id, run.as_deref()),
+            Signal::Changed(change) => self.news.publish_local(change),
+            Signal::Resolved { id, run } => self.resolved_remotely(&id, run.as_deref()),
             Signal::Credentials => self.credentials.clear(),
-            Signal::Here { id, kind, since, held } => self.terminals.is_elsewhere(node, &id, kind, since, held),
-            Signal::Away { id, at, broken } => self.terminals.left_elsewhere(node, &id, at, broken),
-            Signal::NoCue(id) => self.terminals.taken_back_elsewhere(node, &id),
-            Signal::Advanced(run_id) => self.advanced_elsewhere(&run_id),
-            Signal::Letter => letters::open(self),
+            Signal::Here { id, kind, since, held } => self.cue_waiters.remote_waiting(node, &id, kind, since, held),
+            Signal::Away { id, at, broken } => self.cue_waiters.remote_left(node, &id, at, broken),
+            Signal::NoCue(id) => self.cue_waiters.remote_withdrawn(node, &id),
+            Signal::Advanced(run_id) => self.on_remote_advance(&run_id),
+            Signal::Letter => letters::process_pending(self),
             Signal::Answered { letter, reply } => {
-                self.peers.letters.answered(letter, reply);
+                self.cluster.commands.reply_arrived(letter, reply);
             }
-            Signal::Gone(gone) => self.are_gone(&[gone]),
-            Signal::Hello => self.terminals.say_again(),
+            Signal::Gone(gone) => self.forget_nodes(&[gone]),
+            Signal::Hello => self.cue_waiters.publish_all(),
         }
     }
 
-    /// As `announce`, for what another hub has announced.
-    pub(super) fn resolved_elsewhere(&self, id: &MessageId, run_id: Option<&str>) {
-        self.terminals.end(id);
+    /// The counterpart of `announce` for a message that was resolved through another hub.
+    pub(super) fn resolved_remotely(&self, id: &MessageId, run_id: Option<&str>) {
+        self.cue_waiters.cue_ended(id);
         if let Some(run_id) = run_id {
-            self.runs.resolved_elsewhere(run_id, id, self.store.clock().now());
+            self.runs.resolved_remotely(run_id, id, self.store.clock().now());
         }
-        self.wake.look(id);
-        if self.peers.is_news(id) {
-            self.news.tell_here(Change::Resolved(id.clone()));
+        self.waiters.invalidate(id);
+        if self.cluster.is_first_notice(id) {
+            self.news.publish_local(LiveChange::Resolved(id.clone()));
         }
     }
 
-    /// Other hubs were found to be gone. Everybody is to know of it: their last words may not have been heard anywhere.
-    pub(super) fn found_gone(self: &Arc<Self>, nodes: &[String]) {
+    /// Handles nodes whose lease ran out. Every hub is told, because the last signals of a dead node may be lost.
+    pub(super) fn nodes_gone(self: &Arc<Self>, nodes: &[String]) {
         nodes
             .iter()
-            .for_each(|node| self.peers.say(|| Signal::Gone(node.clone())));
-        self.are_gone(nodes);
+            .for_each(|node| self.cluster.publish(|| Signal::Gone(node.clone())));
+        self.forget_nodes(nodes);
     }
 
-    /// What the others have in memory is not lost with it, so nobody has to say anything again.
-    fn are_gone(self: &Arc<Self>, nodes: &[String]) {
-        nodes.iter().for_each(|node| self.terminals.gone_elsewhere(node));
-        self.look_again();
+    /// Drops the state learned from these nodes. The surviving hubs still have their own, so no `Hello` is needed.
+    fn forget_nodes(self: &Arc<Self>, nodes: &[String]) {
+        nodes.iter().for_each(|node| self.cue_waiters.remote_node_gone(node));
+        self.resync_from_store();
     }
 
-    /// Anything may have happened that was not heard.
-    pub(super) fn look_at_everything(self: &Arc<Self>) {
-        self.look_again();
-        self.terminals.say_again();
-        self.peers.say(|| Signal::Hello);
+    /// Full resync after a gap in the notifications.
+    pub(super) fn resync_everything(self: &Arc<Self>) {
+        self.resync_from_store();
+        self.cue_waiters.publish_all();
+        self.cluster.publish(|| Signal::Hello);
     }
 
-    /// The same, of what is in the store.
-    pub(super) fn look_again(self: &Arc<Self>) {
+    /// Resyncs everything that can be read again from the store.
+    pub(super) fn resync_from_store(self: &Arc<Self>) {
         self.credentials.clear();
-        self.wake.look_all();
-        self.news.miss();
-        self.runs.ring_mirrors();
-        letters::open(self);
+        self.waiters.invalidate_all();
+        self.news.publish_resync();
+        self.runs.wake_replicas();
+        letters::process_pending(self);
     }
 }

@@ -1,4 +1,4 @@
-//! What was told here a while ago, so that nobody is told twice: by a word, and by the net under it.
+//! Dedup window of resolved messages. Listeners are told once, although both the bus and the reconciliation report it.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,51 +6,51 @@ use std::time::{Duration, Instant};
 
 use countersign_protocol::id::MessageId;
 
-pub struct Known {
-    keep: Duration,
-    told: Mutex<Told>,
+pub struct DedupWindow {
+    ttl: Duration,
+    seen: Mutex<SeenIds>,
 }
 
 #[derive(Default)]
-struct Told {
+struct SeenIds {
     since: HashMap<MessageId, Instant>,
-    /// Earliest first.
+    /// Oldest first.
     order: VecDeque<MessageId>,
 }
 
-impl Known {
-    /// Whatever is noted is known for so long.
-    pub fn for_at_least(keep: Duration) -> Self {
+impl DedupWindow {
+    /// An inserted id is remembered for at least this long.
+    pub fn with_ttl(ttl: Duration) -> Self {
         Self {
-            keep,
-            told: Mutex::default(),
+            ttl,
+            seen: Mutex::default(),
         }
     }
 
-    /// Says whether it is new.
-    pub fn note(&self, id: &MessageId) -> bool {
-        self.note_at(id, Instant::now())
+    /// Returns true if the id is new.
+    pub fn insert(&self, id: &MessageId) -> bool {
+        self.insert_at(id, Instant::now())
     }
 
-    fn note_at(&self, id: &MessageId, now: Instant) -> bool {
-        let mut told = self.lock();
-        told.forget(now, self.keep);
-        if told.since.contains_key(id) {
+    fn insert_at(&self, id: &MessageId, now: Instant) -> bool {
+        let mut seen = self.lock();
+        seen.forget(now, self.ttl);
+        if seen.since.contains_key(id) {
             return false;
         }
-        told.since.insert(id.clone(), now);
-        told.order.push_back(id.clone());
+        seen.since.insert(id.clone(), now);
+        seen.order.push_back(id.clone());
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Told> {
-        self.told.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, SeenIds> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Told {
-    fn forget(&mut self, now: Instant, keep: Duration) {
-        let is_old = |since: &Instant| now.saturating_duration_since(*since) > keep;
+impl SeenIds {
+    fn forget(&mut self, now: Instant, ttl: Duration) {
+        let is_old = |since: &Instant| now.saturating_duration_since(*since) > ttl;
         while self
             .order
             .front()
@@ -70,15 +70,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_told_is_known_for_a_while() {
-        let known = Known::for_at_least(Duration::from_secs(60));
+    fn a_seen_id_is_remembered_for_the_ttl() {
+        let window = DedupWindow::with_ttl(Duration::from_secs(60));
         let began = Instant::now();
         let [one, other] = [7, 8].map(|number| MessageId::from_uuid(Uuid::from_u128(number)));
-        assert!(known.note_at(&one, began));
-        assert!(known.note_at(&other, began + Duration::from_secs(30)));
-        assert!(!known.note_at(&one, began + Duration::from_secs(60)));
-        assert!(known.note_at(&one, began + Duration::from_secs(61)), "it is forgotten");
-        assert!(!known.note_at(&other, began + Duration::from_secs(61)));
-        assert_eq!(known.lock().order.len(), 2);
+        assert!(window.insert_at(&one, began));
+        assert!(window.insert_at(&other, began + Duration::from_secs(30)));
+        assert!(!window.insert_at(&one, began + Duration::from_secs(60)));
+        assert!(
+            window.insert_at(&one, began + Duration::from_secs(61)),
+            "forgotten after the ttl"
+        );
+        assert!(!window.insert_at(&other, began + Duration::from_secs(61)));
+        assert_eq!(window.lock().order.len(), 2);
     }
 }

@@ -1,172 +1,176 @@
-//! This process as a node of its store: it renews its lease, and takes over from those who did not.
+//! This process as a node of its store: renewing its own lease, and taking over from nodes whose lease ran out.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_store::StoreError;
-use countersign_store::ops::node::{EnterNode, LeaveNode, Others, RenewNode, TakeOver, TakenOver};
+use countersign_store::ops::node::{GoneNodes, LeaveNode, RegisterNode, RenewNode, TakeOver, TakenOver};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use crate::app::Hub;
 use crate::runs::Adoption;
 
-/// From the last sign of life until others take over.
+/// Time from the last renewal until other nodes take over.
 pub const LEASE: Duration = Duration::from_secs(4);
-const ROUND: Duration = Duration::from_secs(1);
-/// After a sign of life that the store did not take.
-const BEFORE_ANOTHER_TRY: Duration = Duration::from_millis(200);
-/// Nobody else is there to notice.
-const ALONE: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
-/// In so many rounds even what nobody has is looked for whose node went unnoticed.
-const THOROUGH: u32 = 30;
+const RENEW_INTERVAL: Duration = Duration::from_secs(1);
+/// Delay after a renewal that failed.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
+/// On an unshared store there is no other node to take over, so the lease never runs out.
+const UNSHARED_LEASE: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
+/// Every so many rounds, orphaned claims and runs are also searched for nodes whose removal went unnoticed.
+const ROUNDS_PER_FULL_CHECK: u32 = 30;
 
-/// Before anything is claimed, and before anybody can connect: what an earlier process left is taken up.
+/// Registers this node and adopts the work of an earlier process, before anything is claimed and clients can connect.
 pub async fn enter(hub: &Arc<Hub>) -> Result<(), StoreError> {
-    let enter = EnterNode {
+    let enter = RegisterNode {
         id: hub.store.node(),
         lease: lease(hub),
     };
     hub.store.run(enter).await?;
     let mut adoption = Adoption::default();
-    let taking_up = async {
-        take_over(hub, true, others(hub, Instant::now())).await?;
+    let adopting = async {
+        take_over(hub, true, other_nodes(hub, Instant::now())).await?;
         adoption.adopt(hub).await
     };
-    // It may be much, and takes longer than a lease then.
+    // Adopting many runs may take longer than a lease, so the lease is renewed meanwhile.
     tokio::select! {
-        taken_up = taking_up => taken_up,
-        () = stay(hub) => Ok(()),
+        adopted = adopting => adopted,
+        () = renew_until_dropped(hub) => Ok(()),
     }
 }
 
-/// At the end of a clean stop.
+/// Removes this node's row at the end of a clean stop.
 pub async fn leave(hub: &Hub) -> Result<(), StoreError> {
-    hub.store.run_first(LeaveNode { id: hub.store.node() }).await
+    hub.store.run_with_priority(LeaveNode { id: hub.store.node() }).await
 }
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn run(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
     }
-    let nobodys = Notify::new();
-    tokio::join!(keep_lease(&hub, &nobodys), keep_runs(&hub, &nobodys));
+    let orphaned_runs = Notify::new();
+    tokio::join!(
+        maintain_lease(&hub, &orphaned_runs),
+        adopt_orphaned_runs(&hub, &orphaned_runs)
+    );
 }
 
-/// Never does anything that takes long: whoever does not renew in time is taken over from.
-async fn keep_lease(hub: &Arc<Hub>, nobodys: &Notify) {
+/// Renews the lease once per round. Nothing slow may run here: a late renewal means that others take over.
+async fn maintain_lease(hub: &Arc<Hub>, orphaned_runs: &Notify) {
     let mut round = 0;
     let mut since = Instant::now();
-    let mut is_itself = true;
+    let mut is_member = true;
     loop {
-        tokio::time::sleep(ROUND).await;
+        tokio::time::sleep(RENEW_INTERVAL).await;
         round += 1;
-        if !is_itself && !begins_anew(hub).await {
+        if !is_member && !rejoin(hub).await {
             continue;
         }
-        let is_thorough = round % THOROUGH == 0 || !is_itself;
-        is_itself = true;
-        // Whoever stops takes nothing up any more.
+        let is_thorough = round % ROUNDS_PER_FULL_CHECK == 0 || !is_member;
+        is_member = true;
+        // A stopping hub adopts nothing new.
         if *hub.stopping.borrow() {
-            said(renew(hub).await);
+            log_failure(renew(hub).await);
             continue;
         }
-        match take_over(hub, is_thorough, others(hub, since)).await {
+        match take_over(hub, is_thorough, other_nodes(hub, since)).await {
             Ok(None) => {
-                tracing::warn!("this hub was silent for so long that others took over from it");
-                // Its agents are at work on what is others' now: that ends before anything else is tried.
-                hub.runs.moved_away();
-                is_itself = false;
+                tracing::warn!("lease lost: this hub did not renew in time and other hubs took over its work");
+                // Agents still work on runs that belong to other nodes now; they are stopped before anything else.
+                hub.runs.release_all();
+                is_member = false;
             }
             Ok(Some(TakenOver { was_late: true, .. })) => since = Instant::now(),
-            Ok(Some(TakenOver { removed, .. })) if is_thorough || !removed.is_empty() => nobodys.notify_one(),
+            Ok(Some(TakenOver { removed, .. })) if is_thorough || !removed.is_empty() => orphaned_runs.notify_one(),
             Ok(Some(_)) => {}
             Err(error) => {
-                if matches!(error, StoreError::Unsure(_)) {
-                    // It may have been done: then what was anybody's is to be looked for.
-                    nobodys.notify_one();
+                if matches!(error, StoreError::CommitUnknown(_)) {
+                    // The take-over may have been committed, so orphaned runs are searched for.
+                    orphaned_runs.notify_one();
                 }
-                said(Err(error));
-                tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
-                // Should that fail too, the next round says so.
+                log_failure(Err(error));
+                tokio::time::sleep(RETRY_DELAY).await;
+                // If this renewal fails too, the next round logs it.
                 drop(renew(hub).await);
             }
         }
     }
 }
 
-/// Beside the lease, because there may be many.
-async fn keep_runs(hub: &Arc<Hub>, nobodys: &Notify) {
+/// Runs beside the lease renewal, because adopting many runs takes a while.
+async fn adopt_orphaned_runs(hub: &Arc<Hub>, orphaned_runs: &Notify) {
     let mut adoption = Adoption::default();
-    let mut is_to_look_again = false;
+    let mut must_check_again = false;
     loop {
-        match is_to_look_again {
-            true => drop(timeout(ROUND, nobodys.notified()).await),
-            false => nobodys.notified().await,
+        match must_check_again {
+            true => drop(timeout(RENEW_INTERVAL, orphaned_runs.notified()).await),
+            false => orphaned_runs.notified().await,
         }
         if let Err(error) = adoption.adopt(hub).await {
-            tracing::warn!(%error, "runs that nobody moves could not be taken up");
+            tracing::warn!(%error, "adopting orphaned runs failed; retrying");
         }
-        is_to_look_again = adoption.take_up_forgotten(hub).await;
+        must_check_again = adoption.adopt_forgotten(hub).await;
     }
 }
 
-/// Until it is dropped.
-async fn stay(hub: &Hub) {
+/// Renews the lease until dropped.
+async fn renew_until_dropped(hub: &Hub) {
     loop {
-        tokio::time::sleep(ROUND).await;
-        said(renew(hub).await);
+        tokio::time::sleep(RENEW_INTERVAL).await;
+        log_failure(renew(hub).await);
     }
 }
 
-fn said(renewed: Result<(), StoreError>) {
+fn log_failure(renewed: Result<(), StoreError>) {
     if let Err(error) = renewed {
-        tracing::warn!(%error, "the lease of this hub could not be renewed");
+        tracing::warn!(%error, "renewing the lease of this hub failed");
     }
 }
 
-/// After a start, and after the database was away, everybody gets the time for a sign of life.
-fn others(hub: &Hub, since: Instant) -> Others {
+/// After a start or a database outage, other nodes get one lease of grace to renew.
+fn other_nodes(hub: &Hub, since: Instant) -> GoneNodes {
     match hub.store.is_shared() {
-        true if since.elapsed() < LEASE => Others::MayComeBack,
-        true => Others::Live,
-        false => Others::AreGone,
+        true if since.elapsed() < LEASE => GoneNodes::Departed,
+        true => GoneNodes::LeaseExpired,
+        false => GoneNodes::All,
     }
 }
 
-/// Under another id: what it had is others' now, or soon will be. Says whether it has; if not, it is to be tried again.
-async fn begins_anew(hub: &Arc<Hub>) -> bool {
-    let begun = async {
-        hub.store.become_another_node()?;
+/// Registers under a new node id, because the work of the old id belongs to other nodes now. Returns false if it has to be
+/// tried again.
+async fn rejoin(hub: &Arc<Hub>) -> bool {
+    let rejoined = async {
+        hub.store.renew_node_id()?;
         hub.store
-            .run_first(EnterNode {
+            .run_with_priority(RegisterNode {
                 id: hub.store.node(),
                 lease: LEASE,
             })
             .await?;
         hub.renew_start_credentials().await
     };
-    match begun.await {
+    match rejoined.await {
         Ok(()) => {
-            hub.note_node();
-            hub.look_at_everything();
+            hub.write_node_file();
+            hub.resync_everything();
             true
         }
         Err(error) => {
-            tracing::warn!(%error, "this hub cannot begin anew yet");
+            tracing::warn!(%error, "registering this hub under a new node id failed; retrying");
             false
         }
     }
 }
 
 fn lease(hub: &Hub) -> Duration {
-    if hub.store.is_shared() { LEASE } else { ALONE }
+    if hub.store.is_shared() { LEASE } else { UNSHARED_LEASE }
 }
 
 async fn renew(hub: &Hub) -> Result<(), StoreError> {
     hub.store
-        .run_first(RenewNode {
+        .run_with_priority(RenewNode {
             id: hub.store.node(),
             lease: lease(hub),
         })
@@ -174,21 +178,21 @@ async fn renew(hub: &Hub) -> Result<(), StoreError> {
         .map(drop)
 }
 
-/// Nothing if others have taken over from this hub.
-async fn take_over(hub: &Arc<Hub>, thorough: bool, others: Others) -> Result<Option<TakenOver>, StoreError> {
+/// Returns `None` if other nodes have removed this one.
+async fn take_over(hub: &Arc<Hub>, thorough: bool, other_nodes: GoneNodes) -> Result<Option<TakenOver>, StoreError> {
     let op = TakeOver {
         node: hub.store.node(),
         lease: lease(hub),
-        others,
+        others: other_nodes,
         thorough,
     };
-    let Some(taken) = hub.store.run_first(op).await? else {
+    let Some(taken) = hub.store.run_with_priority(op).await? else {
         return Ok(None);
     };
     taken.hosts.iter().for_each(|host| hub.outbox.wake(host));
     if !taken.removed.is_empty() && hub.store.is_shared() {
-        tracing::warn!(nodes = taken.removed.len(), "took over from hubs that are gone");
-        hub.found_gone(&taken.removed);
+        tracing::warn!(nodes = taken.removed.len(), "took over from hubs whose lease ran out");
+        hub.nodes_gone(&taken.removed);
     }
     Ok(Some(taken))
 }

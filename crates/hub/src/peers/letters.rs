@@ -1,11 +1,13 @@
-//! Letters to runs that another hub moves: written to the store, announced, and answered by a word.
+//! Remote commands to a run that another hub owns: stored as a row, announced on the bus, and answered by a signal.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::runs::{self, ClientMessage};
 use countersign_store::StoreError;
-use countersign_store::ops::run::{DropLetter, Letter, LookAtRun, ReadMail, RunState, WriteToRun};
+use countersign_store::ops::run::{
+    DeleteRunCommand, ReadRun, ReadRunCommands, RemoteCommand, SendRunCommand, StoredRunState,
+};
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 use uuid::Uuid;
@@ -13,65 +15,66 @@ use uuid::Uuid;
 use super::signal::Signal;
 use crate::app::Hub;
 use crate::problem::Problem;
-use crate::runs::Refusal;
+use crate::runs::RunRefusal;
 
-/// Long enough for another hub to take over, should that be needed.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// What is older is not done any more: who wrote it has given up, and may have thought better of it.
-const GOOD_FOR: Duration = Duration::from_secs(30);
-const BEFORE_ANOTHER_LOOK: Duration = Duration::from_millis(50);
-const MOST_LOOKS: usize = 100;
+/// Leaves time for another hub to take the run over.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+/// An older command is discarded: its sender has given up and may have changed its mind.
+const COMMAND_TTL: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_POLLS: usize = 100;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub enum CommandReply {
     Done,
     Refused {
         code: String,
         message: String,
     },
-    /// And it will not be.
+    /// Not applied, and it will not be.
     Undone,
 }
 
-/// Why nobody knows what came of a letter, or why nothing did.
-pub enum Unheard {
+/// Why a remote command was not applied, or why its result is unknown.
+pub enum CommandFailure {
     Store(StoreError),
-    Undone,
-    /// It may be done or not.
-    Unanswered,
+    NotApplied,
+    /// The command may have been applied or not.
+    NoReply,
 }
 
-impl From<StoreError> for Unheard {
+impl From<StoreError> for CommandFailure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-const UNDONE: &str = "the run is being taken over, and was not ready in time";
-const UNANSWERED: &str = "the hub that moves the run did not answer in time";
+const NOT_APPLIED: &str =
+    "the run is being taken over by another hub and was not ready in time; the command was not applied";
+const NO_REPLY: &str = "the hub that owns the run did not reply within 10 s; the command may still apply";
 
-impl From<Unheard> for Refusal {
-    fn from(unheard: Unheard) -> Self {
-        match unheard {
-            Unheard::Store(error) => error.into(),
-            Unheard::Undone => Self::internal(&UNDONE),
-            Unheard::Unanswered => Self::unsure(&UNANSWERED),
+impl From<CommandFailure> for RunRefusal {
+    fn from(failure: CommandFailure) -> Self {
+        match failure {
+            CommandFailure::Store(error) => error.into(),
+            CommandFailure::NotApplied => Self::internal(&NOT_APPLIED),
+            CommandFailure::NoReply => Self::unsure(&NO_REPLY),
         }
     }
 }
 
-impl From<Unheard> for Problem {
-    fn from(unheard: Unheard) -> Self {
+impl From<CommandFailure> for Problem {
+    fn from(failure: CommandFailure) -> Self {
         let id = Uuid::new_v4();
-        match unheard {
-            Unheard::Store(error) => error.into(),
-            Unheard::Undone => {
-                tracing::warn!(%id, UNDONE);
+        match failure {
+            CommandFailure::Store(error) => error.into(),
+            CommandFailure::NotApplied => {
+                tracing::warn!(%id, NOT_APPLIED);
                 Self::Unavailable { id }
             }
-            Unheard::Unanswered => {
-                tracing::warn!(%id, UNANSWERED);
+            CommandFailure::NoReply => {
+                tracing::warn!(%id, NO_REPLY);
                 Self::Unsure { id }
             }
         }
@@ -79,127 +82,130 @@ impl From<Unheard> for Problem {
 }
 
 impl Hub {
-    /// What a client said to a run that is not here. Nothing if no hub moves it.
-    pub async fn write_to_run(&self, run_id: &str, message: &ClientMessage) -> Result<Option<Reply>, Unheard> {
+    /// Sends a client's message to the hub that owns the run. Returns `None` if no hub does.
+    pub async fn send_run_command(
+        &self,
+        run_id: &str,
+        message: &ClientMessage,
+    ) -> Result<Option<CommandReply>, CommandFailure> {
         let Some(hub) = self.me.upgrade().filter(|_| self.store.is_shared()) else {
             return Ok(None);
         };
         let body = serde_json::to_string(message).map_err(StoreError::from)?;
-        let letter = WriteToRun {
+        let command = SendRunCommand {
             run_id: run_id.to_owned(),
             body,
         };
-        let Some(number) = self.store.run(letter).await? else {
+        let Some(number) = self.store.run(command).await? else {
             return Ok(None);
         };
-        let replied = self.peers.letters.expect(number);
-        self.peers.say(|| Signal::Letter);
-        // This very hub may be taking the run over.
-        open(&hub);
-        match timeout(PATIENCE, replied).await {
-            Ok(Ok(Reply::Undone)) => Err(Unheard::Undone),
+        let reply = self.cluster.commands.expect_reply(number);
+        self.cluster.publish(|| Signal::Letter);
+        // This hub may itself be taking the run over.
+        process_pending(&hub);
+        match timeout(REPLY_TIMEOUT, reply).await {
+            Ok(Ok(CommandReply::Undone)) => Err(CommandFailure::NotApplied),
             Ok(Ok(reply)) => Ok(Some(reply)),
-            Ok(Err(_)) | Err(_) => Err(Unheard::Unanswered),
+            Ok(Err(_)) | Err(_) => Err(CommandFailure::NoReply),
         }
     }
 }
 
-/// Does what was written to the runs of this hub: for one run in the order in which it was written, and no run waits for
-/// another.
-pub fn open(hub: &Arc<Hub>) {
+/// Executes the stored commands for runs of this hub: in order within a run, and concurrently across runs.
+pub fn process_pending(hub: &Arc<Hub>) {
     let hub = Arc::clone(hub);
     tokio::spawn(async move {
-        let since = hub.store.clock().now().minus(GOOD_FOR);
-        let letters = match hub
+        let since = hub.store.clock().now().minus(COMMAND_TTL);
+        let commands = match hub
             .store
-            .run(ReadMail {
+            .run(ReadRunCommands {
                 node: hub.store.node(),
                 since,
             })
             .await
         {
-            Ok(letters) => letters,
-            Err(error) => return tracing::warn!(%error, "letters to runs could not be read"),
+            Ok(commands) => commands,
+            Err(error) => return tracing::warn!(%error, "reading remote run commands failed; retrying"),
         };
-        let (late, letters): (Vec<_>, Vec<_>) = letters.into_iter().partition(|letter| letter.is_late);
-        for run_id in hub.peers.letters.take(letters) {
-            tokio::spawn(deal_with(Arc::clone(&hub), run_id));
+        let (late, commands): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| command.is_late);
+        for run_id in hub.cluster.commands.enqueue(commands) {
+            tokio::spawn(process_queue(Arc::clone(&hub), run_id));
         }
-        for letter in late {
-            throw_away(&hub, letter.number).await;
+        for command in late {
+            delete_command(&hub, command.number).await;
         }
     });
 }
 
-async fn deal_with(hub: Arc<Hub>, run_id: String) {
-    while let Some(letter) = hub.peers.letters.next(&run_id) {
-        let number = letter.number;
-        let reply = match whereabouts(&hub, &run_id).await {
-            Whereabouts::Here => act(&hub, letter).await,
-            Whereabouts::OnItsWay => Reply::Undone,
-            // It is for the hub that has the run now.
-            Whereabouts::Elsewhere => {
-                hub.peers.letters.give_back(number);
+async fn process_queue(hub: Arc<Hub>, run_id: String) {
+    while let Some(command) = hub.cluster.commands.next(&run_id) {
+        let number = command.number;
+        let reply = match locate_run(&hub, &run_id).await {
+            RunLocation::Here => execute(&hub, command).await,
+            RunLocation::Arriving => CommandReply::Undone,
+            // Left for the hub that owns the run now.
+            RunLocation::Elsewhere => {
+                hub.cluster.commands.give_back(number);
                 continue;
             }
         };
-        throw_away(&hub, number).await;
-        if !hub.peers.letters.answered(number, reply.clone()) {
-            hub.peers.say(|| Signal::Answered { letter: number, reply });
+        delete_command(&hub, number).await;
+        if !hub.cluster.commands.reply_arrived(number, reply.clone()) {
+            hub.cluster.publish(|| Signal::Answered { letter: number, reply });
         }
     }
 }
 
-/// One that stays although it should not is known as done, and late before that is forgotten.
-async fn throw_away(hub: &Hub, number: i64) {
-    if let Err(error) = hub.store.run(DropLetter { number }).await {
-        tracing::warn!(%error, "a letter to a run could not be thrown away");
+/// A row that could not be deleted is not executed twice: it is remembered as handled until it is past its TTL.
+async fn delete_command(hub: &Hub, number: i64) {
+    if let Err(error) = hub.store.run(DeleteRunCommand { number }).await {
+        tracing::warn!(%error, "deleting a remote run command failed");
     }
 }
 
-enum Whereabouts {
-    /// Or over, which is the same to whoever writes to it.
+enum RunLocation {
+    /// Owned here, or ended: both are answered by this hub.
     Here,
     Elsewhere,
-    OnItsWay,
+    Arriving,
 }
 
-/// A run that is being taken over is this hub's a moment before it is here.
-async fn whereabouts(hub: &Hub, run_id: &str) -> Whereabouts {
-    for _ in 0..MOST_LOOKS {
-        if hub.is_under_way_here(run_id) {
-            return Whereabouts::Here;
+/// Polls, because a run that is being taken over belongs to this hub shortly before it is in memory.
+async fn locate_run(hub: &Hub, run_id: &str) -> RunLocation {
+    for _ in 0..MAX_POLLS {
+        if hub.is_active_here(run_id) {
+            return RunLocation::Here;
         }
         match hub
             .store
-            .run(LookAtRun {
+            .run(ReadRun {
                 run_id: run_id.to_owned(),
             })
             .await
         {
-            Ok(Some(run)) if run.summary.state == RunState::Running && run.node == hub.store.node() => {}
-            Ok(Some(run)) if run.summary.state == RunState::Running => return Whereabouts::Elsewhere,
-            Ok(Some(_) | None) => return Whereabouts::Here,
-            Err(error) => tracing::warn!(run_id, %error, "a run with letters could not be looked at"),
+            Ok(Some(run)) if run.summary.state == StoredRunState::Running && run.node == hub.store.node() => {}
+            Ok(Some(run)) if run.summary.state == StoredRunState::Running => return RunLocation::Elsewhere,
+            Ok(Some(_) | None) => return RunLocation::Here,
+            Err(error) => tracing::warn!(run_id, %error, "reading the owner of a run failed; retrying"),
         }
-        tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
     }
-    Whereabouts::OnItsWay
+    RunLocation::Arriving
 }
 
-async fn act(hub: &Arc<Hub>, letter: Letter) -> Reply {
-    let done = match runs::read(letter.body.as_bytes()).map(|received| received.message) {
+async fn execute(hub: &Arc<Hub>, command: RemoteCommand) -> CommandReply {
+    let done = match runs::read(command.body.as_bytes()).map(|received| received.message) {
         Ok(ClientMessage::StopRun { run_id }) => {
-            hub.stop_run_here(&run_id).await;
+            hub.stop_local_run(&run_id).await;
             Ok(())
         }
-        Ok(ClientMessage::SteerRun { run_id, text }) => hub.steer_run_here(&run_id, text).await,
-        Ok(ClientMessage::UpdatePolicy(change)) => hub.change_policy_here(change).await,
-        Ok(_) | Err(_) => Err(Refusal::internal(&"a letter to a run that is none")),
+        Ok(ClientMessage::SteerRun { run_id, text }) => hub.steer_local_run(&run_id, text).await,
+        Ok(ClientMessage::UpdatePolicy(change)) => hub.change_local_policy(change).await,
+        Ok(_) | Err(_) => Err(RunRefusal::internal(&"a stored run command could not be parsed")),
     };
     match done {
-        Ok(()) => Reply::Done,
-        Err(Refusal { code, message }) => Reply::Refused {
+        Ok(()) => CommandReply::Done,
+        Err(RunRefusal { code, message }) => CommandReply::Refused {
             code: code.to_string(),
             message,
         },

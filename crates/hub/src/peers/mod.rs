@@ -1,7 +1,7 @@
-//! Other hubs on the same store: what they are told, what is heard of them, and what is taken over when one is gone.
+//! The other hubs on the same store: publishing to them, subscribing to them, and taking over when one is gone.
 //!
-//! A word that is said between hubs is a hint. It may be lost; the store is the truth, and a look at it now and then is the
-//! net under every hint. On a store of its own a hub has no peers, and all of this is silent.
+//! A signal between hubs is a hint and may be lost. The store is the truth, and periodic reconciliation reads it to make up
+//! for lost signals. On an unshared store all of this is inactive.
 
 mod hear;
 mod known;
@@ -14,7 +14,7 @@ mod signal;
 
 pub use hear::run as hear;
 pub use lease::{LEASE, enter, leave, run as lease};
-pub use letters::{Reply, Unheard};
+pub use letters::{CommandFailure, CommandReply};
 pub use net::run as net;
-pub use say::Peers;
+pub use say::Cluster;
 pub use signal::Signal;

@@ -1,5 +1,5 @@
-//! The net under what hubs say to each other: a hub that dies between its commit and its word leaves others waiting. What was
-//! resolved a moment ago and not heard of is told here, to those who wait, look on or follow a run.
+//! Reconciliation for lost signals: a hub that dies between its commit and its signal leaves waiters hanging on other hubs.
+//! Recently resolved messages are read from the store, and those not yet announced here are announced.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,90 +11,101 @@ use countersign_store::ops::sweep::ResolvedSince;
 
 use super::letters;
 use crate::app::Hub;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 
-const ROUND: Duration = Duration::from_millis(700);
-/// Longer than a round takes, and than a transaction between its instant and its commit.
-const WINDOW: Duration = Duration::from_secs(45);
-/// What was told stays known for as long as it may be found, also when a round is late.
-pub const KNOWN_FOR: Duration = Duration::from_secs(120);
-const MOST: i64 = 10_000;
-/// More at once, and everybody looks at everything.
-const MOST_BY_NAME: usize = 500;
+const RECONCILE_INTERVAL: Duration = Duration::from_millis(700);
+/// Longer than a round, and longer than a transaction takes between reading its timestamp and committing.
+const LOOKBACK: Duration = Duration::from_secs(45);
+/// Longer than the look-back, so that a late round does not announce a message twice.
+pub const DEDUP_TTL: Duration = Duration::from_secs(120);
+const MAX_RESOLVED_ROWS: i64 = 10_000;
+/// Beyond this number a full resync is cheaper than single events.
+const MAX_INDIVIDUAL_EVENTS: usize = 500;
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn run(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
     }
-    let mut net = Net { hub, read_at: None };
+    let mut reconciler = Reconciler { hub, read_at: None };
     loop {
-        tokio::time::sleep(ROUND).await;
-        if net.hub.runs.live() > 0 {
-            letters::open(&net.hub);
+        tokio::time::sleep(RECONCILE_INTERVAL).await;
+        if reconciler.hub.runs.live() > 0 {
+            letters::process_pending(&reconciler.hub);
         }
-        if net.hub.wake.waited_for() > 0 || net.hub.news.is_heard() {
-            net.cast().await;
+        if reconciler.hub.waiters.message_count() > 0 || reconciler.hub.news.has_listeners() {
+            reconciler.reconcile().await;
         }
     }
 }
 
-struct Net {
+struct Reconciler {
     hub: Arc<Hub>,
-    /// When it was last read, if nothing went wrong since.
+    /// Time of the last successful read.
     read_at: Option<Timestamp>,
 }
 
-impl Net {
-    async fn cast(&mut self) {
+impl Reconciler {
+    async fn reconcile(&mut self) {
         let now = self.hub.store.clock().now();
-        // What became of a round that failed is for the next one.
-        let since = self.read_at.map_or(now, |read_at| read_at.min(now)).minus(WINDOW);
-        match self.hub.store.run(ResolvedSince { since, limit: MOST }).await {
+        // A failed round leaves `read_at` alone, so the next round covers its time too.
+        let since = self.read_at.map_or(now, |read_at| read_at.min(now)).minus(LOOKBACK);
+        match self
+            .hub
+            .store
+            .run(ResolvedSince {
+                since,
+                limit: MAX_RESOLVED_ROWS,
+            })
+            .await
+        {
             Ok(found) => {
                 self.read_at = Some(now);
-                let is_cut =
-                    found.len() >= usize::try_from(MOST).unwrap_or(usize::MAX) && now.since(since) > WINDOW * 2;
-                self.hub.was_resolved(found, is_cut);
+                let is_truncated = found.len() >= usize::try_from(MAX_RESOLVED_ROWS).unwrap_or(usize::MAX)
+                    && now.since(since) > LOOKBACK * 2;
+                self.hub.reconcile_resolved(found, is_truncated);
             }
-            Err(error) => tracing::warn!(%error, "what other hubs resolved could not be read"),
+            Err(error) => tracing::warn!(%error, "reconciliation with other hubs failed; retrying"),
         }
     }
 }
 
 impl Hub {
-    /// What the store says is over. Of what was heard of already nobody is told again.
-    fn was_resolved(self: &Arc<Self>, found: Vec<MessageId>, may_be_more: bool) {
-        let unheard: HashSet<MessageId> = found.into_iter().filter(|id| self.peers.resolved.note(id)).collect();
-        if unheard.is_empty() && !may_be_more {
+    /// Announces messages that the store has as resolved, leaving out those already announced here.
+    fn reconcile_resolved(self: &Arc<Self>, found: Vec<MessageId>, may_be_more: bool) {
+        let unseen: HashSet<MessageId> = found
+            .into_iter()
+            .filter(|id| self.cluster.notified.insert(id))
+            .collect();
+        if unseen.is_empty() && !may_be_more {
             return;
         }
-        self.runs_heard(&unheard);
-        if may_be_more || unheard.len() > MOST_BY_NAME {
-            self.look_again();
+        self.notify_runs(&unseen);
+        if may_be_more || unseen.len() > MAX_INDIVIDUAL_EVENTS {
+            self.resync_from_store();
         }
-        let is_told = unheard.len() <= MOST_BY_NAME;
-        for id in unheard {
-            self.terminals.end(&id);
-            self.wake.look(&id);
-            if is_told {
-                self.news.tell_here(Change::Resolved(id));
+        let is_individual = unseen.len() <= MAX_INDIVIDUAL_EVENTS;
+        for id in unseen {
+            self.cue_waiters.cue_ended(&id);
+            self.waiters.invalidate(&id);
+            if is_individual {
+                self.news.publish_local(LiveChange::Resolved(id));
             }
         }
     }
 
-    /// Which run asked does not matter: those that wait here know what for.
-    fn runs_heard(&self, resolved: &HashSet<MessageId>) {
+    /// Matches by pending ask: the runs in memory know which messages they wait for.
+    fn notify_runs(&self, resolved: &HashSet<MessageId>) {
         let now = self.store.clock().now();
         for run in self.runs.all() {
-            let waits_for: Vec<_> = run
+            let pending: Vec<_> = run
                 .lock()
                 .pending
                 .iter()
                 .map(|pending| pending.message_id.clone())
                 .collect();
-            let over = waits_for.iter().filter(|id| resolved.contains(id));
-            over.for_each(|id| run.resolved(id, now));
+            let ended = pending.iter().filter(|id| resolved.contains(id));
+            ended.for_each(|id| run.resolved(id, now));
         }
     }
 }

@@ -1,108 +1,108 @@
-//! What a hub remembers of letters: which of its own are to be answered, and which of others' it has in hand.
+//! Remote run commands in memory: replies this hub awaits, and commands of other hubs it has queued.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use countersign_store::ops::run::Letter;
+use countersign_store::ops::run::RemoteCommand;
 use tokio::sync::oneshot;
 
-use super::letters::Reply;
+use super::letters::CommandReply;
 
-/// Answers that came before anybody waited for them, also to letters of other hubs.
-const MOST_EARLY: usize = 256;
-/// Longer than a letter is good for.
-const REMEMBERED: Duration = Duration::from_secs(60);
+/// Replies that arrived before they were awaited, including replies to commands of other hubs.
+const MAX_EARLY_REPLIES: usize = 256;
+/// Longer than the TTL of a command.
+const HANDLED_TTL: Duration = Duration::from_secs(60);
 
 #[derive(Default)]
-pub struct Post {
-    sent: Mutex<Sent>,
-    received: Mutex<Received>,
+pub struct CommandTracker {
+    awaited: Mutex<AwaitedReplies>,
+    queued: Mutex<CommandQueues>,
 }
 
 #[derive(Default)]
-struct Sent {
-    expected: HashMap<i64, oneshot::Sender<Reply>>,
-    /// Whoever does what a letter says may be quicker than its writer hears of its number.
-    early: VecDeque<(i64, Reply)>,
+struct AwaitedReplies {
+    expected: HashMap<i64, oneshot::Sender<CommandReply>>,
+    /// The reply may arrive before the sender has learned the number of its command.
+    early: VecDeque<(i64, CommandReply)>,
 }
 
 #[derive(Default)]
-struct Received {
-    /// In hand or done.
-    known: HashMap<i64, Instant>,
-    /// Of each run that somebody deals with.
-    queues: HashMap<String, VecDeque<Letter>>,
+struct CommandQueues {
+    /// Queued or done.
+    handled: HashMap<i64, Instant>,
+    /// One queue per run that is being processed.
+    queues: HashMap<String, VecDeque<RemoteCommand>>,
 }
 
-impl Post {
-    pub fn expect(&self, letter: i64) -> oneshot::Receiver<Reply> {
+impl CommandTracker {
+    pub fn expect_reply(&self, command: i64) -> oneshot::Receiver<CommandReply> {
         let (reply, replied) = oneshot::channel();
-        let mut sent = self.sent();
-        sent.expected.retain(|_, waiting| !waiting.is_closed());
-        let early = sent.early.iter().position(|(number, _)| *number == letter);
-        match early.and_then(|place| sent.early.remove(place)) {
+        let mut awaited = self.awaited();
+        awaited.expected.retain(|_, waiting| !waiting.is_closed());
+        let early = awaited.early.iter().position(|(number, _)| *number == command);
+        match early.and_then(|index| awaited.early.remove(index)) {
             Some((_, early)) => drop(reply.send(early)),
-            None => drop(sent.expected.insert(letter, reply)),
+            None => drop(awaited.expected.insert(command, reply)),
         }
         replied
     }
 
-    /// Says whether it was written here.
-    pub fn answered(&self, letter: i64, reply: Reply) -> bool {
-        let mut sent = self.sent();
-        let Some(expected) = sent.expected.remove(&letter) else {
-            sent.early.truncate(MOST_EARLY - 1);
-            sent.early.push_front((letter, reply));
+    /// Returns true if the command was sent by this hub.
+    pub fn reply_arrived(&self, command: i64, reply: CommandReply) -> bool {
+        let mut awaited = self.awaited();
+        let Some(expected) = awaited.expected.remove(&command) else {
+            awaited.early.truncate(MAX_EARLY_REPLIES - 1);
+            awaited.early.push_front((command, reply));
             return false;
         };
-        // Nobody may wait any more.
+        // The waiting request may have timed out.
         let _ = expected.send(reply);
         true
     }
 
-    /// Gives the runs that nobody deals with so far: whoever is given them does.
-    pub fn take(&self, letters: Vec<Letter>) -> Vec<String> {
-        let mut received = self.received();
+    /// Returns the runs that had no queue before; the caller has to process them.
+    pub fn enqueue(&self, commands: Vec<RemoteCommand>) -> Vec<String> {
+        let mut queued = self.queued();
         let now = Instant::now();
         let mut idle = Vec::new();
-        received
-            .known
-            .retain(|_, since| now.saturating_duration_since(*since) < REMEMBERED);
-        for letter in letters {
-            if received.known.insert(letter.number, now).is_some() {
+        queued
+            .handled
+            .retain(|_, since| now.saturating_duration_since(*since) < HANDLED_TTL);
+        for command in commands {
+            if queued.handled.insert(command.number, now).is_some() {
                 continue;
             }
-            let run_id = letter.run_id.clone();
-            if !received.queues.contains_key(&run_id) {
+            let run_id = command.run_id.clone();
+            if !queued.queues.contains_key(&run_id) {
                 idle.push(run_id.clone());
             }
-            received.queues.entry(run_id).or_default().push_back(letter);
+            queued.queues.entry(run_id).or_default().push_back(command);
         }
         idle
     }
 
-    /// After the last one nobody deals with the run any more.
-    pub fn next(&self, run_id: &str) -> Option<Letter> {
-        let mut received = self.received();
-        let next = received.queues.get_mut(run_id).and_then(VecDeque::pop_front);
+    /// Returns `None` after the last command, which also ends the processing of this run.
+    pub fn next(&self, run_id: &str) -> Option<RemoteCommand> {
+        let mut queued = self.queued();
+        let next = queued.queues.get_mut(run_id).and_then(VecDeque::pop_front);
         if next.is_none() {
-            received.queues.remove(run_id);
+            queued.queues.remove(run_id);
         }
         next
     }
 
-    /// It is not this hub's to do, unless the run comes back.
-    pub fn give_back(&self, letter: i64) {
-        self.received().known.remove(&letter);
+    /// Forgets a command that another hub has to execute; it may come back with the run.
+    pub fn give_back(&self, command: i64) {
+        self.queued().handled.remove(&command);
     }
 
-    fn sent(&self) -> MutexGuard<'_, Sent> {
-        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
+    fn awaited(&self) -> MutexGuard<'_, AwaitedReplies> {
+        self.awaited.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn received(&self) -> MutexGuard<'_, Received> {
-        self.received.lock().unwrap_or_else(PoisonError::into_inner)
+    fn queued(&self) -> MutexGuard<'_, CommandQueues> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -110,8 +110,8 @@ impl Post {
 mod tests {
     use super::*;
 
-    fn letter(number: i64, run_id: &str) -> Letter {
-        Letter {
+    fn command(number: i64, run_id: &str) -> RemoteCommand {
+        RemoteCommand {
             number,
             run_id: run_id.to_owned(),
             body: String::new(),
@@ -120,38 +120,39 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_heard_however_quick_it_is() {
-        let post = Post::default();
-        assert!(!post.answered(1, Reply::Done));
-        assert_eq!(post.expect(1).try_recv(), Ok(Reply::Done));
-        let mut replied = post.expect(2);
-        assert!(post.answered(2, Reply::Undone));
-        assert_eq!(replied.try_recv(), Ok(Reply::Undone));
-        assert!((10..2000).all(|number| !post.answered(number, Reply::Done)));
-        assert_eq!(post.sent().early.len(), MOST_EARLY);
+    fn a_reply_that_arrives_early_is_kept() {
+        let tracker = CommandTracker::default();
+        assert!(!tracker.reply_arrived(1, CommandReply::Done));
+        assert_eq!(tracker.expect_reply(1).try_recv(), Ok(CommandReply::Done));
+        let mut replied = tracker.expect_reply(2);
+        assert!(tracker.reply_arrived(2, CommandReply::Undone));
+        assert_eq!(replied.try_recv(), Ok(CommandReply::Undone));
+        assert!((10..2000).all(|number| !tracker.reply_arrived(number, CommandReply::Done)));
+        assert_eq!(tracker.awaited().early.len(), MAX_EARLY_REPLIES);
     }
 
     #[test]
-    fn letters_are_dealt_with_once_and_in_order_and_one_run_does_not_wait_for_another() {
-        let post = Post::default();
+    fn commands_run_once_and_in_order_and_runs_do_not_wait_for_each_other() {
+        let tracker = CommandTracker::default();
         assert_eq!(
-            post.take(vec![letter(1, "a"), letter(2, "b"), letter(3, "a")]),
+            tracker.enqueue(vec![command(1, "a"), command(2, "b"), command(3, "a")]),
             ["a", "b"]
         );
         assert!(
-            post.take(vec![letter(1, "a"), letter(3, "a"), letter(4, "a")])
+            tracker
+                .enqueue(vec![command(1, "a"), command(3, "a"), command(4, "a")])
                 .is_empty()
         );
         let numbers = |run_id| {
-            std::iter::from_fn(|| post.next(run_id))
-                .map(|letter| letter.number)
+            std::iter::from_fn(|| tracker.next(run_id))
+                .map(|command| command.number)
                 .collect::<Vec<_>>()
         };
         assert_eq!(numbers("a"), [1, 3, 4]);
-        assert_eq!(post.take(vec![letter(4, "a"), letter(5, "a")]), ["a"]);
+        assert_eq!(tracker.enqueue(vec![command(4, "a"), command(5, "a")]), ["a"]);
         assert_eq!((numbers("a"), numbers("b")), (vec![5], vec![2]));
-        post.give_back(5);
-        assert_eq!(post.take(vec![letter(4, "a"), letter(5, "a")]), ["a"]);
+        tracker.give_back(5);
+        assert_eq!(tracker.enqueue(vec![command(4, "a"), command(5, "a")]), ["a"]);
         assert_eq!(numbers("a"), [5]);
     }
 }

@@ -3,49 +3,49 @@ use std::sync::Arc;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 
-use super::known::Known;
-use super::net::KNOWN_FOR;
-use super::post::Post;
+use super::known::DedupWindow;
+use super::net::DEDUP_TTL;
+use super::post::CommandTracker;
 use super::signal::Signal;
 
-pub struct Peers {
+pub struct Cluster {
     store: Arc<Store>,
-    pub(super) letters: Post,
-    /// What is over and was told here.
-    pub(super) resolved: Known,
+    pub(super) commands: CommandTracker,
+    /// Resolved messages that were already announced on this hub.
+    pub(super) notified: DedupWindow,
 }
 
-impl Peers {
+impl Cluster {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        let letters = Post::default();
-        let resolved = Known::for_at_least(KNOWN_FOR);
+        let commands = CommandTracker::default();
+        let notified = DedupWindow::with_ttl(DEDUP_TTL);
         Arc::new(Self {
             store,
-            letters,
-            resolved,
+            commands,
+            notified,
         })
     }
 
-    /// Whether it was not told here before that a message is over. Without peers nobody else could have.
-    pub fn is_news(&self, resolved: &MessageId) -> bool {
-        self.store.bus().is_none() || self.resolved.note(resolved)
+    /// Returns true if the resolution of this message was not announced here before. Always true on an unshared store.
+    pub fn is_first_notice(&self, notified: &MessageId) -> bool {
+        self.store.bus().is_none() || self.notified.insert(notified)
     }
 
-    /// Call it after the commit. Never waits and never fails; without peers it costs nothing.
-    pub fn say(&self, signal: impl FnOnce() -> Signal) {
+    /// Call this after the commit. It never blocks and never fails, and costs nothing on an unshared store.
+    pub fn publish(&self, signal: impl FnOnce() -> Signal) {
         if let Some(bus) = self.store.bus() {
-            bus.say(signal().text(&self.store.node()));
+            bus.publish(signal().text(&self.store.node()));
         }
     }
 
-    /// Every hub is to look at everything, this one too.
-    pub fn say_everything(&self) {
+    /// Makes every hub resync, this one included.
+    pub fn publish_resync(&self) {
         if let Some(bus) = self.store.bus() {
-            bus.say_everything();
+            bus.publish_gap();
         }
     }
 
-    /// What was said so far is sent, or it takes too long.
+    /// Waits until all published signals are sent, or a timeout.
     pub async fn flush(&self) {
         if let Some(bus) = self.store.bus() {
             bus.flush().await;

@@ -1,67 +1,67 @@
-//! What hubs say to each other: which of the things they remember has changed. Nothing of what people or agents said.
+//! Signals between hubs: ids of changed things, never the content of messages.
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::letters::Reply;
-use crate::inbox::news::Change;
+use super::letters::CommandReply;
+use crate::inbox::news::LiveChange;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Signal {
-    Changed(Change),
-    /// A message is over; one that a run asked names it.
+    Changed(LiveChange),
+    /// A message was resolved; an ask of a run also names the run.
     Resolved {
         id: MessageId,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         run: Option<String>,
     },
-    /// A credential may have ended.
+    /// A credential may have been revoked.
     Credentials,
-    /// Somebody waits for a cue here, or will in a moment.
+    /// A client of this hub waits for a cue, or will in a moment.
     Here {
         id: MessageId,
-        kind: Kind,
+        kind: CueKind,
         since: Timestamp,
         held: bool,
     },
-    /// Nobody does any more.
+    /// The last client that waited for this cue has left.
     Away {
         id: MessageId,
         at: Timestamp,
         broken: bool,
     },
-    /// Somebody was expected and will not come: there is no such cue, or it is over.
+    /// An announced waiter will not come: the cue does not exist or has ended.
     NoCue(MessageId),
-    /// Something of a run was stored.
+    /// A run has stored new events.
     Advanced(String),
-    /// Somebody wrote to a run.
+    /// A remote run command was stored.
     Letter,
-    /// What became of a letter.
+    /// The reply to a remote run command.
     Answered {
         letter: i64,
-        reply: Reply,
+        reply: CommandReply,
     },
-    /// Another hub is no more.
+    /// Another node was removed because its lease ran out.
     Gone(String),
-    /// Whoever has something that is in memory only is to say it again.
+    /// Asks every hub to publish its memory-only state again.
     Hello,
 }
 
-/// The id of a node is as long in every word.
-const NODE: usize = 16;
+/// Every signal starts with the id of its node, which has a fixed length.
+const NODE_ID_LENGTH: usize = 16;
 
 impl Signal {
     pub fn text(&self, node: &str) -> String {
-        // There is nothing in it that JSON could not say.
+        // Serialization cannot fail: the type has no map and no foreign value.
         format!("{node}{}", serde_json::to_string(self).unwrap_or_default())
     }
 
-    /// Who says it, and what. Nothing for a word that a later version says.
+    /// Returns the sending node and the signal, or `None` for a signal of a later version.
     pub fn read(text: &str) -> Option<(&str, Self)> {
-        let (node, signal) = text.split_at_checked(NODE)?;
+        let (node, signal) = text.split_at_checked(NODE_ID_LENGTH)?;
         Some((node, serde_json::from_str(signal).ok()?))
     }
 }
@@ -73,11 +73,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_said_is_heard() {
+    fn a_signal_survives_the_round_trip() {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         for signal in [
-            Signal::Changed(Change::Opened(id.clone())),
-            Signal::Changed(Change::Run("r".to_owned())),
+            Signal::Changed(LiveChange::Opened(id.clone())),
+            Signal::Changed(LiveChange::Run("r".to_owned())),
             Signal::Resolved {
                 id: id.clone(),
                 run: None,
@@ -89,7 +89,7 @@ mod tests {
             Signal::Credentials,
             Signal::Here {
                 id: id.clone(),
-                kind: Kind::Pause,
+                kind: CueKind::Pause,
                 since: Timestamp::from_millis(7),
                 held: true,
             },
@@ -101,7 +101,7 @@ mod tests {
             Signal::NoCue(id),
             Signal::Answered {
                 letter: 7,
-                reply: Reply::Done,
+                reply: CommandReply::Done,
             },
             Signal::Gone("fedcba9876543210".to_owned()),
         ] {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_of_ours_is_not_heard() {
+    fn an_unknown_signal_is_ignored() {
         for text in [
             "",
             "short",

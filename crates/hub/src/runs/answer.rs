@@ -1,64 +1,72 @@
-//! An answer that comes through the socket. It is decided where every other answer is; here is only found out to what.
+//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other answer.
 
 use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
-use countersign_store::model::Application;
+use countersign_store::model::ApplyOutcome;
 
-use super::pending::Wanted;
-use super::refusal::Refusal;
+use super::pending::AskSelector;
+use super::refusal::RunRefusal;
 use crate::app::Hub;
 
 impl Hub {
-    /// Silence is success: whoever follows the run hears how it goes on.
-    pub async fn answer_run(&self, run_id: &str, wanted: Wanted<'_>, text: &str, actor: Actor) -> Result<(), Refusal> {
+    /// Success sends no reply: followers of the run see it continue.
+    pub async fn answer_run(
+        &self,
+        run_id: &str,
+        selector: AskSelector<'_>,
+        text: &str,
+        actor: Actor,
+    ) -> Result<(), RunRefusal> {
         let run = self.runs.get(run_id);
-        let mut pending = run.as_ref().and_then(|run| run.pending(wanted));
-        let is_hearsay = pending.is_none() || run.is_some_and(|run| run.is_elsewhere());
+        let mut pending = run.as_ref().and_then(|run| run.pending(selector));
+        let may_be_stale = pending.is_none() || run.is_some_and(|run| run.is_remote());
         if pending.is_none() {
-            pending = self.pending_elsewhere(run_id, wanted).await?;
+            pending = self.pending_in_shared_store(run_id, selector).await?;
         }
         let Some(mut asked) = pending else {
-            return Err(not_pending(run_id, wanted));
+            return Err(not_pending(run_id, selector));
         };
         let command = Command::Resolve {
             actor,
             verdict: Verdict::Answered(text.into()),
             comment: None,
         };
-        let mut decided = self.decide(&asked.message_id, command.clone()).await?;
-        // What another hub asked next may not have been heard here yet.
-        while is_hearsay
-            && matches!(decided, Application::Rejected(Rejection::AlreadyTerminal { .. }))
-            && let Some(next) = self.pending_elsewhere(run_id, wanted).await?
+        let mut decided = self.apply_command(&asked.message_id, command.clone()).await?;
+        // The next ask of another hub's run may not be known here yet.
+        while may_be_stale
+            && matches!(decided, ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }))
+            && let Some(next) = self.pending_in_shared_store(run_id, selector).await?
             && next.message_id != asked.message_id
         {
             asked = next;
-            decided = self.decide(&asked.message_id, command.clone()).await?;
+            decided = self.apply_command(&asked.message_id, command.clone()).await?;
         }
         match decided {
-            Application::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
-            Application::Rejected(Rejection::NotAuthorized(actor)) => {
-                let message = format!("{actor} is not among those who may answer this; it was asked before they could");
-                Err(Refusal::new("NOT_AUTHORIZED", message))
+            ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
+            ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => {
+                let message = format!(
+                    "{actor} is not a resolver of this ask; only the people who could resolve when it was asked may answer"
+                );
+                Err(RunRefusal::new("NOT_AUTHORIZED", message))
             }
-            // Somebody was first, or its time was over.
-            Application::Resolved(_) | Application::Rejected(_) | Application::Gone | Application::NotFound => {
-                Err(not_pending(run_id, wanted))
+            // Another answer won the race, or the ask expired.
+            ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
+                Err(not_pending(run_id, selector))
             }
         }
     }
 }
 
-fn not_pending(run_id: &str, wanted: Wanted<'_>) -> Refusal {
-    match wanted {
-        Wanted::Input { agent_name, .. } => {
+fn not_pending(run_id: &str, selector: AskSelector<'_>) -> RunRefusal {
+    match selector {
+        AskSelector::Input { agent_name, .. } => {
             let message = format!("No pending input request for run {run_id} agent {agent_name}");
-            Refusal::new("NO_PENDING_INPUT", message)
+            RunRefusal::new("NO_PENDING_INPUT", message)
         }
-        Wanted::Permission { id } => Refusal::new(
+        AskSelector::Permission { id } => RunRefusal::new(
             "NO_PENDING_PERMISSION",
             format!("No pending permission request {id} for run {run_id}"),
         ),
-        Wanted::Question { id } => Refusal::new(
+        AskSelector::Question { id } => RunRefusal::new(
             "NO_PENDING_QUESTION",
             format!("No pending question request {id} for run {run_id}"),
         ),

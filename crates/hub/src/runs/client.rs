@@ -1,4 +1,4 @@
-//! One connection: what waits to be sent to it, and which runs it follows. Whoever has something for it never waits.
+//! One connection: its send queue, and the runs it follows. Pushing to the queue never blocks.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,32 +6,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use axum::extract::ws::Utf8Bytes;
 use tokio::sync::Notify;
 
-use super::ring::is_worth_a_pass;
+use super::ring::is_worth_a_sweep;
 
-const MOST_FRAMES: usize = 20_000;
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+const MAX_QUEUED_FRAMES: usize = 20_000;
+const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;
 /// Runs one connection may follow at once.
-pub const MOST_FOLLOWED: usize = 20_000;
+pub const MAX_FOLLOWED_RUNS: usize = 20_000;
 
-pub struct Client {
+pub struct RunClient {
     pub number: u64,
     queue: Mutex<Queue>,
-    bell: Notify,
-    /// Rings when even a write under way is to be given up.
-    alarm: Notify,
+    wakeup: Notify,
+    /// Notified when even a write in progress has to be abandoned.
+    abort: Notify,
     followed: Mutex<HashSet<String>>,
 }
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<QueuedFrame>,
     bytes: usize,
-    /// How many of those that wait streamed.
+    /// Number of queued frames that may be dropped.
     droppable: usize,
     close: Option<Close>,
 }
 
-struct Waiting {
+struct QueuedFrame {
     text: Utf8Bytes,
     is_droppable: bool,
 }
@@ -39,13 +39,13 @@ struct Waiting {
 /// Why the hub ends a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Close {
-    /// The hub stops. What waits is sent before.
+    /// The hub stops. Queued frames are sent first.
     ShuttingDown,
-    /// It reads too slowly, and what waits for it is more than the hub keeps.
+    /// The client reads too slowly and its queue is full.
     TooSlow,
-    /// Its token has ended, or its person may not do this any more.
+    /// The token was revoked, or its person lost the permission.
     NotAllowed,
-    /// Nothing was heard of it for too long.
+    /// The client sent nothing for too long.
     Silent,
 }
 
@@ -69,86 +69,86 @@ impl Close {
     }
 }
 
-/// What to do next for a connection.
+/// The next thing to do for a connection.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Next {
+pub enum ClientAction {
     Send(Utf8Bytes),
     Close(Close),
 }
 
-impl Client {
+impl RunClient {
     pub fn new(number: u64) -> Self {
         Self {
             number,
             queue: Mutex::default(),
-            bell: Notify::new(),
-            alarm: Notify::new(),
+            wakeup: Notify::new(),
+            abort: Notify::new(),
             followed: Mutex::default(),
         }
     }
 
-    /// When there is too much, what streams is left out; when there still is, the connection ends.
+    /// A full queue drops its streamed frames; if that is not enough, the connection is closed.
     pub fn push(&self, text: Utf8Bytes, is_droppable: bool) {
         let mut queue = self.lock();
         if queue.close.is_some() {
             return;
         }
         queue.add(text, is_droppable);
-        if queue.is_over() && is_droppable && !is_worth_a_pass(queue.droppable, queue.waiting.len()) {
-            queue.take_back();
+        if queue.is_over() && is_droppable && !is_worth_a_sweep(queue.droppable, queue.waiting.len()) {
+            queue.drop_newest();
         } else if queue.is_over() {
-            queue.drop_what_streams();
+            queue.drop_streamed();
         }
         if queue.is_over() {
             *queue = Queue {
                 close: Some(Close::TooSlow),
                 ..Queue::default()
             };
-            self.alarm.notify_one();
+            self.abort.notify_one();
         }
         drop(queue);
-        self.bell.notify_one();
+        self.wakeup.notify_one();
     }
 
     pub fn close(&self, close: Close) {
         let mut queue = self.lock();
         queue.close.get_or_insert(close);
         drop(queue);
-        self.bell.notify_one();
-        self.alarm.notify_one();
+        self.wakeup.notify_one();
+        self.abort.notify_one();
     }
 
-    /// For the one task that writes.
-    pub async fn next(&self) -> Next {
+    /// Waits for the next action. Only the writing task calls this.
+    pub async fn next(&self) -> ClientAction {
         loop {
             if let Some(next) = self.lock().next() {
                 return next;
             }
-            self.bell.notified().await;
+            self.wakeup.notified().await;
         }
     }
 
-    /// When the connection is to end at once, whether or not the other end reads.
-    pub async fn cut(&self) -> Close {
+    /// Waits until the connection has to end at once, whether or not the client reads.
+    pub async fn aborted(&self) -> Close {
         loop {
             match self.lock().close {
                 Some(close @ (Close::TooSlow | Close::NotAllowed | Close::Silent)) => return close,
                 Some(Close::ShuttingDown) | None => {}
             }
-            self.alarm.notified().await;
+            self.abort.notified().await;
         }
     }
 
-    /// Says whether there is room for it.
+    /// Returns false if the client already follows too many runs.
     pub fn follow(&self, run_id: &str) -> bool {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.contains(run_id) || (followed.len() < MOST_FOLLOWED && followed.insert(run_id.to_owned()))
+        followed.contains(run_id) || (followed.len() < MAX_FOLLOWED_RUNS && followed.insert(run_id.to_owned()))
     }
 
-    /// Whether it may follow this one too.
-    pub fn has_room_for(&self, run_id: &str) -> bool {
+    /// True if the client follows this run already or may follow one more.
+    pub fn can_follow(&self, run_id: &str) -> bool {
         let followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
-        followed.len() < MOST_FOLLOWED || followed.contains(run_id)
+        followed.len() < MAX_FOLLOWED_RUNS || followed.contains(run_id)
     }
 
     pub fn unfollow(&self, run_id: &str) {
@@ -169,42 +169,42 @@ impl Client {
 
 impl Queue {
     fn is_over(&self) -> bool {
-        // One alone says nothing about its reader, however long it is.
-        self.waiting.len() > MOST_FRAMES || (self.waiting.len() > 1 && self.bytes > MOST_BYTES)
+        // A single long frame does not make its reader slow.
+        self.waiting.len() > MAX_QUEUED_FRAMES || (self.waiting.len() > 1 && self.bytes > MAX_QUEUED_BYTES)
     }
 
     fn add(&mut self, text: Utf8Bytes, is_droppable: bool) {
         self.bytes += text.len();
         self.droppable += usize::from(is_droppable);
-        self.waiting.push_back(Waiting { text, is_droppable });
+        self.waiting.push_back(QueuedFrame { text, is_droppable });
     }
 
-    fn take_back(&mut self) {
+    fn drop_newest(&mut self) {
         let newest = self.waiting.pop_back();
         self.forget(newest.as_ref());
     }
 
-    fn forget(&mut self, waiting: Option<&Waiting>) {
+    fn forget(&mut self, waiting: Option<&QueuedFrame>) {
         self.bytes -= waiting.map_or(0, |waiting| waiting.text.len());
         self.droppable -= usize::from(waiting.is_some_and(|waiting| waiting.is_droppable));
     }
 
-    fn drop_what_streams(&mut self) {
+    fn drop_streamed(&mut self) {
         self.droppable = 0;
         self.waiting.retain(|waiting| !waiting.is_droppable);
         self.bytes = self.waiting.iter().map(|waiting| waiting.text.len()).sum();
     }
 
-    fn next(&mut self) -> Option<Next> {
+    fn next(&mut self) -> Option<ClientAction> {
         if let Some(oldest) = self.waiting.pop_front() {
             self.forget(Some(&oldest));
             if self.waiting.is_empty() {
-                // A burst does not stay with a connection that is quiet again.
+                // Frees the memory of a burst.
                 self.waiting = VecDeque::new();
             }
-            return Some(Next::Send(oldest.text));
+            return Some(ClientAction::Send(oldest.text));
         }
-        self.close.map(Next::Close)
+        self.close.map(ClientAction::Close)
     }
 }
 
@@ -214,38 +214,41 @@ mod tests {
 
     use super::*;
 
-    fn sent(client: &Client) -> Vec<String> {
+    fn sent(client: &RunClient) -> Vec<String> {
         let next = || match client.next().now_or_never() {
-            Some(Next::Send(text)) => Some(text.to_string()),
-            Some(Next::Close(_)) | None => None,
+            Some(ClientAction::Send(text)) => Some(text.to_string()),
+            Some(ClientAction::Close(_)) | None => None,
         };
         std::iter::from_fn(next).collect()
     }
 
     #[test]
-    fn everything_goes_out_in_its_order_and_the_close_comes_last() {
-        let client = Client::new(1);
+    fn frames_go_out_in_order_and_the_close_comes_last() {
+        let client = RunClient::new(1);
         client.push("a".into(), false);
         client.push("b".into(), true);
         client.close(Close::ShuttingDown);
         client.push("c".into(), false);
         assert_eq!(sent(&client), ["a", "b"]);
-        assert_eq!(client.next().now_or_never(), Some(Next::Close(Close::ShuttingDown)));
+        assert_eq!(
+            client.next().now_or_never(),
+            Some(ClientAction::Close(Close::ShuttingDown))
+        );
     }
 
     #[test]
-    fn of_a_slow_client_what_streams_is_left_out_first() {
-        let client = Client::new(1);
+    fn a_slow_client_loses_streamed_frames_first() {
+        let client = RunClient::new(1);
         client.push("first".into(), false);
-        (0..MOST_FRAMES).for_each(|_| client.push("stream".into(), true));
+        (0..MAX_QUEUED_FRAMES).for_each(|_| client.push("stream".into(), true));
         client.push("last".into(), false);
         assert_eq!(sent(&client), ["first", "last"]);
     }
 
     #[test]
-    fn a_stream_that_meets_a_full_queue_is_left_out_itself() {
-        let client = Client::new(1);
-        (1..MOST_FRAMES).for_each(|_| client.push("event".into(), false));
+    fn a_streamed_frame_is_dropped_when_the_queue_is_full() {
+        let client = RunClient::new(1);
+        (1..MAX_QUEUED_FRAMES).for_each(|_| client.push("event".into(), false));
         ["one", "two", "three"]
             .into_iter()
             .for_each(|text| client.push(text.into(), true));
@@ -255,35 +258,35 @@ mod tests {
         let sent = sent(&client);
         assert_eq!(
             (sent.len(), sent.last().map(String::as_str)),
-            (MOST_FRAMES, Some("last"))
+            (MAX_QUEUED_FRAMES, Some("last"))
         );
         let queue = client.lock();
         assert_eq!((queue.droppable, queue.bytes), (0, 0));
     }
 
     #[test]
-    fn a_client_that_does_not_read_at_all_is_sent_away() {
-        let client = Client::new(1);
-        (0..=MOST_FRAMES).for_each(|_| client.push("event".into(), false));
-        assert_eq!(client.next().now_or_never(), Some(Next::Close(Close::TooSlow)));
-        let client = Client::new(2);
-        (0..3).for_each(|_| client.push("x".repeat(MOST_BYTES / 2).into(), false));
-        assert_eq!(client.next().now_or_never(), Some(Next::Close(Close::TooSlow)));
+    fn a_client_that_does_not_read_is_closed() {
+        let client = RunClient::new(1);
+        (0..=MAX_QUEUED_FRAMES).for_each(|_| client.push("event".into(), false));
+        assert_eq!(client.next().now_or_never(), Some(ClientAction::Close(Close::TooSlow)));
+        let client = RunClient::new(2);
+        (0..3).for_each(|_| client.push("x".repeat(MAX_QUEUED_BYTES / 2).into(), false));
+        assert_eq!(client.next().now_or_never(), Some(ClientAction::Close(Close::TooSlow)));
     }
 
     #[test]
-    fn one_message_of_any_length_goes_out() {
-        let client = Client::new(1);
-        client.push("x".repeat(MOST_BYTES + 1).into(), false);
+    fn a_single_long_frame_goes_out() {
+        let client = RunClient::new(1);
+        client.push("x".repeat(MAX_QUEUED_BYTES + 1).into(), false);
         assert_eq!(sent(&client).len(), 1);
         client.push("x".into(), false);
         assert_eq!(sent(&client), ["x"]);
     }
 
     #[test]
-    fn a_client_follows_so_many_runs_and_no_more() {
-        let client = Client::new(1);
-        assert!((0..MOST_FOLLOWED).all(|run| client.follow(&run.to_string())));
+    fn a_client_follows_a_bounded_number_of_runs() {
+        let client = RunClient::new(1);
+        assert!((0..MAX_FOLLOWED_RUNS).all(|run| client.follow(&run.to_string())));
         assert!(!client.follow("one more") && client.follow("7"));
         client.unfollow("7");
         assert!(client.follow("one more"));

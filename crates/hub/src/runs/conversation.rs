@@ -1,19 +1,19 @@
-//! What was said in a run so far, as the store has it.
+//! The conversation of a run, rebuilt from stored records and inputs.
 
 use std::collections::HashSet;
 
-use countersign_protocol::runs::{Conversation, Input, Record, Reply};
+use countersign_protocol::runs::{Conversation, Record, RunInput, RunReply};
 
-use super::plan::Plan;
+use super::plan::RunPlan;
 
-/// A record that is not kept any more is not named either.
-pub fn conversation(records: &[String], inputs: Vec<Input>) -> Conversation {
+/// Drops references to records that retention has removed.
+pub fn conversation(records: &[String], inputs: Vec<RunInput>) -> Conversation {
     let records: Vec<Record> = records
         .iter()
         .filter_map(|text| serde_json::from_str(text).ok())
         .collect();
     let known: HashSet<&str> = records.iter().map(|record| record.id.as_str()).collect();
-    let named = |input: Input| Input {
+    let named = |input: RunInput| RunInput {
         before_record_id: input.before_record_id.filter(|id| known.contains(id.as_str())),
         text: input.text,
     };
@@ -21,8 +21,8 @@ pub fn conversation(records: &[String], inputs: Vec<Input>) -> Conversation {
     Conversation { inputs, records }
 }
 
-pub fn run_prepared(run_id: &str, plan: &Plan, conversation: Conversation) -> Reply {
-    Reply::RunPrepared {
+pub fn run_prepared(run_id: &str, plan: &RunPlan, conversation: Conversation) -> RunReply {
+    RunReply::RunPrepared {
         run_id: run_id.to_owned(),
         strategy_name: plan.strategy.name.clone(),
         agents: plan.strategy.agent_names(),

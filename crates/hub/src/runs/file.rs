@@ -1,17 +1,17 @@
-//! Reading a strategy from this machine's files, with the system prompts that are files of their own.
+//! Reading a strategy from a local file, including system prompts stored in files of their own.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use countersign_protocol::runs::strategy::{self, AgentKind, Format, MAX_BYTES, Strategy};
+use countersign_protocol::runs::strategy::{self, AgentKind, MAX_BYTES, Strategy, StrategyFormat};
 
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
-/// Of all agents together: the strategy is stored and read again with every prompt in it.
+/// Bound over all agents: the strategy is stored and loaded with every prompt in it.
 const MAX_PROMPTS_BYTES: usize = 2 * 1024 * 1024;
 const MAX_PATH_BYTES: usize = 4096;
 
-/// A relative path counts from `base`. The error is a sentence of the wire.
+/// A relative path is resolved against `base`. The error text goes to the client.
 pub async fn load(path: String, base: PathBuf) -> Result<Strategy, String> {
     let loaded = tokio::task::spawn_blocking(move || load_now(&path, &base)).await;
     loaded.unwrap_or_else(|error| Err(format!("The strategy could not be read: {error}")))
@@ -21,7 +21,7 @@ fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
     let file = base.join(path);
     let not_found = |why: io::Error| format!("Strategy file not found: {path} - {why}");
     let invalid = |why: &str| format!("Strategy validation failed:\n  - file: {why}");
-    let Some(format) = Format::of_path(path) else {
+    let Some(format) = StrategyFormat::of_path(path) else {
         return Err(invalid("its name must end in .json, .jsonc, .yaml or .yml"));
     };
     let bytes = read(&file, MAX_BYTES).map_err(not_found)?;
@@ -54,7 +54,7 @@ fn read_prompts(strategy: &mut Strategy, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The text itself, or what is in the file it names. Words that only end like a file's name stay words.
+/// Returns the text itself, or the content of the file it names. A text with spaces that only ends like a file name is text.
 fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
     let is_named = prompt.len() <= MAX_PATH_BYTES && (prompt.ends_with(".txt") || prompt.ends_with(".md"));
     if !is_named || prompt.contains('\n') {
@@ -68,7 +68,7 @@ fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
     }
 }
 
-/// Nothing if it is longer. Only of a plain file: reading another thing may never end.
+/// Returns `None` if the file is longer than `most`. Only regular files are read: a pipe or device may never end.
 fn read(file: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
@@ -82,7 +82,7 @@ fn read(file: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
 mod tests {
     use super::*;
 
-    /// A directory of its own, gone with the test.
+    /// A temporary directory, removed with the test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn all_prompts_together_have_a_bound() {
+    fn the_total_size_of_prompts_is_bounded() {
         let folder = Folder::new("sum");
         folder.write("long.txt", vec![b'x'; MAX_PROMPT_BYTES]);
         for (agents, fits) in [(8, true), (9, false)] {

@@ -2,18 +2,18 @@ use axum::extract::ws::Utf8Bytes;
 use countersign_protocol::runs::{Event, mark_resolved};
 use countersign_store::ops::run::StoredEvent;
 
-/// One event of a run as its subscribers get it. Everybody shares the bytes.
+/// One serialized event of a run. All subscribers share the bytes.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct EventFrame {
     pub seq: u64,
     pub text: Utf8Bytes,
-    /// Whoever is slow may miss it.
+    /// May be dropped for a slow client.
     pub is_droppable: bool,
-    /// It wants an answer.
+    /// The event asks for an answer.
     pub is_ask: bool,
 }
 
-impl Frame {
+impl EventFrame {
     pub fn of(event: &Event, seq: u64, text: impl Into<Utf8Bytes>) -> Self {
         let is_ask = is_ask(event.kind());
         Self {
@@ -24,14 +24,14 @@ impl Frame {
         }
     }
 
-    /// For somebody who hears of it after it was answered.
+    /// The frame of an ask that was answered before this subscriber joined.
     pub fn resolved(&self) -> Utf8Bytes {
         mark_resolved(&self.text).into()
     }
 }
 
-/// What is stored is never dropped for somebody slow.
-impl From<StoredEvent> for Frame {
+/// Stored events are never dropped for a slow client.
+impl From<StoredEvent> for EventFrame {
     fn from(event: StoredEvent) -> Self {
         let is_ask = is_ask(&event.kind);
         Self {

@@ -1,78 +1,80 @@
-//! Beginning to follow a run, without a gap and without anything twice: who joins is noted, and gets what was told before,
-//! under one lock.
+//! Subscribing to a run without gaps or duplicates: the follower is registered and gets its replay under one lock.
 
 use std::sync::Arc;
 
 use axum::extract::ws::Utf8Bytes;
 
-use super::client::Client;
-use super::frame::Frame;
-use super::run::{Follower, Run, RunState, Stage};
+use super::client::RunClient;
+use super::frame::EventFrame;
+use super::run::{RunFollower, RunStage, TrackedRun, TrackedRunState};
 
-/// What somebody wants who begins to follow a run.
+/// A request to follow a run.
 #[derive(Default)]
-pub struct Joining {
-    /// All that was told behind this number comes first.
+pub struct Subscription {
+    /// Replay everything after this seq first.
     pub after: Option<u64>,
     pub extensions: bool,
-    /// Sent before anything else.
+    /// Frames sent before anything else.
     pub first: Vec<Utf8Bytes>,
-    /// How many records the first of it knows of, where that matters.
+    /// Number of records that `first` includes, where that matters.
     pub records: Option<u64>,
-    /// From the store, where it is not in memory any more.
-    pub earlier: Vec<Frame>,
-    /// The number up to which `earlier` has everything.
+    /// Events read from the store, because they are no longer in memory.
+    pub earlier: Vec<EventFrame>,
+    /// `earlier` is complete up to this seq.
     pub earlier_to: u64,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Joined {
+pub enum SubscribeOutcome {
     Done,
-    /// What was told up to this number is in the store and not in memory.
+    /// Events up to this seq are only in the store.
     Missing {
         up_to: u64,
     },
-    /// More records have come than the first of it knows of.
+    /// New records were added since `first` was built.
     Stale,
-    /// This client follows too many.
+    /// The client follows too many runs.
     TooMany,
-    /// The run is not here any more, and may be found again.
+    /// This entry was dropped from memory; look the run up again.
     Gone,
 }
 
-impl Run {
-    pub fn join(&self, client: &Arc<Client>, joining: &Joining) -> Joined {
+impl TrackedRun {
+    pub fn subscribe(&self, client: &Arc<RunClient>, subscription: &Subscription) -> SubscribeOutcome {
         let mut state = self.lock();
-        if matches!(state.stage, Stage::Forgotten) {
-            return Joined::Gone;
+        if matches!(state.stage, RunStage::Forgotten) {
+            return SubscribeOutcome::Gone;
         }
-        if joining.records.is_some_and(|records| records != state.records) {
-            return Joined::Stale;
+        if subscription.records.is_some_and(|records| records != state.records) {
+            return SubscribeOutcome::Stale;
         }
-        if let Some(after) = joining.after {
-            let up_to = state.ring.floor();
-            if up_to > after.max(joining.earlier_to) {
-                return Joined::Missing { up_to };
+        if let Some(after) = subscription.after {
+            let up_to = state.replay.floor();
+            if up_to > after.max(subscription.earlier_to) {
+                return SubscribeOutcome::Missing { up_to };
             }
         }
         if !client.follow(&self.id) {
-            return Joined::TooMany;
+            return SubscribeOutcome::TooMany;
         }
-        let is_new = state.follow(client, joining.extensions);
-        joining.first.iter().for_each(|text| client.push(text.clone(), false));
-        if is_new || joining.after.is_some() {
-            state.send_pending(client, joining.after);
+        let is_new = state.follow(client, subscription.extensions);
+        subscription
+            .first
+            .iter()
+            .for_each(|text| client.push(text.clone(), false));
+        if is_new || subscription.after.is_some() {
+            state.send_pending(client, subscription.after);
         }
-        if let Some(after) = joining.after {
-            state.send_again(client, after, joining);
+        if let Some(after) = subscription.after {
+            state.send_replay(client, after, subscription);
         }
-        Joined::Done
+        SubscribeOutcome::Done
     }
 }
 
-impl RunState {
-    /// Says whether it is new. Whoever has learned of the extensions does not forget them.
-    fn follow(&mut self, client: &Arc<Client>, extensions: bool) -> bool {
+impl TrackedRunState {
+    /// Returns true for a new follower. Extensions once requested stay on.
+    fn follow(&mut self, client: &Arc<RunClient>, extensions: bool) -> bool {
         match self
             .followers
             .iter_mut()
@@ -83,7 +85,7 @@ impl RunState {
                 false
             }
             None => {
-                self.followers.push(Follower {
+                self.followers.push(RunFollower {
                     client: Arc::clone(client),
                     extensions,
                 });
@@ -92,20 +94,20 @@ impl RunState {
         }
     }
 
-    /// What the run still waits for, unless it comes with the rest; so the numbers a client sees never go back.
-    fn send_pending(&self, client: &Client, after: Option<u64>) {
-        let comes_again = |frame: &Frame| after.is_some_and(|after| frame.seq > after);
+    /// Sends pending asks that the replay does not include, so that the seqs a client sees never go back.
+    fn send_pending(&self, client: &RunClient, after: Option<u64>) {
+        let comes_again = |frame: &EventFrame| after.is_some_and(|after| frame.seq > after);
         for pending in self.pending.iter().filter(|pending| !comes_again(&pending.frame)) {
             client.push(pending.frame.text.clone(), false);
         }
     }
 
-    fn send_again(&self, client: &Client, after: u64, joining: &Joining) {
-        let stored = joining
+    fn send_replay(&self, client: &RunClient, after: u64, subscription: &Subscription) {
+        let stored = subscription
             .earlier
             .iter()
-            .filter(|frame| frame.seq > after && frame.seq <= joining.earlier_to);
-        for frame in stored.chain(self.ring.after(after.max(joining.earlier_to))) {
+            .filter(|frame| frame.seq > after && frame.seq <= subscription.earlier_to);
+        for frame in stored.chain(self.replay.after(after.max(subscription.earlier_to))) {
             let is_open = || self.pending.iter().any(|pending| pending.frame.seq == frame.seq);
             let text = if frame.is_ask && !is_open() {
                 frame.resolved()
@@ -119,17 +121,17 @@ impl RunState {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scene::{NOW, ask, heard, running, step, tell};
+    use super::super::scene::{NOW, ask, broadcast, heard, running, step};
     use super::*;
 
-    fn client() -> Arc<Client> {
-        Arc::new(Client::new(1))
+    fn client() -> Arc<RunClient> {
+        Arc::new(RunClient::new(1))
     }
 
-    fn after(seq: u64) -> Joining {
-        Joining {
+    fn after(seq: u64) -> Subscription {
+        Subscription {
             after: Some(seq),
-            ..Joining::default()
+            ..Subscription::default()
         }
     }
 
@@ -138,69 +140,76 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_is_told_to_whoever_is_new_and_once() {
+    fn a_pending_ask_is_sent_once_to_a_new_follower() {
         let run = running("r", 0);
         let client = client();
-        tell(&run, 1..=2);
+        broadcast(&run, 1..=2);
         ask(&run, 3);
-        run.join(&client, &Joining::default());
+        run.subscribe(&client, &Subscription::default());
         assert_eq!(heard(&client), told([3]));
-        run.join(&client, &Joining::default());
+        run.subscribe(&client, &Subscription::default());
         assert!(heard(&client).is_empty(), "it follows already");
-        run.join(&client, &after(3));
-        assert_eq!(heard(&client), told([3]), "whoever names a number may have lost it");
-        run.join(&client, &after(2));
-        assert_eq!(heard(&client), told([3]), "asked for by number");
+        run.subscribe(&client, &after(3));
+        assert_eq!(
+            heard(&client),
+            told([3]),
+            "a client that names a seq may have lost the ask"
+        );
+        run.subscribe(&client, &after(2));
+        assert_eq!(heard(&client), told([3]), "requested by seq");
     }
 
     #[test]
-    fn numbers_never_go_back_for_whoever_comes_back() {
+    fn seqs_never_go_back_for_a_returning_follower() {
         let run = running("r", 0);
         let client = client();
         ask(&run, 1);
-        tell(&run, 2..=4);
-        run.join(&client, &after(2));
+        broadcast(&run, 2..=4);
+        run.subscribe(&client, &after(2));
         assert_eq!(heard(&client), told([1, 3, 4]));
-        tell(&run, [5]);
+        broadcast(&run, [5]);
         assert_eq!(heard(&client), told([5]));
     }
 
     #[test]
-    fn an_ask_that_is_resolved_says_so_when_it_comes_again() {
+    fn a_replayed_ask_is_marked_when_it_is_resolved() {
         let run = running("r", 0);
         let client = client();
         let first = ask(&run, 1);
         ask(&run, 2);
         run.resolved(&first, NOW);
-        run.join(&client, &after(0));
+        run.subscribe(&client, &after(0));
         assert_eq!(heard(&client), [r#"{"seq":1,"resolved":true}"#, r#"{"seq":2}"#]);
     }
 
     #[test]
-    fn what_memory_does_not_hold_is_asked_for_and_put_before_the_rest() {
+    fn events_missing_in_memory_are_requested_and_sent_first() {
         let run = running("r", 5);
         let client = client();
-        tell(&run, 6..=7);
-        let mut joining = after(3);
-        assert_eq!(run.join(&client, &joining), Joined::Missing { up_to: 5 });
+        broadcast(&run, 6..=7);
+        let mut subscription = after(3);
+        assert_eq!(
+            run.subscribe(&client, &subscription),
+            SubscribeOutcome::Missing { up_to: 5 }
+        );
         assert!(heard(&client).is_empty());
-        joining.earlier = (4..=6).map(step).collect();
-        joining.earlier_to = 5;
-        assert_eq!(run.join(&client, &joining), Joined::Done);
-        assert_eq!(heard(&client), told(4..=7), "the sixth is in both and comes once");
-        assert_eq!(run.join(&client, &after(5)), Joined::Done);
+        subscription.earlier = (4..=6).map(step).collect();
+        subscription.earlier_to = 5;
+        assert_eq!(run.subscribe(&client, &subscription), SubscribeOutcome::Done);
+        assert_eq!(heard(&client), told(4..=7), "seq 6 is in both and is sent once");
+        assert_eq!(run.subscribe(&client, &after(5)), SubscribeOutcome::Done);
     }
 
     #[test]
-    fn the_end_of_an_ask_is_told_to_those_who_know_what_that_is() {
+    fn the_end_of_an_ask_is_sent_to_followers_with_extensions() {
         let run = running("r", 0);
         let plain = client();
-        let extended = Arc::new(Client::new(2));
+        let extended = Arc::new(RunClient::new(2));
         let id = ask(&run, 1);
-        run.join(&plain, &after(1));
-        run.join(
+        run.subscribe(&plain, &after(1));
+        run.subscribe(
             &extended,
-            &Joining {
+            &Subscription {
                 extensions: true,
                 ..after(1)
             },

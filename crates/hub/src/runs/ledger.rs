@@ -1,42 +1,42 @@
-//! What a run has to say since its last commit, numbered.
+//! The events and records of a run since its last commit, numbered.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, Record};
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::{Advance, Phase, StoredEvent};
+use countersign_store::ops::run::{Advance, RunPhase, StoredEvent};
 use uuid::Uuid;
 
-use super::frame::Frame;
-use super::telling::News;
+use super::frame::EventFrame;
+use super::telling::RunUpdate;
 
-/// More than that at once is committed, whatever the run does.
-const MOST_ENTRIES: usize = 64;
-const MOST_BYTES: usize = 1024 * 1024;
-/// Numbers that are stored as given while an agent works: what streams is told at once and never stored.
-const RESERVED: u64 = 4096;
+/// A buffer of this size is committed even in the middle of a step.
+const MAX_BUFFERED_ENTRIES: usize = 64;
+const MAX_BUFFERED_BYTES: usize = 1024 * 1024;
+/// Seqs reserved in the store while an agent works: streamed events are sent at once and never stored.
+const RESERVED_SEQS: u64 = 4096;
 
-pub struct Ledger {
+pub struct EventBuffer {
     run_id: String,
     node: String,
     segment: u64,
     request_id: Option<String>,
-    /// The number given last.
+    /// The last seq in use.
     seq: u64,
-    /// No number up to this one will be given after a restart.
+    /// The store has all seqs up to this one as used, so a restart does not reuse them.
     reserved: u64,
-    entries: Entries,
+    entries: BufferedEntries,
 }
 
 #[derive(Default)]
-pub struct Entries {
-    frames: Vec<Frame>,
+pub struct BufferedEntries {
+    frames: Vec<EventFrame>,
     events: Vec<StoredEvent>,
     records: Vec<String>,
     asks_done: Vec<MessageId>,
     bytes: usize,
 }
 
-impl Ledger {
+impl EventBuffer {
     pub fn new(run_id: &str, node: &str, segment: u64, request_id: Option<String>, last_seq: u64) -> Self {
         let run_id = run_id.to_owned();
         let node = node.to_owned();
@@ -47,53 +47,53 @@ impl Ledger {
             request_id,
             seq: last_seq,
             reserved: last_seq,
-            entries: Entries::default(),
+            entries: BufferedEntries::default(),
         }
     }
 
-    /// Under which the run is moved.
+    /// The node id that owns the run.
     pub fn node(&self) -> &str {
         &self.node
     }
 
     pub fn is_full(&self) -> bool {
         let entries = &self.entries;
-        entries.events.len() + entries.records.len() >= MOST_ENTRIES || entries.bytes >= MOST_BYTES
+        entries.events.len() + entries.records.len() >= MAX_BUFFERED_ENTRIES || entries.bytes >= MAX_BUFFERED_BYTES
     }
 
     pub fn is_empty(&self) -> bool {
         self.entries.events.is_empty() && self.entries.records.is_empty() && self.entries.asks_done.is_empty()
     }
 
-    /// Gives the frame, for whoever needs to know it.
-    pub fn add(&mut self, event: &Event, ts: Timestamp) -> Frame {
+    /// Adds an event and returns its frame.
+    pub fn add(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
         let request_id = self.request_id.clone();
         self.add_with(event, ts, request_id.as_deref())
     }
 
-    /// Which nobody asked for by starting the run.
-    pub fn add_unasked(&mut self, event: &Event, ts: Timestamp) -> Frame {
+    /// For an event that is not a consequence of the start request.
+    pub fn add_without_request_id(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
         self.add_with(event, ts, None)
     }
 
-    fn add_with(&mut self, event: &Event, ts: Timestamp, request_id: Option<&str>) -> Frame {
+    fn add_with(&mut self, event: &Event, ts: Timestamp, request_id: Option<&str>) -> EventFrame {
         self.seq += 1;
         let body = event.frame(&self.run_id, self.seq, ts, request_id);
-        let frame = Frame::of(event, self.seq, body.as_str());
+        let frame = EventFrame::of(event, self.seq, body.as_str());
         self.entries.bytes += body.len();
         self.entries.events.extend(StoredEvent::of(event, self.seq, &body));
         self.entries.frames.push(frame.clone());
         frame
     }
 
-    /// What streams is told at once. Nothing, if no number is reserved for it: then commit first.
-    pub fn stream(&mut self, event: &Event, ts: Timestamp) -> Option<Frame> {
+    /// Numbers a streamed event. Returns `None` if no seq is reserved for it; commit first, then.
+    pub fn stream(&mut self, event: &Event, ts: Timestamp) -> Option<EventFrame> {
         if self.seq >= self.reserved || !self.is_empty() {
             return None;
         }
         self.seq += 1;
         let text = event.frame(&self.run_id, self.seq, ts, self.request_id.as_deref());
-        Some(Frame::of(event, self.seq, text))
+        Some(EventFrame::of(event, self.seq, text))
     }
 
     pub fn record(&mut self, record: &Record) -> Result<(), serde_json::Error> {
@@ -103,12 +103,12 @@ impl Ledger {
         Ok(())
     }
 
-    pub fn done_with(&mut self, ask: MessageId) {
+    pub fn ask_done(&mut self, ask: MessageId) {
         self.entries.asks_done.push(ask);
     }
 
-    /// What could not be stored: it comes before whatever is noted next.
-    pub fn take_back(&mut self, advance: Advance, news: News) {
+    /// Puts back what a failed commit took, in front of newer entries.
+    pub fn put_back(&mut self, advance: Advance, news: RunUpdate) {
         let later = std::mem::take(&mut self.entries);
         let Advance {
             mut events,
@@ -126,7 +126,7 @@ impl Ledger {
             .map(|event| event.body.len())
             .chain(records.iter().map(String::len))
             .sum();
-        self.entries = Entries {
+        self.entries = BufferedEntries {
             frames,
             events,
             records,
@@ -135,9 +135,9 @@ impl Ledger {
         };
     }
 
-    /// Takes everything for one commit, and what it will make true.
-    pub fn close(&mut self, phase: Phase, machine: String) -> (Advance, News) {
-        let Entries {
+    /// Takes everything for one commit: the operation, and the update to broadcast after it.
+    pub fn drain(&mut self, phase: RunPhase, machine: String) -> (Advance, RunUpdate) {
+        let BufferedEntries {
             frames,
             events,
             records,
@@ -145,10 +145,10 @@ impl Ledger {
             bytes: _,
         } = std::mem::take(&mut self.entries);
         self.reserved = match phase {
-            Phase::Between => self.seq,
-            Phase::Working => self.seq + RESERVED,
+            RunPhase::Between => self.seq,
+            RunPhase::Working => self.seq + RESERVED_SEQS,
         };
-        let news = News {
+        let news = RunUpdate {
             frames,
             pending: Vec::new(),
             records: records.len() as u64,
@@ -181,8 +181,8 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(1);
 
-    fn ledger() -> Ledger {
-        Ledger::new("r", "n", 1, Some("s1".to_owned()), 10)
+    fn event_buffer() -> EventBuffer {
+        EventBuffer::new("r", "n", 1, Some("s1".to_owned()), 10)
     }
 
     fn steer() -> Event {
@@ -190,54 +190,59 @@ mod tests {
     }
 
     #[test]
-    fn events_are_numbered_on_and_carry_the_id_of_the_start() {
-        let mut ledger = ledger();
-        let frame = ledger.add(&steer(), NOW);
+    fn events_continue_the_numbering_and_carry_the_request_id() {
+        let mut event_buffer = event_buffer();
+        let frame = event_buffer.add(&steer(), NOW);
         assert!(frame.seq == 11 && frame.text.contains(r#""requestId":"s1""#));
-        assert!(!ledger.add_unasked(&steer(), NOW).text.contains("requestId"));
-        let (advance, news) = ledger.close(Phase::Between, String::new());
+        assert!(
+            !event_buffer
+                .add_without_request_id(&steer(), NOW)
+                .text
+                .contains("requestId")
+        );
+        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
         assert_eq!(
             advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
             [11, 12]
         );
         assert_eq!((advance.last_seq, news.frames.len()), (12, 2));
-        assert!(ledger.is_empty());
+        assert!(event_buffer.is_empty());
     }
 
     #[test]
-    fn what_streams_takes_only_numbers_that_are_stored_as_given() {
-        let mut ledger = ledger();
-        assert!(ledger.stream(&steer(), NOW).is_none());
-        let (advance, _) = ledger.close(Phase::Working, String::new());
-        assert_eq!(advance.last_seq, 10 + RESERVED);
-        let streamed = (0..=RESERVED)
-            .map_while(|_| ledger.stream(&steer(), NOW))
+    fn streamed_events_use_only_reserved_seqs() {
+        let mut event_buffer = event_buffer();
+        assert!(event_buffer.stream(&steer(), NOW).is_none());
+        let (advance, _) = event_buffer.drain(RunPhase::Working, String::new());
+        assert_eq!(advance.last_seq, 10 + RESERVED_SEQS);
+        let streamed = (0..=RESERVED_SEQS)
+            .map_while(|_| event_buffer.stream(&steer(), NOW))
             .last()
             .unwrap();
         assert_eq!(streamed.seq, advance.last_seq);
-        ledger.add(&steer(), NOW);
+        event_buffer.add(&steer(), NOW);
         assert_eq!(
-            ledger.close(Phase::Between, String::new()).0.last_seq,
+            event_buffer.drain(RunPhase::Between, String::new()).0.last_seq,
             advance.last_seq + 1
         );
     }
 
     #[test]
-    fn what_is_told_before_a_commit_waits_for_what_was_noted_earlier() {
-        let mut ledger = ledger();
-        ledger.close(Phase::Working, String::new());
-        ledger.add(&steer(), NOW);
-        assert!(ledger.stream(&steer(), NOW).is_none());
+    fn streaming_waits_for_buffered_events() {
+        let mut event_buffer = event_buffer();
+        event_buffer.drain(RunPhase::Working, String::new());
+        event_buffer.add(&steer(), NOW);
+        assert!(event_buffer.stream(&steer(), NOW).is_none());
     }
 
     #[test]
-    fn what_could_not_be_stored_comes_first_the_next_time() {
-        let mut ledger = ledger();
-        ledger.add(&steer(), NOW);
-        let (advance, news) = ledger.close(Phase::Between, String::new());
-        ledger.add(&steer(), NOW);
-        ledger.take_back(advance, news);
-        let (advance, news) = ledger.close(Phase::Between, String::new());
+    fn a_failed_commit_is_put_back_in_front() {
+        let mut event_buffer = event_buffer();
+        event_buffer.add(&steer(), NOW);
+        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
+        event_buffer.add(&steer(), NOW);
+        event_buffer.put_back(advance, news);
+        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
         assert_eq!(
             advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
             [11, 12]
@@ -246,9 +251,9 @@ mod tests {
     }
 
     #[test]
-    fn so_much_is_noted_before_a_commit_and_no_more() {
-        let mut ledger = ledger();
-        (0..MOST_ENTRIES).for_each(|_| drop(ledger.add(&steer(), NOW)));
-        assert!(ledger.is_full());
+    fn a_full_buffer_asks_for_a_commit() {
+        let mut event_buffer = event_buffer();
+        (0..MAX_BUFFERED_ENTRIES).for_each(|_| drop(event_buffer.add(&steer(), NOW)));
+        assert!(event_buffer.is_full());
     }
 }

@@ -1,23 +1,23 @@
-//! What runs there are.
+//! Listing runs.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use countersign_protocol::runs::{ListedRun, LiveRun, PendingInput};
 use countersign_store::StoreError;
-use countersign_store::ops::run::{ListRuns, RunState, RunSummary};
+use countersign_store::ops::run::{ListRuns, RunSummary, StoredRunState};
 
-use super::pending::Pending;
-use super::run::Run;
+use super::pending::PendingAsk;
+use super::run::TrackedRun;
 use crate::app::Hub;
 
-/// The wire has no pages.
-const MOST_LISTED: i64 = 1000;
+/// The protocol has no paging.
+const MAX_LISTED: i64 = 1000;
 
 impl Hub {
-    /// Those in memory, and those that other hubs move, in the order of their starts.
+    /// Runs in memory and running runs of other hubs, ordered by start.
     pub async fn live_runs(&self) -> Result<Vec<LiveRun>, StoreError> {
-        let mut known: HashMap<String, Arc<Run>> =
+        let mut known: HashMap<String, Arc<TrackedRun>> =
             self.runs.all().into_iter().map(|run| (run.id.clone(), run)).collect();
         let mut runs = Vec::new();
         if self.store.is_shared() {
@@ -26,17 +26,17 @@ impl Hub {
                 .run(ListRuns {
                     cwd: None,
                     before: None,
-                    limit: MOST_LISTED,
+                    limit: MAX_LISTED,
                 })
                 .await?;
-            for run in page.runs.into_iter().filter(|run| run.state == RunState::Running) {
-                // What is over here, or prepared, has gone on elsewhere.
-                if known.get(&run.run_id).is_some_and(|known| known.is_certain()) {
+            for run in page.runs.into_iter().filter(|run| run.state == StoredRunState::Running) {
+                // A run that has ended or is only prepared here was continued by another hub.
+                if known.get(&run.run_id).is_some_and(|known| known.is_authoritative()) {
                     continue;
                 }
                 known.remove(&run.run_id);
                 let pending = self.pending_in_store(&run.run_id).await?;
-                runs.push(live(run, pending.iter().filter_map(Pending::input).collect()));
+                runs.push(live(run, pending.iter().filter_map(PendingAsk::input).collect()));
             }
         }
         runs.extend(known.values().map(|run| run.listed()));
@@ -44,14 +44,14 @@ impl Hub {
         Ok(runs)
     }
 
-    /// Those that are stored, the latest first.
+    /// Stored runs, latest first.
     pub async fn stored_runs(&self, cwd: Option<String>) -> Result<Vec<ListedRun>, StoreError> {
         let page = self
             .store
             .run(ListRuns {
                 cwd,
                 before: None,
-                limit: MOST_LISTED,
+                limit: MAX_LISTED,
             })
             .await?;
         Ok(page.runs.into_iter().map(listed).collect())

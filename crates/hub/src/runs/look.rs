@@ -1,4 +1,4 @@
-//! A run as people see it who look at it on a page or in a list.
+//! A read-only view of a run, for pages and lists.
 
 use std::sync::Arc;
 
@@ -6,61 +6,65 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
 
-use super::pending::{Asked, Pending};
-use super::plan::Plan;
-use super::run::{Run, Stage};
+use super::pending::{PendingAsk, PendingKind};
+use super::plan::RunPlan;
+use super::run::{RunStage, TrackedRun};
 
-const MOST_WAITS: usize = 50;
+const MAX_PENDING_VIEWS: usize = 50;
 
-pub struct Look {
-    pub plan: Arc<Plan>,
+pub struct RunView {
+    pub plan: Arc<RunPlan>,
     pub status: RunStatus,
     pub segment: u64,
     pub started_at: Timestamp,
     pub completed_at: Option<Timestamp>,
-    /// The number of what was told last.
+    /// Seq of the last event.
     pub last_seq: u64,
     /// Oldest first.
-    pub waiting: Vec<Wait>,
+    pub waiting: Vec<PendingAskView>,
 }
 
-/// What a run waits for.
+/// One ask that the run waits for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wait {
-    pub kind: Asked,
+pub struct PendingAskView {
+    pub kind: PendingKind,
     pub agent_name: String,
     pub message_id: MessageId,
-    /// Its start, where it is long.
+    /// Shortened if it is long.
     pub prompt: Option<String>,
     pub since: Timestamp,
 }
 
-impl Run {
-    pub fn look(&self) -> Look {
+impl TrackedRun {
+    pub fn view(&self) -> RunView {
         let state = self.lock();
         let completed_at = match &state.stage {
-            Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => None,
+            RunStage::Over { at, .. } => Some(*at),
+            RunStage::Prepared(_)
+            | RunStage::Starting(_)
+            | RunStage::Running(_)
+            | RunStage::Remote
+            | RunStage::Forgotten => None,
         };
-        Look {
+        RunView {
             plan: Arc::clone(&state.plan),
             status: state.status(),
             segment: state.segment,
             started_at: state.started_at,
             completed_at,
             last_seq: state.last_seq,
-            waiting: waits(&state.pending),
+            waiting: pending_views(&state.pending),
         }
     }
 }
 
-/// Of what a run waits for, as much as is shown.
-pub fn waits(pending: &[Pending]) -> Vec<Wait> {
-    pending.iter().take(MOST_WAITS).map(wait).collect()
+/// The first asks, as many as are shown.
+pub fn pending_views(pending: &[PendingAsk]) -> Vec<PendingAskView> {
+    pending.iter().take(MAX_PENDING_VIEWS).map(pending_view).collect()
 }
 
-fn wait(pending: &Pending) -> Wait {
-    Wait {
+fn pending_view(pending: &PendingAsk) -> PendingAskView {
+    PendingAskView {
         kind: pending.kind,
         agent_name: pending.agent_name.clone(),
         message_id: pending.message_id.clone(),

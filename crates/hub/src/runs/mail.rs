@@ -4,11 +4,11 @@ use countersign_core::runs::policy::TooManyRules;
 use countersign_protocol::runs::UpdatePolicy;
 use tokio::sync::{mpsc, oneshot};
 
-/// What others say to the task of a run. A reply that never comes means that the run is over.
-pub enum Mail {
+/// A command to the task of a run. A dropped reply channel means that the run has ended.
+pub enum RunCommand {
     Steer {
         text: String,
-        /// Whether there was room for it.
+        /// True if the text was accepted, false if the steering queue is full.
         taken: oneshot::Sender<bool>,
     },
     Policy {
@@ -18,51 +18,51 @@ pub enum Mail {
     Stop {
         stopped: oneshot::Sender<()>,
     },
-    /// Another hub moves the run from now on.
-    Moved,
-    /// A run that waits for a person may stay as it is.
+    /// Another hub owns the run from now on.
+    OwnershipLost,
+    /// The hub shuts down. A run that waits for a person is kept as it is.
     HubStops {
         settled: oneshot::Sender<()>,
     },
 }
 
-/// Where the task of a run hears.
-pub struct Mailbox {
-    mail: mpsc::Receiver<Mail>,
-    /// What came at a bad moment.
-    put_off: VecDeque<Mail>,
+/// The commands waiting for the task of a run.
+pub struct CommandQueue {
+    receiver: mpsc::Receiver<RunCommand>,
+    /// Commands deferred until the task can handle them.
+    deferred: VecDeque<RunCommand>,
 }
 
-impl Mailbox {
-    /// In the order in which it came. Nothing once nobody can write any more.
-    pub async fn next(&mut self) -> Option<Mail> {
-        match self.put_off.pop_front() {
-            Some(mail) => Some(mail),
-            None => self.mail.recv().await,
+impl CommandQueue {
+    /// Waits for the next command, in order. Returns `None` once all senders are gone.
+    pub async fn next(&mut self) -> Option<RunCommand> {
+        match self.deferred.pop_front() {
+            Some(command) => Some(command),
+            None => self.receiver.recv().await,
         }
     }
 
-    /// What is there already.
-    pub fn try_next(&mut self) -> Option<Mail> {
-        self.put_off.pop_front().or_else(|| self.mail.try_recv().ok())
+    /// Returns a command that is already there.
+    pub fn try_next(&mut self) -> Option<RunCommand> {
+        self.deferred.pop_front().or_else(|| self.receiver.try_recv().ok())
     }
 
-    /// What has not been seen yet.
-    pub async fn fresh(&mut self) -> Option<Mail> {
-        self.mail.recv().await
+    /// Waits for a command that was not deferred before.
+    pub async fn next_new(&mut self) -> Option<RunCommand> {
+        self.receiver.recv().await
     }
 
-    /// To be heard next time, behind what was put off before.
-    pub fn put_off(&mut self, mail: Mail) {
-        self.put_off.push_back(mail);
+    /// Defers a command, behind those deferred before.
+    pub fn defer(&mut self, command: RunCommand) {
+        self.deferred.push_back(command);
     }
 }
 
-impl From<mpsc::Receiver<Mail>> for Mailbox {
-    fn from(mail: mpsc::Receiver<Mail>) -> Self {
+impl From<mpsc::Receiver<RunCommand>> for CommandQueue {
+    fn from(receiver: mpsc::Receiver<RunCommand>) -> Self {
         Self {
-            mail,
-            put_off: VecDeque::new(),
+            receiver,
+            deferred: VecDeque::new(),
         }
     }
 }

@@ -1,43 +1,43 @@
-//! A run that another hub moves, for those who follow it here. What it tells is read from the store, so what merely streams is
-//! left out, as for a client that is slow.
+//! A replica of a run that another hub owns, for its followers here. It reads stored events, so streamed text is left out, as
+//! it is for a slow client.
 
 use std::sync::Arc;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::StoreError;
 use countersign_store::ops::run::{
-    Entered, FollowRun, Followed, OpenAsk, OpenAsks, Run as StoredRun, RunState as StoredState,
+    FollowRun, Followed, NewSegment, OpenAsk, OpenAsks, Run as StoredRun, StoredRunState as StoredState,
 };
 use tokio::sync::Notify;
 
-use super::frame::Frame;
-use super::pending::{Pending, Wanted};
+use super::frame::EventFrame;
+use super::pending::{AskSelector, PendingAsk};
 use super::plan;
-use super::ring::{Ring, Together};
-use super::run::{Run, RunState, Stage};
-use super::telling::News;
+use super::ring::{ByteBudget, ReplayBuffer};
+use super::run::{RunStage, TrackedRun, TrackedRunState};
+use super::telling::RunUpdate;
 use crate::app::Hub;
 
-const PAGE: i64 = 500;
+const PAGE_SIZE: i64 = 500;
 
 impl Hub {
-    /// A run of this hub that another one has taken over, or goes on with.
-    pub(super) fn moved_elsewhere(&self, run: &Arc<Run>) {
-        run.lock().stage = Stage::Elsewhere;
-        if let Some(bell) = self.runs.become_mirror(run) {
-            self.follow_elsewhere(run, bell);
+    /// Turns a run of this hub, which another hub has taken over or continued, into a replica.
+    pub(super) fn become_replica(&self, run: &Arc<TrackedRun>) {
+        run.lock().stage = RunStage::Remote;
+        if let Some(wakeup) = self.runs.register_replica(run) {
+            self.spawn_replica_task(run, wakeup);
         }
     }
 
-    pub(super) fn follow_elsewhere(&self, run: &Arc<Run>, bell: Arc<Notify>) {
+    pub(super) fn spawn_replica_task(&self, run: &Arc<TrackedRun>, wakeup: Arc<Notify>) {
         if let Some(hub) = self.me.upgrade() {
-            tokio::spawn(follow(hub, Arc::clone(run), bell));
+            tokio::spawn(follow(hub, Arc::clone(run), wakeup));
         }
     }
 
-    /// Tells what was stored since the last time. Says whether the run is still another hub's.
-    pub(super) async fn refresh(&self, run: &Arc<Run>) -> Result<bool, StoreError> {
-        // One after the other: what was read first is told first.
+    /// Broadcasts the events stored since the last read. Returns true while another hub owns the run.
+    pub(super) async fn refresh(&self, run: &Arc<TrackedRun>) -> Result<bool, StoreError> {
+        // Serializes readers, so that events are broadcast in the order they were read.
         let _turn = run.reading.lock().await;
         loop {
             let (after, segment) = {
@@ -48,39 +48,39 @@ impl Hub {
             let follow = FollowRun {
                 run_id,
                 after: Some(after),
-                limit: PAGE,
+                limit: PAGE_SIZE,
                 known_segment: Some(segment),
             };
-            let found = if run.is_elsewhere() {
+            let found = if run.is_remote() {
                 self.store.run(follow).await?
             } else {
                 return Ok(false);
             };
             let Some(found) = found else {
-                self.runs.lose_mirror(run);
+                self.runs.drop_deleted_replica(run);
                 return Ok(false);
             };
-            if run.go_back(&found, &self.runs.together) {
+            if run.rewind(&found, &self.runs.byte_budget) {
                 continue;
             }
-            let glance = found.glance.clone();
+            let version = found.version.clone();
             let is_all = is_all(&found);
-            if is_all && glance.state != StoredState::Running {
-                self.runs.end(run, |run| run.tell_elsewhere(found));
+            if is_all && version.state != StoredState::Running {
+                self.runs.end(run, |run| run.apply_remote(found));
                 return Ok(false);
             }
-            if !run.tell_elsewhere(found) {
+            if !run.apply_remote(found) {
                 return Ok(false);
             }
             if is_all {
-                self.runs.saw(run, glance);
+                self.runs.record_version(run, version);
                 return Ok(true);
             }
         }
     }
 
-    /// What a run waits for, wherever it is.
-    pub(crate) async fn pending_in_store(&self, run_id: &str) -> Result<Vec<Pending>, StoreError> {
+    /// The pending asks of a run, no matter which hub owns it.
+    pub(crate) async fn pending_in_store(&self, run_id: &str) -> Result<Vec<PendingAsk>, StoreError> {
         Ok(still_open(
             self.store
                 .run(OpenAsks {
@@ -90,12 +90,12 @@ impl Hub {
         ))
     }
 
-    /// The oldest that fits, of a run that is not here, or whose latest word has not come yet.
-    pub(super) async fn pending_elsewhere(
+    /// The oldest matching ask in the store, for a run of another hub or a replica that may lag behind.
+    pub(super) async fn pending_in_shared_store(
         &self,
         run_id: &str,
-        wanted: Wanted<'_>,
-    ) -> Result<Option<Pending>, StoreError> {
+        selector: AskSelector<'_>,
+    ) -> Result<Option<PendingAsk>, StoreError> {
         if !self.store.is_shared() {
             return Ok(None);
         }
@@ -103,77 +103,83 @@ impl Hub {
             .pending_in_store(run_id)
             .await?
             .into_iter()
-            .find(|pending| pending.is(wanted)))
+            .find(|pending| pending.matches(selector)))
     }
 }
 
-/// Looks whenever the bell rings: at a word of the hub that moves the run, or because the run stands otherwise than it did.
-async fn follow(hub: Arc<Hub>, run: Arc<Run>, bell: Arc<Notify>) {
+/// Refreshes the replica on every wake-up: a signal of the owning hub, or a changed row version.
+async fn follow(hub: Arc<Hub>, run: Arc<TrackedRun>, wakeup: Arc<Notify>) {
     loop {
         match hub.refresh(&run).await {
             Ok(true) => {}
-            Ok(false) => return hub.runs.end_mirror(&run.id, &bell),
-            Err(error) => tracing::warn!(run_id = run.id, %error, "a run of another hub could not be read"),
+            Ok(false) => return hub.runs.remove_replica(&run.id, &wakeup),
+            Err(error) => {
+                tracing::warn!(run_id = run.id, %error, "reading a run of another hub failed; retrying on its next change")
+            }
         }
-        bell.notified().await;
-        if !hub.runs.keeps_mirror(&run, &bell) {
+        wakeup.notified().await;
+        if !hub.runs.keep_replica(&run, &wakeup) {
             return;
         }
     }
 }
 
 fn is_all(found: &Followed) -> bool {
-    i64::try_from(found.events.len()).is_ok_and(|count| count < PAGE)
+    i64::try_from(found.events.len()).is_ok_and(|count| count < PAGE_SIZE)
 }
 
-fn still_open(asks: Vec<OpenAsk>) -> Vec<Pending> {
+fn still_open(asks: Vec<OpenAsk>) -> Vec<PendingAsk> {
     asks.into_iter()
-        .filter_map(|ask| Pending::told(ask.message_id, &ask.wire))
+        .filter_map(|ask| PendingAsk::from_frame(ask.message_id, &ask.wire))
         .collect()
 }
 
-impl Run {
-    pub fn is_elsewhere(&self) -> bool {
-        matches!(self.lock().stage, Stage::Elsewhere)
+impl TrackedRun {
+    pub fn is_remote(&self) -> bool {
+        matches!(self.lock().stage, RunStage::Remote)
     }
 
-    /// What was told here while it was only prepared was never stored, and another hub gave those numbers again. Says whether
-    /// the segment is to be heard from its start.
-    fn go_back(&self, found: &Followed, together: &Together) -> bool {
-        let Some(first) = found.entered.as_ref().and_then(|entered| entered.first_event) else {
+    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs. Returns true if
+    /// the segment has to be read again from its start.
+    fn rewind(&self, found: &Followed, byte_budget: &ByteBudget) -> bool {
+        let Some(first) = found
+            .new_segment
+            .as_ref()
+            .and_then(|new_segment| new_segment.first_event)
+        else {
             return false;
         };
         let mut state = self.lock();
-        let is_hidden = matches!(state.stage, Stage::Elsewhere) && first <= state.last_seq;
+        let is_hidden = matches!(state.stage, RunStage::Remote) && first <= state.last_seq;
         if is_hidden {
             state.last_seq = first - 1;
-            state.ring = Ring::above(state.last_seq, together);
+            state.replay = ReplayBuffer::above(state.last_seq, byte_budget);
         }
         is_hidden
     }
 
-    /// Everything that was found, at once; if it has ended and that is all, it is over. Says whether it was still another
-    /// hub's.
-    fn tell_elsewhere(&self, found: Followed) -> bool {
+    /// Applies everything that was read in one step, including the end of the run after its last page. Returns false if the run
+    /// is no longer a replica.
+    fn apply_remote(&self, found: Followed) -> bool {
         let mut state = self.lock();
-        if !matches!(state.stage, Stage::Elsewhere) {
+        if !matches!(state.stage, RunStage::Remote) {
             return false;
         }
         let is_all = is_all(&found);
         let Followed {
-            glance,
-            entered,
+            version,
+            new_segment,
             open,
             events,
             ..
         } = found;
-        if let Some(Entered { run, .. }) = &entered {
+        if let Some(NewSegment { run, .. }) = &new_segment {
             state.enter(run);
         }
         let heard = state.last_seq;
         let frames: Vec<_> = events
             .into_iter()
-            .map(Frame::from)
+            .map(EventFrame::from)
             .filter(|frame| frame.seq > heard)
             .collect();
         let up_to = if is_all {
@@ -181,15 +187,15 @@ impl Run {
         } else {
             frames.last().map_or(heard, |frame| frame.seq)
         };
-        let (asked, resolved) = state.asked_and_resolved(still_open(open), up_to);
-        if let (true, StoredState::Ended { ending, at }) = (is_all, glance.state) {
-            state.stage = Stage::Over { ending, at };
+        let (asked, resolved) = state.diff_asks(still_open(open), up_to);
+        if let (true, StoredState::Ended { ending, at }) = (is_all, version.state) {
+            state.stage = RunStage::Over { ending, at };
             state.pending.clear();
         }
-        state.tell(News {
+        state.broadcast(RunUpdate {
             frames,
             pending: asked,
-            ..News::default()
+            ..RunUpdate::default()
         });
         let now = state.started_at;
         drop(state);
@@ -198,18 +204,18 @@ impl Run {
     }
 }
 
-impl RunState {
-    /// As the store has it: over, or another hub's.
+impl TrackedRunState {
+    /// The state of a stored run: ended, or owned by another hub.
     pub fn stored(
         stored: &StoredRun,
         last_event: u64,
         open: Vec<OpenAsk>,
-        together: &Together,
+        byte_budget: &ByteBudget,
     ) -> Result<Self, StoreError> {
         let (plan, segment) = plan::read(stored)?;
         let stage = match stored.summary.state {
-            StoredState::Running => Stage::Elsewhere,
-            StoredState::Ended { ending, at } => Stage::Over { ending, at },
+            StoredState::Running => RunStage::Remote,
+            StoredState::Ended { ending, at } => RunStage::Over { ending, at },
         };
         Ok(Self {
             plan: Arc::new(plan),
@@ -220,13 +226,13 @@ impl RunState {
             started_at: stored.summary.started_at,
             last_seq: last_event,
             records: 0,
-            ring: Ring::above(last_event, together),
+            replay: ReplayBuffer::above(last_event, byte_budget),
             pending: still_open(open),
             followers: Vec::new(),
         })
     }
 
-    /// Another segment has begun.
+    /// Switches to a new segment.
     fn enter(&mut self, stored: &StoredRun) {
         self.segment = stored.summary.segment;
         (self.is_continuation, self.started_at) = (self.segment > 1, stored.summary.started_at);
@@ -235,12 +241,12 @@ impl RunState {
         }
     }
 
-    /// Which asks have come, as far as that is told, and which are open no longer.
-    fn asked_and_resolved(&self, open: Vec<Pending>, up_to: u64) -> (Vec<Pending>, Vec<MessageId>) {
+    /// Returns the new asks up to this seq, and the known asks that are no longer open.
+    fn diff_asks(&self, open: Vec<PendingAsk>, up_to: u64) -> (Vec<PendingAsk>, Vec<MessageId>) {
         let known: Vec<&MessageId> = self.pending.iter().map(|pending| &pending.message_id).collect();
         let is_open = |id: &MessageId| open.iter().any(|pending| pending.message_id == *id);
         let resolved = known.iter().filter(|id| !is_open(id)).map(|&id| id.clone()).collect();
-        let is_new = |pending: &Pending| !known.contains(&&pending.message_id) && pending.frame.seq <= up_to;
+        let is_new = |pending: &PendingAsk| !known.contains(&&pending.message_id) && pending.frame.seq <= up_to;
         (open.into_iter().filter(is_new).collect(), resolved)
     }
 }

@@ -1,50 +1,50 @@
-//! The runs of other hubs that are followed here, and what makes each of them look again.
+//! The replicas of other hubs' runs that are followed here, and the wake-up of each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
 
-use countersign_store::ops::run::Glance;
+use countersign_store::ops::run::RunVersion;
 use tokio::sync::Notify;
 
 use super::registry::{Runs, forget_followers};
-use super::run::{Run, Stage};
+use super::run::{RunStage, TrackedRun};
 
-pub type Mirrors = HashMap<String, Mirror>;
+pub type Replicas = HashMap<String, Replica>;
 
-pub struct Mirror {
-    run: Arc<Run>,
-    bell: Arc<Notify>,
-    /// How the run stood when it was last read.
-    seen: Option<Glance>,
+pub struct Replica {
+    run: Arc<TrackedRun>,
+    wakeup: Arc<Notify>,
+    /// The row version at the last read.
+    seen: Option<RunVersion>,
 }
 
-/// A run that is put beside those that are here.
-pub enum Put {
-    New(Arc<Run>, Arc<Notify>),
-    /// Somebody was first.
-    Known(Arc<Run>),
-    /// So many may be followed, and no more.
+/// The outcome of adding a replica.
+pub enum AddedReplica {
+    New(Arc<TrackedRun>, Arc<Notify>),
+    /// Another request added the run first.
+    Existing(Arc<TrackedRun>),
+    /// The limit of replicas is reached.
     TooMany(usize),
 }
 
 impl Runs {
-    /// A run of another hub, unless there is one of its id.
-    pub fn put_mirror(&self, run: Arc<Run>) -> Put {
+    /// Adds a replica, unless a run of this id is in memory.
+    pub fn add_replica(&self, run: Arc<TrackedRun>) -> AddedReplica {
         let mut table = self.table();
         if let Some(known) = table.runs.get(&run.id) {
-            return Put::Known(Arc::clone(known));
+            return AddedReplica::Existing(Arc::clone(known));
         }
-        let mut mirrors = self.mirrors();
-        if mirrors.len() >= self.max_live {
-            return Put::TooMany(self.max_live);
+        let mut replicas = self.replicas();
+        if replicas.len() >= self.max_live {
+            return AddedReplica::TooMany(self.max_live);
         }
         table.runs.insert(run.id.clone(), Arc::clone(&run));
-        let bell = add(&mut mirrors, &run);
-        Put::New(run, bell)
+        let wakeup = add(&mut replicas, &run);
+        AddedReplica::New(run, wakeup)
     }
 
-    /// A run that was this hub's, or over. Nothing if there is another one of its id.
-    pub fn become_mirror(&self, run: &Arc<Run>) -> Option<Arc<Notify>> {
+    /// Registers a run as a replica that was owned here or had ended. Returns `None` if its id is taken by another entry.
+    pub fn register_replica(&self, run: &Arc<TrackedRun>) -> Option<Arc<Notify>> {
         let mut table = self.table();
         if table.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
             return None;
@@ -52,148 +52,148 @@ impl Runs {
         table.live.remove(&run.id);
         table.over.retain(|over| *over != run.id);
         table.runs.insert(run.id.clone(), Arc::clone(run));
-        Some(add(&mut self.mirrors(), run))
+        Some(add(&mut self.replicas(), run))
     }
 
-    /// Says whether there is such a mirror.
-    pub fn ring_mirror(&self, run_id: &str) -> bool {
-        self.mirrors()
+    /// Returns false if there is no such replica.
+    pub fn wake_replica(&self, run_id: &str) -> bool {
+        self.replicas()
             .get(run_id)
-            .inspect(|mirror| mirror.bell.notify_one())
+            .inspect(|replica| replica.wakeup.notify_one())
             .is_some()
     }
 
-    /// All of them are to look again.
-    pub fn ring_mirrors(&self) {
-        self.mirrors().values().for_each(|mirror| mirror.bell.notify_one());
+    /// Makes all replicas read again.
+    pub fn wake_replicas(&self) {
+        self.replicas().values().for_each(|replica| replica.wakeup.notify_one());
     }
 
-    pub fn saw(&self, run: &Arc<Run>, glance: Glance) {
-        if let Some(mirror) = self
-            .mirrors()
+    pub fn record_version(&self, run: &Arc<TrackedRun>, version: RunVersion) {
+        if let Some(replica) = self
+            .replicas()
             .get_mut(&run.id)
-            .filter(|mirror| Arc::ptr_eq(&mirror.run, run))
+            .filter(|replica| Arc::ptr_eq(&replica.run, run))
         {
-            mirror.seen = Some(glance);
+            replica.seen = Some(version);
         }
     }
 
-    /// Lets a run look again that stands otherwise than it did then.
-    pub fn compare(&self, run: &Arc<Run>, glance: Option<&Glance>) {
-        if let Some(mirror) = self
-            .mirrors()
+    /// Wakes the replica if the row version differs from the last one read.
+    pub fn wake_if_changed(&self, run: &Arc<TrackedRun>, version: Option<&RunVersion>) {
+        if let Some(replica) = self
+            .replicas()
             .get(&run.id)
-            .filter(|mirror| mirror.seen.as_ref() != glance)
+            .filter(|replica| replica.seen.as_ref() != version)
         {
-            mirror.bell.notify_one();
+            replica.wakeup.notify_one();
         }
     }
 
-    /// Says whether it is to be looked at further by whoever has this bell. One that nobody follows is gone from here.
-    pub fn keeps_mirror(&self, run: &Arc<Run>, bell: &Arc<Notify>) -> bool {
+    /// Returns true if the task with this wake-up should go on. A replica without followers is removed.
+    pub fn keep_replica(&self, run: &Arc<TrackedRun>, wakeup: &Arc<Notify>) -> bool {
         let mut table = self.table();
-        let mut mirrors = self.mirrors();
-        if !mirrors
+        let mut replicas = self.replicas();
+        if !replicas
             .get(&run.id)
-            .is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell))
+            .is_some_and(|replica| Arc::ptr_eq(&replica.wakeup, wakeup))
         {
             return false;
         }
         let mut state = run.lock();
-        let is_elsewhere = matches!(state.stage, Stage::Elsewhere);
-        if is_elsewhere && !state.followers.is_empty() {
+        let is_remote = matches!(state.stage, RunStage::Remote);
+        if is_remote && !state.followers.is_empty() {
             return true;
         }
-        mirrors.remove(&run.id);
-        if is_elsewhere {
-            state.stage = Stage::Forgotten;
+        replicas.remove(&run.id);
+        if is_remote {
+            state.stage = RunStage::Forgotten;
             table.remove(run);
         }
         false
     }
 
-    /// It is this hub's now, or over.
-    pub fn end_mirror(&self, run_id: &str, bell: &Arc<Notify>) {
-        let mut mirrors = self.mirrors();
-        if mirrors
+    /// Removes a replica whose run is owned here now or has ended.
+    pub fn remove_replica(&self, run_id: &str, wakeup: &Arc<Notify>) {
+        let mut replicas = self.replicas();
+        if replicas
             .get(run_id)
-            .is_some_and(|mirror| Arc::ptr_eq(&mirror.bell, bell))
+            .is_some_and(|replica| Arc::ptr_eq(&replica.wakeup, wakeup))
         {
-            mirrors.remove(run_id);
+            replicas.remove(run_id);
         }
     }
 
-    /// One that is only what it was here, if nobody follows it. Says whether it is gone.
-    pub fn forget_past(&self, run: &Arc<Run>) -> bool {
+    /// Forgets an ended or prepared run that has no followers. Returns true if it was forgotten.
+    pub fn forget_if_idle(&self, run: &Arc<TrackedRun>) -> bool {
         let mut table = self.table();
         let mut state = run.lock();
-        let is_past = matches!(state.stage, Stage::Over { .. } | Stage::Prepared(_));
+        let is_past = matches!(state.stage, RunStage::Over { .. } | RunStage::Prepared(_));
         if !is_past || !state.followers.is_empty() {
             return false;
         }
-        state.stage = Stage::Forgotten;
+        state.stage = RunStage::Forgotten;
         table.remove(run);
         true
     }
 
-    /// One that the store does not know any more.
-    pub fn lose_mirror(&self, run: &Arc<Run>) {
+    /// Drops a replica whose run was deleted from the store.
+    pub fn drop_deleted_replica(&self, run: &Arc<TrackedRun>) {
         let mut table = self.table();
         let mut state = run.lock();
-        if !matches!(state.stage, Stage::Elsewhere) {
+        if !matches!(state.stage, RunStage::Remote) {
             return;
         }
-        state.stage = Stage::Forgotten;
+        state.stage = RunStage::Forgotten;
         drop(state);
         table.remove(run);
         drop(table);
         forget_followers(run);
     }
 
-    /// Those of which others may know more: mirrors, and what somebody follows that could go on elsewhere. What is a mirror
-    /// no longer, or for nobody, finds out by itself.
-    pub fn watched(&self) -> Vec<Arc<Run>> {
+    /// Followed runs that another hub may have advanced: replicas, and ended or prepared runs. A replica that is stale or without
+    /// followers is only woken, and then removes itself.
+    pub fn watched(&self) -> Vec<Arc<TrackedRun>> {
         let mut watched = Vec::new();
-        for mirror in self.mirrors().values() {
-            let state = mirror.run.lock();
-            match matches!(state.stage, Stage::Elsewhere) && !state.followers.is_empty() {
-                true => watched.push(Arc::clone(&mirror.run)),
-                false => mirror.bell.notify_one(),
+        for replica in self.replicas().values() {
+            let state = replica.run.lock();
+            match matches!(state.stage, RunStage::Remote) && !state.followers.is_empty() {
+                true => watched.push(Arc::clone(&replica.run)),
+                false => replica.wakeup.notify_one(),
             }
         }
-        let is_followed = |run: &Arc<Run>| !run.lock().followers.is_empty();
+        let is_followed = |run: &Arc<TrackedRun>| !run.lock().followers.is_empty();
         watched.extend(
             self.all()
                 .into_iter()
-                .filter(|run| !run.is_certain() && is_followed(run)),
+                .filter(|run| !run.is_authoritative() && is_followed(run)),
         );
         watched
     }
 
-    fn mirrors(&self) -> MutexGuard<'_, Mirrors> {
-        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
+    fn replicas(&self) -> MutexGuard<'_, Replicas> {
+        self.replicas.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Whoever looked after it before finds that this is over.
-fn add(mirrors: &mut Mirrors, run: &Arc<Run>) -> Arc<Notify> {
-    let bell = Arc::new(Notify::new());
-    let mirror = Mirror {
+/// Replaces an earlier replica of the same run; its task ends when woken.
+fn add(replicas: &mut Replicas, run: &Arc<TrackedRun>) -> Arc<Notify> {
+    let wakeup = Arc::new(Notify::new());
+    let replica = Replica {
         run: Arc::clone(run),
-        bell: Arc::clone(&bell),
+        wakeup: Arc::clone(&wakeup),
         seen: None,
     };
-    if let Some(before) = mirrors.insert(run.id.clone(), mirror) {
-        before.bell.notify_one();
+    if let Some(before) = replicas.insert(run.id.clone(), replica) {
+        before.wakeup.notify_one();
     }
-    bell
+    wakeup
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::agents::Tools;
-    use super::super::client::Client;
-    use super::super::join::{Joined, Joining};
+    use super::super::client::RunClient;
+    use super::super::join::{SubscribeOutcome, Subscription};
     use super::super::scene::running;
     use super::*;
     use crate::config::{LlmSettings, RunsSettings};
@@ -205,51 +205,57 @@ mod tests {
         )
     }
 
-    fn elsewhere(id: &str) -> Arc<Run> {
+    fn elsewhere(id: &str) -> Arc<TrackedRun> {
         let run = running(id, 0);
-        run.lock().stage = Stage::Elsewhere;
+        run.lock().stage = RunStage::Remote;
         run
     }
 
-    fn put(runs: &Runs, run: &Arc<Run>) -> Arc<Notify> {
-        match runs.put_mirror(Arc::clone(run)) {
-            Put::New(_, bell) => bell,
-            Put::Known(_) | Put::TooMany(_) => panic!("there is room"),
+    fn put(runs: &Runs, run: &Arc<TrackedRun>) -> Arc<Notify> {
+        match runs.add_replica(Arc::clone(run)) {
+            AddedReplica::New(_, wakeup) => wakeup,
+            AddedReplica::Existing(_) | AddedReplica::TooMany(_) => panic!("there is room"),
         }
     }
 
     #[test]
-    fn a_run_that_is_lost_again_is_looked_after_by_one() {
+    fn a_run_that_is_lost_again_has_one_replica_task() {
         let runs = runs(10);
         let run = elsewhere("r");
-        assert_eq!(run.join(&Arc::new(Client::new(1)), &Joining::default()), Joined::Done);
+        assert_eq!(
+            run.subscribe(&Arc::new(RunClient::new(1)), &Subscription::default()),
+            SubscribeOutcome::Done
+        );
         let first = put(&runs, &run);
-        // It was taken over, and then lost again before the first looked.
-        let second = runs.become_mirror(&run).expect("it is the one that is here");
-        assert!(!runs.keeps_mirror(&run, &first));
-        runs.end_mirror("r", &first);
-        assert!(runs.keeps_mirror(&run, &second) && runs.ring_mirror("r"));
-        runs.end_mirror("r", &second);
-        assert!(!runs.ring_mirror("r"));
+        // The run was taken over and lost again before the first task woke up.
+        let second = runs.register_replica(&run).expect("the entry in memory");
+        assert!(!runs.keep_replica(&run, &first));
+        runs.remove_replica("r", &first);
+        assert!(runs.keep_replica(&run, &second) && runs.wake_replica("r"));
+        runs.remove_replica("r", &second);
+        assert!(!runs.wake_replica("r"));
     }
 
     #[test]
-    fn whoever_joins_a_mirror_that_went_away_is_told() {
+    fn joining_a_removed_replica_reports_gone() {
         let runs = runs(10);
         let run = elsewhere("r");
-        let bell = put(&runs, &run);
-        assert!(!runs.keeps_mirror(&run, &bell), "nobody follows it");
-        assert_eq!(run.join(&Arc::new(Client::new(1)), &Joining::default()), Joined::Gone);
+        let wakeup = put(&runs, &run);
+        assert!(!runs.keep_replica(&run, &wakeup), "no followers");
+        assert_eq!(
+            run.subscribe(&Arc::new(RunClient::new(1)), &Subscription::default()),
+            SubscribeOutcome::Gone
+        );
         assert!(runs.get("r").is_none() && run.lock().followers.is_empty());
     }
 
     #[test]
-    fn so_many_mirrors_are_there_and_no_more() {
+    fn the_number_of_replicas_is_bounded() {
         let runs = runs(1);
-        let bell = put(&runs, &elsewhere("one"));
-        assert!(matches!(runs.put_mirror(elsewhere("two")), Put::TooMany(1)));
-        assert!(matches!(runs.put_mirror(elsewhere("one")), Put::Known(_)));
-        runs.end_mirror("one", &bell);
+        let wakeup = put(&runs, &elsewhere("one"));
+        assert!(matches!(runs.add_replica(elsewhere("two")), AddedReplica::TooMany(1)));
+        assert!(matches!(runs.add_replica(elsewhere("one")), AddedReplica::Existing(_)));
+        runs.remove_replica("one", &wakeup);
         put(&runs, &elsewhere("two"));
     }
 }

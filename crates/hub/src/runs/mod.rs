@@ -1,4 +1,4 @@
-//! Runs of strategies: one task a run, everything stored before it is told, asks of people that are messages like any other.
+//! Runs of strategies: one task per run, events stored before they are broadcast, and asks that are ordinary messages.
 
 pub mod agents;
 mod answer;
@@ -32,16 +32,16 @@ mod task;
 mod telling;
 mod whereabouts;
 
-pub use client::{Client, Close, Next};
-pub use join::{Joined, Joining};
-pub use look::{Look, Wait, waits};
-pub use pending::Asked;
-pub use pending::Wanted;
-pub use plan::{Plan, read as read_plan};
-pub use prepare::Preparing;
-pub use refusal::Refusal;
-pub use registry::{Connected, Runs};
+pub use client::{ClientAction, Close, RunClient};
+pub use join::{SubscribeOutcome, Subscription};
+pub use look::{PendingAskView, RunView, pending_views};
+pub use pending::AskSelector;
+pub use pending::PendingKind;
+pub use plan::{RunPlan, read as read_plan};
+pub use prepare::PrepareContext;
+pub use refusal::RunRefusal;
+pub use registry::{ConnectedClient, Runs};
 pub use restore::Adoption;
-pub use run::Run;
-pub use start::How;
-pub use whereabouts::{NotFound, watch};
+pub use run::TrackedRun;
+pub use start::StartMode;
+pub use whereabouts::{FindRunError, watch};

@@ -1,36 +1,36 @@
-//! What a run waits for.
+//! The asks a run waits for.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, PendingInput};
 use countersign_protocol::time::Timestamp;
 use serde::Deserialize;
 
-use super::frame::Frame;
+use super::frame::EventFrame;
 
-/// Of a prompt in a list; the message it is asked by, and the event that told of it, have all of it.
-const MOST_PROMPT_BYTES: usize = 4096;
+/// Bound for a prompt in a list; the message and the event have the full text.
+const MAX_PROMPT_BYTES: usize = 4096;
 
 #[derive(Debug, Clone)]
-pub struct Pending {
+pub struct PendingAsk {
     pub message_id: MessageId,
-    pub kind: Asked,
+    pub kind: PendingKind,
     pub agent_name: String,
-    /// What the wire calls it.
+    /// The id used in the protocol.
     pub id: String,
-    /// The question itself; of a permission, what is to be allowed.
+    /// The question; for a permission, the resource.
     pub prompt: Option<String>,
     pub ts: Timestamp,
-    pub frame: Frame,
+    pub frame: EventFrame,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum PendingKind {
     Input,
     Permission,
     Question,
 }
 
-impl Asked {
+impl PendingKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Input => "input",
@@ -40,10 +40,10 @@ impl Asked {
     }
 }
 
-/// Which of them somebody answers.
+/// Selects the ask that an answer belongs to.
 #[derive(Debug, Clone, Copy)]
-pub enum Wanted<'a> {
-    /// Without an id the oldest of the agent.
+pub enum AskSelector<'a> {
+    /// Without an id, the oldest ask of the agent.
     Input {
         agent_name: &'a str,
         input_id: Option<&'a str>,
@@ -56,27 +56,27 @@ pub enum Wanted<'a> {
     },
 }
 
-impl Pending {
-    /// Nothing for an event that asks nothing.
-    pub fn of(message_id: MessageId, event: &Event, ts: Timestamp, frame: Frame) -> Option<Self> {
+impl PendingAsk {
+    /// Returns `None` for an event that asks nothing.
+    pub fn from_event(message_id: MessageId, event: &Event, ts: Timestamp, frame: EventFrame) -> Option<Self> {
         let (kind, agent_name, id, prompt) = match event {
             Event::RequestInput {
                 agent_name,
                 prompt,
                 input_id,
-            } => (Asked::Input, agent_name, input_id, prompt.clone()),
+            } => (PendingKind::Input, agent_name, input_id, prompt.clone()),
             Event::RequestPermission {
                 request_id,
                 agent_name,
                 resource,
                 ..
-            } => (Asked::Permission, agent_name, request_id, Some(resource.clone())),
+            } => (PendingKind::Permission, agent_name, request_id, Some(resource.clone())),
             Event::RequestQuestion {
                 request_id,
                 agent_name,
                 question,
                 ..
-            } => (Asked::Question, agent_name, request_id, Some(question.clone())),
+            } => (PendingKind::Question, agent_name, request_id, Some(question.clone())),
             Event::StrategyStarted { .. }
             | Event::StrategyCompleted { .. }
             | Event::StrategyError { .. }
@@ -100,30 +100,37 @@ impl Pending {
         })
     }
 
-    /// From the frame that told of it. Nothing for one that asks nothing.
-    pub fn told(message_id: MessageId, wire: &str) -> Option<Self> {
+    /// Rebuilds the ask from its event frame. Returns `None` for a frame that asks nothing.
+    pub fn from_frame(message_id: MessageId, wire: &str) -> Option<Self> {
         #[derive(Deserialize)]
-        struct Told {
+        struct FrameHeader {
             seq: u64,
             ts: Timestamp,
         }
         let event = serde_json::from_str::<Event>(wire).ok()?;
-        let told = serde_json::from_str::<Told>(wire).ok()?;
-        Self::of(message_id, &event, told.ts, Frame::of(&event, told.seq, wire))
+        let from_frame = serde_json::from_str::<FrameHeader>(wire).ok()?;
+        Self::from_event(
+            message_id,
+            &event,
+            from_frame.ts,
+            EventFrame::of(&event, from_frame.seq, wire),
+        )
     }
 
-    pub fn is(&self, wanted: Wanted<'_>) -> bool {
-        match wanted {
-            Wanted::Input { agent_name, input_id } => {
-                self.kind == Asked::Input && self.agent_name == agent_name && input_id.is_none_or(|id| self.id == id)
+    pub fn matches(&self, selector: AskSelector<'_>) -> bool {
+        match selector {
+            AskSelector::Input { agent_name, input_id } => {
+                self.kind == PendingKind::Input
+                    && self.agent_name == agent_name
+                    && input_id.is_none_or(|id| self.id == id)
             }
-            Wanted::Permission { id } => self.kind == Asked::Permission && self.id == id,
-            Wanted::Question { id } => self.kind == Asked::Question && self.id == id,
+            AskSelector::Permission { id } => self.kind == PendingKind::Permission && self.id == id,
+            AskSelector::Question { id } => self.kind == PendingKind::Question && self.id == id,
         }
     }
 
     pub fn input(&self) -> Option<PendingInput> {
-        (self.kind == Asked::Input).then(|| PendingInput {
+        (self.kind == PendingKind::Input).then(|| PendingInput {
             agent_name: self.agent_name.clone(),
             input_id: self.id.clone(),
             prompt: self.short_prompt(),
@@ -131,13 +138,13 @@ impl Pending {
         })
     }
 
-    /// Its start, where it is long.
+    /// The prompt, shortened if it is long.
     pub fn short_prompt(&self) -> Option<String> {
         let text = self.prompt.as_deref()?;
-        if text.len() <= MOST_PROMPT_BYTES {
+        if text.len() <= MAX_PROMPT_BYTES {
             return Some(text.to_owned());
         }
-        Some(format!("{}…", &text[..text.floor_char_boundary(MOST_PROMPT_BYTES)]))
+        Some(format!("{}…", &text[..text.floor_char_boundary(MAX_PROMPT_BYTES)]))
     }
 }
 
@@ -147,7 +154,7 @@ mod tests {
 
     use super::*;
 
-    fn input(agent_name: &str, input_id: &str) -> Pending {
+    fn input(agent_name: &str, input_id: &str) -> PendingAsk {
         let agent_name = agent_name.to_owned();
         let input_id = input_id.to_owned();
         let event = Event::RequestInput {
@@ -156,11 +163,11 @@ mod tests {
             input_id,
         };
         let message_id = MessageId::from_uuid(Uuid::from_u128(7));
-        Pending::of(
+        PendingAsk::from_event(
             message_id,
             &event,
             Timestamp::from_millis(1),
-            Frame::of(&event, 1, "{}"),
+            EventFrame::of(&event, 1, "{}"),
         )
         .unwrap()
     }
@@ -169,10 +176,10 @@ mod tests {
     fn an_answer_finds_the_oldest_of_its_agent_unless_it_names_one() {
         let pending = [input("ann", "1"), input("bob", "2"), input("bob", "3")];
         let found = |agent_name, input_id| {
-            let wanted = Wanted::Input { agent_name, input_id };
+            let selector = AskSelector::Input { agent_name, input_id };
             pending
                 .iter()
-                .find(|pending| pending.is(wanted))
+                .find(|pending| pending.matches(selector))
                 .map(|pending| pending.id.as_str())
         };
         assert_eq!(found("bob", None), Some("2"));
@@ -184,6 +191,8 @@ mod tests {
     #[test]
     fn an_input_is_neither_a_permission_nor_a_question() {
         let input = input("ann", "1");
-        assert!(!input.is(Wanted::Permission { id: "1" }) && !input.is(Wanted::Question { id: "1" }));
+        assert!(
+            !input.matches(AskSelector::Permission { id: "1" }) && !input.matches(AskSelector::Question { id: "1" })
+        );
     }
 }

@@ -1,21 +1,20 @@
-//! What a run is going to do, and what of it is stored in our own words.
+//! The plan of a run, and the form in which it is stored.
 
 use std::borrow::Cow;
 
 use countersign_core::runs::Policy;
 use countersign_protocol::runs::strategy::{AgentKind, Strategy};
-use countersign_protocol::runs::{Event, Input};
+use countersign_protocol::runs::{Event, RunInput};
 use countersign_store::ops::run::Run as StoredRun;
 use serde::{Deserialize, Serialize};
 
-/// All inputs of a run together; the oldest go.
-const MOST_INPUTS: usize = 200;
-const MOST_INPUT_BYTES: usize = 2 * 1024 * 1024;
+/// Bounds for all inputs of a run; the oldest are dropped.
+const MAX_INPUTS: usize = 200;
+const MAX_INPUT_BYTES: usize = 2 * 1024 * 1024;
 
-/// The same for the whole of a segment. System prompts that are files have been read into the strategy, so that a run needs
-/// no file but this.
+/// Constant during a segment. System prompt files are already read into the strategy, so the run needs no other file.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct RunPlan {
     pub strategy: Strategy,
     pub strategy_path: String,
     pub cwd: String,
@@ -23,37 +22,37 @@ pub struct Plan {
     pub manifest_path: Option<String>,
 }
 
-/// How a segment was begun.
+/// The start of a segment.
 #[derive(Debug, Clone)]
 pub struct Segment {
     /// From 1.
     pub number: u64,
     pub input: String,
-    /// Of the message that began it.
+    /// Request id of the message that started the segment.
     pub request_id: Option<String>,
-    /// What its first record will be called: the input stands before it.
+    /// Id of the first record; the input comes before it.
     pub first_record_id: String,
-    /// Those of earlier segments too.
-    pub inputs: Vec<Input>,
-    /// As it was when the segment began, and in the store as it was when the last one ended.
+    /// Includes the inputs of earlier segments.
+    pub inputs: Vec<RunInput>,
+    /// The policy at the start of the segment; in the store, the policy at the end of the last one.
     pub policy: Policy,
 }
 
-/// Written when a segment begins, and when it ends with another policy.
+/// Written when a segment starts, and when it ends with a changed policy.
 #[derive(Serialize, Deserialize)]
-struct Body<'a> {
+struct StoredPlan<'a> {
     strategy: Cow<'a, Strategy>,
     model_override: Option<String>,
     manifest_path: Option<String>,
     input: Cow<'a, str>,
     request_id: Option<String>,
     first_record_id: String,
-    inputs: Cow<'a, [Input]>,
+    inputs: Cow<'a, [RunInput]>,
     #[serde(default)]
     policy: Cow<'a, Policy>,
 }
 
-impl Plan {
+impl RunPlan {
     pub fn started(&self) -> Event {
         Event::StrategyStarted {
             strategy_name: self.strategy.name.clone(),
@@ -62,7 +61,7 @@ impl Plan {
         }
     }
 
-    /// The model an agent of this name speaks to, if it does.
+    /// The model of this agent, or `None` if it is not an LLM agent.
     pub fn model_of(&self, agent_name: &str) -> Option<String> {
         match &self.strategy.agent(agent_name)?.kind {
             AgentKind::Llm(llm) => self.model_override.clone().or_else(|| llm.model.clone()),
@@ -71,7 +70,7 @@ impl Plan {
     }
 
     pub fn body(&self, segment: &Segment) -> Result<String, serde_json::Error> {
-        serde_json::to_string(&Body {
+        serde_json::to_string(&StoredPlan {
             strategy: Cow::Borrowed(&self.strategy),
             model_override: self.model_override.clone(),
             manifest_path: self.manifest_path.clone(),
@@ -84,11 +83,11 @@ impl Plan {
     }
 }
 
-/// What the store kept of a run, read again.
-pub fn read(stored: &StoredRun) -> Result<(Plan, Segment), serde_json::Error> {
-    let body: Body<'_> = serde_json::from_str(&stored.body)?;
+/// Reads the plan and the segment of a stored run.
+pub fn read(stored: &StoredRun) -> Result<(RunPlan, Segment), serde_json::Error> {
+    let body: StoredPlan<'_> = serde_json::from_str(&stored.body)?;
     let summary = &stored.summary;
-    let plan = Plan {
+    let plan = RunPlan {
         strategy: body.strategy.into_owned(),
         strategy_path: summary.strategy_path.clone(),
         cwd: summary.cwd.clone(),
@@ -107,17 +106,17 @@ pub fn read(stored: &StoredRun) -> Result<(Plan, Segment), serde_json::Error> {
 }
 
 impl Segment {
-    /// Puts the input to those of earlier segments.
+    /// Appends the input to those of earlier segments.
     pub fn add_input(mut self) -> Self {
         if !self.input.is_empty() {
             let before_record_id = Some(self.first_record_id.clone());
-            self.inputs.push(Input {
+            self.inputs.push(RunInput {
                 text: self.input.clone(),
                 before_record_id,
             });
         }
-        let bytes = |inputs: &[Input]| inputs.iter().map(|input| input.text.len()).sum::<usize>();
-        while self.inputs.len() > MOST_INPUTS || bytes(&self.inputs) > MOST_INPUT_BYTES {
+        let bytes = |inputs: &[RunInput]| inputs.iter().map(|input| input.text.len()).sum::<usize>();
+        while self.inputs.len() > MAX_INPUTS || bytes(&self.inputs) > MAX_INPUT_BYTES {
             self.inputs.remove(0);
         }
         self

@@ -1,50 +1,50 @@
-//! prepare_run: a new run, another segment of an old one, or a seat beside one that is under way.
+//! prepare_run: prepares a new run, continues an ended one, or attaches to a running one.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use countersign_core::runs::Policy;
-use countersign_protocol::runs::{Conversation, Input, PrepareRun, RunStatus};
+use countersign_protocol::runs::{Conversation, PrepareRun, RunInput, RunStatus};
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{FindRun, FoundRun, ReserveNumbers, RunState as StoredState};
+use countersign_store::ops::run::{FindRun, ReserveNumbers, RunWithRecords, StoredRunState as StoredState};
 use uuid::Uuid;
 
-use super::client::Client;
+use super::client::RunClient;
 use super::conversation::{conversation, run_prepared};
-use super::join::{Joined, Joining};
-use super::plan::{self, Plan, Segment};
-use super::refusal::Refusal;
-use super::ring::Ring;
-use super::run::{Prepared, Run, RunState, Stage};
+use super::join::{SubscribeOutcome, Subscription};
+use super::plan::{self, RunPlan, Segment};
+use super::refusal::RunRefusal;
+use super::ring::ReplayBuffer;
+use super::run::{Prepared, RunStage, TrackedRun, TrackedRunState};
 use super::{file, registry::Runs};
 use crate::app::Hub;
 
-/// More than a run that is prepared can tell.
-const TOLD_EARLY: u64 = 2048;
-/// How often a conversation is read again that grew meanwhile.
-const MOST_READINGS: usize = 5;
+/// More events than a prepared run can emit.
+const RESERVED_SEQS: u64 = 2048;
+/// Attempts to read a conversation that keeps growing meanwhile.
+const MAX_READ_ATTEMPTS: usize = 5;
 
-/// Who prepares.
-pub struct Preparing<'c> {
-    pub client: &'c Arc<Client>,
+/// The client that prepares.
+pub struct PrepareContext<'c> {
+    pub client: &'c Arc<RunClient>,
     pub request_id: Option<&'c str>,
-    /// Strategies are files of the hub's own machine.
+    /// Only an owner may prepare, because strategies are files on the hub's machine.
     pub is_owner: bool,
 }
 
-/// What an earlier segment left behind.
-struct Past {
+/// The last segment of an ended run.
+struct EarlierSegment {
     segment: u64,
     last_seq: u64,
-    inputs: Vec<Input>,
+    inputs: Vec<RunInput>,
     policy: Policy,
-    before: (countersign_store::ops::run::Ending, Timestamp),
+    before: (countersign_store::ops::run::RunEnding, Timestamp),
 }
 
 impl Hub {
-    /// The reply goes out together with what follows it.
-    pub async fn prepare_run(&self, request: PrepareRun, who: Preparing<'_>) -> Result<(), Refusal> {
+    /// The reply is sent together with the subscription, so no event can come between them.
+    pub async fn prepare_run(&self, request: PrepareRun, who: PrepareContext<'_>) -> Result<(), RunRefusal> {
         while let (Some(run_id), None) = (&request.run_id, &request.strategy_path)
             && let Some(run) = self.find_running(run_id).await?
         {
@@ -53,78 +53,83 @@ impl Hub {
             }
         }
         if !who.is_owner {
-            let message = "Only an owner may prepare a run: it reads files of the hub's machine";
-            return Err(Refusal::prepare(message));
+            let message = "Only an owner may prepare a run, because it reads files on the hub's machine";
+            return Err(RunRefusal::prepare(message));
         }
         let run_id = request.run_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
-        let place = self.runs.reserve(&run_id, request.strategy_path.is_some())?;
-        if !who.client.has_room_for(&run_id) {
-            return Err(Refusal::prepare(
+        let reservation = self.runs.reserve(&run_id, request.strategy_path.is_some())?;
+        if !who.client.can_follow(&run_id) {
+            return Err(RunRefusal::prepare(
                 "This connection follows too many runs; unsubscribe from some",
             ));
         }
-        let (plan, past, said) = self.read(&run_id, request).await?;
+        let (plan, earlier_segment, said) = self.read(&run_id, request).await?;
         let reply = run_prepared(&run_id, &plan, said);
-        if let Some(past) = &past {
-            self.reserve_numbers(&run_id, past).await?;
+        if let Some(earlier_segment) = &earlier_segment {
+            self.reserve_numbers(&run_id, earlier_segment).await?;
         }
-        let run = make(&self.runs, &run_id, plan, past, self.store.clock().now());
+        let run = track(&self.runs, &run_id, plan, earlier_segment, self.store.clock().now());
         let first = vec![reply.frame(self.store.clock().now(), who.request_id).into()];
-        // In this order: a run that nobody follows may have to make room for another.
-        run.join(
+        // Subscribed before it is listed: a prepared run without followers may be evicted.
+        run.subscribe(
             who.client,
-            &Joining {
+            &Subscription {
                 first,
-                ..Joining::default()
+                ..Subscription::default()
             },
         );
-        place.fill(run);
+        reservation.fill(run);
         Ok(())
     }
 
-    /// What is told before the segment begins is not stored until then, and its numbers must not be given again.
-    async fn reserve_numbers(&self, run_id: &str, past: &Past) -> Result<(), Refusal> {
-        let up_to = past.last_seq + TOLD_EARLY;
+    /// Events sent before the segment starts are stored only then, and their seqs must not be reused.
+    async fn reserve_numbers(&self, run_id: &str, earlier_segment: &EarlierSegment) -> Result<(), RunRefusal> {
+        let up_to = earlier_segment.last_seq + RESERVED_SEQS;
         let reserve = ReserveNumbers {
             run_id: run_id.to_owned(),
-            segment: past.segment,
+            segment: earlier_segment.segment,
             up_to,
         };
         if self.store.run(reserve).await? {
             Ok(())
         } else {
-            Err(Refusal::already_exists(run_id))
+            Err(RunRefusal::already_exists(run_id))
         }
     }
 
-    /// What is going to be done, and what was said before.
-    async fn read(&self, run_id: &str, request: PrepareRun) -> Result<(Plan, Option<Past>, Conversation), Refusal> {
+    /// Reads the plan, the earlier segment and the conversation so far.
+    async fn read(
+        &self,
+        run_id: &str,
+        request: PrepareRun,
+    ) -> Result<(RunPlan, Option<EarlierSegment>, Conversation), RunRefusal> {
         let found = match &request.run_id {
             Some(run_id) => self.store.run(FindRun { run_id: run_id.clone() }).await?,
             None => None,
         };
-        let (earlier, past, said) = match found {
-            Some(found) => read_past(run_id, &found).map(|(plan, past, said)| (Some(plan), Some(past), said))?,
+        let (earlier, earlier_segment, said) = match found {
+            Some(found) => read_earlier_segment(run_id, &found)
+                .map(|(plan, earlier_segment, said)| (Some(plan), Some(earlier_segment), said))?,
             None => (None, None, Conversation::default()),
         };
         let plan = plan_of(run_id, request, earlier).await?;
         plan.strategy
             .check_models(plan.model_override.as_deref())
-            .map_err(Refusal::prepare)?;
-        Ok((plan, past, said))
+            .map_err(RunRefusal::prepare)?;
+        Ok((plan, earlier_segment, said))
     }
 
-    async fn find_running(&self, run_id: &str) -> Result<Option<Arc<Run>>, Refusal> {
+    async fn find_running(&self, run_id: &str) -> Result<Option<Arc<TrackedRun>>, RunRefusal> {
         let found = self
             .find_run(run_id)
             .await
-            .map_err(|error| error.refuse(Refusal::prepare))?;
+            .map_err(|error| error.refuse(RunRefusal::prepare))?;
         Ok(found.filter(|run| run.status() == RunStatus::Running))
     }
 
-    /// Says whether the run was still here.
-    async fn attach(&self, run: &Run, who: &Preparing<'_>) -> Result<bool, Refusal> {
-        for reading in 1..=MOST_READINGS {
+    /// Returns false if the run was dropped from memory meanwhile.
+    async fn attach(&self, run: &TrackedRun, who: &PrepareContext<'_>) -> Result<bool, RunRefusal> {
+        for reading in 1..=MAX_READ_ATTEMPTS {
             let (plan, records) = {
                 let state = run.lock();
                 (Arc::clone(&state.plan), state.records)
@@ -132,20 +137,20 @@ impl Hub {
             let found = self.store.run(FindRun { run_id: run.id.clone() }).await?;
             let said = found.map(|found| said(&found)).transpose()?.unwrap_or_default();
             let reply = run_prepared(&run.id, &plan, said).frame(self.store.clock().now(), who.request_id);
-            let records = (reading < MOST_READINGS).then_some(records);
-            match run.join(
+            let records = (reading < MAX_READ_ATTEMPTS).then_some(records);
+            match run.subscribe(
                 who.client,
-                &Joining {
+                &Subscription {
                     first: vec![reply.into()],
                     records,
-                    ..Joining::default()
+                    ..Subscription::default()
                 },
             ) {
-                Joined::Done | Joined::Missing { .. } => return Ok(true),
-                Joined::Gone => return Ok(false),
-                Joined::Stale => {}
-                Joined::TooMany => {
-                    return Err(Refusal::prepare(
+                SubscribeOutcome::Done | SubscribeOutcome::Missing { .. } => return Ok(true),
+                SubscribeOutcome::Gone => return Ok(false),
+                SubscribeOutcome::Stale => {}
+                SubscribeOutcome::TooMany => {
+                    return Err(RunRefusal::prepare(
                         "This connection follows too many runs; unsubscribe from some",
                     ));
                 }
@@ -155,18 +160,21 @@ impl Hub {
     }
 }
 
-fn unreadable(error: serde_json::Error) -> Refusal {
+fn unreadable(error: serde_json::Error) -> RunRefusal {
     StoreError::from(error).into()
 }
 
-fn said(found: &FoundRun) -> Result<Conversation, Refusal> {
+fn said(found: &RunWithRecords) -> Result<Conversation, RunRefusal> {
     let (_, segment) = plan::read(&found.run).map_err(unreadable)?;
     Ok(conversation(&found.records, segment.inputs))
 }
 
-fn read_past(run_id: &str, found: &FoundRun) -> Result<(Plan, Past, Conversation), Refusal> {
+fn read_earlier_segment(
+    run_id: &str,
+    found: &RunWithRecords,
+) -> Result<(RunPlan, EarlierSegment, Conversation), RunRefusal> {
     let StoredState::Ended { ending, at } = found.run.summary.state else {
-        return Err(Refusal::already_exists(run_id));
+        return Err(RunRefusal::already_exists(run_id));
     };
     let (plan, segment) = plan::read(&found.run).map_err(unreadable)?;
     let said = conversation(&found.records, segment.inputs.clone());
@@ -176,7 +184,7 @@ fn read_past(run_id: &str, found: &FoundRun) -> Result<(Plan, Past, Conversation
     } = segment;
     Ok((
         plan,
-        Past {
+        EarlierSegment {
             segment: number,
             last_seq,
             inputs,
@@ -187,8 +195,8 @@ fn read_past(run_id: &str, found: &FoundRun) -> Result<(Plan, Past, Conversation
     ))
 }
 
-/// Another segment does what the one before did, unless the request says otherwise.
-async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<Plan>) -> Result<Plan, Refusal> {
+/// A continuation keeps the plan of the earlier segment, except for the fields of the request.
+async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<RunPlan>) -> Result<RunPlan, RunRefusal> {
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let cwd = request
         .cwd
@@ -197,14 +205,14 @@ async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<Plan>) -> Re
     let (strategy, strategy_path) = match (request.strategy_path, &earlier) {
         (Some(path), _) => {
             let base = cwd.as_ref().map_or_else(here, |cwd| here().join(cwd));
-            (file::load(path.clone(), base).await.map_err(Refusal::prepare)?, path)
+            (file::load(path.clone(), base).await.map_err(RunRefusal::prepare)?, path)
         }
         (None, Some(plan)) => (plan.strategy.clone(), plan.strategy_path.clone()),
-        (None, None) => return Err(Refusal::prepare(format!("Run not found: {run_id}"))),
+        (None, None) => return Err(RunRefusal::prepare(format!("Run not found: {run_id}"))),
     };
     let (earlier_model, earlier_manifest) =
         earlier.map_or((None, None), |plan| (plan.model_override, plan.manifest_path));
-    Ok(Plan {
+    Ok(RunPlan {
         strategy,
         strategy_path,
         cwd: cwd.unwrap_or_else(|| here().to_string_lossy().into_owned()),
@@ -213,13 +221,25 @@ async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<Plan>) -> Re
     })
 }
 
-/// A run that is over and still in memory keeps its followers and its numbers.
-fn make(runs: &Runs, run_id: &str, plan: Plan, past: Option<Past>, now: Timestamp) -> Arc<Run> {
-    let before = past.as_ref().map(|past| past.before);
-    let (segment, last_seq, inputs, policy) = past.map_or((0, 0, Vec::new(), Policy::default()), |past| {
-        (past.segment, past.last_seq, past.inputs, past.policy)
-    });
-    let stage = Stage::Prepared(Prepared {
+/// An ended run that is still in memory keeps its followers and its numbering.
+fn track(
+    runs: &Runs,
+    run_id: &str,
+    plan: RunPlan,
+    earlier_segment: Option<EarlierSegment>,
+    now: Timestamp,
+) -> Arc<TrackedRun> {
+    let before = earlier_segment.as_ref().map(|earlier_segment| earlier_segment.before);
+    let (segment, last_seq, inputs, policy) =
+        earlier_segment.map_or((0, 0, Vec::new(), Policy::default()), |earlier_segment| {
+            (
+                earlier_segment.segment,
+                earlier_segment.last_seq,
+                earlier_segment.inputs,
+                earlier_segment.policy,
+            )
+        });
+    let stage = RunStage::Prepared(Prepared {
         before,
         policy,
         ..Prepared::default()
@@ -227,7 +247,7 @@ fn make(runs: &Runs, run_id: &str, plan: Plan, past: Option<Past>, now: Timestam
     let plan = Arc::new(plan);
     let is_continuation = before.is_some();
     let Some(run) = runs.get(run_id) else {
-        let state = RunState {
+        let state = TrackedRunState {
             plan,
             stage,
             is_continuation,
@@ -236,11 +256,11 @@ fn make(runs: &Runs, run_id: &str, plan: Plan, past: Option<Past>, now: Timestam
             started_at: now,
             last_seq,
             records: 0,
-            ring: Ring::above(last_seq, &runs.together),
+            replay: ReplayBuffer::above(last_seq, &runs.byte_budget),
             pending: Vec::new(),
             followers: Vec::new(),
         };
-        return Run::new(run_id.to_owned(), state);
+        return TrackedRun::new(run_id.to_owned(), state);
     };
     let mut state = run.lock();
     state.last_seq = state.last_seq.max(last_seq);

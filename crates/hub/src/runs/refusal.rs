@@ -1,18 +1,18 @@
-//! Why a client does not get what it wants, in the codes and texts of the wire.
+//! Refused requests, with the codes and texts of the protocol.
 
 use std::borrow::Cow;
 
-use countersign_protocol::runs::Reply;
+use countersign_protocol::runs::RunReply;
 use countersign_store::StoreError;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct RunRefusal {
     pub code: Cow<'static, str>,
     pub message: String,
 }
 
-impl Refusal {
+impl RunRefusal {
     pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
         Self {
             code: code.into(),
@@ -40,19 +40,22 @@ impl Refusal {
         Self::new("RUN_NOT_FOUND", format!("No active run found for runId {run_id}"))
     }
 
-    /// The cause is in the log, once.
+    /// The cause is only logged; the client gets its id.
     pub fn internal(error: &impl std::fmt::Display) -> Self {
-        Self::failed(error, "The hub could not do this now; try again.")
+        Self::failed(error, "The hub could not do this now. Try again.")
     }
 
-    /// Nobody knows whether it was done.
+    /// The outcome is unknown.
     pub fn unsure(error: &impl std::fmt::Display) -> Self {
-        Self::failed(error, "This may be done or not; look before you try again.")
+        Self::failed(
+            error,
+            "It is unknown whether this was done. Check the run before you try again.",
+        )
     }
 
     fn failed(error: &impl std::fmt::Display, what: &str) -> Self {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "a message about a run could not be dealt with");
+        tracing::error!(%id, %error, "handling a run request failed");
         Self::new(
             "INTERNAL_ERROR",
             format!("{what} The hub's log has the cause under {id}."),
@@ -60,22 +63,22 @@ impl Refusal {
     }
 }
 
-impl From<StoreError> for Refusal {
+impl From<StoreError> for RunRefusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unsure(_) => Self::unsure(&error),
+            StoreError::CommitUnknown(_) => Self::unsure(&error),
             StoreError::Unavailable(_)
-            | StoreError::Ended(_)
-            | StoreError::Raced
+            | StoreError::ConnectionEnded(_)
+            | StoreError::Conflict
             | StoreError::Corrupt(_)
             | StoreError::NewerSchema { .. }
-            | StoreError::HalfCopied { .. } => Self::internal(&error),
+            | StoreError::UnfinishedCopy { .. } => Self::internal(&error),
         }
     }
 }
 
-impl From<Refusal> for Reply {
-    fn from(refusal: Refusal) -> Self {
+impl From<RunRefusal> for RunReply {
+    fn from(refusal: RunRefusal) -> Self {
         Self::error(refusal.code, refusal.message)
     }
 }

@@ -1,4 +1,4 @@
-//! The runs this process knows, and the connections that may follow them.
+//! The runs in memory, and the connections that may follow them.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,47 +7,47 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use countersign_core::message::Door;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Pulled;
+use countersign_store::model::AgentView;
 use tokio::sync::{Notify, Semaphore};
 
 use super::agents::Tools;
-use super::client::{Client, Close};
-use super::mail::Mail;
-use super::mirrors::Mirrors;
-use super::refusal::Refusal;
-use super::ring::Together;
-use super::run::Run;
+use super::client::{Close, RunClient};
+use super::mail::RunCommand;
+use super::mirrors::Replicas;
+use super::refusal::RunRefusal;
+use super::ring::ByteBudget;
+use super::run::TrackedRun;
 
-/// Runs that are over and stay in memory: the latest ones, and no more than a few of them if they told much.
-const MOST_OVER: usize = 100;
-const MOST_OVER_BYTES: usize = 64 * 1024 * 1024;
-const MOST_CLIENTS: usize = 10_000;
-/// Each may hold all that a run keeps.
-const MOST_REPLAYS: usize = 8;
+/// Ended runs kept in memory: the latest ones, bounded by number and by bytes.
+const MAX_ENDED_RUNS: usize = 100;
+const MAX_ENDED_BYTES: usize = 64 * 1024 * 1024;
+const MAX_CLIENTS: usize = 10_000;
+/// Each replay may hold all stored events of a run in memory.
+const MAX_CONCURRENT_REPLAYS: usize = 8;
 
 pub struct Runs {
     pub(super) tools: Tools,
-    pub(super) together: Together,
+    pub(super) byte_budget: ByteBudget,
     pub(super) max_live: usize,
-    table: Mutex<Table>,
-    clients: Mutex<HashMap<u64, Arc<Client>>>,
+    table: Mutex<RunTable>,
+    clients: Mutex<HashMap<u64, Arc<RunClient>>>,
     next_client: AtomicU64,
-    /// The hub stops: nothing new begins.
+    /// Set on shutdown: no new run may start.
     is_closing: AtomicBool,
     client_left: Notify,
-    pub(super) mirrors: Mutex<Mirrors>,
-    /// Of those who read at once what is in memory no longer.
+    pub(super) replicas: Mutex<Replicas>,
+    /// Permits for replays that read from the store.
     pub(super) replays: Semaphore,
-    /// Runs that are just being taken up.
-    taking_up: Arc<Mutex<HashSet<String>>>,
+    /// Ids of runs that are being adopted.
+    adopting: Arc<Mutex<HashSet<String>>>,
 }
 
 #[derive(Default)]
-pub(super) struct Table {
-    pub(super) runs: HashMap<String, Arc<Run>>,
+pub(super) struct RunTable {
+    pub(super) runs: HashMap<String, Arc<TrackedRun>>,
     /// Prepared or running.
     pub(super) live: HashSet<String>,
-    /// Being prepared: nobody else may take the id.
+    /// Ids reserved by a prepare in progress.
     preparing: HashSet<String>,
     /// Oldest first.
     pub(super) over: VecDeque<String>,
@@ -57,63 +57,63 @@ impl Runs {
     pub fn new(tools: Tools, max_live: usize) -> Self {
         Self {
             tools,
-            together: Together::default(),
+            byte_budget: ByteBudget::default(),
             max_live,
             table: Mutex::default(),
             clients: Mutex::default(),
             next_client: AtomicU64::new(1),
             is_closing: AtomicBool::new(false),
             client_left: Notify::new(),
-            mirrors: Mutex::default(),
-            replays: Semaphore::new(MOST_REPLAYS),
-            taking_up: Arc::default(),
+            replicas: Mutex::default(),
+            replays: Semaphore::new(MAX_CONCURRENT_REPLAYS),
+            adopting: Arc::default(),
         }
     }
 
-    pub fn get(&self, run_id: &str) -> Option<Arc<Run>> {
+    pub fn get(&self, run_id: &str) -> Option<Arc<TrackedRun>> {
         self.table().runs.get(run_id).cloned()
     }
 
-    pub fn all(&self) -> Vec<Arc<Run>> {
+    pub fn all(&self) -> Vec<Arc<TrackedRun>> {
         self.table().runs.values().cloned().collect()
     }
 
-    /// How many are prepared or running.
+    /// Number of prepared and running runs.
     pub fn live(&self) -> usize {
         self.table().live.len()
     }
 
-    /// The right to put a run of this id in its place, until it is dropped. One that was prepared and abandoned gives way, if
-    /// there is a strategy for it besides the one it was prepared with.
-    pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<Place<'_>, Refusal> {
+    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request brings a
+    /// strategy or the run is stored.
+    pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<RunReservation<'_>, RunRefusal> {
         if self.is_closing() {
-            return Err(Refusal::prepare("The hub is stopping"));
+            return Err(RunRefusal::prepare("The hub is stopping"));
         }
         let mut table = self.table();
         if table.preparing.contains(run_id) || !table.is_free(run_id, has_strategy) {
-            return Err(Refusal::already_exists(run_id));
+            return Err(RunRefusal::already_exists(run_id));
         }
         if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
             let message = format!(
-                "{} runs are prepared or running, and no more may be; stop some",
+                "{} runs are prepared or running, which is the limit (runs.max_live); stop some first",
                 self.max_live
             );
-            return Err(Refusal::prepare(message));
+            return Err(RunRefusal::prepare(message));
         }
         table.preparing.insert(run_id.to_owned());
-        Ok(Place {
+        Ok(RunReservation {
             runs: self,
             run_id: run_id.to_owned(),
         })
     }
 
-    /// A run that is under way, whoever prepared it.
-    pub fn make_live(&self, run: Arc<Run>) {
+    /// Adds a running run, no matter which process prepared it.
+    pub fn make_live(&self, run: Arc<TrackedRun>) {
         self.table().make_live(run);
     }
 
-    /// A run that is over, from the store; or the one that is here already.
-    pub fn adopt(&self, run: Arc<Run>) -> Arc<Run> {
+    /// Adds an ended run from the store, or returns the entry that is already in memory.
+    pub fn adopt(&self, run: Arc<TrackedRun>) -> Arc<TrackedRun> {
         let mut table = self.table();
         if let Some(known) = table.runs.get(&run.id) {
             return Arc::clone(known);
@@ -124,8 +124,9 @@ impl Runs {
         run
     }
 
-    /// `end` ends the run, or says that it cannot. Nobody who hears of the end finds the run still among those that live.
-    pub fn end(&self, run: &Arc<Run>, end: impl FnOnce(&Run) -> bool) -> bool {
+    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds the run
+    /// listed as live.
+    pub fn end(&self, run: &Arc<TrackedRun>, end: impl FnOnce(&TrackedRun) -> bool) -> bool {
         let mut table = self.table();
         if !end(run) {
             return false;
@@ -136,8 +137,8 @@ impl Runs {
         true
     }
 
-    /// For every resolution of a message, after its commit.
-    pub fn resolved(&self, pulled: &Pulled, now: Timestamp) {
+    /// Called for every resolved message, after its commit.
+    pub fn resolved(&self, pulled: &AgentView, now: Timestamp) {
         if pulled.source.door != Door::Runs {
             return;
         }
@@ -146,66 +147,66 @@ impl Runs {
         }
     }
 
-    /// The same, by another hub.
-    pub fn resolved_elsewhere(&self, run_id: &str, message_id: &MessageId, now: Timestamp) {
+    /// The same for a resolution through another hub.
+    pub fn resolved_remotely(&self, run_id: &str, message_id: &MessageId, now: Timestamp) {
         if let Some(run) = self.get(run_id) {
             run.resolved(message_id, now);
         }
     }
 
-    /// The right to take a run up, until it is dropped. Nothing if somebody has it.
-    pub fn take_up(&self, run_id: &str) -> Option<TakingUp> {
+    /// Reserves a run for adoption until the guard is dropped. Returns `None` if it is being adopted already.
+    pub fn begin_adoption(&self, run_id: &str) -> Option<AdoptionGuard> {
         let is_free = self
-            .taking_up
+            .adopting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(run_id.to_owned());
-        is_free.then(|| TakingUp {
+        is_free.then(|| AdoptionGuard {
             run_id: run_id.to_owned(),
-            all: Arc::clone(&self.taking_up),
+            all: Arc::clone(&self.adopting),
         })
     }
 
-    /// Whether a task moves it here, or soon will.
-    pub fn is_moved(&self, run_id: &str) -> bool {
-        let is_taken_up = self
-            .taking_up
+    /// True if a task drives this run here, or soon will.
+    pub fn is_driven(&self, run_id: &str) -> bool {
+        let is_adopting = self
+            .adopting
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .contains(run_id);
-        is_taken_up
+        is_adopting
             || self
                 .get(run_id)
-                .and_then(|run| run.mailbox())
-                .is_some_and(|mailbox| !mailbox.is_closed())
+                .and_then(|run| run.command_sender())
+                .is_some_and(|command_sender| !command_sender.is_closed())
     }
 
-    /// Other hubs have taken over from this one.
-    pub fn moved_away(&self) {
-        for mailbox in self.all().iter().filter_map(|run| run.mailbox()) {
-            // One that has no room for it finds out when it next stores something.
-            let _ = mailbox.try_send(Mail::Moved);
+    /// Stops all run tasks after other hubs have taken over from this one.
+    pub fn release_all(&self) {
+        for command_sender in self.all().iter().filter_map(|run| run.command_sender()) {
+            // A task with a full queue learns of it at its next commit.
+            let _ = command_sender.try_send(RunCommand::OwnershipLost);
         }
     }
 
-    /// Nothing if there are too many, or the hub stops.
-    pub fn connect(self: &Arc<Self>) -> Option<Connected> {
+    /// Returns `None` if there are too many clients, or the hub stops.
+    pub fn connect(self: &Arc<Self>) -> Option<ConnectedClient> {
         let mut clients = self.clients();
-        if clients.len() >= MOST_CLIENTS || self.is_closing() {
+        if clients.len() >= MAX_CLIENTS || self.is_closing() {
             return None;
         }
-        let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
+        let client = Arc::new(RunClient::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
         clients.insert(client.number, Arc::clone(&client));
-        Some(Connected {
+        Some(ConnectedClient {
             runs: Arc::clone(self),
             client,
         })
     }
 
-    /// For somebody who follows a run on a page, which is no connection of the door and speaks to nobody.
-    pub fn onlooker(self: &Arc<Self>) -> Connected {
-        let client = Arc::new(Client::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
-        Connected {
+    /// A client for a web page that follows a run. It does not count as a connection.
+    pub fn page_client(self: &Arc<Self>) -> ConnectedClient {
+        let client = Arc::new(RunClient::new(self.next_client.fetch_add(1, Ordering::Relaxed)));
+        ConnectedClient {
             runs: Arc::clone(self),
             client,
         }
@@ -223,7 +224,7 @@ impl Runs {
         self.is_closing.store(true, Ordering::SeqCst);
     }
 
-    /// Sends everybody home, and waits until they have gone.
+    /// Closes all connections and waits until they are gone.
     pub async fn close_clients(&self) {
         loop {
             let left = self.client_left.notified();
@@ -236,18 +237,18 @@ impl Runs {
         }
     }
 
-    pub(super) fn table(&self) -> MutexGuard<'_, Table> {
+    pub(super) fn table(&self) -> MutexGuard<'_, RunTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<Client>>> {
+    fn clients(&self) -> MutexGuard<'_, HashMap<u64, Arc<RunClient>>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Table {
-    /// Unless there is another one of its id.
-    pub(super) fn remove(&mut self, run: &Arc<Run>) {
+impl RunTable {
+    /// Removes this entry, but not another one with the same id.
+    pub(super) fn remove(&mut self, run: &Arc<TrackedRun>) {
         if self.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
             self.runs.remove(&run.id);
             self.live.remove(&run.id);
@@ -255,14 +256,14 @@ impl Table {
         }
     }
 
-    fn make_live(&mut self, run: Arc<Run>) {
+    fn make_live(&mut self, run: Arc<TrackedRun>) {
         self.over.retain(|over| *over != run.id);
         self.live.insert(run.id.clone());
         self.runs.insert(run.id.clone(), run);
     }
 
-    /// Gives those that have no place any more.
-    fn put_over(&mut self, run: &Arc<Run>) -> Vec<Arc<Run>> {
+    /// Returns the ended runs that were evicted.
+    fn put_over(&mut self, run: &Arc<TrackedRun>) -> Vec<Arc<TrackedRun>> {
         if self.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
             return Vec::new();
         }
@@ -271,7 +272,7 @@ impl Table {
         self.over.retain(|over| *over != run.id);
         self.over.push_back(run.id.clone());
         let mut gone = Vec::new();
-        while self.over.len() > MOST_OVER || (self.over.len() > 1 && self.over_bytes() > MOST_OVER_BYTES) {
+        while self.over.len() > MAX_ENDED_RUNS || (self.over.len() > 1 && self.over_bytes() > MAX_ENDED_BYTES) {
             gone.extend(self.over.pop_front().and_then(|oldest| self.runs.remove(&oldest)));
         }
         gone
@@ -281,7 +282,7 @@ impl Table {
         self.over
             .iter()
             .filter_map(|id| self.runs.get(id))
-            .map(|run| run.lock().ring.bytes())
+            .map(|run| run.lock().replay.bytes())
             .sum()
     }
 
@@ -290,53 +291,53 @@ impl Table {
             return true;
         }
         let run = self.runs.get(run_id).cloned();
-        run.is_some_and(|run| (has_strategy || run.lock().is_stored()) && self.take_back(&run))
+        run.is_some_and(|run| (has_strategy || run.lock().is_stored()) && self.undo_preparation(&run))
     }
 
     fn drop_abandoned(&mut self) -> bool {
         let runs: Vec<_> = self.live.iter().filter_map(|id| self.runs.get(id)).cloned().collect();
-        runs.iter().any(|run| self.take_back(run))
+        runs.iter().any(|run| self.undo_preparation(run))
     }
 
-    /// Of a run that never began nothing stays; one that was to be continued is in the store, as it was.
-    fn take_back(&mut self, run: &Run) -> bool {
-        let is_taken_back = run.take_back();
-        if is_taken_back {
+    /// Drops an abandoned prepared run. A continuation is still in the store as it was.
+    fn undo_preparation(&mut self, run: &TrackedRun) -> bool {
+        let is_undone = run.undo_preparation();
+        if is_undone {
             self.live.remove(&run.id);
             self.runs.remove(&run.id);
         }
-        is_taken_back
+        is_undone
     }
 }
 
-pub(super) fn forget_followers(run: &Run) {
+pub(super) fn forget_followers(run: &TrackedRun) {
     let followers = std::mem::take(&mut run.lock().followers);
     followers.iter().for_each(|follower| follower.client.unfollow(&run.id));
 }
 
-pub struct Place<'r> {
+pub struct RunReservation<'r> {
     runs: &'r Runs,
     run_id: String,
 }
 
-impl Place<'_> {
-    pub fn fill(self, run: Arc<Run>) {
+impl RunReservation<'_> {
+    pub fn fill(self, run: Arc<TrackedRun>) {
         self.runs.table().make_live(run);
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for RunReservation<'_> {
     fn drop(&mut self) {
         self.runs.table().preparing.remove(&self.run_id);
     }
 }
 
-pub struct TakingUp {
+pub struct AdoptionGuard {
     run_id: String,
     all: Arc<Mutex<HashSet<String>>>,
 }
 
-impl Drop for TakingUp {
+impl Drop for AdoptionGuard {
     fn drop(&mut self) {
         self.all
             .lock()
@@ -345,13 +346,13 @@ impl Drop for TakingUp {
     }
 }
 
-/// A connection for as long as it is there. Its runs go on without it.
-pub struct Connected {
+/// A registered connection, removed on drop. Its runs go on without it.
+pub struct ConnectedClient {
     runs: Arc<Runs>,
-    pub client: Arc<Client>,
+    pub client: Arc<RunClient>,
 }
 
-impl Drop for Connected {
+impl Drop for ConnectedClient {
     fn drop(&mut self) {
         for run_id in self.client.unfollow_all() {
             if let Some(run) = self.runs.get(&run_id) {

@@ -1,4 +1,4 @@
-//! What runs do next whose hub went away: an earlier process, or another one on the same store.
+//! Adopting runs whose hub is gone: an earlier process, or another node on the same store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,50 +7,51 @@ use std::time::Duration;
 use countersign_core::{Command, State};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{
-    AdoptRuns, Adopted, Advance, EndRun, Ending, LookAtRun, Phase, Run as StoredRun, RunsOfNode, StoredEvent, TakeAsks,
+    AdoptRuns, Adopted, Advance, EndRun, PendingAsks, ReadRun, Run as StoredRun, RunEnding, RunPhase, RunsOfNode,
+    StoredEvent,
 };
 use futures_util::stream::{self, TryStreamExt};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::plan::{self, Plan, Segment};
-use super::registry::TakingUp;
-use super::ring::Ring;
-use super::run::{Run, RunState, Stage};
-use super::standing::Standing;
-use super::start::MAILBOX;
-use super::task::{Beginning, Task, restarted, take_up};
+use super::plan::{self, RunPlan, Segment};
+use super::registry::AdoptionGuard;
+use super::ring::ReplayBuffer;
+use super::run::{RunStage, TrackedRun, TrackedRunState};
+use super::standing::Checkpoint;
+use super::start::COMMAND_QUEUE_CAPACITY;
+use super::task::{RunTask, TaskStart, restarted, restore_ask};
 use crate::app::Hub;
 use crate::peers::Signal;
 
-/// After the store failed.
-const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
-/// Of the store, in one go.
-const MOST: i64 = 50;
-/// Side by side.
-const AT_ONCE: usize = 8;
+/// Delay after a store failure.
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Runs adopted in one store operation.
+const ADOPT_BATCH: i64 = 50;
+/// Runs restored concurrently.
+const MAX_CONCURRENT_RESTORES: usize = 8;
 
-/// Takes up runs that nobody moves.
+/// Adopts runs that no hub drives.
 #[derive(Default)]
 pub struct Adoption {
-    /// This hub's by the store, with their last write, and yet nobody moves them here.
+    /// Runs that the store assigns to this hub but no task here drives, each with its last write id.
     suspects: HashSet<(String, String)>,
 }
 
 impl Adoption {
-    /// Those whose hub is gone.
+    /// Adopts the runs of removed nodes.
     pub async fn adopt(&mut self, hub: &Arc<Hub>) -> Result<(), StoreError> {
-        // Runs that this hub may not move are left to others.
+        // With runs disabled, they are left to other hubs.
         while hub.config.runs.enabled && !*hub.stopping.borrow() {
             let Adopted { runs, is_all } = hub
                 .store
                 .run(AdoptRuns {
                     node: hub.store.node(),
-                    limit: MOST,
+                    limit: ADOPT_BATCH,
                 })
                 .await?;
             if !runs.is_empty() {
-                tracing::info!(runs = runs.len(), "took up runs that nobody moved");
+                tracing::info!(runs = runs.len(), "adopted orphaned runs");
             }
             restore(hub, runs).await?;
             if is_all {
@@ -60,49 +61,49 @@ impl Adoption {
         Ok(())
     }
 
-    /// Those that became this hub's without its knowing: it was not told whether the store had done what it was asked to.
-    /// One that is just beginning looks the same, so they are looked at twice. Says whether any is to be looked at again.
-    pub async fn take_up_forgotten(&mut self, hub: &Arc<Hub>) -> bool {
+    /// Adopts runs that the store assigned to this hub by a commit of unknown outcome. A run that is just starting looks the same,
+    /// so a run must be found twice. Returns true if suspects have to be checked again.
+    pub async fn adopt_forgotten(&mut self, hub: &Arc<Hub>) -> bool {
         let found = match hub.store.run(RunsOfNode { node: hub.store.node() }).await {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "the runs of this hub could not be read");
+                tracing::warn!(%error, "reading the runs of this hub failed; retrying");
                 return !self.suspects.is_empty();
             }
         };
         let unmoved: HashSet<_> = found
             .into_iter()
-            .filter(|(run_id, _)| !hub.runs.is_moved(run_id))
+            .filter(|(run_id, _)| !hub.runs.is_driven(run_id))
             .collect();
         let (forgotten, suspects) = unmoved.into_iter().partition(|run| self.suspects.contains(run));
         self.suspects = suspects;
         for (run_id, _) in forgotten {
-            tracing::warn!(run_id, "a run of this hub was forgotten; it is taken up");
-            let taken_up = async {
-                let stored = hub.store.run(LookAtRun { run_id }).await?;
+            tracing::warn!(run_id, "run assigned to this hub but not running; adopting it");
+            let adopted = async {
+                let stored = hub.store.run(ReadRun { run_id }).await?;
                 restore(hub, stored.into_iter().collect()).await
             };
-            if let Err(error) = taken_up.await {
-                tracing::warn!(%error, "a run of this hub could not be taken up");
+            if let Err(error) = adopted.await {
+                tracing::warn!(%error, "adopting a run of this hub failed");
             }
         }
         !self.suspects.is_empty()
     }
 }
 
-/// Runs that are this hub's from now on. Each goes on from where it stood, or ends because nobody can say how far its agent
-/// got.
+/// Restores runs now owned by this hub. Each resumes from its checkpoint, or ends if its agent was interrupted, because the
+/// progress of that agent is unknown.
 async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
     stream::iter(runs.into_iter().map(Ok))
-        .try_for_each_concurrent(AT_ONCE, |stored| async move {
-            let Some(taking_up) = hub.runs.take_up(&stored.summary.run_id) else {
+        .try_for_each_concurrent(MAX_CONCURRENT_RESTORES, |stored| async move {
+            let Some(adopting) = hub.runs.begin_adoption(&stored.summary.run_id) else {
                 return Ok(());
             };
             match restore_one(hub, &stored).await {
-                // Nobody else will: it is this hub's already.
+                // The run already belongs to this hub, so no other hub will retry.
                 Err(error) if hub.store.is_shared() => {
-                    tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet");
-                    tokio::spawn(restore_later(Arc::clone(hub), stored, taking_up));
+                    tracing::warn!(run_id = stored.summary.run_id, %error, "restoring a run failed; retrying");
+                    tokio::spawn(retry_restore(Arc::clone(hub), stored, adopting));
                     Ok(())
                 }
                 restored => restored,
@@ -111,10 +112,10 @@ async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError>
         .await
 }
 
-/// Until it has been, or is not this hub's any more.
-async fn restore_later(hub: Arc<Hub>, stored: StoredRun, _taking_up: TakingUp) {
+/// Retries until the run is restored or owned by another hub.
+async fn retry_restore(hub: Arc<Hub>, stored: StoredRun, _guard: AdoptionGuard) {
     loop {
-        tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
+        tokio::time::sleep(RETRY_DELAY).await;
         let restored = match is_still_here(&hub, &stored).await {
             Ok(true) => restore_one(&hub, &stored).await,
             Ok(false) => return,
@@ -122,16 +123,16 @@ async fn restore_later(hub: Arc<Hub>, stored: StoredRun, _taking_up: TakingUp) {
         };
         match restored {
             Ok(()) => return,
-            Err(error) => tracing::warn!(run_id = stored.summary.run_id, %error, "a run could not be taken up yet"),
+            Err(error) => tracing::warn!(run_id = stored.summary.run_id, %error, "restoring a run failed; retrying"),
         }
     }
 }
 
-/// Whether it stands where it stood when it became this hub's.
+/// True if the stored run is unchanged since this hub adopted it.
 async fn is_still_here(hub: &Hub, stored: &StoredRun) -> Result<bool, StoreError> {
     let found = hub
         .store
-        .run(LookAtRun {
+        .run(ReadRun {
             run_id: stored.summary.run_id.clone(),
         })
         .await?;
@@ -140,16 +141,16 @@ async fn is_still_here(hub: &Hub, stored: &StoredRun) -> Result<bool, StoreError
 
 async fn restore_one(hub: &Arc<Hub>, stored: &StoredRun) -> Result<(), StoreError> {
     match readable(stored) {
-        Ok((plan, segment, standing)) if stored.phase == Phase::Between => {
-            match go_on(hub, stored, plan, segment, standing).await {
+        Ok((plan, segment, checkpoint)) if stored.phase == RunPhase::Between => {
+            match resume(hub, stored, plan, segment, checkpoint).await {
                 Err(StoreError::Corrupt(error)) => end(hub, stored, None, unreadable(&error), None).await,
-                taken_up => taken_up,
+                adopted => adopted,
             }
         }
-        Ok((plan, segment, standing)) => {
+        Ok((plan, segment, checkpoint)) => {
             let message = "The hub was restarted while an agent was at work".to_owned();
             let request_id = segment.request_id.clone();
-            let policy = standing.policy;
+            let policy = checkpoint.policy;
             let body = plan.body(&Segment { policy, ..segment })?;
             end(hub, stored, request_id.as_deref(), message, Some(body)).await
         }
@@ -161,81 +162,81 @@ fn unreadable(error: &impl std::fmt::Display) -> String {
     format!("The hub was restarted and cannot read where the run stood: {error}")
 }
 
-fn readable(stored: &StoredRun) -> Result<(Plan, Segment, Standing), serde_json::Error> {
+fn readable(stored: &StoredRun) -> Result<(RunPlan, Segment, Checkpoint), serde_json::Error> {
     let (plan, segment) = plan::read(stored)?;
-    Ok((plan, segment, Standing::read(&stored.machine)?))
+    Ok((plan, segment, Checkpoint::read(&stored.machine)?))
 }
 
-async fn go_on(
+async fn resume(
     hub: &Arc<Hub>,
     stored: &StoredRun,
-    plan: Plan,
+    plan: RunPlan,
     segment: Segment,
-    standing: Standing,
+    checkpoint: Checkpoint,
 ) -> Result<(), StoreError> {
     let summary = &stored.summary;
-    let mut left = Vec::new();
+    let mut restored_asks = Vec::new();
     let mut pending = Vec::new();
     for ask in hub
         .store
-        .run(TakeAsks {
+        .run(PendingAsks {
             run_id: summary.run_id.clone(),
         })
         .await?
     {
-        if let Some((waiting, still_pending)) = take_up(hub, ask).await? {
-            left.push(waiting);
+        if let Some((waiting, still_pending)) = restore_ask(hub, ask).await? {
+            restored_asks.push(waiting);
             pending.extend(still_pending);
         }
     }
-    let (mailbox, mail) = mpsc::channel(MAILBOX);
+    let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
     let plan = Arc::new(plan);
     let last_seq = summary.last_seq;
-    let followed = followed(hub, &summary.run_id).await?;
-    let state = RunState {
+    let existing_replica = existing_replica(hub, &summary.run_id).await?;
+    let state = TrackedRunState {
         plan: Arc::clone(&plan),
-        stage: Stage::Running(mailbox),
+        stage: RunStage::Running(command_sender),
         is_continuation: segment.number > 1,
         segment: segment.number,
         inputs: segment.inputs.clone(),
         started_at: summary.started_at,
         last_seq,
         records: 0,
-        ring: Ring::above(last_seq, &hub.runs.together),
+        replay: ReplayBuffer::above(last_seq, &hub.runs.byte_budget),
         pending,
         followers: Vec::new(),
     };
-    let run = match followed {
-        Some(run) => run.taken_over(state),
-        None => Run::new(summary.run_id.clone(), state),
+    let run = match existing_replica {
+        Some(run) => run.take_over(state),
+        None => TrackedRun::new(summary.run_id.clone(), state),
     };
     hub.runs.make_live(Arc::clone(&run));
     let node = stored.node.clone();
-    let beginning = Beginning {
+    let beginning = TaskStart {
         run,
         node,
         plan,
         segment,
-        standing,
+        checkpoint,
         last_seq,
-        mail,
-        left,
+        command_receiver,
+        restored_asks,
         has_past: true,
     };
-    Task::new(Arc::clone(hub), beginning).spawn();
+    RunTask::new(Arc::clone(hub), beginning).spawn();
     Ok(())
 }
 
-/// One that somebody follows here already, with all that it told before.
-async fn followed(hub: &Arc<Hub>, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
-    let Some(run) = hub.known_run(run_id).await?.filter(|run| run.is_elsewhere()) else {
+/// The replica of this run, if it is followed here, brought up to date.
+async fn existing_replica(hub: &Arc<Hub>, run_id: &str) -> Result<Option<Arc<TrackedRun>>, StoreError> {
+    let Some(run) = hub.current_run(run_id).await?.filter(|run| run.is_remote()) else {
         return Ok(None);
     };
     hub.refresh(&run).await?;
     Ok(Some(run))
 }
 
-/// It can be prepared and continued like any other that has ended.
+/// Ends the run; it can be continued like any other ended run.
 async fn end(
     hub: &Arc<Hub>,
     stored: &StoredRun,
@@ -245,19 +246,19 @@ async fn end(
 ) -> Result<(), StoreError> {
     let summary = &stored.summary;
     let at = hub.store.clock().now();
-    // What another hub asks by now is not to be cancelled.
+    // Asks of a new owner must not be cancelled.
     if !is_still_here(hub, stored).await? {
         return Ok(());
     }
     for ask in hub
         .store
-        .run(TakeAsks {
+        .run(PendingAsks {
             run_id: summary.run_id.clone(),
         })
         .await?
     {
         if matches!(ask.state, State::Open) {
-            hub.decide(&ask.message_id, Command::Cancel).await?;
+            hub.apply_command(&ask.message_id, Command::Cancel).await?;
         }
     }
     let event = restarted(message);
@@ -272,22 +273,22 @@ async fn end(
         records: Vec::new(),
         asks_done: Vec::new(),
         machine: String::new(),
-        phase: Phase::Between,
+        phase: RunPhase::Between,
         last_seq: seq,
         body,
     };
     hub.store
         .run(EndRun {
             advance,
-            ending: Ending::Error,
+            ending: RunEnding::Error,
             at,
         })
         .await?;
-    hub.runs.ring_mirror(&summary.run_id);
-    hub.peers.say(|| Signal::Advanced(summary.run_id.clone()));
+    hub.runs.wake_replica(&summary.run_id);
+    hub.cluster.publish(|| Signal::Advanced(summary.run_id.clone()));
     tracing::info!(
         run_id = summary.run_id,
-        "a run was cut in the middle of an agent's work; it can be continued"
+        "run ended: a restart interrupted its agent; it can be continued"
     );
     Ok(())
 }

@@ -1,82 +1,81 @@
-//! One run as everybody sees it: its stage, what it told last, what it waits for, who follows it. Its own task moves it; here
-//! nothing waits.
+//! One run in memory: its stage, replay buffer, pending asks and followers. Its own task drives it; nothing here blocks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::runs::Policy;
-use countersign_protocol::runs::{Input, LiveRun, RunStatus};
+use countersign_protocol::runs::{LiveRun, RunInput, RunStatus};
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::{Ending, StoredEvent};
+use countersign_store::ops::run::{RunEnding, StoredEvent};
 use tokio::sync::mpsc;
 
-use super::client::Client;
-use super::mail::Mail;
-use super::pending::{Pending, Wanted};
-use super::plan::Plan;
-use super::ring::{Ring, Together};
+use super::client::RunClient;
+use super::mail::RunCommand;
+use super::pending::{AskSelector, PendingAsk};
+use super::plan::RunPlan;
+use super::ring::{ByteBudget, ReplayBuffer};
 use super::standing::Steering;
 
-pub struct Run {
+pub struct TrackedRun {
     pub id: String,
-    /// Held by whoever reads it from the store, where another hub moves it.
+    /// Held while a replica is refreshed from the store.
     pub reading: tokio::sync::Mutex<()>,
-    state: Mutex<RunState>,
+    state: Mutex<TrackedRunState>,
 }
 
-pub struct RunState {
-    pub plan: Arc<Plan>,
-    pub stage: Stage,
-    /// Of the latest prepare.
+pub struct TrackedRunState {
+    pub plan: Arc<RunPlan>,
+    pub stage: RunStage,
+    /// Set by the latest prepare.
     pub is_continuation: bool,
-    /// The latest that was begun; 0 for a run that never was, of which the store knows nothing.
+    /// The latest started segment; 0 for a run that never started and is not stored.
     pub segment: u64,
-    pub inputs: Vec<Input>,
-    /// While it is prepared: since then.
+    pub inputs: Vec<RunInput>,
+    /// Start of the segment; for a prepared run, the time of the prepare.
     pub started_at: Timestamp,
-    /// The number of what was told last.
+    /// Seq of the last event.
     pub last_seq: u64,
-    /// How many calls of agents have ended, as far as it was told.
+    /// Number of finished agent calls that were broadcast.
     pub records: u64,
-    pub ring: Ring,
+    pub replay: ReplayBuffer,
     /// Oldest first.
-    pub pending: Vec<Pending>,
-    pub followers: Vec<Follower>,
+    pub pending: Vec<PendingAsk>,
+    pub followers: Vec<RunFollower>,
 }
 
-pub struct Follower {
-    pub client: Arc<Client>,
-    /// It knows messages that are not part of the wire.
+pub struct RunFollower {
+    pub client: Arc<RunClient>,
+    /// The client understands messages beyond the base protocol.
     pub extensions: bool,
 }
 
-pub enum Stage {
+pub enum RunStage {
     Prepared(Prepared),
-    /// It is being stored.
-    Starting(mpsc::Sender<Mail>),
-    Running(mpsc::Sender<Mail>),
-    /// Another hub moves it; what it tells is read from the store.
-    Elsewhere,
-    /// It is not here any more: whoever wants it has to look for it again.
+    /// The start is being stored.
+    Starting(mpsc::Sender<RunCommand>),
+    Running(mpsc::Sender<RunCommand>),
+    /// Another hub owns the run; its events are read from the store.
+    Remote,
+    /// Dropped from memory; holders of this entry have to look the run up again.
     Forgotten,
     Over {
-        ending: Ending,
+        ending: RunEnding,
         at: Timestamp,
     },
 }
 
-/// What was said to a run before it began.
+/// Commands that arrived before the run started.
 #[derive(Default)]
 pub struct Prepared {
     pub steering: Steering,
     pub policy: Policy,
-    /// Told already, and stored when it begins.
-    pub told: Vec<StoredEvent>,
-    /// How the segment before ended.
-    pub before: Option<(Ending, Timestamp)>,
+    /// Events already broadcast, stored when the run starts.
+    pub early_events: Vec<StoredEvent>,
+    /// The end of the segment before.
+    pub before: Option<(RunEnding, Timestamp)>,
 }
 
-impl Run {
-    pub fn new(id: String, state: RunState) -> Arc<Self> {
+impl TrackedRun {
+    pub fn new(id: String, state: TrackedRunState) -> Arc<Self> {
         Arc::new(Self {
             id,
             reading: tokio::sync::Mutex::default(),
@@ -84,13 +83,13 @@ impl Run {
         })
     }
 
-    /// From another hub: those who follow it stay, and hear it go on.
-    pub fn taken_over(self: Arc<Self>, state: RunState) -> Arc<Self> {
+    /// Replaces the state of a replica by an owned one, keeping its followers and replay buffer.
+    pub fn take_over(self: Arc<Self>, state: TrackedRunState) -> Arc<Self> {
         let mut known = self.lock();
-        let ring = std::mem::replace(&mut known.ring, Ring::above(0, &Together::default()));
+        let replay = std::mem::replace(&mut known.replay, ReplayBuffer::above(0, &ByteBudget::default()));
         let followers = std::mem::take(&mut known.followers);
-        *known = RunState {
-            ring,
+        *known = TrackedRunState {
+            replay,
             followers,
             ..state
         };
@@ -98,8 +97,8 @@ impl Run {
         self
     }
 
-    /// Never held over anything that waits.
-    pub fn lock(&self) -> MutexGuard<'_, RunState> {
+    /// Never hold this lock across an await.
+    pub fn lock(&self) -> MutexGuard<'_, TrackedRunState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -110,8 +109,12 @@ impl Run {
     pub fn listed(&self) -> LiveRun {
         let state = self.lock();
         let completed_at = match &state.stage {
-            Stage::Over { at, .. } => Some(*at),
-            Stage::Prepared(_) | Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => None,
+            RunStage::Over { at, .. } => Some(*at),
+            RunStage::Prepared(_)
+            | RunStage::Starting(_)
+            | RunStage::Running(_)
+            | RunStage::Remote
+            | RunStage::Forgotten => None,
         };
         LiveRun {
             run_id: self.id.clone(),
@@ -119,50 +122,54 @@ impl Run {
             status: state.status(),
             started_at: state.started_at,
             completed_at,
-            pending_inputs: state.pending.iter().filter_map(Pending::input).collect(),
+            pending_inputs: state.pending.iter().filter_map(PendingAsk::input).collect(),
         }
     }
 
-    /// The oldest ask that fits, while the run waits for it.
-    pub fn pending(&self, wanted: Wanted<'_>) -> Option<Pending> {
-        self.lock().pending.iter().find(|pending| pending.is(wanted)).cloned()
+    /// The oldest pending ask that matches.
+    pub fn pending(&self, selector: AskSelector<'_>) -> Option<PendingAsk> {
+        self.lock()
+            .pending
+            .iter()
+            .find(|pending| pending.matches(selector))
+            .cloned()
     }
 
-    /// Where its task hears, if it has one.
-    pub fn mailbox(&self) -> Option<mpsc::Sender<Mail>> {
+    /// The command queue of its task, if it has one.
+    pub fn command_sender(&self) -> Option<mpsc::Sender<RunCommand>> {
         match &self.lock().stage {
-            Stage::Starting(mailbox) | Stage::Running(mailbox) => Some(mailbox.clone()),
-            Stage::Prepared(_) | Stage::Elsewhere | Stage::Forgotten | Stage::Over { .. } => None,
+            RunStage::Starting(command_sender) | RunStage::Running(command_sender) => Some(command_sender.clone()),
+            RunStage::Prepared(_) | RunStage::Remote | RunStage::Forgotten | RunStage::Over { .. } => None,
         }
     }
 
-    /// Undoes a preparation that nobody follows any more: who made it has gone, and will hardly start it. Says whether it did.
-    pub fn take_back(&self) -> bool {
+    /// Undoes a preparation without followers: its client is gone and will hardly start it. Returns true if it was undone.
+    pub fn undo_preparation(&self) -> bool {
         let mut state = self.lock();
-        let Stage::Prepared(prepared) = &state.stage else {
+        let RunStage::Prepared(prepared) = &state.stage else {
             return false;
         };
-        let (ending, at) = prepared.before.unwrap_or((Ending::Cancelled, state.started_at));
+        let (ending, at) = prepared.before.unwrap_or((RunEnding::Cancelled, state.started_at));
         let is_abandoned = state.followers.is_empty();
         if is_abandoned {
-            state.stage = Stage::Over { ending, at };
+            state.stage = RunStage::Over { ending, at };
         }
         is_abandoned
     }
 
-    pub fn unfollow(&self, client: &Client) {
+    pub fn unfollow(&self, client: &RunClient) {
         self.lock()
             .followers
             .retain(|follower| follower.client.number != client.number);
     }
 }
 
-impl RunState {
+impl TrackedRunState {
     pub fn status(&self) -> RunStatus {
         match &self.stage {
-            Stage::Prepared(_) | Stage::Starting(_) => RunStatus::Pending,
-            Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => RunStatus::Running,
-            Stage::Over { ending, .. } => ending.status(),
+            RunStage::Prepared(_) | RunStage::Starting(_) => RunStatus::Pending,
+            RunStage::Running(_) | RunStage::Remote | RunStage::Forgotten => RunStatus::Running,
+            RunStage::Over { ending, .. } => ending.status(),
         }
     }
 

@@ -1,4 +1,4 @@
-//! A run for tests of what surrounds it.
+//! A test run, for tests of the code around it.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::client::{Client, Next};
-use super::frame::Frame;
-use super::pending::Pending;
-use super::plan::Plan;
-use super::ring::{Ring, Together};
-use super::run::{Run, RunState, Stage};
-use super::telling::News;
+use super::client::{ClientAction, RunClient};
+use super::frame::EventFrame;
+use super::pending::PendingAsk;
+use super::plan::RunPlan;
+use super::ring::{ByteBudget, ReplayBuffer};
+use super::run::{RunStage, TrackedRun, TrackedRunState};
+use super::telling::RunUpdate;
 
 pub const NOW: Timestamp = Timestamp::from_millis(1);
 
-pub fn running(id: &str, floor: u64) -> Arc<Run> {
+pub fn running(id: &str, floor: u64) -> Arc<TrackedRun> {
     let flow = Flow {
         name: "Main".to_owned(),
         kind: FlowKind::Sequential,
@@ -34,57 +34,57 @@ pub fn running(id: &str, floor: u64) -> Arc<Run> {
         flow,
         flow_tree: Value::Null,
     };
-    let plan = Plan {
+    let plan = RunPlan {
         strategy,
         strategy_path: "test.json".to_owned(),
         cwd: "/".to_owned(),
         model_override: None,
         manifest_path: None,
     };
-    let state = RunState {
+    let state = TrackedRunState {
         plan: Arc::new(plan),
-        stage: Stage::Running(mpsc::channel(1).0),
+        stage: RunStage::Running(mpsc::channel(1).0),
         is_continuation: false,
         segment: 1,
         inputs: Vec::new(),
         started_at: NOW,
         last_seq: floor,
         records: 0,
-        ring: Ring::above(floor, &Together::default()),
+        replay: ReplayBuffer::above(floor, &ByteBudget::default()),
         pending: Vec::new(),
         followers: Vec::new(),
     };
-    Run::new(id.to_owned(), state)
+    TrackedRun::new(id.to_owned(), state)
 }
 
-pub fn step(seq: u64) -> Frame {
+pub fn step(seq: u64) -> EventFrame {
     let event = Event::StepStarted {
         step_name: "user".to_owned(),
         message: String::new(),
     };
-    Frame::of(&event, seq, format!("{{\"seq\":{seq}}}"))
+    EventFrame::of(&event, seq, format!("{{\"seq\":{seq}}}"))
 }
 
-pub fn tell(run: &Run, seqs: impl IntoIterator<Item = u64>) {
-    run.tell(News {
+pub fn broadcast(run: &TrackedRun, seqs: impl IntoIterator<Item = u64>) {
+    run.broadcast(RunUpdate {
         frames: seqs.into_iter().map(step).collect(),
-        ..News::default()
+        ..RunUpdate::default()
     });
 }
 
-/// Asks, and gives the id of the message.
-pub fn ask(run: &Run, seq: u64) -> MessageId {
+/// Adds a pending ask and returns its message id.
+pub fn ask(run: &TrackedRun, seq: u64) -> MessageId {
     let message_id = MessageId::from_uuid(Uuid::from_u128(u128::from(seq)));
     let event = Event::RequestInput {
         agent_name: "user".to_owned(),
         prompt: None,
         input_id: seq.to_string(),
     };
-    let frame = Frame::of(&event, seq, format!("{{\"seq\":{seq}}}"));
-    let pending = Pending::of(message_id.clone(), &event, NOW, frame.clone())
+    let frame = EventFrame::of(&event, seq, format!("{{\"seq\":{seq}}}"));
+    let pending = PendingAsk::from_event(message_id.clone(), &event, NOW, frame.clone())
         .into_iter()
         .collect();
-    run.tell(News {
+    run.broadcast(RunUpdate {
         frames: vec![frame],
         pending,
         records: 0,
@@ -92,11 +92,11 @@ pub fn ask(run: &Run, seq: u64) -> MessageId {
     message_id
 }
 
-pub fn heard(client: &Client) -> Vec<String> {
+pub fn heard(client: &RunClient) -> Vec<String> {
     use futures_util::FutureExt;
     let next = || match client.next().now_or_never() {
-        Some(Next::Send(text)) => Some(text.to_string()),
-        Some(Next::Close(_)) | None => None,
+        Some(ClientAction::Send(text)) => Some(text.to_string()),
+        Some(ClientAction::Close(_)) | None => None,
     };
     std::iter::from_fn(next).collect()
 }

@@ -1,25 +1,25 @@
-//! Where a run stands: what the store keeps of it at every step, so that it can go on from there.
+//! The checkpoint of a run: stored at every commit, so that the run can resume from it.
 
 use countersign_core::runs::{Machine, Policy, steering};
 use serde::{Deserialize, Serialize};
 
-/// What people may say to a run before its next agent hears it.
-const MOST_TEXTS: usize = 100;
-const MOST_TEXT_BYTES: usize = 1024 * 1024;
+/// Bounds for steering texts that wait for the next agent.
+const MAX_TEXTS: usize = 100;
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct Checkpoint {
     pub machine: Machine,
     #[serde(default, skip_serializing_if = "Steering::is_empty")]
     pub steering: Steering,
     #[serde(default)]
     pub policy: Policy,
-    /// What the agent at work was given, where it is more than the machine's own message.
+    /// The message of the current agent call, if steering texts were added to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steered: Option<String>,
 }
 
-impl Standing {
+impl Checkpoint {
     pub fn start(input: &str, steering: Steering, policy: Policy) -> Self {
         Self {
             machine: Machine::start(input),
@@ -37,8 +37,7 @@ impl Standing {
         serde_json::from_str(text)
     }
 
-    /// The message of the agent that is called, with what people said meanwhile. Once said, it stays with this call; an agent
-    /// in the middle of its work hears nothing new.
+    /// The message for the agent call, with queued steering texts. They stay with this call; a resumed call gets no new ones.
     pub fn message(&mut self, message: String, is_resumed: bool) -> String {
         if !is_resumed && !self.steering.is_empty() {
             let texts = std::mem::take(&mut self.steering.0);
@@ -57,10 +56,10 @@ impl Steering {
         self.0.is_empty()
     }
 
-    /// Says whether there was room.
+    /// Returns false if the queue is full.
     pub fn add(&mut self, text: &str) -> bool {
         let bytes: usize = self.0.iter().map(String::len).sum();
-        let fits = self.0.len() < MOST_TEXTS && bytes + text.len() <= MOST_TEXT_BYTES;
+        let fits = self.0.len() < MAX_TEXTS && bytes + text.len() <= MAX_TEXT_BYTES;
         if fits {
             self.0.push(text.to_owned());
         }
@@ -73,13 +72,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_say_goes_to_one_call_and_stays_with_it_over_a_restart() {
-        let mut standing = Standing::start("", Steering::default(), Policy::default());
-        assert!(standing.steering.add("shorter"));
-        let steered = standing.message("write".to_owned(), false);
+    fn steering_goes_to_one_call_and_survives_a_restart() {
+        let mut checkpoint = Checkpoint::start("", Steering::default(), Policy::default());
+        assert!(checkpoint.steering.add("shorter"));
+        let steered = checkpoint.message("write".to_owned(), false);
         assert!(steered.starts_with("write\n\n") && steered.contains("shorter"));
-        let mut restored = Standing::read(&standing.text().unwrap()).unwrap();
-        assert_eq!(restored, standing);
+        let mut restored = Checkpoint::read(&checkpoint.text().unwrap()).unwrap();
+        assert_eq!(restored, checkpoint);
         assert!(restored.steering.add("longer"));
         assert_eq!(restored.message("write".to_owned(), true), steered);
     }
@@ -87,7 +86,7 @@ mod tests {
     #[test]
     fn steering_has_bounds() {
         let mut steering = Steering::default();
-        assert!(!steering.add(&"x".repeat(MOST_TEXT_BYTES + 1)));
-        assert!((0..MOST_TEXTS).all(|_| steering.add("x")) && !steering.add("x"));
+        assert!(!steering.add(&"x".repeat(MAX_TEXT_BYTES + 1)));
+        assert!((0..MAX_TEXTS).all(|_| steering.add("x")) && !steering.add("x"));
     }
 }

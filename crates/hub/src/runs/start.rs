@@ -5,62 +5,62 @@ use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{BeginRun, Begun, Ending, NewRun, StoredEvent};
+use countersign_store::ops::run::{BeginOutcome, BeginRun, NewRun, RunEnding, StoredEvent};
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::client::Client;
-use super::frame::Frame;
-use super::join::{Joined, Joining};
-use super::mail::Mail;
-use super::plan::{Plan, Segment};
-use super::refusal::Refusal;
-use super::run::{Prepared, Run, Stage};
-use super::standing::Standing;
-use super::task::{Beginning, Task};
-use super::telling::News;
+use super::client::RunClient;
+use super::frame::EventFrame;
+use super::join::{SubscribeOutcome, Subscription};
+use super::mail::RunCommand;
+use super::plan::{RunPlan, Segment};
+use super::refusal::RunRefusal;
+use super::run::{Prepared, RunStage, TrackedRun};
+use super::standing::Checkpoint;
+use super::task::{RunTask, TaskStart};
+use super::telling::RunUpdate;
 use crate::app::Hub;
 use crate::peers::Signal;
 
-/// Mail that waits while a run is busy; who writes more waits too.
-pub const MAILBOX: usize = 16;
-/// After the store went away in the middle of a commit.
-const BEFORE_ANOTHER_TRY: Duration = Duration::from_millis(200);
-const MOST_TRIES: usize = 20;
+/// Commands queued while a run is busy; further senders wait.
+pub const COMMAND_QUEUE_CAPACITY: usize = 16;
+/// Delay after a commit of unknown outcome.
+const RETRY_DELAY: Duration = Duration::from_millis(200);
+const MAX_TRIES: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum StartMode {
     Start,
     Continue,
 }
 
-impl How {
-    fn refuse(self, what: &str, run_id: &str) -> Refusal {
+impl StartMode {
+    fn refuse(self, what: &str, run_id: &str) -> RunRefusal {
         let code = match self {
             Self::Start => "START_FAILED",
             Self::Continue => "CONTINUE_FAILED",
         };
-        Refusal::new(code, format!("{what}: {run_id}"))
+        RunRefusal::new(code, format!("{what}: {run_id}"))
     }
 }
 
-/// What begins, and what was said before.
-struct Taken {
+/// A prepared run claimed by one start request.
+struct ClaimedStart {
     prepared: Prepared,
-    plan: Arc<Plan>,
+    plan: Arc<RunPlan>,
     segment: Segment,
     last_seq: u64,
-    mail: mpsc::Receiver<Mail>,
+    command_receiver: mpsc::Receiver<RunCommand>,
 }
 
 impl Hub {
     pub async fn start_run(
         self: &Arc<Self>,
-        how: How,
+        how: StartMode,
         (run_id, input): (&str, String),
         request_id: Option<&str>,
-        client: &Arc<Client>,
-    ) -> Result<(), Refusal> {
+        client: &Arc<RunClient>,
+    ) -> Result<(), RunRefusal> {
         let Some(run) = self.runs.get(run_id) else {
             return Err(how.refuse("Prepared run not found", run_id));
         };
@@ -68,42 +68,47 @@ impl Hub {
             return Err(how.refuse("The hub is stopping and begins nothing", run_id));
         }
         check(&run, how)?;
-        if run.join(client, &Joining::default()) == Joined::TooMany {
+        if run.subscribe(client, &Subscription::default()) == SubscribeOutcome::TooMany {
             return Err(how.refuse("This connection follows too many runs; unsubscribe from some", run_id));
         }
-        let taken = take(&run, how, input, request_id)?;
-        // By itself: a connection that ends in the middle does not leave half a start behind.
-        let begun = tokio::spawn(begin(Arc::clone(self), Arc::clone(&run), taken));
-        match begun.await.map_err(|error| Refusal::internal(&error))?? {
-            Begun::New => Ok(()),
-            Begun::Exists => Err(how.refuse("Run already started", run_id)),
-            Begun::Missing => Err(how.refuse("Prepared run not found", run_id)),
+        let claimed = claim(&run, how, input, request_id)?;
+        // Spawned, so that a disconnecting client does not leave a half-done start.
+        let begun = tokio::spawn(begin(Arc::clone(self), Arc::clone(&run), claimed));
+        match begun.await.map_err(|error| RunRefusal::internal(&error))?? {
+            BeginOutcome::New => Ok(()),
+            BeginOutcome::Exists => Err(how.refuse("Run already started", run_id)),
+            BeginOutcome::Missing => Err(how.refuse("Prepared run not found", run_id)),
         }
     }
 }
 
-fn check(run: &Run, how: How) -> Result<(), Refusal> {
+fn check(run: &TrackedRun, how: StartMode) -> Result<(), RunRefusal> {
     let state = run.lock();
-    let is_prepared = matches!(state.stage, Stage::Prepared(_));
+    let is_prepared = matches!(state.stage, RunStage::Prepared(_));
     let refuse = |what| Err(how.refuse(what, &run.id));
-    if matches!(state.stage, Stage::Over { .. }) && !state.is_stored() {
-        // It was stopped before it began, so there is nothing of it to start or to go on with.
+    if matches!(state.stage, RunStage::Over { .. }) && !state.is_stored() {
+        // The run was stopped before it started, so there is nothing to start or continue.
         return refuse("Prepared run not found");
     }
     match (how, is_prepared, state.is_continuation) {
-        (How::Start, true, false) | (How::Continue, true, true) => Ok(()),
-        (How::Start, false, _) | (How::Continue, false, true) => refuse("Run already started"),
-        (How::Start, true, true) => refuse("Run was prepared for continuation"),
-        (How::Continue, _, false) => refuse("Run was not prepared for continuation"),
+        (StartMode::Start, true, false) | (StartMode::Continue, true, true) => Ok(()),
+        (StartMode::Start, false, _) | (StartMode::Continue, false, true) => refuse("Run already started"),
+        (StartMode::Start, true, true) => refuse("Run was prepared for continuation"),
+        (StartMode::Continue, _, false) => refuse("Run was not prepared for continuation"),
     }
 }
 
-/// Of two who start it, one finds it prepared.
-fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<Taken, Refusal> {
-    let (mailbox, mail) = mpsc::channel(MAILBOX);
+/// Of two concurrent starts, one gets the prepared run.
+fn claim(
+    run: &TrackedRun,
+    how: StartMode,
+    input: String,
+    request_id: Option<&str>,
+) -> Result<ClaimedStart, RunRefusal> {
+    let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
     let mut state = run.lock();
-    let stage = std::mem::replace(&mut state.stage, Stage::Starting(mailbox));
-    let Stage::Prepared(prepared) = stage else {
+    let stage = std::mem::replace(&mut state.stage, RunStage::Starting(command_sender));
+    let RunStage::Prepared(prepared) = stage else {
         state.stage = stage;
         return Err(how.refuse("Run already started", &run.id));
     };
@@ -116,94 +121,97 @@ fn take(run: &Run, how: How, input: String, request_id: Option<&str>) -> Result<
         policy: prepared.policy.clone(),
     };
     let segment = segment.add_input();
-    Ok(Taken {
+    Ok(ClaimedStart {
         prepared,
         plan: Arc::clone(&state.plan),
         segment,
         last_seq: state.last_seq,
-        mail,
+        command_receiver,
     })
 }
 
-/// Stored first, then told.
-async fn begin(hub: Arc<Hub>, run: Arc<Run>, taken: Taken) -> Result<Begun, Refusal> {
+/// Stores the start, then broadcasts it.
+async fn begin(hub: Arc<Hub>, run: Arc<TrackedRun>, claimed: ClaimedStart) -> Result<BeginOutcome, RunRefusal> {
     let now = hub.store.clock().now();
-    let standing = taken.standing();
+    let checkpoint = claimed.checkpoint();
     let node = hub.store.node();
-    let (op, started) = match taken.first_entry(&run.id, &node, &standing, now) {
+    let (op, started) = match claimed.first_entry(&run.id, &node, &checkpoint, now) {
         Ok(entry) => entry,
-        Err(error) => return Err(back_to_prepared(&run, taken.prepared, Refusal::internal(&error))),
+        Err(error) => return Err(back_to_prepared(&run, claimed.prepared, RunRefusal::internal(&error))),
     };
     match store_begin(&hub, op).await {
-        Ok(Begun::New) => {
-            let Taken {
-                plan, segment, mail, ..
-            } = taken;
+        Ok(BeginOutcome::New) => {
+            let ClaimedStart {
+                plan,
+                segment,
+                command_receiver,
+                ..
+            } = claimed;
             let last_seq = started.seq;
             let has_past = segment.number > 1;
             hub.runs.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
-            hub.peers.say(|| Signal::Advanced(run.id.clone()));
-            let beginning = Beginning {
+            hub.cluster.publish(|| Signal::Advanced(run.id.clone()));
+            let beginning = TaskStart {
                 run,
                 node,
                 plan,
                 segment,
-                standing,
+                checkpoint,
                 last_seq,
-                mail,
-                left: Vec::new(),
+                command_receiver,
+                restored_asks: Vec::new(),
                 has_past,
             };
-            Task::new(hub, beginning).spawn();
-            Ok(Begun::New)
+            RunTask::new(hub, beginning).spawn();
+            Ok(BeginOutcome::New)
         }
-        // Another hub was first: from here on it is followed.
-        Ok(Begun::Exists) if hub.store.is_shared() => {
-            hub.moved_elsewhere(&run);
-            Ok(Begun::Exists)
+        // Another hub started it first; it becomes a replica here.
+        Ok(BeginOutcome::Exists) if hub.store.is_shared() => {
+            hub.become_replica(&run);
+            Ok(BeginOutcome::Exists)
         }
-        Ok(refused @ (Begun::Exists | Begun::Missing)) => {
+        Ok(refused @ (BeginOutcome::Exists | BeginOutcome::Missing)) => {
             hub.runs
-                .end(&run, |run| run.end(Ending::Cancelled, now, News::default()));
+                .end(&run, |run| run.end(RunEnding::Cancelled, now, RunUpdate::default()));
             Ok(refused)
         }
-        Err(error) => Err(back_to_prepared(&run, taken.prepared, error.into())),
+        Err(error) => Err(back_to_prepared(&run, claimed.prepared, error.into())),
     }
 }
 
-/// What may have been stored is stored again, which changes nothing if it was.
-async fn store_begin(hub: &Hub, op: BeginRun) -> Result<Begun, StoreError> {
+/// Retries a commit of unknown outcome. The operation is idempotent.
+async fn store_begin(hub: &Hub, op: BeginRun) -> Result<BeginOutcome, StoreError> {
     let mut is_sure = true;
-    for _ in 0..MOST_TRIES {
+    for _ in 0..MAX_TRIES {
         match hub.store.run(op.clone()).await {
-            Err(StoreError::Unsure(_)) => is_sure = false,
-            // Now that it may be there, only the store can say that it is not.
-            Err(StoreError::Unavailable(_) | StoreError::Ended(_)) if !is_sure => {}
+            Err(StoreError::CommitUnknown(_)) => is_sure = false,
+            // After an unknown outcome, only an answer of the store can settle it.
+            Err(StoreError::Unavailable(_) | StoreError::ConnectionEnded(_)) if !is_sure => {}
             begun => return begun,
         }
-        tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
+        tokio::time::sleep(RETRY_DELAY).await;
     }
     hub.store.run(op).await
 }
 
-impl Taken {
-    fn standing(&self) -> Standing {
-        Standing::start(
+impl ClaimedStart {
+    fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::start(
             &self.segment.input,
             self.prepared.steering.clone(),
             self.prepared.policy.clone(),
         )
     }
 
-    /// What is stored, and what is told then.
+    /// The operation to store, and the frame to broadcast after it.
     fn first_entry(
         &self,
         run_id: &str,
         node: &str,
-        standing: &Standing,
+        checkpoint: &Checkpoint,
         now: Timestamp,
-    ) -> Result<(BeginRun, Frame), serde_json::Error> {
+    ) -> Result<(BeginRun, EventFrame), serde_json::Error> {
         let plan = &self.plan;
         let segment = &self.segment;
         let seq = self.last_seq + 1;
@@ -219,34 +227,36 @@ impl Taken {
             cwd: plan.cwd.clone(),
             started_at: now,
             last_seq: seq,
-            machine: standing.text()?,
+            machine: checkpoint.text()?,
             body: plan.body(segment)?,
         };
         let events = self
             .prepared
-            .told
+            .early_events
             .iter()
             .cloned()
             .chain(StoredEvent::of(&event, seq, &text))
             .collect();
-        Ok((BeginRun { run, events }, Frame::of(&event, seq, text)))
+        Ok((BeginRun { run, events }, EventFrame::of(&event, seq, text)))
     }
 }
 
-fn back_to_prepared(run: &Run, prepared: Prepared, refusal: Refusal) -> Refusal {
-    run.lock().stage = Stage::Prepared(prepared);
+fn back_to_prepared(run: &TrackedRun, prepared: Prepared, refusal: RunRefusal) -> RunRefusal {
+    run.lock().stage = RunStage::Prepared(prepared);
     refusal
 }
 
-fn become_running(run: &Run, segment: &Segment, started: Frame, now: Timestamp) {
+fn become_running(run: &TrackedRun, segment: &Segment, started: EventFrame, now: Timestamp) {
     let mut state = run.lock();
-    let Stage::Starting(mailbox) = &state.stage else { return };
-    state.stage = Stage::Running(mailbox.clone());
+    let RunStage::Starting(command_sender) = &state.stage else {
+        return;
+    };
+    state.stage = RunStage::Running(command_sender.clone());
     state.segment = segment.number;
     state.inputs.clone_from(&segment.inputs);
     state.started_at = now;
-    state.tell(News {
+    state.broadcast(RunUpdate {
         frames: vec![started],
-        ..News::default()
+        ..RunUpdate::default()
     });
 }

@@ -1,122 +1,124 @@
-//! What clients say to a run besides answers.
+//! Steering texts and policy changes from clients.
 
 use countersign_core::runs::policy::TOOL;
 use countersign_protocol::runs::{ClientMessage, Event, PolicyName, UpdatePolicy};
 use countersign_store::ops::run::StoredEvent;
 use tokio::sync::oneshot;
 
-use super::mail::Mail;
-use super::refusal::Refusal;
-use super::run::{Run, Stage};
+use super::mail::RunCommand;
+use super::refusal::RunRefusal;
+use super::run::{RunStage, TrackedRun};
 use crate::app::Hub;
-use crate::peers::{Reply, Unheard};
+use crate::peers::{CommandFailure, CommandReply};
 
 const NOT_RUNNING: &str = "not running";
-/// How often the policy of a run that has not begun may change: each time is kept until it begins.
-const MOST_EARLY: usize = 1000;
-const MOST_EARLY_BYTES: usize = 1024 * 1024;
-const TOO_MUCH: &str = "too much has been said already; wait until an agent has heard it";
+/// Bound for policy changes of a prepared run: each one is kept until the run starts.
+const MAX_EARLY_CHANGES: usize = 1000;
+const MAX_EARLY_BYTES: usize = 1024 * 1024;
+const STEERING_FULL: &str = "too many steering texts are queued; wait until the next agent call takes them";
 
 impl Hub {
-    pub async fn steer_run(&self, run_id: &str, text: String) -> Result<(), Refusal> {
-        if self.is_run_here(run_id).await {
-            return self.steer_run_here(run_id, text).await;
+    pub async fn steer_run(&self, run_id: &str, text: String) -> Result<(), RunRefusal> {
+        if self.is_run_local(run_id).await {
+            return self.steer_local_run(run_id, text).await;
         }
         let steer = ClientMessage::SteerRun {
             run_id: run_id.to_owned(),
             text,
         };
-        self.said_elsewhere(run_id, &steer, || Refusal::not_steerable(run_id, NOT_RUNNING))
+        self.send_to_owner(run_id, &steer, || RunRefusal::not_steerable(run_id, NOT_RUNNING))
             .await
     }
 
-    /// By a letter to the hub that moves the run.
-    async fn said_elsewhere(
+    /// Sends a remote command to the hub that owns the run.
+    async fn send_to_owner(
         &self,
         run_id: &str,
         message: &ClientMessage,
-        nobody: impl FnOnce() -> Refusal,
-    ) -> Result<(), Refusal> {
-        match self.write_to_run(run_id, message).await? {
-            Some(Reply::Done) => Ok(()),
-            Some(Reply::Refused { code, message }) => Err(Refusal::new(code, message)),
-            Some(Reply::Undone) => Err(Unheard::Undone.into()),
-            None => Err(nobody()),
+        not_running: impl FnOnce() -> RunRefusal,
+    ) -> Result<(), RunRefusal> {
+        match self.send_run_command(run_id, message).await? {
+            Some(CommandReply::Done) => Ok(()),
+            Some(CommandReply::Refused { code, message }) => Err(RunRefusal::new(code, message)),
+            Some(CommandReply::Undone) => Err(CommandFailure::NotApplied.into()),
+            None => Err(not_running()),
         }
     }
 
-    pub(crate) async fn steer_run_here(&self, run_id: &str, text: String) -> Result<(), Refusal> {
-        let refuse = |why| Refusal::not_steerable(run_id, why);
+    pub(crate) async fn steer_local_run(&self, run_id: &str, text: String) -> Result<(), RunRefusal> {
+        let refuse = |why| RunRefusal::not_steerable(run_id, why);
         let Some(run) = self.runs.get(run_id) else {
             return Err(refuse(NOT_RUNNING));
         };
         if let Some(was_taken) = self.steer_early(&run, &text) {
-            return if was_taken { Ok(()) } else { Err(refuse(TOO_MUCH)) };
+            return if was_taken { Ok(()) } else { Err(refuse(STEERING_FULL)) };
         }
-        let Some(mailbox) = run.mailbox() else {
+        let Some(command_sender) = run.command_sender() else {
             return Err(refuse(NOT_RUNNING));
         };
         let (taken, reply) = oneshot::channel();
-        // A task that does not hear any more drops the reply.
-        let _ = mailbox.send(Mail::Steer { text, taken }).await;
+        // A task that has ended drops the reply channel.
+        let _ = command_sender.send(RunCommand::Steer { text, taken }).await;
         match reply.await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(refuse(TOO_MUCH)),
+            Ok(false) => Err(refuse(STEERING_FULL)),
             Err(_) => Err(refuse(NOT_RUNNING)),
         }
     }
 
-    /// Of a run that is prepared. Nothing if it is not.
-    fn steer_early(&self, run: &Run, text: &str) -> Option<bool> {
+    /// Steers a prepared run. Returns `None` if the run is not prepared.
+    fn steer_early(&self, run: &TrackedRun, text: &str) -> Option<bool> {
         let now = self.store.clock().now();
         let mut state = run.lock();
-        let Stage::Prepared(prepared) = &mut state.stage else {
+        let RunStage::Prepared(prepared) = &mut state.stage else {
             return None;
         };
         if !prepared.steering.add(text) {
             return Some(false);
         }
-        state.tell_early(&run.id, &Event::SteerQueued { text: text.to_owned() }, now);
+        state.broadcast_early(&run.id, &Event::SteerQueued { text: text.to_owned() }, now);
         Some(true)
     }
 
-    pub async fn change_policy(&self, change: UpdatePolicy) -> Result<(), Refusal> {
+    pub async fn change_policy(&self, change: UpdatePolicy) -> Result<(), RunRefusal> {
         let run_id = change.run_id.clone();
-        if self.is_run_here(&run_id).await {
-            return self.change_policy_here(change).await;
+        if self.is_run_local(&run_id).await {
+            return self.change_local_policy(change).await;
         }
         let change = ClientMessage::UpdatePolicy(change);
-        self.said_elsewhere(&run_id, &change, || Refusal::no_active_run(&run_id))
+        self.send_to_owner(&run_id, &change, || RunRefusal::no_active_run(&run_id))
             .await
     }
 
-    pub(crate) async fn change_policy_here(&self, change: UpdatePolicy) -> Result<(), Refusal> {
+    pub(crate) async fn change_local_policy(&self, change: UpdatePolicy) -> Result<(), RunRefusal> {
         let run_id = change.run_id.clone();
         let Some(run) = self.runs.get(&run_id) else {
-            return Err(Refusal::no_active_run(&run_id));
+            return Err(RunRefusal::no_active_run(&run_id));
         };
         if let Some(changed) = self.change_policy_early(&run, &change) {
             return changed;
         }
-        let Some(mailbox) = run.mailbox() else {
-            return Err(Refusal::no_active_run(&run_id));
+        let Some(command_sender) = run.command_sender() else {
+            return Err(RunRefusal::no_active_run(&run_id));
         };
         let (changed, reply) = oneshot::channel();
-        let _ = mailbox.send(Mail::Policy { change, changed }).await;
+        let _ = command_sender.send(RunCommand::Policy { change, changed }).await;
         match reply.await {
             Ok(changed) => changed.map_err(too_many),
-            Err(_) => Err(Refusal::no_active_run(&run_id)),
+            Err(_) => Err(RunRefusal::no_active_run(&run_id)),
         }
     }
 
-    fn change_policy_early(&self, run: &Run, change: &UpdatePolicy) -> Option<Result<(), Refusal>> {
+    fn change_policy_early(&self, run: &TrackedRun, change: &UpdatePolicy) -> Option<Result<(), RunRefusal>> {
         let now = self.store.clock().now();
         let mut state = run.lock();
-        let Stage::Prepared(prepared) = &mut state.stage else {
+        let RunStage::Prepared(prepared) = &mut state.stage else {
             return None;
         };
-        if has_told_much(&prepared.told) {
-            return Some(Err(too_many("the policy was changed too often; start the run")));
+        if has_many_changes(&prepared.early_events) {
+            return Some(Err(too_many(
+                "the policy of this prepared run was changed too often; start the run first",
+            )));
         }
         match prepared.policy.update(change) {
             Ok(true) => {}
@@ -130,17 +132,17 @@ impl Hub {
             .map(|name| PolicyName { name })
             .collect();
         let tool = change.tool.clone().unwrap_or_else(|| TOOL.to_owned());
-        state.tell_early(&run.id, &Event::PolicyUpdated { tool, policies }, now);
+        state.broadcast_early(&run.id, &Event::PolicyUpdated { tool, policies }, now);
         Some(Ok(()))
     }
 }
 
-/// What people say to it is bounded for itself.
-fn has_told_much(told: &[StoredEvent]) -> bool {
-    let changes = || told.iter().filter(|event| event.kind == "policy_updated");
-    changes().count() >= MOST_EARLY || changes().map(|event| event.body.len()).sum::<usize>() >= MOST_EARLY_BYTES
+/// Counts policy changes only; steering texts have their own bound.
+fn has_many_changes(early_events: &[StoredEvent]) -> bool {
+    let changes = || early_events.iter().filter(|event| event.kind == "policy_updated");
+    changes().count() >= MAX_EARLY_CHANGES || changes().map(|event| event.body.len()).sum::<usize>() >= MAX_EARLY_BYTES
 }
 
-fn too_many(error: impl std::fmt::Display) -> Refusal {
-    Refusal::new("VALIDATION_ERROR", format!("Invalid message: allow: {error}"))
+fn too_many(error: impl std::fmt::Display) -> RunRefusal {
+    RunRefusal::new("VALIDATION_ERROR", format!("Invalid message: allow: {error}"))
 }

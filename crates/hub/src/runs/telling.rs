@@ -1,61 +1,62 @@
-//! Telling the followers of a run. What is told is in the store already, or streams; so its number is never given again.
+//! Broadcasting to the followers of a run. Events are stored before, or streamed on a reserved seq, so no seq is ever reused.
 
 use countersign_protocol::id::MessageId;
-use countersign_protocol::runs::{Event, Reply};
+use countersign_protocol::runs::{Event, RunReply};
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::{Ending, StoredEvent};
+use countersign_store::ops::run::{RunEnding, StoredEvent};
 
-use super::frame::Frame;
-use super::pending::Pending;
-use super::run::{Run, RunState, Stage};
+use super::frame::EventFrame;
+use super::pending::PendingAsk;
+use super::run::{RunStage, TrackedRun, TrackedRunState};
 
-/// What a commit has made true.
+/// The changes of one commit.
 #[derive(Default)]
-pub struct News {
-    pub frames: Vec<Frame>,
-    /// Asks that are among them.
-    pub pending: Vec<Pending>,
+pub struct RunUpdate {
+    pub frames: Vec<EventFrame>,
+    /// Asks among the frames.
+    pub pending: Vec<PendingAsk>,
     pub records: u64,
 }
 
-impl Run {
-    pub fn tell(&self, news: News) {
-        self.lock().tell(news);
+impl TrackedRun {
+    pub fn broadcast(&self, news: RunUpdate) {
+        self.lock().broadcast(news);
     }
 
-    /// For the registry. Over before anybody hears of it, so that whoever acts on the last event meets a run that has ended.
-    pub fn end(&self, ending: Ending, at: Timestamp, news: News) -> bool {
+    /// Called by the registry. The stage changes before the broadcast, so a client that reacts to the last event finds the run
+    /// ended.
+    pub fn end(&self, ending: RunEnding, at: Timestamp, news: RunUpdate) -> bool {
         let mut state = self.lock();
-        state.stage = Stage::Over { ending, at };
+        state.stage = RunStage::Over { ending, at };
         state.pending.clear();
-        state.tell(news);
+        state.broadcast(news);
         true
     }
 
-    /// Nobody can answer any more.
-    pub fn wait_no_longer(&self) {
+    /// Drops all pending asks: they can no longer be answered.
+    pub fn clear_pending(&self) {
         self.lock().pending.clear();
     }
 
-    /// Call it for every resolution of an ask of this run, after the commit: from here on the next answer is for the next ask.
+    /// Call this for every resolved ask of this run, after the commit. From then on an answer selects the next ask.
     pub fn resolved(&self, message_id: &MessageId, ts: Timestamp) {
         let mut state = self.lock();
-        let Some(place) = state
+        let Some(index) = state
             .pending
             .iter()
             .position(|pending| pending.message_id == *message_id)
         else {
             return;
         };
-        let Pending {
+        let PendingAsk {
             agent_name,
             id: input_id,
             ..
-        } = state.pending.remove(place);
+        } = state.pending.remove(index);
         if !state.followers.iter().any(|follower| follower.extensions) {
             return;
         }
-        let resolved = Reply::InputResolved {
+        let resolved = RunReply::InputResolved {
             run_id: self.id.clone(),
             agent_name,
             input_id,
@@ -67,8 +68,8 @@ impl Run {
     }
 }
 
-impl RunState {
-    pub fn tell(&mut self, news: News) {
+impl TrackedRunState {
+    pub fn broadcast(&mut self, news: RunUpdate) {
         self.records += news.records;
         self.pending.extend(news.pending);
         for frame in news.frames {
@@ -76,21 +77,21 @@ impl RunState {
             for follower in &self.followers {
                 follower.client.push(frame.text.clone(), frame.is_droppable);
             }
-            self.ring.push(frame);
+            self.replay.push(frame);
         }
     }
 
-    /// For a run that has no task yet: the event is numbered here, and stored when the run begins.
-    pub fn tell_early(&mut self, run_id: &str, event: &Event, ts: Timestamp) {
+    /// For a prepared run, which has no task yet: the event is numbered here and stored when the run starts.
+    pub fn broadcast_early(&mut self, run_id: &str, event: &Event, ts: Timestamp) {
         let seq = self.last_seq + 1;
         let body = event.frame(run_id, seq, ts, None);
-        let frame = Frame::of(event, seq, body.as_str());
-        if let Stage::Prepared(prepared) = &mut self.stage {
-            prepared.told.extend(StoredEvent::of(event, seq, &body));
+        let frame = EventFrame::of(event, seq, body.as_str());
+        if let RunStage::Prepared(prepared) = &mut self.stage {
+            prepared.early_events.extend(StoredEvent::of(event, seq, &body));
         }
-        self.tell(News {
+        self.broadcast(RunUpdate {
             frames: vec![frame],
-            ..News::default()
+            ..RunUpdate::default()
         });
     }
 }

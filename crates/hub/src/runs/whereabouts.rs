@@ -1,5 +1,5 @@
-//! Where a run is: in memory, in the store, or at another hub. On a store that others share, what is over here proves nothing:
-//! another hub may have gone on with it.
+//! Ownership: finding a run in memory, in the store, or on another hub. On a shared store a run that has ended here may have
+//! been continued by another hub.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,60 +7,60 @@ use std::time::Duration;
 
 use countersign_protocol::runs::is_run_id;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{Entered, FollowRun, Glance, GlanceAtRuns, RunState as StoredState};
+use countersign_store::ops::run::{FollowRun, NewSegment, RunVersion, RunVersions, StoredRunState as StoredState};
 
-use super::mirrors::Put;
-use super::refusal::Refusal;
-use super::run::{Run, RunState, Stage};
+use super::mirrors::AddedReplica;
+use super::refusal::RunRefusal;
+use super::run::{RunStage, TrackedRun, TrackedRunState};
 use crate::app::Hub;
 
-/// The net under the words of the hubs that move runs.
-const ROUND: Duration = Duration::from_secs(1);
-/// Runs that are asked about together.
-const MOST: usize = 1000;
+/// Reconciliation interval for lost signals.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Runs checked in one query.
+const MAX_CHECKED_TOGETHER: usize = 1000;
 
-/// Why a run that may be there is not found.
+/// Why a run could not be looked up.
 #[derive(Debug)]
-pub enum NotFound {
+pub enum FindRunError {
     Store(StoreError),
-    /// So many runs of other hubs are followed here.
+    /// The limit of replicas is reached.
     TooMany(usize),
 }
 
-impl From<StoreError> for NotFound {
+impl From<StoreError> for FindRunError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl NotFound {
-    pub fn refuse(self, refuse: fn(String) -> Refusal) -> Refusal {
+impl FindRunError {
+    pub fn refuse(self, refuse: fn(String) -> RunRefusal) -> RunRefusal {
         match self {
             Self::Store(error) => error.into(),
             Self::TooMany(most) => refuse(format!(
-                "{most} runs of other hubs are followed here, and no more may be; ask the hub itself"
+                "{most} runs of other hubs are followed here, which is the limit (runs.max_live); connect to the hub that runs it"
             )),
         }
     }
 }
 
-/// Runs until it is dropped; without peers it waits for ever.
+/// Runs until dropped. On an unshared store it stays pending.
 pub async fn watch(hub: Arc<Hub>) {
     if !hub.store.is_shared() {
         return std::future::pending().await;
     }
     loop {
-        tokio::time::sleep(ROUND).await;
-        if let Err(error) = hub.look_around().await {
-            tracing::warn!(%error, "runs of other hubs could not be looked at");
+        tokio::time::sleep(CHECK_INTERVAL).await;
+        if let Err(error) = hub.check_watched_runs().await {
+            tracing::warn!(%error, "checking followed runs of other hubs failed; retrying");
         }
     }
 }
 
 impl Hub {
-    /// One in memory, one that is over and in the store, or one of another hub.
-    pub async fn find_run(&self, run_id: &str) -> Result<Option<Arc<Run>>, NotFound> {
-        if let Some(run) = self.known_run(run_id).await? {
+    /// Finds a run in memory, an ended run in the store, or a run of another hub.
+    pub async fn find_run(&self, run_id: &str) -> Result<Option<Arc<TrackedRun>>, FindRunError> {
+        if let Some(run) = self.current_run(run_id).await? {
             return Ok(Some(run));
         }
         if !is_run_id(run_id) {
@@ -75,93 +75,97 @@ impl Hub {
         let Some(found) = self.store.run(whole).await? else {
             return Ok(None);
         };
-        let Some(Entered { run: stored, .. }) = found.entered else {
+        let Some(NewSegment { run: stored, .. }) = found.new_segment else {
             return Ok(None);
         };
-        let state = RunState::stored(&stored, found.last_event, found.open, &self.runs.together)?;
-        let run = Run::new(run_id.to_owned(), state);
+        let state = TrackedRunState::stored(&stored, found.last_event, found.open, &self.runs.byte_budget)?;
+        let run = TrackedRun::new(run_id.to_owned(), state);
         match stored.summary.state {
             StoredState::Ended { .. } => Ok(Some(self.runs.adopt(run))),
-            StoredState::Running if self.store.is_shared() => self.mirror(run).map(Some),
+            StoredState::Running if self.store.is_shared() => self.open_replica(run).map(Some),
             StoredState::Running => Ok(None),
         }
     }
 
-    /// Here from now on, for as long as somebody follows it. Nothing may wait between the two.
-    fn mirror(&self, run: Arc<Run>) -> Result<Arc<Run>, NotFound> {
-        match self.runs.put_mirror(run) {
-            Put::New(run, bell) => {
-                self.follow_elsewhere(&run, bell);
+    /// Adds a replica, kept while it has followers. No await may come between adding it and spawning its task.
+    fn open_replica(&self, run: Arc<TrackedRun>) -> Result<Arc<TrackedRun>, FindRunError> {
+        match self.runs.add_replica(run) {
+            AddedReplica::New(run, wakeup) => {
+                self.spawn_replica_task(&run, wakeup);
                 Ok(run)
             }
-            Put::Known(run) => Ok(run),
-            Put::TooMany(most) => Err(NotFound::TooMany(most)),
+            AddedReplica::Existing(run) => Ok(run),
+            AddedReplica::TooMany(most) => Err(FindRunError::TooMany(most)),
         }
     }
 
-    /// One in memory, as it is now: if another hub has gone on with it, it is followed, or forgotten where nobody does.
-    pub(super) async fn known_run(&self, run_id: &str) -> Result<Option<Arc<Run>>, StoreError> {
+    /// The run in memory, checked against the store. If another hub continued it, it becomes a replica, or is forgotten if it has
+    /// no followers.
+    pub(super) async fn current_run(&self, run_id: &str) -> Result<Option<Arc<TrackedRun>>, StoreError> {
         let Some(run) = self.runs.get(run_id) else {
             return Ok(None);
         };
-        if !self.store.is_shared() || run.is_certain() {
+        if !self.store.is_shared() || run.is_authoritative() {
             return Ok(Some(run));
         }
-        let glance = self
+        let version = self
             .store
-            .run(GlanceAtRuns {
+            .run(RunVersions {
                 run_ids: vec![run_id.to_owned()],
             })
             .await?
             .pop();
-        if !glance.is_some_and(|glance| run.is_behind(&glance)) {
+        if !version.is_some_and(|version| run.is_behind(&version)) {
             return Ok(Some(run));
         }
-        if self.runs.forget_past(&run) {
+        if self.runs.forget_if_idle(&run) {
             return Ok(None);
         }
-        self.gone_on_elsewhere(&run);
+        self.follow_remote(&run);
         self.refresh(&run).await?;
         Ok(Some(run))
     }
 
-    /// Whether nobody else has to be asked.
-    pub(super) async fn is_run_here(&self, run_id: &str) -> bool {
-        // What cannot be known now is for whoever asks the others.
-        !self.store.is_shared() || matches!(self.known_run(run_id).await, Ok(Some(run)) if !run.is_elsewhere())
+    /// True if no other hub can own the run.
+    pub(super) async fn is_run_local(&self, run_id: &str) -> bool {
+        // On a store error the caller tries the other hubs.
+        !self.store.is_shared() || matches!(self.current_run(run_id).await, Ok(Some(run)) if !run.is_remote())
     }
 
-    fn gone_on_elsewhere(&self, run: &Arc<Run>) {
+    fn follow_remote(&self, run: &Arc<TrackedRun>) {
         if run.is_past() {
-            self.moved_elsewhere(run);
+            self.become_replica(run);
         }
     }
 
-    /// Another hub has stored something of a run.
-    pub(crate) fn advanced_elsewhere(&self, run_id: &str) {
-        if self.runs.ring_mirror(run_id) || self.runs.get(run_id).is_none_or(|run| run.is_certain()) {
+    /// Handles the signal that another hub has stored events of a run.
+    pub(crate) fn on_remote_advance(&self, run_id: &str) {
+        if self.runs.wake_replica(run_id) || self.runs.get(run_id).is_none_or(|run| run.is_authoritative()) {
             return;
         }
         let Some(hub) = self.me.upgrade() else { return };
         let run_id = run_id.to_owned();
         tokio::spawn(async move {
-            if let Err(error) = hub.known_run(&run_id).await {
-                tracing::warn!(run_id, %error, "a run that goes on elsewhere could not be looked at");
+            if let Err(error) = hub.current_run(&run_id).await {
+                tracing::warn!(run_id, %error, "reading a run continued by another hub failed");
             }
         });
     }
 
-    /// All that may have become different elsewhere, in one question.
-    async fn look_around(&self) -> Result<(), StoreError> {
-        for some in self.runs.watched().chunks(MOST) {
+    /// Checks the row versions of all watched runs, in batches.
+    async fn check_watched_runs(&self) -> Result<(), StoreError> {
+        for some in self.runs.watched().chunks(MAX_CHECKED_TOGETHER) {
             let run_ids = some.iter().map(|run| run.id.clone()).collect();
-            let glances = self.store.run(GlanceAtRuns { run_ids }).await?;
-            let glances: HashMap<_, _> = glances.iter().map(|glance| (glance.run_id.as_str(), glance)).collect();
+            let versions = self.store.run(RunVersions { run_ids }).await?;
+            let versions: HashMap<_, _> = versions
+                .iter()
+                .map(|version| (version.run_id.as_str(), version))
+                .collect();
             for run in some {
-                let glance = glances.get(run.id.as_str()).copied();
-                match glance {
-                    Some(glance) if run.is_behind(glance) => self.gone_on_elsewhere(run),
-                    Some(_) | None => self.runs.compare(run, glance),
+                let version = versions.get(run.id.as_str()).copied();
+                match version {
+                    Some(version) if run.is_behind(version) => self.follow_remote(run),
+                    Some(_) | None => self.runs.wake_if_changed(run, version),
                 }
             }
         }
@@ -169,30 +173,32 @@ impl Hub {
     }
 }
 
-impl Run {
-    /// Nobody else can know more of it: it is moved here, is followed already, or was never stored.
-    pub fn is_certain(&self) -> bool {
+impl TrackedRun {
+    /// True if the store has nothing newer to say: the run is driven here, is a replica, or was never stored.
+    pub fn is_authoritative(&self) -> bool {
         let state = self.lock();
         match &state.stage {
-            Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere => true,
-            Stage::Prepared(_) => !state.is_stored(),
-            Stage::Over { .. } | Stage::Forgotten => false,
+            RunStage::Starting(_) | RunStage::Running(_) | RunStage::Remote => true,
+            RunStage::Prepared(_) => !state.is_stored(),
+            RunStage::Over { .. } | RunStage::Forgotten => false,
         }
     }
 
     fn is_past(&self) -> bool {
-        matches!(self.lock().stage, Stage::Over { .. } | Stage::Prepared(_))
+        matches!(self.lock().stage, RunStage::Over { .. } | RunStage::Prepared(_))
     }
 
-    /// Another hub has gone on with it.
-    fn is_behind(&self, glance: &Glance) -> bool {
+    /// True if another hub has continued the run.
+    fn is_behind(&self, version: &RunVersion) -> bool {
         let state = self.lock();
-        let is_running = glance.state == StoredState::Running;
+        let is_running = version.state == StoredState::Running;
         match &state.stage {
-            Stage::Over { .. } => glance.segment != state.segment || is_running,
-            // What was seen may be older than this preparation.
-            Stage::Prepared(_) => glance.segment > state.segment || (glance.segment == state.segment && is_running),
-            Stage::Starting(_) | Stage::Running(_) | Stage::Elsewhere | Stage::Forgotten => false,
+            RunStage::Over { .. } => version.segment != state.segment || is_running,
+            // The row version may be older than this preparation.
+            RunStage::Prepared(_) => {
+                version.segment > state.segment || (version.segment == state.segment && is_running)
+            }
+            RunStage::Starting(_) | RunStage::Running(_) | RunStage::Remote | RunStage::Forgotten => false,
         }
     }
 }

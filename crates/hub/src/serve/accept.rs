@@ -1,4 +1,4 @@
-//! Taking connections in, and letting them go.
+//! Accepts connections, and drains them at a stop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,13 +10,13 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{connection, tls};
-use crate::auth::Peer;
+use crate::auth::ClientAddr;
 use crate::config::Config;
 
-const MOST_CONNECTIONS: usize = 100_000;
-const HANDSHAKE: Duration = Duration::from_secs(10);
-/// When the system has no more file descriptors, trying again at once would only burn the processor.
-const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+const MAX_CONNECTIONS: usize = 100_000;
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Without file descriptors, retrying at once would only burn CPU.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
 pub struct Acceptor {
     tls: Option<TlsAcceptor>,
@@ -33,16 +33,16 @@ impl Acceptor {
         if self.tls.is_some() { "https" } else { "http" }
     }
 
-    /// Accepts until the hub stops, then waits for what is under way, but no longer than `grace`.
+    /// Accepts until the hub stops, then waits up to `grace` for open connections.
     pub async fn serve(self, listener: TcpListener, router: Router, stopping: watch::Receiver<bool>, grace: Duration) {
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut stop = stopping.clone();
         loop {
             let accepted = tokio::select! {
-                accepted = accept(&listener, &places) => accepted,
+                accepted = accept(&listener, &slots) => accepted,
                 _ = stop.wait_for(|stop| *stop) => break,
             };
-            let Some((stream, peer, place)) = accepted else {
+            let Some((stream, peer, slot)) = accepted else {
                 continue;
             };
             let router = router.clone();
@@ -53,34 +53,43 @@ impl Acceptor {
                     None => connection::serve(stream, peer, router, stopping).await,
                     Some(tls) => Box::pin(serve_tls(tls, stream, peer, router, stopping)).await,
                 }
-                drop(place);
+                drop(slot);
             });
         }
         drop(listener);
-        let everybody = u32::try_from(MOST_CONNECTIONS).unwrap_or(u32::MAX);
-        if timeout(grace, places.acquire_many(everybody)).await.is_err() {
-            tracing::warn!("some connections did not finish in time and are cut");
+        let all_slots = u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX);
+        if timeout(grace, slots.acquire_many(all_slots)).await.is_err() {
+            tracing::warn!("closing connections that did not finish within the shutdown grace");
         }
     }
 }
 
-async fn serve_tls(tls: TlsAcceptor, stream: TcpStream, peer: Peer, router: Router, stopping: watch::Receiver<bool>) {
-    if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
+async fn serve_tls(
+    tls: TlsAcceptor,
+    stream: TcpStream,
+    peer: ClientAddr,
+    router: Router,
+    stopping: watch::Receiver<bool>,
+) {
+    if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
         connection::serve(stream, peer, router, stopping).await;
     }
 }
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, Peer, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn accept(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+) -> Option<(TcpStream, ClientAddr, OwnedSemaphorePermit)> {
+    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
         Ok((stream, address)) => {
-            // An answer of a few hundred bytes should not wait for a full packet.
+            // Small responses should not wait for a full packet.
             drop(stream.set_nodelay(true));
-            Some((stream, Peer(address.ip()), place))
+            Some((stream, ClientAddr(address.ip()), slot))
         }
         Err(error) => {
-            tracing::warn!(%error, "a connection could not be accepted");
-            tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
+            tracing::warn!(%error, "accepting a connection failed");
+            tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             None
         }
     }

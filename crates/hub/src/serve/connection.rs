@@ -1,7 +1,8 @@
 //! One connection, HTTP/1 or HTTP/2.
 //!
-//! hyper's builders are used directly: the automatic one keeps the state of both protocols, which doubles what an idle
-//! waiter costs, and does not notice a client that connects and says nothing. Sockets are HTTP/1 only.
+//! hyper's builders are used directly: the automatic builder keeps the state of both protocols, which doubles the
+//! memory of an idle long-poll, and has no time-out for a client that connects and sends nothing. WebSockets are HTTP/1
+//! only.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -15,41 +16,41 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower::util::MapRequest;
 
-use super::patient::Patient;
-use super::prefixed::{Prefixed, Spoken};
-use crate::auth::Peer;
-use crate::intake::Intake;
+use super::patient::WriteTimeout;
+use super::prefixed::{HttpVersion, SniffedStream};
+use crate::auth::ClientAddr;
+use crate::intake::SocketBudget;
 
-const FIRST_BYTES: Duration = Duration::from_secs(10);
-const REQUEST_HEAD: Duration = Duration::from_secs(75);
-const PING_EVERY: Duration = Duration::from_secs(30);
-const PING_PATIENCE: Duration = Duration::from_secs(20);
-const STREAMS_PER_CONNECTION: u32 = 2000;
-const HEADER_BYTES: u32 = 16 * 1024;
+const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
+const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_STREAMS_PER_CONNECTION: u32 = 2000;
+const MAX_HEADER_BYTES: u32 = 16 * 1024;
 
-/// Ends when the client goes away or takes nothing of what it asked for, or politely once the hub stops.
-pub async fn serve<S>(stream: S, peer: Peer, router: Router, stopping: watch::Receiver<bool>)
+/// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
+pub async fn serve<S>(stream: S, peer: ClientAddr, router: Router, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let intake = Intake::default();
-    let patient = Patient::new(stream, intake.clone());
-    let Ok(Ok((stream, spoken))) = timeout(FIRST_BYTES, Prefixed::sniff(patient)).await else {
+    let budget = SocketBudget::default();
+    let stream = WriteTimeout::new(stream, budget.clone());
+    let Ok(Ok((stream, version))) = timeout(FIRST_BYTES_TIMEOUT, SniffedStream::sniff(stream)).await else {
         return;
     };
-    let marked = MapRequest::new(router, move |request| intake.mark(peer.mark(request)));
+    let with_extensions = MapRequest::new(router, move |request| budget.attach_to(peer.attach_to(request)));
     let io = TokioIo::new(stream);
-    let service = TowerToHyperService::new(marked);
-    // Boxed, so that a connection takes the memory of the protocol it speaks and not of the larger one.
-    match spoken {
-        Spoken::Http1 => {
+    let service = TowerToHyperService::new(with_extensions);
+    // Boxed, so that a connection has the size of its own protocol, not of the larger one.
+    match version {
+        HttpVersion::Http1 => {
             let connection = http1().serve_connection(io, service).with_upgrades();
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()
             })
             .await;
         }
-        Spoken::Http2 => {
+        HttpVersion::Http2 => {
             let connection = http2().serve_connection(io, service);
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()
@@ -61,7 +62,9 @@ where
 
 fn http1() -> http1::Builder {
     let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(REQUEST_HEAD);
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(REQUEST_HEAD_TIMEOUT);
     builder
 }
 
@@ -69,14 +72,14 @@ fn http2() -> http2::Builder<TokioExecutor> {
     let mut builder = http2::Builder::new(TokioExecutor::new());
     builder
         .timer(TokioTimer::new())
-        .max_concurrent_streams(STREAMS_PER_CONNECTION)
-        .max_header_list_size(HEADER_BYTES)
-        .keep_alive_interval(PING_EVERY)
-        .keep_alive_timeout(PING_PATIENCE);
+        .max_concurrent_streams(MAX_STREAMS_PER_CONNECTION)
+        .max_header_list_size(MAX_HEADER_BYTES)
+        .keep_alive_interval(PING_INTERVAL)
+        .keep_alive_timeout(PING_TIMEOUT);
     builder
 }
 
-/// `end` asks for a polite end. hyper-util knows how for all connections but those that may become sockets.
+/// `end` starts the graceful shutdown. The one of hyper-util does not cover connections that may be upgraded.
 async fn drive<C: Future>(
     mut connection: Pin<Box<C>>,
     mut stopping: watch::Receiver<bool>,
@@ -97,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    const LARGE: usize = 1024 * 1024;
+    const LARGE_REPLY_BYTES: usize = 1024 * 1024;
 
     fn router() -> Router {
         let late = async || {
@@ -105,16 +108,16 @@ mod tests {
             "at last"
         };
         Router::new()
-            .route("/large", get(async || "x".repeat(LARGE)))
+            .route("/large", get(async || "x".repeat(LARGE_REPLY_BYTES)))
             .route("/late", get(late))
     }
 
-    /// A client that has asked for something, and the connection that serves it.
-    async fn asked(path: &str) -> (DuplexStream, JoinHandle<()>) {
+    /// A client that has sent a request, and the task that serves it.
+    async fn send_request(path: &str) -> (DuplexStream, JoinHandle<()>) {
         let (mut client, stream) = duplex(4096);
         let (sender, stopping) = watch::channel(false);
         let served = tokio::spawn(async move {
-            serve(stream, Peer([127, 0, 0, 1].into()), router(), stopping).await;
+            serve(stream, ClientAddr([127, 0, 0, 1].into()), router(), stopping).await;
             drop(sender);
         });
         let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
@@ -123,31 +126,31 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_takes_nothing_of_a_reply_is_cut_off() {
-        let (client, served) = asked("/large").await;
+    async fn client_that_reads_nothing_is_disconnected() {
+        let (client, served) = send_request("/large").await;
         let cut = timeout(Duration::from_secs(61), served).await;
-        assert!(cut.is_ok(), "the connection is still there");
+        assert!(cut.is_ok(), "the connection is still open");
         drop(client);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_takes_it_slowly_gets_all_of_it() {
-        let (mut client, _served) = asked("/large").await;
-        let mut taken = 0;
-        let mut piece = vec![0; 64 * 1024];
+    async fn slow_reader_gets_the_whole_reply() {
+        let (mut client, _served) = send_request("/large").await;
+        let mut received = 0;
+        let mut chunk = vec![0; 64 * 1024];
         loop {
             tokio::time::sleep(Duration::from_secs(50)).await;
-            match client.read(&mut piece).await.unwrap() {
+            match client.read(&mut chunk).await.unwrap() {
                 0 => break,
-                read => taken += read,
+                read => received += read,
             }
         }
-        assert!(taken > LARGE, "{taken}");
+        assert!(received > LARGE_REPLY_BYTES, "{received}");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn whoever_waits_for_a_late_reply_is_not_cut_off() {
-        let (mut client, _served) = asked("/late").await;
+    async fn late_reply_does_not_time_out() {
+        let (mut client, _served) = send_request("/late").await;
         let mut reply = String::new();
         client.read_to_string(&mut reply).await.unwrap();
         assert!(reply.ends_with("at last"), "{reply}");

@@ -1,4 +1,4 @@
-//! The directory a hub lives in: private, used by one hub at a time, with a note that tells clients where it is.
+//! The data directory of a hub: private, locked by one process at a time, with `hub.json` for local clients.
 
 use std::fs::{DirBuilder, File, OpenOptions, Permissions, TryLockError};
 use std::io::Write;
@@ -12,14 +12,14 @@ use serde_json::json;
 
 use super::first_start::Welcome;
 
-/// Clients hold the lock for an instant to see whether a hub does.
-const CLIENTS_LOOK: Duration = Duration::from_millis(200);
+/// Clients hold the lock for a moment to check whether a hub runs.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(200);
 
-const NODE: &str = "node";
+const NODE_FILE: &str = "node";
 
 pub struct DataDir {
     path: PathBuf,
-    /// Held for as long as the hub lives; the system lets go of it when the process ends, however it ends.
+    /// Held until the process ends; the system releases it also after a crash.
     _lock: File,
 }
 
@@ -31,7 +31,7 @@ impl DataDir {
             .mode(0o700)
             .create(path)
             .with_context(|| format!("cannot create the data directory {shown}"))?;
-        // Its owner could read and change everything in it.
+        // The owner of the directory could read and change everything in it.
         if path
             .metadata()
             .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
@@ -52,8 +52,8 @@ impl DataDir {
             path: path.to_owned(),
             _lock: lock,
         };
-        // One that was killed left it behind, and it would now seem to be this hub's.
-        let _ = std::fs::remove_file(data.note());
+        // A killed hub leaves its hub.json behind, which would now look like ours.
+        let _ = std::fs::remove_file(data.hub_json());
         Ok(data)
     }
 
@@ -61,22 +61,22 @@ impl DataDir {
         self.path.join("hub.db")
     }
 
-    fn note(&self) -> PathBuf {
+    fn hub_json(&self) -> PathBuf {
         self.path.join("hub.json")
     }
 
-    /// Under which the hub that was here before had things under way in a store that others share.
-    pub fn last_node(&self) -> Option<String> {
+    /// The node id of the previous hub in this directory, on a shared store.
+    pub fn previous_node(&self) -> Option<String> {
         std::fs::read_to_string(self.node_file())
             .ok()
             .map(|text| text.trim().to_owned())
     }
 
     pub fn node_file(&self) -> PathBuf {
-        self.path.join(NODE)
+        self.path.join(NODE_FILE)
     }
 
-    /// Written beside and moved into place, so that a client never reads half of it.
+    /// Written to a temporary file and renamed, so that a client never reads half of it.
     pub fn announce(&self, welcome: &Welcome) -> anyhow::Result<()> {
         let text = json!({
             "url": welcome.local_url,
@@ -95,22 +95,22 @@ impl DataDir {
             .open(&draft)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
         file.write_all(text.to_string().as_bytes())?;
-        std::fs::rename(&draft, self.note()).context("cannot write hub.json")
+        std::fs::rename(&draft, self.hub_json()).context("cannot write hub.json")
     }
 
     pub fn withdraw(&self) {
-        if let Err(error) = std::fs::remove_file(self.note()) {
-            tracing::warn!(%error, "hub.json could not be removed");
+        if let Err(error) = std::fs::remove_file(self.hub_json()) {
+            tracing::warn!(%error, "removing hub.json failed");
         }
     }
 }
 
-/// Keeps hubs off a directory while somebody else works on the store in it. The directory is left as it is.
-pub struct WithoutHub {
+/// Locks a data directory against hubs, for work on its store. The directory itself is not changed.
+pub struct DataDirLock {
     _lock: File,
 }
 
-impl WithoutHub {
+impl DataDirLock {
     pub fn on(path: &Path) -> anyhow::Result<Self> {
         let taken = || format!("a hub is running on {}, or another copy; stop it first", path.display());
         Ok(Self {
@@ -119,7 +119,7 @@ impl WithoutHub {
     }
 }
 
-/// Nothing when somebody has it.
+/// `None` when another process holds the lock.
 fn lock(path: &Path) -> anyhow::Result<Option<File>> {
     let shown = path.display();
     let lock = OpenOptions::new()
@@ -128,15 +128,15 @@ fn lock(path: &Path) -> anyhow::Result<Option<File>> {
         .mode(0o600)
         .open(path.join("hub.lock"))
         .with_context(|| format!("cannot write to the data directory {shown}"))?;
-    match lock_soon(&lock) {
+    match lock_with_timeout(&lock) {
         Ok(()) => Ok(Some(lock)),
         Err(TryLockError::WouldBlock) => Ok(None),
         Err(TryLockError::Error(error)) => Err(error).with_context(|| format!("cannot lock {shown}")),
     }
 }
 
-fn lock_soon(lock: &File) -> Result<(), TryLockError> {
-    let until = Instant::now() + CLIENTS_LOOK;
+fn lock_with_timeout(lock: &File) -> Result<(), TryLockError> {
+    let until = Instant::now() + LOCK_TIMEOUT;
     loop {
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(Duration::from_millis(5)),

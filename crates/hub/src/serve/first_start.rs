@@ -1,4 +1,4 @@
-//! What every start prepares: the owner, a token for this machine's own user, a sign-in link, and something to try.
+//! Preparations of every start: the owner, tokens for the local user, a sign-in link, and the demo agent.
 
 use std::sync::PoisonError;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use countersign_store::StoreError;
 use countersign_store::model::{PersonSummary, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
-use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
+use countersign_store::ops::credential::{CredentialKind, NewCredential, ReplaceCredential};
 use countersign_store::ops::node::LABEL;
 
 use crate::app::Hub;
@@ -17,15 +17,16 @@ use crate::auth::{Token, link_to, new_signing_key};
 
 const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
-const HUB: &str = "system:hub";
-/// The tokens of hub.json and the demo token live from start to start; each start replaces them.
-const PER_START: &str = "start";
+const HUB_ACTOR: &str = "system:hub";
+/// Label of the tokens in hub.json and of the demo token; each start replaces them.
+const START_LABEL: &str = "start";
 
-/// Whether it is the label of what a hub made at its start. Among several each has its own, which ends with it.
-pub fn is_per_start(label: &str) -> bool {
-    label == PER_START || label.starts_with(LABEL)
+/// Whether a label belongs to a start credential. On a shared store every node has its own label, and its credentials
+/// end with the node.
+pub fn is_start_label(label: &str) -> bool {
+    label == START_LABEL || label.starts_with(LABEL)
 }
-const LINK_LIVES: Duration = Duration::from_secs(24 * 3600);
+const SIGN_IN_LINK_TTL: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Welcome {
     pub local_url: String,
@@ -34,16 +35,16 @@ pub struct Welcome {
     pub terminal_token: String,
     pub sign_in_url: String,
     owner: String,
-    /// Nothing when the demo agent has been removed.
+    /// `None` when the demo agent has been removed.
     demo_token: Option<String>,
 }
 
 pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     if hub.store.run(ListPeople).await?.is_empty() {
-        // The owner last: a start that was cut short in between is a first start again.
+        // The owner comes last, so that an interrupted first start is repeated as a whole.
         add_demo_agent(hub).await?;
         let name = OWNER.to_owned();
-        let actor = HUB.to_owned();
+        let actor = HUB_ACTOR.to_owned();
         hub.store
             .run(AddPerson {
                 name,
@@ -53,7 +54,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
             })
             .await?;
     }
-    let owner = owner_of(&hub.store.run(ListPeople).await?);
+    let owner = local_owner_of(&hub.store.run(ListPeople).await?);
     let now = hub.store.clock().now();
     let has_demo = hub
         .store
@@ -62,26 +63,26 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         .iter()
         .any(|agent| agent.agent_id == DEMO_AGENT);
     let demo_token = if has_demo {
-        Some(per_start(hub, Kind::Agent, DEMO_AGENT, None).await?)
+        Some(start_credential(hub, CredentialKind::Agent, DEMO_AGENT, None).await?)
     } else {
         None
     };
     Ok(Welcome {
         local_url: hub.local_url().to_owned(),
         started_at: hub.started_at,
-        owner_token: per_start(hub, Kind::Person, &owner, None).await?,
-        terminal_token: per_start(hub, Kind::Terminal, &owner, None).await?,
+        owner_token: start_credential(hub, CredentialKind::Person, &owner, None).await?,
+        terminal_token: start_credential(hub, CredentialKind::Terminal, &owner, None).await?,
         sign_in_url: link_to(
             hub,
-            &per_start(hub, Kind::SignIn, &owner, Some(now.plus(LINK_LIVES))).await?,
+            &start_credential(hub, CredentialKind::SignIn, &owner, Some(now.plus(SIGN_IN_LINK_TTL))).await?,
         ),
         demo_token,
         owner,
     })
 }
 
-/// Whom this machine's own user acts as: the first owner, or another one once that account has been removed.
-pub fn owner_of(people: &[PersonSummary]) -> String {
+/// The person that the local user acts as: `owner`, or another owner if that account was removed.
+pub fn local_owner_of(people: &[PersonSummary]) -> String {
     let mut owners = people
         .iter()
         .filter(|person| person.role == Role::Owner)
@@ -90,7 +91,12 @@ pub fn owner_of(people: &[PersonSummary]) -> String {
     first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()
 }
 
-async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Timestamp>) -> anyhow::Result<String> {
+async fn start_credential(
+    hub: &Hub,
+    kind: CredentialKind,
+    subject: &str,
+    expires_at: Option<Timestamp>,
+) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
     let subject = subject.to_owned();
     let label = label(hub);
@@ -101,9 +107,9 @@ async fn per_start(hub: &Hub, kind: Kind, subject: &str, expires_at: Option<Time
         label,
         expires_at,
     };
-    hub.store.run(Relabel(credential.clone())).await?;
-    // A link works once, and must not come back.
-    if kind != Kind::SignIn {
+    hub.store.run(ReplaceCredential(credential.clone())).await?;
+    // A sign-in link works once, so it is not renewed.
+    if kind != CredentialKind::SignIn {
         hub.start_credentials
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
@@ -116,21 +122,21 @@ fn label(hub: &Hub) -> String {
     if hub.store.is_shared() {
         format!("{LABEL}{}", hub.store.node())
     } else {
-        PER_START.to_owned()
+        START_LABEL.to_owned()
     }
 }
 
 impl Hub {
-    /// Those of an earlier node end with it, and this process has become another one.
+    /// Moves the start credentials to the new node id, because those of the old node end with it.
     pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
-        let kept = self
+        let credentials = self
             .start_credentials
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        for credential in kept {
+        for credential in credentials {
             self.store
-                .run(Relabel(NewCredential {
+                .run(ReplaceCredential(NewCredential {
                     label: label(self),
                     ..credential
                 }))
@@ -141,14 +147,14 @@ impl Hub {
 }
 
 async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
-    // Its first token is thrown away: every start gives it one of its own.
-    let token = Token::new(Kind::Agent)?;
+    // This first token is discarded; every start creates a new one.
+    let token = Token::new(CredentialKind::Agent)?;
     let op = AddAgent {
         id: DEMO_AGENT.to_owned(),
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: token.hash,
         signing_key: new_signing_key()?,
-        actor: HUB.to_owned(),
+        actor: HUB_ACTOR.to_owned(),
     };
     hub.store.run(op).await?;
     Ok(())
@@ -172,7 +178,7 @@ impl Welcome {
         text
     }
 
-    /// One line for a shell; the key holds the time, so that running it again asks again.
+    /// A shell command; the idempotency key has the time in it, so that every run is a new ask.
     fn demo_line(&self, token: &str) -> String {
         let url = &self.local_url;
         let owner = &self.owner;

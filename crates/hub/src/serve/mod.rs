@@ -1,4 +1,4 @@
-//! A hub from start to stop.
+//! Runs a hub from start to stop.
 
 mod accept;
 mod connection;
@@ -30,11 +30,11 @@ use crate::delivery::Outbox;
 use crate::peers;
 use accept::Acceptor;
 use data_dir::DataDir;
-pub use data_dir::WithoutHub;
-pub use first_start::{is_per_start, owner_of};
+pub use data_dir::DataDirLock;
+pub use first_start::{is_start_label, local_owner_of};
 
-/// How long requests and pushes under way may take once the hub is told to stop.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long open requests and pushes may take at a stop.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 pub struct ServeOptions {
     pub config: Config,
@@ -57,42 +57,43 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let hub = Hub::new(store, options.config, outbox, stopping)?;
     let (listener, address) = listen(&hub.config).await?;
     hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
-    // Before anybody can connect: a run that waits is to be found.
-    take_the_place_of_the_last(&hub, &data)
+    // Before clients can connect, so that they find waiting runs.
+    replace_previous_node(&hub, &data)
         .await
-        .context("cannot take up what was under way")?;
+        .context("cannot restore unfinished work")?;
     let welcome = first_start::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    let mut beside = tasks::start(&hub);
+    let mut background = tasks::start(&hub);
     let router = app::router(Arc::clone(&hub), options.pages);
-    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), GRACE));
+    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), SHUTDOWN_GRACE));
     print(&welcome.text(&hub))?;
     stop.await;
-    print("Stopping: answering who waits, finishing what is under way.\n")?;
+    print("Stopping: answering waiting requests and finishing open work.\n")?;
     data.withdraw();
-    // Nobody listening any more is no reason to fail.
+    // Fails only when no receiver is left.
     let _ = stop_sender.send(true);
-    let pushes = hub.outbox.stop(GRACE);
+    let pushes = hub.outbox.stop(SHUTDOWN_GRACE);
     let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
-    hub.peers.flush().await;
-    beside.shutdown().await;
-    keep_what_is_noted(&hub).await;
+    hub.cluster.flush().await;
+    background.shutdown().await;
+    flush_in_memory_state(&hub).await;
     if let Err(error) = peers::leave(&hub).await {
-        tracing::warn!(%error, "what was under way could not be given back; others take it when the lease has run out");
+        tracing::warn!(%error, "releasing unfinished work failed; other nodes take it over when the lease expires");
     }
-    hub.store.settle()?;
+    hub.store.checkpoint()?;
     served.context("the listener failed")
 }
 
-/// Nobody waits for the lease of a hub that was killed here: whoever has the data directory knows that it is gone.
-async fn take_the_place_of_the_last(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
+/// Removes the previous node of this data directory at once instead of waiting for its lease: the lock on the directory
+/// proves that its process is gone.
+async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result<()> {
     if hub.store.is_shared() {
-        if let Some(id) = data.last_node() {
+        if let Some(id) = data.previous_node() {
             hub.store.run(LeaveNode { id }).await?;
         }
         drop(hub.node_file.set(data.node_file()));
-        hub.note_node();
+        hub.write_node_file();
     }
     Ok(peers::enter(hub).await?)
 }
@@ -104,15 +105,15 @@ async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError
     }
 }
 
-/// What is in memory only, for a moment or a minute, when the hub stops.
-async fn keep_what_is_noted(hub: &Hub) {
-    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.presence.store(&hub.store));
+/// Stores receipts and last-seen times that are only in memory.
+async fn flush_in_memory_state(hub: &Hub) {
+    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.agent_last_seen.flush(&hub.store));
     if let Err(error) = receipts.and(presence) {
-        tracing::warn!(%error, "who fetched and who was seen last could not be stored");
+        tracing::warn!(%error, "storing receipts and last-seen times at the stop failed");
     }
 }
 
-/// "Everywhere" is no address to connect to.
+/// Replaces an unspecified address by loopback, because clients cannot connect to it.
 fn reachable(address: SocketAddr) -> SocketAddr {
     match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => SocketAddr::new(Ipv4Addr::LOCALHOST.into(), address.port()),
@@ -121,7 +122,7 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Standard output may be closed by whoever started the hub; that is no reason to stop serving.
+/// Prints to standard output; a closed pipe is not an error.
 fn print(text: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -130,7 +131,7 @@ fn print(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// An address the operator chose is taken or refused; the default one may give way to a free port.
+/// Binds the configured address or fails. Only the default address falls back to a free port.
 async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let wanted = config.listen;
     let listener = match TcpListener::bind(wanted).await {

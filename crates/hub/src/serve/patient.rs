@@ -1,5 +1,5 @@
-//! A stream that is given up when nobody takes what is written to it. One that has nothing to write may be silent for ever.
-//! What is read from it is counted where it is a socket.
+//! A stream with a write time-out: it fails when the peer reads nothing of what is written. An idle stream has no
+//! time-out. For WebSockets it also counts the bytes read.
 
 use std::io;
 use std::pin::Pin;
@@ -9,66 +9,66 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::intake::Intake;
+use crate::intake::SocketBudget;
 
-/// For so long not one byte may leave.
-const STALL: Duration = Duration::from_secs(60);
+/// How long a write may make no progress.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
-pub struct Patient<S> {
+pub struct WriteTimeout<S> {
     stream: S,
-    intake: Intake,
-    /// Only while something waits to be taken.
-    until: Option<Pin<Box<Sleep>>>,
+    budget: SocketBudget,
+    /// Set while a write is pending.
+    deadline: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    pub fn new(stream: S, intake: Intake) -> Self {
+impl<S> WriteTimeout<S> {
+    pub fn new(stream: S, budget: SocketBudget) -> Self {
         Self {
             stream,
-            intake,
-            until: None,
+            budget,
+            deadline: None,
         }
     }
 
-    /// The stream has said whether it took something.
-    fn told<T>(&mut self, cx: &mut Context<'_>, taken: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        if taken.is_ready() {
-            self.until = None;
-            return taken;
+    /// Resets the time-out when the stream made progress, and fails when it did not in time.
+    fn check_progress<T>(&mut self, cx: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.deadline = None;
+            return written;
         }
-        let until = self.until.get_or_insert_with(|| Box::pin(sleep(STALL)));
-        ready!(until.as_mut().poll(cx));
+        let deadline = self.deadline.get_or_insert_with(|| Box::pin(sleep(WRITE_TIMEOUT)));
+        ready!(deadline.as_mut().poll(cx));
         Poll::Ready(Err(io::Error::new(
             io::ErrorKind::TimedOut,
-            "nobody takes what is sent",
+            "write timed out: the peer does not read",
         )))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        ready!(self.intake.poll_place(cx))?;
+        ready!(self.budget.poll_permit(cx))?;
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        self.intake.took(buffer.filled().len() - before);
+        self.budget.add_read(buffer.filled().len() - before);
         read
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let taken = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.told(cx, taken)
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.check_progress(cx, written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let taken = Pin::new(&mut self.stream).poll_flush(cx);
-        self.told(cx, taken)
+        let written = Pin::new(&mut self.stream).poll_flush(cx);
+        self.check_progress(cx, written)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let taken = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.told(cx, taken)
+        let written = Pin::new(&mut self.stream).poll_shutdown(cx);
+        self.check_progress(cx, written)
     }
 
     fn poll_write_vectored(
@@ -76,8 +76,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         cx: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let taken = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.told(cx, taken)
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.check_progress(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {

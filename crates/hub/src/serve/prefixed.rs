@@ -1,4 +1,4 @@
-//! A stream whose first bytes have been looked at and are handed out again.
+//! Protocol sniffing: reads the first bytes of a stream to tell HTTP/1 from HTTP/2, and replays them.
 
 use std::io;
 use std::pin::Pin;
@@ -8,51 +8,51 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
 const HTTP2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-pub struct Prefixed<S> {
+pub struct SniffedStream<S> {
     head: [u8; HTTP2_PREFACE.len()],
     length: usize,
-    given: usize,
+    replayed: usize,
     stream: S,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spoken {
+pub enum HttpVersion {
     Http1,
     Http2,
 }
 
-impl<S: AsyncRead + Unpin> Prefixed<S> {
-    /// Reads just enough to tell the two protocols apart. The caller bounds how long that may take.
-    pub async fn sniff(stream: S) -> io::Result<(Self, Spoken)> {
-        let mut prefixed = Self {
+impl<S: AsyncRead + Unpin> SniffedStream<S> {
+    /// Reads just enough to tell the two versions apart. The caller applies a time-out.
+    pub async fn sniff(stream: S) -> io::Result<(Self, HttpVersion)> {
+        let mut sniffed = Self {
             head: [0; HTTP2_PREFACE.len()],
             length: 0,
-            given: 0,
+            replayed: 0,
             stream,
         };
         loop {
-            let read = prefixed.stream.read(&mut prefixed.head[prefixed.length..]).await?;
-            prefixed.length += read;
-            let seen = &prefixed.head[..prefixed.length];
+            let read = sniffed.stream.read(&mut sniffed.head[sniffed.length..]).await?;
+            sniffed.length += read;
+            let seen = &sniffed.head[..sniffed.length];
             if read == 0 || *seen != HTTP2_PREFACE[..seen.len()] {
-                return Ok((prefixed, Spoken::Http1));
+                return Ok((sniffed, HttpVersion::Http1));
             }
             if seen.len() == HTTP2_PREFACE.len() {
-                return Ok((prefixed, Spoken::Http2));
+                return Ok((sniffed, HttpVersion::Http2));
             }
         }
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for SniffedStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if self.given == self.length {
+        if self.replayed == self.length {
             return Pin::new(&mut self.stream).poll_read(cx, buffer);
         }
-        let count = buffer.remaining().min(self.length - self.given);
-        buffer.put_slice(&self.head[self.given..self.given + count]);
-        self.given += count;
-        // What follows goes into the same buffer: a short first read would make hyper double its own for good.
+        let count = buffer.remaining().min(self.length - self.replayed);
+        buffer.put_slice(&self.head[self.replayed..self.replayed + count]);
+        self.replayed += count;
+        // Fills the rest of the buffer too, because a short first read would make hyper double its buffer for good.
         match Pin::new(&mut self.stream).poll_read(cx, buffer) {
             Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
             Poll::Ready(Ok(())) | Poll::Pending => Poll::Ready(Ok(())),
@@ -60,7 +60,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Prefixed<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Prefixed<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for SniffedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(cx, bytes)
     }

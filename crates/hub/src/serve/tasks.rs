@@ -1,5 +1,5 @@
-//! What runs beside the requests until the hub stops. A task that fails must not end unnoticed: without expiry, an ask
-//! would wait for ever.
+//! Background tasks of the hub. A supervisor restarts a task that ends or panics: without expiry, an ask would wait
+//! forever.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -12,39 +12,39 @@ use crate::app::Hub;
 use crate::inbox::news;
 use crate::{indexer, peers, presence, receipts, runs, terminals, timers};
 
-const BEFORE_ANOTHER_TRY: Duration = Duration::from_secs(1);
+const RESTART_DELAY: Duration = Duration::from_secs(1);
 
 pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let hub = || Arc::clone(hub);
-    tasks.spawn(keep("expiry", hub(), timers::expire));
-    tasks.spawn(keep("retention", hub(), timers::purge));
-    tasks.spawn(keep("news", hub(), news::run));
-    tasks.spawn(keep("search index", hub(), indexer::run));
-    tasks.spawn(keep("receipts", hub(), receipts::run));
-    tasks.spawn(keep("presence", hub(), presence::run));
-    tasks.spawn(keep("terminals", hub(), terminals::run));
-    tasks.spawn(keep("lease", hub(), peers::lease));
-    tasks.spawn(keep("peers", hub(), peers::hear));
-    tasks.spawn(keep("net", hub(), peers::net));
-    tasks.spawn(keep("runs of others", hub(), runs::watch));
+    tasks.spawn(supervise("expiry", hub(), timers::expire));
+    tasks.spawn(supervise("retention", hub(), timers::purge));
+    tasks.spawn(supervise("news", hub(), news::run));
+    tasks.spawn(supervise("search index", hub(), indexer::run));
+    tasks.spawn(supervise("receipts", hub(), receipts::run));
+    tasks.spawn(supervise("presence", hub(), presence::run));
+    tasks.spawn(supervise("terminals", hub(), terminals::run));
+    tasks.spawn(supervise("lease", hub(), peers::lease));
+    tasks.spawn(supervise("peers", hub(), peers::hear));
+    tasks.spawn(supervise("net", hub(), peers::net));
+    tasks.spawn(supervise("runs of others", hub(), runs::watch));
     tasks
 }
 
-async fn keep<T, F: Future<Output = ()>>(name: &'static str, hub: Arc<T>, run: fn(Arc<T>) -> F) {
+async fn supervise<T, F: Future<Output = ()>>(name: &'static str, hub: Arc<T>, run: fn(Arc<T>) -> F) {
     loop {
-        // What it shared stays as sound as after any other error: locks are taken over, and nothing is half written.
+        // Unwind safe: poisoned locks are recovered, and shared state is never left half written.
         match AssertUnwindSafe(run(Arc::clone(&hub))).catch_unwind().await {
-            Ok(()) => tracing::error!(task = name, "ended by itself; it starts again"),
+            Ok(()) => tracing::error!(task = name, "background task ended unexpectedly; restarting"),
             Err(panic) => {
                 let said = panic.downcast_ref::<String>().map(String::as_str);
                 let said = said
                     .or_else(|| panic.downcast_ref::<&str>().copied())
-                    .unwrap_or("nothing");
-                tracing::error!(task = name, said, "panicked; it starts again");
+                    .unwrap_or("no message");
+                tracing::error!(task = name, said, "background task panicked; restarting");
             }
         }
-        tokio::time::sleep(BEFORE_ANOTHER_TRY).await;
+        tokio::time::sleep(RESTART_DELAY).await;
     }
 }
 
@@ -57,27 +57,24 @@ mod tests {
     use super::*;
 
     #[derive(Default)]
-    struct Scene {
+    struct RestartProbe {
         runs: AtomicUsize,
-        goes_well: Notify,
+        succeeded: Notify,
     }
 
-    async fn fails_first(scene: Arc<Scene>) {
-        assert!(
-            scene.runs.fetch_add(1, Ordering::SeqCst) > 0,
-            "the first time goes wrong"
-        );
-        scene.goes_well.notify_one();
+    async fn fails_first(probe: Arc<RestartProbe>) {
+        assert!(probe.runs.fetch_add(1, Ordering::SeqCst) > 0, "the first run panics");
+        probe.succeeded.notify_one();
         std::future::pending().await
     }
 
     #[tokio::test]
-    async fn a_task_that_panics_starts_again() {
-        let scene = Arc::new(Scene::default());
+    async fn panicking_task_is_restarted() {
+        let probe = Arc::new(RestartProbe::default());
         let mut tasks = JoinSet::new();
-        tasks.spawn(keep("test", Arc::clone(&scene), fails_first));
-        scene.goes_well.notified().await;
-        assert_eq!(scene.runs.load(Ordering::SeqCst), 2);
+        tasks.spawn(supervise("test", Arc::clone(&probe), fails_first));
+        probe.succeeded.notified().await;
+        assert_eq!(probe.runs.load(Ordering::SeqCst), 2);
         tasks.shutdown().await;
     }
 }

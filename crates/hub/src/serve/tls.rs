@@ -1,4 +1,4 @@
-//! TLS from certificate files.
+//! The TLS acceptor, from certificate files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub fn acceptor(files: &TlsFiles) -> anyhow::Result<TlsAcceptor> {
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(certificates(&files.cert)?, key(&files.key)?)
-        .context("the certificate and the key do not fit together")?;
+        .context("the certificate and the key do not match")?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }
@@ -28,10 +28,10 @@ fn certificates(file: &Path) -> anyhow::Result<Vec<CertificateDer<'static>>> {
     let certificates: Vec<_> = found
         .collect::<Result<_, _>>()
         .with_context(|| format!("{shown} is not PEM"))?;
-    anyhow::ensure!(!certificates.is_empty(), "{shown} holds no certificate");
+    anyhow::ensure!(!certificates.is_empty(), "{shown} contains no certificate");
     Ok(certificates)
 }
 
 fn key(file: &Path) -> anyhow::Result<PrivateKeyDer<'static>> {
-    PrivateKeyDer::from_pem_file(file).with_context(|| format!("{} holds no private key", file.display()))
+    PrivateKeyDer::from_pem_file(file).with_context(|| format!("{} contains no private key", file.display()))
 }

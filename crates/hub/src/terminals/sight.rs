@@ -1,73 +1,76 @@
-//! Who was seen waiting for a cue.
+//! Processes that wait for a cue, at this node and at others.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-/// From the end of one wait to the beginning of the next, and from an answer to its being collected.
-pub const LINGER: Duration = Duration::from_secs(3);
+/// Grace between two long-polls of a process, and from an answer to its collection.
+pub const POLL_GAP_GRACE: Duration = Duration::from_secs(3);
 
 #[derive(Debug, Clone, Copy)]
-pub struct Sight {
-    pub kind: Kind,
+pub struct CueWaiter {
+    pub kind: CueKind,
     pub held: usize,
-    pub here_since: Timestamp,
+    pub waiting_since: Timestamp,
     pub left_at: Timestamp,
-    /// It broke off, or nobody came back in time.
+    /// The connection broke, or the process did not reconnect in time.
     pub is_gone: bool,
 }
 
-impl Sight {
-    pub fn is_here(&self, now: Timestamp) -> bool {
-        self.held > 0 || (!self.is_gone && now < self.left_at.plus(LINGER))
+impl CueWaiter {
+    pub fn is_present(&self, now: Timestamp) -> bool {
+        self.held > 0 || (!self.is_gone && now < self.left_at.plus(POLL_GAP_GRACE))
     }
 }
 
-/// What each of the other hubs last said of a cue.
+/// The last published waiter of each other node, by cue.
 #[derive(Default)]
-pub struct Elsewhere(HashMap<MessageId, Vec<(String, Sight)>>);
+pub struct RemoteWaiters(HashMap<MessageId, Vec<(String, CueWaiter)>>);
 
-impl Elsewhere {
-    pub fn note(&mut self, node: &str, id: &MessageId, sight: Sight) {
-        let sights = self.0.entry(id.clone()).or_default();
-        sights.retain(|(of, _)| of != node);
-        sights.push((node.to_owned(), sight));
+impl RemoteWaiters {
+    pub fn record(&mut self, node: &str, id: &MessageId, waiter: CueWaiter) {
+        let waiters = self.0.entry(id.clone()).or_default();
+        waiters.retain(|(of, _)| of != node);
+        waiters.push((node.to_owned(), waiter));
     }
 
     pub fn left(&mut self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
         let of_node = self
             .0
             .get_mut(id)
-            .and_then(|sights| sights.iter_mut().find(|(of, _)| of == node));
-        if let Some((_, sight)) = of_node {
-            (sight.held, sight.left_at, sight.is_gone) = (0, at, broken);
+            .and_then(|waiters| waiters.iter_mut().find(|(of, _)| of == node));
+        if let Some((_, waiter)) = of_node {
+            (waiter.held, waiter.left_at, waiter.is_gone) = (0, at, broken);
         }
     }
 
-    /// Gives the cues that somebody waited for there.
-    pub fn gone(&mut self, node: &str, now: Timestamp) -> Vec<MessageId> {
+    /// Marks the waiters of a node as gone and returns their cues.
+    pub fn node_gone(&mut self, node: &str, now: Timestamp) -> Vec<MessageId> {
         let mut left = Vec::new();
-        for (id, sights) in &mut self.0 {
-            for (_, sight) in sights.iter_mut().filter(|(of, sight)| of == node && sight.is_here(now)) {
-                (sight.held, sight.left_at, sight.is_gone) = (0, now, true);
+        for (id, waiters) in &mut self.0 {
+            for (_, waiter) in waiters
+                .iter_mut()
+                .filter(|(of, waiter)| of == node && waiter.is_present(now))
+            {
+                (waiter.held, waiter.left_at, waiter.is_gone) = (0, now, true);
                 left.push(id.clone());
             }
         }
         left
     }
 
-    pub fn seen(&self, id: &MessageId, now: Timestamp) -> Option<Sight> {
-        let sights = self.0.get(id)?.iter().map(|(_, sight)| *sight);
-        sights.max_by_key(|sight| (sight.is_here(now), sight.left_at))
+    pub fn latest(&self, id: &MessageId, now: Timestamp) -> Option<CueWaiter> {
+        let waiters = self.0.get(id)?.iter().map(|(_, waiter)| *waiter);
+        waiters.max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
     }
 
-    pub fn take_back(&mut self, node: &str, id: &MessageId) {
-        if let Some(sights) = self.0.get_mut(id) {
-            sights.retain(|(of, _)| of != node);
-            if sights.is_empty() {
+    pub fn withdraw(&mut self, node: &str, id: &MessageId) {
+        if let Some(waiters) = self.0.get_mut(id) {
+            waiters.retain(|(of, _)| of != node);
+            if waiters.is_empty() {
                 self.0.remove(id);
             }
         }
@@ -86,60 +89,64 @@ mod tests {
 
     const NOW: Timestamp = Timestamp::from_millis(10_000);
 
-    fn sight(held: usize) -> Sight {
-        Sight {
-            kind: Kind::Cue,
+    fn waiter(held: usize) -> CueWaiter {
+        CueWaiter {
+            kind: CueKind::Cue,
             held,
-            here_since: NOW,
+            waiting_since: NOW,
             left_at: NOW,
             is_gone: false,
         }
     }
 
-    fn is_here(elsewhere: &Elsewhere, id: &MessageId, now: Timestamp) -> Option<bool> {
-        elsewhere.seen(id, now).map(|sight| sight.is_here(now))
+    fn is_present(remote: &RemoteWaiters, id: &MessageId, now: Timestamp) -> Option<bool> {
+        remote.latest(id, now).map(|waiter| waiter.is_present(now))
     }
 
     #[test]
-    fn somebody_is_there_while_one_hub_says_so() {
-        let mut elsewhere = Elsewhere::default();
+    fn cue_has_a_waiter_while_one_node_says_so() {
+        let mut remote = RemoteWaiters::default();
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        assert_eq!(is_here(&elsewhere, &id, NOW), None);
-        elsewhere.note("a", &id, sight(1));
-        elsewhere.note("b", &id, sight(1));
-        elsewhere.left("a", &id, NOW, true);
-        assert_eq!(is_here(&elsewhere, &id, NOW), Some(true));
-        elsewhere.left("b", &id, NOW, false);
-        assert_eq!(is_here(&elsewhere, &id, NOW), Some(true), "it may be between two waits");
-        assert_eq!(is_here(&elsewhere, &id, NOW.plus(LINGER)), Some(false));
-        elsewhere.forget(&id);
-        assert_eq!(is_here(&elsewhere, &id, NOW), None);
-    }
-
-    #[test]
-    fn of_what_is_taken_back_nothing_stays() {
-        let mut elsewhere = Elsewhere::default();
-        let id = MessageId::from_uuid(Uuid::from_u128(7));
-        elsewhere.note("a", &id, sight(0));
-        elsewhere.note("b", &id, sight(1));
-        elsewhere.take_back("b", &id);
+        assert_eq!(is_present(&remote, &id, NOW), None);
+        remote.record("a", &id, waiter(1));
+        remote.record("b", &id, waiter(1));
+        remote.left("a", &id, NOW, true);
+        assert_eq!(is_present(&remote, &id, NOW), Some(true));
+        remote.left("b", &id, NOW, false);
         assert_eq!(
-            is_here(&elsewhere, &id, NOW),
+            is_present(&remote, &id, NOW),
             Some(true),
-            "only what the other one said"
+            "it may be between two long-polls"
         );
-        elsewhere.take_back("a", &id);
-        assert!(elsewhere.0.is_empty());
+        assert_eq!(is_present(&remote, &id, NOW.plus(POLL_GAP_GRACE)), Some(false));
+        remote.forget(&id);
+        assert_eq!(is_present(&remote, &id, NOW), None);
     }
 
     #[test]
-    fn with_a_hub_goes_whoever_was_connected_there() {
-        let mut elsewhere = Elsewhere::default();
+    fn withdrawn_waiter_leaves_no_entry() {
+        let mut remote = RemoteWaiters::default();
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        elsewhere.note("a", &id, sight(1));
-        assert_eq!(elsewhere.gone("b", NOW), []);
-        assert_eq!(elsewhere.gone("a", NOW), std::slice::from_ref(&id));
-        assert_eq!(elsewhere.gone("a", NOW), [], "once");
-        assert_eq!(is_here(&elsewhere, &id, NOW), Some(false));
+        remote.record("a", &id, waiter(0));
+        remote.record("b", &id, waiter(1));
+        remote.withdraw("b", &id);
+        assert_eq!(
+            is_present(&remote, &id, NOW),
+            Some(true),
+            "the other node still has a waiter"
+        );
+        remote.withdraw("a", &id);
+        assert!(remote.0.is_empty());
+    }
+
+    #[test]
+    fn waiters_of_a_removed_node_are_gone() {
+        let mut remote = RemoteWaiters::default();
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        remote.record("a", &id, waiter(1));
+        assert_eq!(remote.node_gone("b", NOW), []);
+        assert_eq!(remote.node_gone("a", NOW), std::slice::from_ref(&id));
+        assert_eq!(remote.node_gone("a", NOW), [], "reported only once");
+        assert_eq!(is_present(&remote, &id, NOW), Some(false));
     }
 }

@@ -3,20 +3,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_hub::config::{Commands, Endpoint, Key, LlmSettings, RunsSettings};
-use countersign_hub::runs::agents::{Done, Tools};
+use countersign_hub::config::{ApiKey, Commands, Endpoint, LlmSettings, RunsSettings};
+use countersign_hub::runs::agents::{AgentOutcome, Tools};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::runs::strategy::AgentDef;
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::stage::{Scratch, Task, command_tools, commands, program};
 
-async fn run(agent: AgentDef, input: &str) -> Result<Done, String> {
-    let mut desk = TestDesk::default();
+async fn run(agent: AgentDef, input: &str) -> Result<AgentOutcome, String> {
+    let mut context = TestContext::default();
     let done = Task::new(&agent, input)
-        .done(&command_tools(commands(Commands::Allow)), &mut desk)
+        .done(&command_tools(commands(Commands::Allow)), &mut context)
         .await;
-    assert!(desk.said.is_empty() && desk.asked.is_empty());
+    assert!(context.said.is_empty() && context.asked.is_empty());
     done
 }
 
@@ -103,7 +103,7 @@ async fn a_program_that_cannot_start_is_told_apart() {
         ..Task::new(&agent, "")
     };
     let said = task
-        .done(&command_tools(commands(Commands::Allow)), &mut TestDesk::default())
+        .done(&command_tools(commands(Commands::Allow)), &mut TestContext::default())
         .await
         .unwrap_err();
     assert_eq!(
@@ -125,7 +125,7 @@ async fn a_program_works_in_the_directory_of_the_run() {
             ..Task::new(&agent, "")
         };
         let done = task
-            .done(&command_tools(commands(Commands::Allow)), &mut TestDesk::default())
+            .done(&command_tools(commands(Commands::Allow)), &mut TestContext::default())
             .await
             .unwrap();
         assert_eq!(Path::new(&done.text), place);
@@ -141,7 +141,7 @@ async fn output_is_bounded_and_must_be_text() {
     let tools = command_tools(runs);
     let run = async |script| {
         Task::new(&shell(script), "")
-            .done(&tools, &mut TestDesk::default())
+            .done(&tools, &mut TestContext::default())
             .await
     };
     assert_eq!(run("printf 0123456789").await.unwrap().text, "0123456789");
@@ -152,7 +152,10 @@ async fn output_is_bounded_and_must_be_text() {
     );
     assert!(run("yes").await.unwrap_err().contains("more than 10 bytes"));
     let said = run(r"printf 'a\377'").await.unwrap_err();
-    assert_eq!(said, "the command sh printed what is no UTF-8 text, from byte 1");
+    assert_eq!(
+        said,
+        "the command sh printed output that is not valid UTF-8, from byte 1"
+    );
     assert!(
         run(r"printf 'a\000b'")
             .await
@@ -169,7 +172,7 @@ async fn a_program_that_does_not_end_is_stopped() {
     };
     let agent = program("sleep", &["1000"]);
     let said = Task::new(&agent, "")
-        .done(&command_tools(runs), &mut TestDesk::default())
+        .done(&command_tools(runs), &mut TestContext::default())
         .await
         .unwrap_err();
     let expected = "the command sleep did not end within 0.05 s (runs.command_timeout_seconds) and was stopped";
@@ -183,7 +186,7 @@ async fn a_program_does_not_see_what_it_does_not_need_nor_the_keys_of_models() {
     let seen = async |llm: &LlmSettings| {
         let tools = Tools::new(&commands(Commands::Allow), llm).unwrap();
         Task::new(&program("/usr/bin/env", &[]), "")
-            .done(&tools, &mut TestDesk::default())
+            .done(&tools, &mut TestContext::default())
             .await
             .unwrap()
             .text
@@ -195,7 +198,7 @@ async fn a_program_does_not_see_what_it_does_not_need_nor_the_keys_of_models() {
     );
     let endpoint = Endpoint {
         base_url: "http://127.0.0.1:1".parse().unwrap(),
-        key: Key::FromEnv("PATH".to_owned()),
+        key: ApiKey::FromEnv("PATH".to_owned()),
     };
     let with_key = seen(&LlmSettings {
         endpoint: Some(endpoint),

@@ -3,13 +3,13 @@
 use std::collections::VecDeque;
 
 use countersign_core::runs::policy::{Judgement, Policy};
-use countersign_hub::runs::agents::{AgentAsk, Desk};
+use countersign_hub::runs::agents::{AgentAsk, AgentContext};
 use countersign_protocol::runs::StreamEvent;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 #[derive(Default)]
-pub struct TestDesk {
+pub struct TestContext {
     pub said: Vec<StreamEvent>,
     pub asked: Vec<(Vec<AgentAsk>, Value)>,
     pub remembered: Vec<(String, bool)>,
@@ -19,7 +19,7 @@ pub struct TestDesk {
     listener: Option<mpsc::UnboundedSender<StreamEvent>>,
 }
 
-impl TestDesk {
+impl TestContext {
     pub fn answering(answers: &[&[&str]]) -> Self {
         let answers = answers
             .iter()
@@ -55,8 +55,8 @@ impl TestDesk {
     }
 }
 
-impl Desk for TestDesk {
-    async fn say(&mut self, event: StreamEvent) {
+impl AgentContext for TestContext {
+    async fn emit(&mut self, event: StreamEvent) {
         if let Some(listener) = &self.listener {
             drop(listener.send(event.clone()));
         }

@@ -10,7 +10,7 @@ use countersign_protocol::runs::strategy::AgentDef;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe;
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::stage::{Scratch, Task, command_tools, commands, program, within};
 
 struct Lifeline {
@@ -57,9 +57,9 @@ async fn a_stopped_step_takes_the_children_of_its_program_along() {
     let mut lifeline = Lifeline::new();
     let agent = lifeline.shell("(sleep 1000 & sleep 1000 & echo up >&9; wait)");
     let tools = command_tools(commands(Commands::Allow));
-    let mut desk = TestDesk::default();
+    let mut context = TestContext::default();
     {
-        let mut work = pin!(Task::new(&agent, "").done(&tools, &mut desk));
+        let mut work = pin!(Task::new(&agent, "").done(&tools, &mut context));
         tokio::select! {
             done = &mut work => panic!("{done:?}"),
             () = lifeline.begun() => {}
@@ -78,8 +78,8 @@ async fn a_time_out_takes_the_children_along() {
             command_timeout: limit,
             ..commands(Commands::Allow)
         });
-        let mut desk = TestDesk::default();
-        let mut work = pin!(Task::new(&agent, "").done(&tools, &mut desk));
+        let mut context = TestContext::default();
+        let mut work = pin!(Task::new(&agent, "").done(&tools, &mut context));
         tokio::select! {
             biased;
             () = lifeline.begun() => {
@@ -98,7 +98,7 @@ async fn what_a_program_leaves_in_the_background_ends_with_it() {
     let agent = lifeline.shell("sleep 1000 & echo done");
     let tools = command_tools(commands(Commands::Allow));
     let done = Task::new(&agent, "")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap();
     assert_eq!(done.text, "done");

@@ -1,11 +1,11 @@
-use countersign_hub::config::{Endpoint, Key, LlmSettings, RunsSettings};
+use countersign_hub::config::{ApiKey, Endpoint, LlmSettings, RunsSettings};
 use countersign_hub::runs::agents::Tools;
 use countersign_protocol::runs::strategy::LlmAgent;
 use countersign_protocol::runs::{ChatMessage, Record, StreamEvent, Usage};
 use countersign_protocol::time::Timestamp;
 use serde_json::json;
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::endpoint::{Act, Model, answer, delta, events, finish, word};
 use crate::stage::{KEY, Task, llm, llm_settings, tools};
 
@@ -18,9 +18,9 @@ async fn words_come_as_they_are_said_wherever_the_bytes_are_cut() {
     let stream = format!(": hello\r\n\r\n{}", answer(&["The ", "sea ", "cömes \n\"and\" goes"]));
     for size in [1, 2, 7, usize::MAX] {
         let model = Model::start([Act::Stream(stream.clone(), size)]).await;
-        let mut desk = TestDesk::default();
+        let mut context = TestContext::default();
         let done = Task::new(&llm(LlmAgent::default()), "tides")
-            .done(&tools(&model), &mut desk)
+            .done(&tools(&model), &mut context)
             .await
             .unwrap();
         assert_eq!(done.text, "The sea cömes \n\"and\" goes");
@@ -40,7 +40,7 @@ async fn words_come_as_they_are_said_wherever_the_bytes_are_cut() {
             text("sea "),
             text("cömes \n\"and\" goes"),
         ];
-        assert_eq!(desk.said, expected);
+        assert_eq!(context.said, expected);
     }
 }
 
@@ -52,7 +52,7 @@ async fn the_endpoint_is_asked_with_the_key_for_a_stream() {
         ..LlmAgent::default()
     });
     Task::new(&agent, "tides")
-        .done(&tools(&model), &mut TestDesk::default())
+        .done(&tools(&model), &mut TestContext::default())
         .await
         .unwrap();
     let [request] = &model.requests()[..] else {
@@ -89,7 +89,7 @@ async fn a_model_remembers_what_it_said_in_this_run() {
         model_override: Some("big"),
         ..Task::new(&agent, "now")
     };
-    let done = task.done(&tools(&model), &mut TestDesk::default()).await.unwrap();
+    let done = task.done(&tools(&model), &mut TestContext::default()).await.unwrap();
     assert_eq!(done.model.as_deref(), Some("big"));
     let body = &model.requests()[0].body;
     assert_eq!(body["model"], "big");
@@ -108,7 +108,7 @@ async fn a_named_provider_gets_its_models_under_their_own_name_and_no_other_key(
     let mut settings = llm_settings(&usual);
     let endpoint = Endpoint {
         base_url: format!("{}/", other.base_url()).parse().unwrap(),
-        key: Key::None,
+        key: ApiKey::None,
     };
     settings.providers.insert("local".to_owned(), endpoint);
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
@@ -117,7 +117,7 @@ async fn a_named_provider_gets_its_models_under_their_own_name_and_no_other_key(
         ..LlmAgent::default()
     });
     let done = Task::new(&agent, "hi")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap();
     assert_eq!(done.model.as_deref(), Some("local/qwen/3"));
@@ -139,9 +139,9 @@ async fn thoughts_are_told_apart_from_words() {
         finish("stop"),
     ]);
     let model = Model::start([Act::Stream(stream, 1)]).await;
-    let mut desk = TestDesk::default();
+    let mut context = TestContext::default();
     let done = Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap();
     assert_eq!(done.text, "So: 42");
@@ -162,7 +162,7 @@ async fn thoughts_are_told_apart_from_words() {
         StreamEvent::ThinkingEnd { id: id(1) },
         text("42"),
     ];
-    assert_eq!(desk.said, expected);
+    assert_eq!(context.said, expected);
 }
 
 #[tokio::test]
@@ -177,9 +177,9 @@ async fn a_server_that_does_not_stream_is_understood() {
         body.to_string(),
     );
     let model = Model::start([reply]).await;
-    let mut desk = TestDesk::default();
+    let mut context = TestContext::default();
     let done = Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap();
     assert_eq!((done.text.as_str(), done.finish_reason.as_str()), ("whole", "length"));
@@ -190,7 +190,7 @@ async fn a_server_that_does_not_stream_is_understood() {
             completion_tokens: 4
         }
     );
-    assert_eq!(desk.text(), "whole");
+    assert_eq!(context.text(), "whole");
 }
 
 #[tokio::test]
@@ -200,7 +200,7 @@ async fn an_answer_may_end_without_the_last_mark() {
     for stream in [without_mark, without_line] {
         let model = Model::start([Act::Stream(stream, usize::MAX)]).await;
         let done = Task::new(&llm(LlmAgent::default()), "?")
-            .done(&tools(&model), &mut TestDesk::default())
+            .done(&tools(&model), &mut TestContext::default())
             .await;
         assert_eq!(done.unwrap().text, "ab");
     }
@@ -211,7 +211,7 @@ async fn without_an_endpoint_the_settings_are_named() {
     let tools = Tools::new(&RunsSettings::default(), &LlmSettings::default()).unwrap();
     let agent = llm(LlmAgent::default());
     let said = Task::new(&agent, "?")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     for part in ["\"tiny\"", "base_url", "api_key_env", "[llm]", "[llm.providers.NAME]"] {

@@ -5,7 +5,7 @@ use countersign_protocol::runs::strategy::LlmAgent;
 use countersign_protocol::runs::{StreamEvent, ToolStatus, Usage};
 use serde_json::{Value, json};
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::endpoint::{Act, Model, answer, calls};
 use crate::stage::{Task, asker, llm, tools};
 
@@ -18,9 +18,9 @@ const TWO: [(&str, &str, &str); 2] = [
 async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
     for size in [1, usize::MAX] {
         let model = Model::start([Act::Stream(calls(&TWO), size), Act::Stream(answer(&["Fine."]), size)]).await;
-        let mut desk = TestDesk::answering(&[&["North", ""]]);
+        let mut context = TestContext::answering(&[&["North", ""]]);
         let done = Task::new(&asker(), "write")
-            .done(&tools(&model), &mut desk)
+            .done(&tools(&model), &mut context)
             .await
             .unwrap();
         assert_eq!(done.text, "Fine.");
@@ -36,8 +36,8 @@ async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
             done.responses,
             responses.map(|(role, text)| (role.to_owned(), text.to_owned()))
         );
-        assert_eq!(desk.asked.len(), 1, "asked together");
-        assert_eq!(desk.questions(), ["Which sea?", "How löng?"]);
+        assert_eq!(context.asked.len(), 1, "asked together");
+        assert_eq!(context.questions(), ["Which sea?", "How löng?"]);
 
         let second = &model.requests()[1].body;
         let call = |(id, name, arguments): (&str, &str, &str)| json!({"id": id, "type": "function", "function": {"name": name, "arguments": arguments}});
@@ -55,9 +55,9 @@ async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
 #[tokio::test]
 async fn whoever_watches_sees_calls_and_results() {
     let model = Model::start([Act::Stream(calls(&TWO[..1]), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
-    let mut desk = TestDesk::answering(&[&["North"]]);
+    let mut context = TestContext::answering(&[&["North"]]);
     Task::new(&asker(), "write")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap();
     let id = "a".to_owned();
@@ -82,14 +82,14 @@ async fn whoever_watches_sees_calls_and_results() {
             text: "Fine.".to_owned(),
         },
     ];
-    assert_eq!(desk.said, expected);
+    assert_eq!(context.said, expected);
 }
 
 #[tokio::test]
 async fn a_conversation_goes_on_after_a_restart() {
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
     let agent = asker();
-    let mut before = TestDesk::default();
+    let mut before = TestContext::default();
     let cut = Task::new(&agent, "write")
         .done(&tools(&model), &mut before)
         .await
@@ -102,7 +102,7 @@ async fn a_conversation_goes_on_after_a_restart() {
         state,
         answers: vec!["North".to_owned(), "long".to_owned()],
     });
-    let mut after = TestDesk::default();
+    let mut after = TestContext::default();
     let done = Task {
         resumed,
         ..Task::new(&agent, "write")
@@ -144,7 +144,10 @@ async fn answers_that_do_not_fit_the_questions_are_refused() {
             resumed,
             ..Task::new(&agent, "write")
         };
-        let said = task.done(&tools(&model), &mut TestDesk::default()).await.unwrap_err();
+        let said = task
+            .done(&tools(&model), &mut TestContext::default())
+            .await
+            .unwrap_err();
         assert!(said.contains("cannot be read"), "{said}");
     }
     assert!(model.requests().is_empty());
@@ -159,13 +162,13 @@ async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
         ("d", "ask_question", r#"{"q": "x"}"#),
     ];
     let model = Model::start([Act::Stream(calls(&wrong), 9), Act::Stream(answer(&["Sorry."]), 9)]).await;
-    let mut desk = TestDesk::default();
+    let mut context = TestContext::default();
     let done = Task::new(&asker(), "write")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap();
     assert_eq!(done.text, "Sorry.");
-    assert!(desk.asked.is_empty());
+    assert!(context.asked.is_empty());
     let messages = &model.requests()[1].body["messages"];
     for (number, part) in ["no tool \"rm_rf\"", "no JSON", "empty", "missing"].iter().enumerate() {
         let content = messages[number + 2]["content"].as_str().unwrap();
@@ -178,12 +181,12 @@ async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
 #[tokio::test]
 async fn an_agent_without_the_tool_cannot_ask() {
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(answer(&["ok"]), 9)]).await;
-    let mut desk = TestDesk::answering(&[&["North", "long"]]);
+    let mut context = TestContext::answering(&[&["North", "long"]]);
     Task::new(&llm(LlmAgent::default()), "write")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap();
-    assert!(desk.asked.is_empty());
+    assert!(context.asked.is_empty());
 }
 
 #[tokio::test]
@@ -194,13 +197,13 @@ async fn rounds_come_to_an_end() {
         ..LlmAgent::default()
     });
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(calls(&TWO), 9)]).await;
-    let mut desk = TestDesk::answering(&[&["North", "long"]]);
+    let mut context = TestContext::answering(&[&["North", "long"]]);
     let said = Task::new(&agent, "write")
-        .done(&tools(&model), &mut desk)
+        .done(&tools(&model), &mut context)
         .await
         .unwrap_err();
     assert!(said.contains("round 2 of 2") && said.contains("maxSteps"), "{said}");
-    assert_eq!(desk.asked.len(), 1, "nobody is asked what the model will not hear");
+    assert_eq!(context.asked.len(), 1, "nobody is asked what the model will not hear");
     let requests = model.requests();
     assert_eq!(requests[0].body.get("tool_choice"), None);
     assert_eq!(requests[1].body["tool_choice"], "none");
@@ -214,10 +217,10 @@ async fn a_stopped_agent_hangs_up() {
     .await;
     let agent = llm(LlmAgent::default());
     let tools = tools(&model);
-    let mut desk = TestDesk::default();
-    let mut heard = desk.listen();
+    let mut context = TestContext::default();
+    let mut heard = context.listen();
     {
-        let mut work = pin!(Task::new(&agent, "write").done(&tools, &mut desk));
+        let mut work = pin!(Task::new(&agent, "write").done(&tools, &mut context));
         tokio::select! {
             done = &mut work => panic!("{done:?}"),
             () = async {
@@ -242,7 +245,7 @@ async fn more_rounds_are_not_advised_where_the_tool_was_never_given() {
         });
         let model = Model::start([Act::Stream(wrong.clone(), 9), Act::Stream(wrong.clone(), 9)]).await;
         let said = Task::new(&agent, "write")
-            .done(&tools(&model), &mut TestDesk::default())
+            .done(&tools(&model), &mut TestContext::default())
             .await
             .unwrap_err();
         assert_eq!(

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use countersign_hub::config::{LlmSettings, RunsSettings};
-use countersign_hub::runs::agents::{Done, Tools};
+use countersign_hub::runs::agents::{AgentOutcome, Tools};
 use countersign_protocol::runs::strategy::{LlmAgent, ModelOptions};
 use serde_json::json;
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::endpoint::{Act, Model, answer, delta};
 use crate::stage::{KEY, Task, llm, llm_settings};
 
@@ -17,10 +17,10 @@ fn fine() -> Act {
     Act::Stream(answer(&["ok"]), usize::MAX)
 }
 
-async fn ask(model: &Model, settings: &LlmSettings) -> Result<Done, String> {
+async fn ask(model: &Model, settings: &LlmSettings) -> Result<AgentOutcome, String> {
     let tools = Tools::new(&RunsSettings::default(), settings).unwrap();
     Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .inspect_err(|said| {
             assert!(
@@ -66,7 +66,10 @@ async fn an_answer_that_breaks_off_before_its_first_word_is_asked_for_again() {
 async fn an_answer_that_breaks_off_after_its_first_word_is_not() {
     let model = Model::start([Act::Break(format!("data: {}\n\n", delta(json!({"content": "a"}))))]).await;
     let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
-    assert!(said.contains("broke off in the middle of its answer"), "{said}");
+    assert!(
+        said.contains("closed the connection in the middle of its answer"),
+        "{said}"
+    );
     assert_eq!(model.requests().len(), 1);
 }
 
@@ -90,7 +93,7 @@ async fn an_agent_may_say_how_often() {
         ..LlmAgent::default()
     });
     let said = Task::new(&agent, "?")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     assert!(said.ends_with("answered 500 Internal Server Error: one"), "{said}");

@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use countersign_hub::config::{Commands, Endpoint, Key, LlmSettings, RunsSettings, Secret};
-use countersign_hub::runs::agents::{Done, Job, Resumed, Tools, work};
+use countersign_hub::config::{ApiKey, Commands, Endpoint, LlmSettings, RunsSettings, Secret};
+use countersign_hub::runs::agents::{AgentJob, AgentOutcome, Resumed, Tools, work};
 use countersign_protocol::runs::Record;
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, CommandAgent, LlmAgent};
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::endpoint::Model;
 
 pub const KEY: &str = "sk-test-1234567890";
@@ -24,7 +24,7 @@ pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
 
 /// Retries at once.
 pub fn llm_settings(model: &Model) -> LlmSettings {
-    let key = Key::Given(Secret::new(KEY.to_owned()));
+    let key = ApiKey::Given(Secret::new(KEY.to_owned()));
     LlmSettings {
         endpoint: Some(Endpoint {
             base_url: model.base_url().parse().unwrap(),
@@ -102,8 +102,8 @@ impl<'a> Task<'a> {
         }
     }
 
-    pub async fn done(self, tools: &Tools, desk: &mut TestDesk) -> Result<Done, String> {
-        let job = Job {
+    pub async fn done(self, tools: &Tools, context: &mut TestContext) -> Result<AgentOutcome, String> {
+        let job = AgentJob {
             run_id: "run-1",
             agent: self.agent,
             message: self.message,
@@ -112,7 +112,7 @@ impl<'a> Task<'a> {
             earlier: self.earlier,
             resumed: self.resumed,
         };
-        within("an agent's work", work(tools, job, desk)).await
+        within("an agent's work", work(tools, job, context)).await
     }
 }
 

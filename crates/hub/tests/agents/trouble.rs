@@ -6,7 +6,7 @@ use countersign_protocol::runs::strategy::LlmAgent;
 use serde_json::json;
 use tokio::net::TcpListener;
 
-use crate::desk::TestDesk;
+use crate::desk::TestContext;
 use crate::endpoint::{Act, Model, answer, word};
 use crate::stage::{KEY, Task, llm, llm_settings};
 
@@ -17,7 +17,7 @@ async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmS
     change(&mut settings);
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
     let said = Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     assert!(
@@ -47,7 +47,7 @@ async fn a_server_that_falls_silent_is_left_sooner() {
     });
     let said = said.await;
     assert!(
-        said.contains("said nothing for 0.05 s (llm.idle_timeout_seconds)"),
+        said.contains("sent nothing for 0.05 s (llm.idle_timeout_seconds)"),
         "{said}"
     );
 }
@@ -68,7 +68,7 @@ async fn an_answer_that_is_complete_needs_no_goodbye() {
         };
         let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
         let done = Task::new(&llm(LlmAgent::default()), "?")
-            .done(&tools, &mut TestDesk::default())
+            .done(&tools, &mut TestContext::default())
             .await
             .unwrap();
         assert_eq!((done.text.as_str(), done.usage.prompt_tokens), ("ab", 3));
@@ -90,7 +90,7 @@ async fn a_server_that_is_not_there_is_told_with_the_reason() {
         .unwrap();
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
     let said = Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools, &mut TestDesk::default())
+        .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     assert!(
@@ -104,12 +104,12 @@ async fn a_server_that_is_not_there_is_told_with_the_reason() {
 async fn what_is_no_answer_is_shown_in_short() {
     let said = told([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
     assert!(
-        said.contains("sent what is no answer of a model") && said.contains("{\"choices\": oops}"),
+        said.contains("sent an answer that cannot be parsed") && said.contains("{\"choices\": oops}"),
         "{said}"
     );
 
     let said = told([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
-    assert!(said.contains("sent what is no answer of a model"), "{said}");
+    assert!(said.contains("sent an answer that cannot be parsed"), "{said}");
 }
 
 #[tokio::test]
@@ -117,8 +117,9 @@ async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
     let page = |kind: &str| Act::Reply(200, kind.to_owned(), "<h1>Welcome,\n log in</h1>".to_owned());
     for (kind, shown) in [("content-type: Text/HTML; charset=utf-8\r\n", " (text/html)"), ("", "")] {
         let said = told([page(kind)], |_| {}).await;
-        let end =
-            format!("sent what is no answer of a model{shown}; is base_url right? It says: <h1>Welcome, log in</h1>");
+        let end = format!(
+            "sent a response that is not from a model{shown}; check base_url. It says: <h1>Welcome, log in</h1>"
+        );
         assert!(said.ends_with(&end), "{said}");
     }
 }
@@ -127,7 +128,10 @@ async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
 async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
     let nothing = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), String::new());
     let said = told([nothing(), nothing(), nothing()], |_| {}).await;
-    assert!(said.ends_with("answered 200 OK with nothing (attempt 3)"), "{said}");
+    assert!(
+        said.ends_with("answered 200 OK with an empty body (attempt 3)"),
+        "{said}"
+    );
 }
 
 #[tokio::test]
@@ -141,7 +145,7 @@ async fn a_stream_that_ends_in_its_first_word_broke_off() {
     };
     let said = told([cut(), cut(), cut()], |_| {}).await;
     assert!(
-        said.ends_with("broke off in the middle of its answer (attempt 3)"),
+        said.ends_with("closed the connection in the middle of its answer (attempt 3)"),
         "{said}"
     );
 }
@@ -187,13 +191,13 @@ async fn the_key_does_not_follow_a_redirect() {
 async fn an_answer_without_end_is_cut_off() {
     let model = Model::start([Act::Endless(format!("data: {}\n\n", word(&"x".repeat(64 * 1024))))]).await;
     let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
-    let mut desk = TestDesk::default();
+    let mut context = TestContext::default();
     let said = Task::new(&llm(LlmAgent::default()), "?")
-        .done(&tools, &mut desk)
+        .done(&tools, &mut context)
         .await
         .unwrap_err();
     assert!(said.ends_with("sent more than 4 MiB of text"), "{said}");
-    assert_eq!(desk.text().len(), 4 * 1024 * 1024);
+    assert_eq!(context.text().len(), 4 * 1024 * 1024);
     model
         .until("the connection to be closed", |seen| seen.cut_off == 1)
         .await;
@@ -202,5 +206,5 @@ async fn an_answer_without_end_is_cut_off() {
 #[tokio::test]
 async fn an_event_without_end_is_cut_off() {
     let said = told([Act::Endless("x".repeat(64 * 1024))], |_| {}).await;
-    assert!(said.ends_with("sent an event that has no end"), "{said}");
+    assert!(said.ends_with("sent an event longer than 4 MiB"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! A hub in this process: the real router on a real SQLite file, with a clock that stands still until told.
+//! A hub in this process: the real router on a real SQLite file, with a manual clock.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
-use countersign_store::ops::credential::{Kind, NewCredential};
+use countersign_store::ops::credential::{CredentialKind, NewCredential};
 use http_body_util::BodyExt;
 use serde_json::{Value, json};
 use tokio::sync::watch;
 use tower::ServiceExt;
 
-pub struct Desk {
+pub struct TestHub {
     router: Router,
     store: Arc<Store>,
     clock: Arc<ManualClock>,
@@ -38,7 +38,7 @@ pub struct Desk {
     _stop: watch::Sender<bool>,
 }
 
-impl Desk {
+impl TestHub {
     pub async fn open() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -61,7 +61,7 @@ impl Desk {
         }
     }
 
-    /// Another hub on the same store, which remembers nothing.
+    /// Restarts the hub: a new one on the same store, with empty memory.
     pub fn restart(&mut self) {
         (self.router, self._stop) = hub_on(&self.store);
     }
@@ -74,7 +74,7 @@ impl Desk {
         self.clock.now()
     }
 
-    pub fn pass(&self, time: Duration) {
+    pub fn advance(&self, time: Duration) {
         self.clock.set(self.clock.now().plus(time));
     }
 
@@ -139,7 +139,7 @@ impl Desk {
         ack
     }
 
-    pub async fn look(&self, id: &str, wait: u64) -> Value {
+    pub async fn poll(&self, id: &str, wait: u64) -> Value {
         self.call(
             "GET",
             &format!("/v1/hap/cues/{id}?wait={wait}"),
@@ -150,7 +150,7 @@ impl Desk {
         .1
     }
 
-    pub async fn kept(&self) -> Vec<Value> {
+    pub async fn uncollected(&self) -> Vec<Value> {
         let told = self
             .call("GET", "/v1/hap/agents/bamolodo/kept", &self.terminal_token, None)
             .await
@@ -182,7 +182,7 @@ impl Desk {
     }
 }
 
-impl Drop for Desk {
+impl Drop for TestHub {
     fn drop(&mut self) {
         std::fs::remove_dir_all(&self.directory).ok();
     }
@@ -199,7 +199,7 @@ fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
 }
 
 async fn add_agent(store: &Store, id: &str) -> String {
-    let token = Token::new(Kind::Agent).expect("a token");
+    let token = Token::new(CredentialKind::Agent).expect("a token");
     let op = AddAgent {
         id: id.to_owned(),
         signature_alg: SignatureAlg::HmacSha256,
@@ -212,12 +212,12 @@ async fn add_agent(store: &Store, id: &str) -> String {
 }
 
 async fn add_terminal(store: &Store, name: &str) -> String {
-    let token = Token::new(Kind::Terminal).expect("a token");
+    let token = Token::new(CredentialKind::Terminal).expect("a token");
     let subject = name.to_owned();
     let label = "test".to_owned();
     let token_of = NewCredential {
         hash: token.hash,
-        kind: Kind::Terminal,
+        kind: CredentialKind::Terminal,
         subject,
         label,
         expires_at: None,
@@ -238,12 +238,12 @@ async fn add_terminal(store: &Store, name: &str) -> String {
 }
 
 async fn add_person(store: &Store, name: &str) -> String {
-    let token = Token::new(Kind::Person).expect("a token");
+    let token = Token::new(CredentialKind::Person).expect("a token");
     let subject = name.to_owned();
     let label = "test".to_owned();
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Person,
+        kind: CredentialKind::Person,
         subject,
         label,
         expires_at: None,

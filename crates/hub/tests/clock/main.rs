@@ -1,4 +1,4 @@
-//! What depends on the very millisecond, on a hub whose clock the test holds in its hand.
+//! Behaviour that depends on the exact millisecond, on a hub with a manual clock.
 
 mod desk;
 mod presence;
@@ -7,26 +7,26 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use countersign_store::ops::sweep::Purge;
-use desk::Desk;
+use desk::TestHub;
 use serde_json::{Value, json};
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-fn expiring(desk: &Desk, after: Duration, default: Value) -> Value {
-    let mut ask = desk.ask("expiring");
-    ask["expires_at"] = desk.now().plus(after).to_string().into();
+fn expiring(hub: &TestHub, after: Duration, default: Value) -> Value {
+    let mut ask = hub.ask("expiring");
+    ask["expires_at"] = hub.now().plus(after).to_string().into();
     ask["request"]["default_on_expire"] = default;
     ask
 }
 
 #[tokio::test]
 async fn an_answer_exactly_at_the_expiry_wins() {
-    let desk = Desk::open().await;
-    let id = desk
-        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+    let hub = TestHub::open().await;
+    let id = hub
+        .submit(&expiring(&hub, Duration::from_secs(60), json!("deny")))
         .await;
-    desk.pass(Duration::from_secs(60));
-    let (status, body) = desk
+    hub.advance(Duration::from_secs(60));
+    let (status, body) = hub
         .resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
         .await;
     assert_eq!(status, StatusCode::OK, "{body}");
@@ -35,31 +35,29 @@ async fn an_answer_exactly_at_the_expiry_wins() {
 
 #[tokio::test]
 async fn an_answer_a_millisecond_later_loses_to_the_default() {
-    let desk = Desk::open().await;
-    let id = desk
-        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+    let hub = TestHub::open().await;
+    let id = hub
+        .submit(&expiring(&hub, Duration::from_secs(60), json!("deny")))
         .await;
-    desk.pass(Duration::from_millis(60_001));
-    let (status, body) = desk
+    hub.advance(Duration::from_millis(60_001));
+    let (status, body) = hub
         .resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
         .await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(body["error"]["code"], "already_terminal");
     assert_eq!(body["resolution"], "expired");
-    let pulled = desk.pull(&id).await.1;
+    let pulled = hub.pull(&id).await.1;
     assert_eq!(pulled["response"]["defaulted"], true);
     assert_eq!(pulled["response"]["response"]["value"], "deny");
     assert_eq!(pulled["response"]["response"]["actor"], "system:default_on_expire");
 }
 
 #[tokio::test]
-async fn whoever_looks_first_makes_an_overdue_message_expire() {
-    let desk = Desk::open().await;
-    let id = desk
-        .submit(&expiring(&desk, Duration::from_secs(60), Value::Null))
-        .await;
-    desk.pass(Duration::from_millis(60_001));
-    let pulled = desk.pull(&id).await.1;
+async fn first_read_of_an_overdue_message_expires_it() {
+    let hub = TestHub::open().await;
+    let id = hub.submit(&expiring(&hub, Duration::from_secs(60), Value::Null)).await;
+    hub.advance(Duration::from_millis(60_001));
+    let pulled = hub.pull(&id).await.1;
     assert_eq!(pulled["status"], "expired");
     assert_eq!(pulled["response"]["defaulted"], false);
     assert_eq!(pulled["response"]["response"]["actor"], "system:expired");
@@ -67,13 +65,13 @@ async fn whoever_looks_first_makes_an_overdue_message_expire() {
 }
 
 #[tokio::test]
-async fn a_cancel_after_the_expiry_is_told_what_really_happened() {
-    let desk = Desk::open().await;
-    let id = desk
-        .submit(&expiring(&desk, Duration::from_secs(60), json!("deny")))
+async fn cancel_after_the_expiry_gets_the_real_outcome() {
+    let hub = TestHub::open().await;
+    let id = hub
+        .submit(&expiring(&hub, Duration::from_secs(60), json!("deny")))
         .await;
-    desk.pass(Duration::from_millis(60_001));
-    let (status, body) = desk.cancel(&id).await;
+    hub.advance(Duration::from_millis(60_001));
+    let (status, body) = hub.cancel(&id).await;
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(
         (&body["status"], &body["resolution"]),
@@ -83,37 +81,37 @@ async fn a_cancel_after_the_expiry_is_told_what_really_happened() {
 
 #[tokio::test]
 async fn a_replay_after_the_expiry_still_gets_its_ack() {
-    let desk = Desk::open().await;
-    let ask = expiring(&desk, Duration::from_secs(60), json!("deny"));
-    let id = desk.submit(&ask).await;
-    desk.pass(Duration::from_secs(120));
-    desk.pull(&id).await;
-    let (status, ack) = desk.post_message(&ask).await;
+    let hub = TestHub::open().await;
+    let ask = expiring(&hub, Duration::from_secs(60), json!("deny"));
+    let id = hub.submit(&ask).await;
+    hub.advance(Duration::from_secs(120));
+    hub.pull(&id).await;
+    let (status, ack) = hub.post_message(&ask).await;
     assert_eq!(status, StatusCode::ACCEPTED, "{ack}");
     assert_eq!((&ack["id"], &ack["status"]), (&json!(id), &json!("expired")));
 }
 
 #[tokio::test]
-async fn what_retention_has_emptied_is_gone_for_its_agent_and_unknown_to_others() {
-    let desk = Desk::open().await;
-    let ask = desk.ask("kept for thirty days");
-    let id = desk.submit(&ask).await;
-    desk.resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
+async fn purged_message_is_gone_for_its_agent_and_unknown_to_others() {
+    let hub = TestHub::open().await;
+    let ask = hub.ask("kept for thirty days");
+    let id = hub.submit(&ask).await;
+    hub.resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
         .await;
-    desk.pass(DAY * 29);
-    assert_eq!(desk.purge(DAY * 30).await, 0);
-    assert_eq!(desk.pull(&id).await.0, StatusCode::OK);
-    desk.pass(DAY * 2);
-    assert_eq!(desk.purge(DAY * 30).await, 1);
-    let (status, body) = desk.pull(&id).await;
+    hub.advance(DAY * 29);
+    assert_eq!(hub.purge(DAY * 30).await, 0);
+    assert_eq!(hub.pull(&id).await.0, StatusCode::OK);
+    hub.advance(DAY * 2);
+    assert_eq!(hub.purge(DAY * 30).await, 1);
+    let (status, body) = hub.pull(&id).await;
     assert_eq!((status, &body["error"]["code"]), (StatusCode::GONE, &json!("gone")));
-    assert_eq!(desk.pull_as_stranger(&id).await.0, StatusCode::NOT_FOUND);
-    let (status, ack) = desk.post_message(&ask).await;
+    assert_eq!(hub.pull_as_stranger(&id).await.0, StatusCode::NOT_FOUND);
+    let (status, ack) = hub.post_message(&ask).await;
     assert_eq!(status, StatusCode::ACCEPTED);
     assert_ne!(ack["id"], json!(id), "the key is free again once the message is gone");
 }
 
-impl Desk {
+impl TestHub {
     async fn purge(&self, retention: Duration) -> u64 {
         let resolved_before = self.now().minus(retention);
         self.store()

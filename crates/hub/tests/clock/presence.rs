@@ -1,11 +1,11 @@
-//! Whether the process that asked is still there.
+//! Presence of the process that asked a cue.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::Desk;
+use crate::desk::TestHub;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
@@ -13,8 +13,8 @@ fn words(prompt: &str) -> Value {
     json!({"agent_id": "bamolodo", "kind": "cue", "prompt": prompt})
 }
 
-async fn state(desk: &Desk, id: &str) -> Value {
-    desk.item(id).await["presence"]["state"].clone()
+async fn state(hub: &TestHub, id: &str) -> Value {
+    hub.item(id).await["presence"]["state"].clone()
 }
 
 fn id(ack: &Value) -> String {
@@ -22,104 +22,104 @@ fn id(ack: &Value) -> String {
 }
 
 #[tokio::test]
-async fn whoever_has_just_asked_has_three_seconds_to_begin_to_wait() {
-    let desk = Desk::open().await;
-    let id = id(&desk.cue(&words("One?")).await);
-    desk.pass(Duration::from_secs(3) - MILLISECOND);
-    assert_eq!(state(&desk, &id).await, "waiting");
-    desk.pass(MILLISECOND);
-    let presence = desk.item(&id).await["presence"].clone();
-    let left_at = desk.now().minus(Duration::from_secs(3)).to_string();
+async fn new_cue_has_three_seconds_to_start_waiting() {
+    let hub = TestHub::open().await;
+    let id = id(&hub.cue(&words("One?")).await);
+    hub.advance(Duration::from_secs(3) - MILLISECOND);
+    assert_eq!(state(&hub, &id).await, "waiting");
+    hub.advance(MILLISECOND);
+    let presence = hub.item(&id).await["presence"].clone();
+    let left_at = hub.now().minus(Duration::from_secs(3)).to_string();
     assert_eq!(presence, json!({"state": "gone", "since": left_at}));
 }
 
 #[tokio::test]
-async fn between_two_waits_nobody_is_gone_for_three_seconds() {
-    let desk = Desk::open().await;
-    let id = id(&desk.cue(&words("One?")).await);
-    desk.pass(Duration::from_secs(2));
-    assert_eq!(desk.look(&id, 1).await["status"], "open");
-    desk.pass(Duration::from_secs(3) - MILLISECOND);
-    assert_eq!(state(&desk, &id).await, "waiting");
-    desk.pass(MILLISECOND);
-    assert_eq!(state(&desk, &id).await, "gone");
-    let next = desk.cue(&words("Two?")).await;
+async fn process_counts_as_present_for_three_seconds_between_two_waits() {
+    let hub = TestHub::open().await;
+    let id = id(&hub.cue(&words("One?")).await);
+    hub.advance(Duration::from_secs(2));
+    assert_eq!(hub.poll(&id, 1).await["status"], "open");
+    hub.advance(Duration::from_secs(3) - MILLISECOND);
+    assert_eq!(state(&hub, &id).await, "waiting");
+    hub.advance(MILLISECOND);
+    assert_eq!(state(&hub, &id).await, "gone");
+    let next = hub.cue(&words("Two?")).await;
     assert_eq!(next["superseded"], json!([id]));
 }
 
 #[tokio::test]
-async fn a_connection_counts_for_as_long_as_it_is_held_and_not_a_moment_longer_once_it_breaks() {
-    let desk = Arc::new(Desk::open().await);
-    let id = id(&desk.cue(&words("One?")).await);
+async fn open_connection_counts_as_present_until_it_breaks() {
+    let hub = Arc::new(TestHub::open().await);
+    let id = id(&hub.cue(&words("One?")).await);
     let held = tokio::spawn({
-        let desk = Arc::clone(&desk);
+        let hub = Arc::clone(&hub);
         let id = id.clone();
-        async move { desk.look(&id, 60).await }
+        async move { hub.poll(&id, 60).await }
     });
-    while desk.item(&id).await["waiting_now"] != true {
+    while hub.item(&id).await["waiting_now"] != true {
         tokio::task::yield_now().await;
     }
-    desk.pass(Duration::from_secs(3600));
-    assert_eq!(state(&desk, &id).await, "waiting");
+    hub.advance(Duration::from_secs(3600));
+    assert_eq!(state(&hub, &id).await, "waiting");
     held.abort();
     assert!(held.await.is_err_and(|error| error.is_cancelled()));
-    assert_eq!(state(&desk, &id).await, "gone", "without any time passing");
+    assert_eq!(state(&hub, &id).await, "gone", "without any time passing");
 }
 
 #[tokio::test]
-async fn after_a_start_everybody_has_ten_seconds_to_come_back() {
-    let mut desk = Desk::open().await;
-    let id = id(&desk.cue(&words("One?")).await);
-    desk.pass(Duration::from_secs(3600));
-    desk.restart();
-    desk.pass(Duration::from_secs(10) - MILLISECOND);
-    assert_eq!(state(&desk, &id).await, "waiting");
-    let queued = desk.cue(&words("Two?")).await;
+async fn after_a_restart_processes_have_ten_seconds_to_reconnect() {
+    let mut hub = TestHub::open().await;
+    let id = id(&hub.cue(&words("One?")).await);
+    hub.advance(Duration::from_secs(3600));
+    hub.restart();
+    hub.advance(Duration::from_secs(10) - MILLISECOND);
+    assert_eq!(state(&hub, &id).await, "waiting");
+    let queued = hub.cue(&words("Two?")).await;
     assert_eq!(
         (&queued["superseded"], &queued["queued_behind"]),
         (&json!([]), &json!(1))
     );
-    desk.pass(MILLISECOND);
-    assert_eq!(state(&desk, &id).await, "gone");
-    let next = desk.cue(&words("Three?")).await;
+    hub.advance(MILLISECOND);
+    assert_eq!(state(&hub, &id).await, "gone");
+    let next = hub.cue(&words("Three?")).await;
     assert_eq!((&next["superseded"], &next["queued_behind"]), (&json!([id]), &json!(1)));
 }
 
 #[tokio::test]
-async fn whoever_asked_elsewhere_is_gone_from_the_start() {
-    let desk = Desk::open().await;
+async fn imported_cue_is_gone_from_the_start() {
+    let hub = TestHub::open().await;
     let mut before = words("One?");
     before["request_id"] = json!("req_1");
-    before["created_at"] = json!(desk.now().minus(Duration::from_secs(60)).to_string());
-    let id = id(&desk.import(&before).await);
+    before["created_at"] = json!(hub.now().minus(Duration::from_secs(60)).to_string());
+    let id = id(&hub.import(&before).await);
     assert_eq!(
-        desk.item(&id).await["presence"],
+        hub.item(&id).await["presence"],
         json!({"state": "gone", "since": before["created_at"]})
     );
-    let next = desk.cue(&words("Two?")).await;
+    let next = hub.cue(&words("Two?")).await;
     assert_eq!(next["superseded"], json!([id]));
 }
 
 #[tokio::test]
-async fn an_answer_is_left_to_whoever_waits_for_it_and_kept_three_seconds_later() {
-    let mut desk = Desk::open().await;
-    let id = id(&desk.cue(&words("One?")).await);
-    let (status, _) = desk
+async fn answer_is_reserved_for_its_waiter_and_uncollected_three_seconds_later() {
+    let mut hub = TestHub::open().await;
+    let id = id(&hub.cue(&words("One?")).await);
+    let (status, _) = hub
         .resolve(&id, &json!({"resolution": "answered", "value": "yes"}))
         .await;
     assert!(status.is_success());
-    desk.pass(Duration::from_secs(2));
-    assert_eq!(desk.look(&id, 1).await["status"], "answered");
-    desk.pass(Duration::from_secs(3) - MILLISECOND);
-    assert!(desk.kept().await.is_empty(), "it is being printed");
-    desk.pass(MILLISECOND);
-    assert_eq!(desk.kept().await.len(), 1, "it was not collected");
-    desk.look(&id, 0).await;
-    assert!(desk.kept().await.is_empty());
-    desk.restart();
+    hub.advance(Duration::from_secs(2));
+    assert_eq!(hub.poll(&id, 1).await["status"], "answered");
+    hub.advance(Duration::from_secs(3) - MILLISECOND);
+    assert!(hub.uncollected().await.is_empty(), "it is being printed");
+    hub.advance(MILLISECOND);
+    assert_eq!(hub.uncollected().await.len(), 1, "it was not collected");
+    hub.poll(&id, 0).await;
+    assert!(hub.uncollected().await.is_empty());
+    hub.restart();
     assert_eq!(
-        desk.kept().await.len(),
+        hub.uncollected().await.len(),
         1,
-        "a hub that knows of nobody leaves nothing to them"
+        "a restarted hub knows no waiters and reserves nothing"
     );
 }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_hub::config::PushSettings;
 use countersign_hub::delivery::callback_host;
 use countersign_store::ops::admin::callbacks::RemoveHost;
@@ -83,7 +83,11 @@ async fn no_spelling_of_a_forbidden_address_is_contacted() {
     counted(&outbox, "all refused", |counts| counts.refused == ids.len() as u64).await;
     for id in &ids {
         let delivery = stage.delivery(id).await;
-        assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 1), "{delivery:?}");
+        assert_eq!(
+            (delivery.track, delivery.attempts),
+            (DeliveryState::Failed, 1),
+            "{delivery:?}"
+        );
     }
     assert_eq!(trap.seen().connections, 0);
 }
@@ -109,7 +113,7 @@ async fn the_development_switch_opens_loopback_and_nothing_else() {
     })
     .await;
     for id in [good, named] {
-        assert_eq!(stage.delivery(&id).await.track, Track::Delivered);
+        assert_eq!(stage.delivery(&id).await.track, DeliveryState::Delivered);
     }
 }
 
@@ -128,7 +132,7 @@ async fn a_name_that_changes_its_answer_never_leads_inside() {
         "one question for each attempt: what was checked is what was dialled"
     );
     let delivery = stage.delivery(&id).await;
-    assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 2));
+    assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 2));
     assert!(delivery.last_error.unwrap().contains("loopback"));
     assert_eq!(trap.seen().connections, 0);
 }
@@ -177,7 +181,7 @@ async fn the_addresses_of_a_name_are_the_ones_dialled() {
         "nothing is said before the certificate is checked"
     );
     outbox.stop(Duration::ZERO).await;
-    assert_ne!(stage.delivery(&id).await.track, Track::Delivered);
+    assert_ne!(stage.delivery(&id).await.track, DeliveryState::Delivered);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -206,7 +210,7 @@ async fn a_redirect_is_not_followed() {
     counted(&outbox, "both refused", |counts| counts.refused == 2).await;
     for id in [first, second] {
         let delivery = stage.delivery(&id).await;
-        assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 1));
+        assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 1));
         assert!(delivery.last_error.unwrap().contains("307"));
     }
     assert_eq!(elsewhere.seen().connections, 0);

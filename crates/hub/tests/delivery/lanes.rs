@@ -1,7 +1,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_store::ops::node::LeaveNode;
 
 use crate::receiver::{Act, Receiver};
@@ -86,14 +86,14 @@ async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
     outbox.stop(Duration::from_secs(20)).await;
     assert_eq!(
         stage.delivery(&first).await.track,
-        Track::Delivered,
+        DeliveryState::Delivered,
         "settled before the stop returned"
     );
     let second = stage.oblige(&receiver.url()).await;
     outbox.wake(&receiver.host());
     let successor = stage.outbox(settings()).await;
     counted(&successor, "met by the successor", |counts| counts.delivered == 1).await;
-    assert_eq!(stage.delivery(&second).await.track, Track::Delivered);
+    assert_eq!(stage.delivery(&second).await.track, DeliveryState::Delivered);
     assert_eq!(outbox.counts().delivered, 1);
 }
 
@@ -113,7 +113,7 @@ async fn what_was_cut_off_is_met_after_a_restart() {
         let delivery = stage.delivery(id).await;
         assert_eq!(
             (delivery.track, delivery.attempts),
-            (Track::Pending, 0),
+            (DeliveryState::Pending, 0),
             "a cut attempt does not count"
         );
     }

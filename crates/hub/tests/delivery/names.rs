@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use countersign_hub::delivery::Lookup;
+use countersign_hub::delivery::DnsLookup;
 use futures_util::future::{BoxFuture, ready};
 
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Names {
     }
 }
 
-impl Lookup for Names {
+impl DnsLookup for Names {
     fn lookup(&self, name: &str) -> BoxFuture<'static, io::Result<Vec<IpAddr>>> {
         self.asked.lock().unwrap().push(name.to_owned());
         let mut answers = self.answers.lock().unwrap();

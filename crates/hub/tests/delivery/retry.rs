@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::delivery::{Schedule, Track};
+use countersign_core::delivery::{DeliveryState, Schedule};
 use countersign_hub::config::PushSettings;
 use countersign_protocol::a2h::SignatureHeader;
 use countersign_protocol::time::Timestamp;
@@ -70,7 +70,11 @@ async fn a_client_error_is_final() {
     counted(&outbox, "all refused", |counts| counts.refused == 4).await;
     for id in &ids {
         let delivery = stage.delivery(id).await;
-        assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 1), "{delivery:?}");
+        assert_eq!(
+            (delivery.track, delivery.attempts),
+            (DeliveryState::Failed, 1),
+            "{delivery:?}"
+        );
     }
     assert_eq!(receiver.seen().pushes.len(), 4);
 }
@@ -85,7 +89,7 @@ async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand
     let counts = counted(&outbox, "given up", |counts| counts.failed == 1).await;
     assert_eq!((counts.retried, counts.delivered, counts.refused), (4, 0, 0));
     let delivery = stage.delivery(&id).await;
-    assert_eq!((delivery.track, delivery.attempts), (Track::Failed, 5));
+    assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 5));
     assert!(delivery.last_error.unwrap().contains("answered 500"));
     assert_eq!(receiver.seen().pushes.len(), 5);
 

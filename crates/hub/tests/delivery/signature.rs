@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::signature::{Ed25519KeyPair, KeyPair};
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_protocol::a2h::signature::{verify_ed25519, verify_hmac};
 use countersign_protocol::a2h::{AuthScheme, Family, SignatureHeader, SignedContext, Version, payload_sha256};
 use countersign_protocol::webhooks::{self, VerifyKey};
@@ -114,7 +114,7 @@ async fn a_version_without_a_push_signature_is_not_pushed() {
     let id = stage.oblige_as(&receiver.url(), wish).await;
     let outbox = stage.outbox(settings()).await;
     counted(&outbox, "refused", |counts| counts.refused == 1).await;
-    assert_eq!(stage.delivery(&id).await.track, Track::Failed);
+    assert_eq!(stage.delivery(&id).await.track, DeliveryState::Failed);
     assert_eq!(receiver.seen().connections, 0);
 }
 

@@ -5,24 +5,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::delivery::Schedule;
-use countersign_core::message::{Callback, CallbackAuth};
+use countersign_core::message::{Callback, CallbackCredential};
 use countersign_core::question::{Ask, approve_or_deny};
-use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Verdict};
+use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Verdict};
 use countersign_hub::config::{LegacyPush, PushSettings};
-use countersign_hub::delivery::{DeliveryCounts, Lookup, Outbox, SystemLookup, callback_host};
+use countersign_hub::delivery::{DeliveryCounts, DnsLookup, Outbox, SystemLookup, callback_host};
 use countersign_protocol::a2h::{Agent, AuthScheme, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::Store;
 use countersign_store::clock::{Clock, SystemClock};
-use countersign_store::model::{Application, Delivery, NewMessage, Proposal, SignatureAlg, Submission, json_text};
+use countersign_store::model::{
+    ApplyOutcome, Delivery, NewMessage, ResolveRequest, SignatureAlg, Submission, json_text,
+};
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::deliver::Deliveries;
-use countersign_store::ops::node::EnterNode;
+use countersign_store::ops::node::RegisterNode;
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
 use uuid::Uuid;
@@ -100,7 +102,7 @@ impl Stage {
         assert!(store.run(add).await.unwrap());
         let id = store.node();
         let lease = Duration::from_secs(24 * 3600);
-        store.run(EnterNode { id, lease }).await.unwrap();
+        store.run(RegisterNode { id, lease }).await.unwrap();
         Self { store, dir }
     }
 
@@ -143,7 +145,7 @@ impl Stage {
         self.outbox_with(settings, Arc::new(SystemLookup::default())).await
     }
 
-    pub async fn outbox_with(&self, settings: PushSettings, lookup: Arc<dyn Lookup>) -> Arc<Outbox> {
+    pub async fn outbox_with(&self, settings: PushSettings, lookup: Arc<dyn DnsLookup>) -> Arc<Outbox> {
         let outbox = Outbox::with_resolver(Arc::clone(&self.store), settings, lookup).unwrap();
         outbox.start().await.unwrap();
         outbox
@@ -165,7 +167,7 @@ impl Stage {
         let id = MessageId::from_uuid(Uuid::now_v7());
         let now = self.store.clock().now();
         let content = json_text(&content()).unwrap();
-        let auth = wish.auth.map(|(scheme, name)| CallbackAuth {
+        let auth = wish.auth.map(|(scheme, name)| CallbackCredential {
             scheme,
             reference: name.to_owned(),
         });
@@ -190,7 +192,7 @@ impl Stage {
             wire: wish
                 .state
                 .map_or("{}".to_owned(), |state| format!("{{\"state\":{state}}}")),
-            audit: Entry {
+            audit: AuditRecord {
                 subject: id.to_string(),
                 at: now,
                 actor: "agent:bot".to_owned(),
@@ -223,14 +225,14 @@ impl Stage {
             comment: None,
         };
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = Proposal {
+        let proposal = ResolveRequest {
             message_id: message_id.clone(),
             command,
             resolution_id,
             files: Vec::new(),
         };
         let applied = self.store.run(Apply(proposal)).await.unwrap();
-        assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
+        assert!(matches!(applied, ApplyOutcome::Resolved(_)), "{applied:?}");
         message_id
     }
 
@@ -275,7 +277,7 @@ fn content() -> Content {
         tags: vec![],
         context: vec![],
         sensitive: false,
-        matter: Matter::Ask(ask),
+        matter: Payload::Ask(ask),
         resolvers: vec![Actor::human("owner")],
     }
 }

@@ -1,4 +1,4 @@
-//! A store that fails: every call that needs it says so, with an id, and gives nothing away.
+//! A failing store: every call that needs it returns 503 with an id, and leaks no details.
 
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
@@ -10,18 +10,18 @@ use crate::call::{get, post};
 use crate::document::Document;
 use crate::scene::{Scene, Seen};
 
-/// What the writer still has in its cache, or what needs no store at all.
-const ELSEWHERE: [&str; 2] = ["/ready", "/metrics"];
+/// Routes that the writer still answers from its cache, or that need no store.
+const WITHOUT_STORE: [&str; 2] = ["/ready", "/metrics"];
 
 #[tokio::test]
-async fn a_store_that_fails_is_told_by_503_on_every_route_that_says_so() {
+async fn failing_store_gives_503_on_every_route_that_documents_it() {
     let scene = Scene::new(&Seen::default()).await;
     for file in ["hub.db", "hub.db-wal"] {
         blank(&scene.scratch.0.join(file));
     }
     let document = Document::read();
     for (method, path) in document.operations() {
-        if !document.statuses(method, path).contains(&503) || ELSEWHERE.contains(&path) {
+        if !document.statuses(method, path).contains(&503) || WITHOUT_STORE.contains(&path) {
             continue;
         }
         let call = if method == "get" {

@@ -1,4 +1,4 @@
-//! One request to the hub, named by its address in the document.
+//! One request to the hub, named by its path in the document.
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -7,9 +7,9 @@ use serde_json::Value;
 #[derive(Debug, Clone)]
 pub struct Call<'a> {
     pub method: &'static str,
-    /// As the document writes it, with `{id}`.
+    /// The path as in the document, with `{id}`.
     pub path: &'a str,
-    place: String,
+    filled_path: String,
     query: String,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
@@ -39,7 +39,7 @@ pub fn get(path: &str) -> Call<'_> {
     Call {
         method: "get",
         path,
-        place: path.to_owned(),
+        filled_path: path.to_owned(),
         query: String::new(),
         headers: Vec::new(),
         body: Vec::new(),
@@ -54,21 +54,21 @@ pub fn post(path: &str) -> Call<'_> {
 }
 
 impl Call<'_> {
-    /// What stands in the address for `{id}`, and the first for `{index}`.
+    /// Sets `{id}` in the path, and `{index}` to 0.
     pub fn at(mut self, word: &str) -> Self {
-        self.place = self.place.replace("{id}", word).replace("{index}", "0");
+        self.filled_path = self.filled_path.replace("{id}", word).replace("{index}", "0");
         self
     }
 
-    /// What stands in the address for `{agent_id}`.
+    /// Sets `{agent_id}` in the path.
     pub fn of(mut self, agent_id: &str) -> Self {
-        self.place = self.place.replace("{agent_id}", agent_id);
+        self.filled_path = self.filled_path.replace("{agent_id}", agent_id);
         self
     }
 
-    /// What stands in the address for `{index}`; it comes before `at`.
+    /// Sets `{index}` in the path. Call it before `at`.
     pub fn nth(mut self, index: &str) -> Self {
-        self.place = self.place.replace("{index}", index);
+        self.filled_path = self.filled_path.replace("{index}", index);
         self
     }
 
@@ -103,7 +103,7 @@ impl Call<'_> {
     pub fn request(&self) -> Request<Body> {
         let mut request = Request::builder()
             .method(self.method.to_uppercase().as_str())
-            .uri(format!("{}{}", self.place, self.query));
+            .uri(format!("{}{}", self.filled_path, self.query));
         for (name, value) in &self.headers {
             request = request.header(*name, value);
         }

@@ -1,4 +1,4 @@
-//! The API description, read as a promise that a reply keeps or breaks.
+//! The API description, against which requests and replies are checked.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock, Mutex};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 pub struct Document {
     pub text: Value,
-    /// Compiling a schema costs far more than using it.
+    /// Compiled schemas are cached, because compiling costs far more than validating.
     compiled: Mutex<HashMap<String, Arc<Validator>>>,
 }
 
@@ -53,7 +53,7 @@ impl Document {
             .collect()
     }
 
-    /// What stands behind a reference within the document, or the value itself.
+    /// Resolves a `$ref` within the document, or returns the value itself.
     pub fn follow<'d>(&'d self, value: &'d Value) -> &'d Value {
         match value["$ref"].as_str() {
             None => value,
@@ -76,7 +76,7 @@ impl Document {
         self.follow(response)
     }
 
-    /// Fails unless the reply is one that the document describes.
+    /// Panics unless the document describes the reply.
     pub fn check_reply(&self, route: (&str, &str), status: u16, headers: &HeaderMap, body: &[u8]) {
         let (method, path) = route;
         let place = format!("{method} {path} {status}");
@@ -106,7 +106,7 @@ impl Document {
         }
     }
 
-    /// Fails unless the body is one that the document says this call takes.
+    /// Panics unless the document describes the request body.
     pub fn check_request(&self, route: (&str, &str), body: &Value) {
         let (method, path) = route;
         let schema = &self.operation(method, path)["requestBody"]["content"]["application/json"]["schema"];
@@ -120,7 +120,7 @@ impl Document {
 
     pub fn faults(&self, schema: &Value, value: &Value) -> Vec<String> {
         assert!(schema.is_object(), "no schema for {value}");
-        let mut compiled = self.compiled.lock().expect("nobody panicked");
+        let mut compiled = self.compiled.lock().expect("the lock is not poisoned");
         let validator = compiled
             .entry(schema.to_string())
             .or_insert_with(|| Arc::new(self.compile(schema)))
@@ -132,7 +132,7 @@ impl Document {
             .collect()
     }
 
-    /// References point into the components, so those go along with the schema.
+    /// Compiles a schema together with the components that its references point to.
     fn compile(&self, schema: &Value) -> Validator {
         let whole = json!({"allOf": [schema], "components": self.text["components"]});
         let options = jsonschema::options()
@@ -143,7 +143,7 @@ impl Document {
             .unwrap_or_else(|error| panic!("{schema} is no schema: {error}"))
     }
 
-    /// Every described body, of requests and of replies, of calls and of pushes.
+    /// All described bodies: requests and replies, of calls and of pushes.
     pub fn bodies(&self) -> Vec<Body<'_>> {
         let mut bodies = Vec::new();
         for (method, path) in self.operations() {

@@ -1,4 +1,4 @@
-//! A hub without a socket on a store of its own, with one of everybody who may call it.
+//! A hub without a socket on its own store, with one caller of every kind.
 
 use std::collections::BTreeSet;
 use std::fs::DirBuilder;
@@ -20,7 +20,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
-use countersign_store::ops::credential::{Kind, NewCredential};
+use countersign_store::ops::credential::{CredentialKind, NewCredential};
 use http_body_util::BodyExt;
 use serde_json::Value;
 use tokio::sync::watch;
@@ -32,18 +32,18 @@ use crate::document::Document;
 /// 2026-11-15T09:30:00Z
 pub const START: i64 = 1_794_735_000_000;
 
-/// Which replies came, over all scenes.
+/// The replies of all scenes: method, path and status.
 #[derive(Clone, Default)]
 pub struct Seen(Arc<Mutex<BTreeSet<(String, String, u16)>>>);
 
 impl Seen {
     pub fn all(&self) -> BTreeSet<(String, String, u16)> {
-        self.0.lock().expect("nobody panicked").clone()
+        self.0.lock().expect("the lock is not poisoned").clone()
     }
 
     fn note(&self, call: &Call<'_>, status: u16) {
         let reply = (call.method.to_owned(), call.path.to_owned(), status);
-        self.0.lock().expect("nobody panicked").insert(reply);
+        self.0.lock().expect("the lock is not poisoned").insert(reply);
     }
 }
 
@@ -78,9 +78,9 @@ pub struct Scene {
     pub viewer: String,
     /// `agent:bot`
     pub bot: String,
-    /// Of ann's terminals.
+    /// The token of ann's terminals.
     pub terminal: String,
-    /// Of the owner's.
+    /// The token of the owner's terminals.
     pub other_terminal: String,
     document: &'static Document,
     pub scratch: Scratch,
@@ -94,7 +94,7 @@ impl Scene {
         Self::with(seen, |_| {}).await
     }
 
-    /// With a configuration of its own.
+    /// A scene with a changed configuration.
     pub async fn with(seen: &Seen, change: impl FnOnce(&mut ConfigFile)) -> Self {
         let mut file = ConfigFile::default();
         change(&mut file);
@@ -130,7 +130,7 @@ impl Scene {
         self.clock.set(Timestamp::from_millis(START + seconds * 1000));
     }
 
-    /// A reply whose body nobody reads, and which therefore goes on.
+    /// A reply whose body is not read, so that the request stays open.
     pub async fn held(&self, call: Call<'_>) -> axum::response::Response {
         self.router
             .clone()
@@ -139,7 +139,7 @@ impl Scene {
             .expect("the router answers")
     }
 
-    /// Every reply is held against the document; what was accepted must have been a described request as well.
+    /// Sends a call and checks the reply against the document; the request too, if it was accepted.
     pub async fn send(&self, call: Call<'_>) -> Reply {
         let response = self
             .router
@@ -182,17 +182,17 @@ impl Scene {
         reply
     }
 
-    /// As `expect`, for the JSON in the reply.
+    /// Like `expect`, but returns the JSON of the reply.
     pub async fn json(&self, status: u16, call: Call<'_>) -> Value {
         self.expect(status, call).await.json()
     }
 }
 
 async fn person(store: &Store, name: &str, role: Role) -> String {
-    let token = Token::new(Kind::Person).expect("randomness");
+    let token = Token::new(CredentialKind::Person).expect("randomness");
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Person,
+        kind: CredentialKind::Person,
         subject: name.to_owned(),
         label: "token".to_owned(),
         expires_at: None,
@@ -211,12 +211,12 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
 }
 
 async fn terminal(store: &Store, name: &str) -> String {
-    let token = Token::new(Kind::Terminal).expect("randomness");
+    let token = Token::new(CredentialKind::Terminal).expect("randomness");
     let subject = name.to_owned();
     let label = "token".to_owned();
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Terminal,
+        kind: CredentialKind::Terminal,
         subject,
         label,
         expires_at: None,
@@ -237,7 +237,7 @@ async fn terminal(store: &Store, name: &str) -> String {
 }
 
 async fn agent(store: &Store, id: &str) -> String {
-    let token = Token::new(Kind::Agent).expect("randomness");
+    let token = Token::new(CredentialKind::Agent).expect("randomness");
     let agent = AddAgent {
         id: id.to_owned(),
         signature_alg: SignatureAlg::HmacSha256,

@@ -1,4 +1,4 @@
-//! What can be said about the document without a hub.
+//! Checks of the API description that need no hub.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use crate::document::Document;
 
 #[test]
-fn the_document_has_the_addresses_of_the_hub_and_no_others() {
+fn document_has_exactly_the_routes_of_the_hub() {
     let document = Document::read();
     let described: BTreeSet<(&str, &str)> = document.operations().collect();
     let served = routes().listed;
     assert_eq!(described, served.iter().copied().collect::<BTreeSet<_>>());
-    assert_eq!(described.len(), served.len(), "an address is listed twice");
+    assert_eq!(described.len(), served.len(), "a route is listed twice");
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn every_error_code_is_described_here_and_in_the_docs() {
 }
 
 #[test]
-fn every_reference_leads_somewhere_and_every_component_is_used() {
+fn every_reference_resolves_and_every_component_is_used() {
     let document = Document::read();
     let mut used = BTreeSet::new();
     references(&document.text, &mut used);
@@ -90,9 +90,9 @@ fn every_json_body_has_an_example_that_fits() {
     }
 }
 
-/// Only what echoes an agent's own fields, and this document itself, may hold more than is described.
+/// Only objects that echo an agent's own fields, and this document itself, may have undescribed properties.
 #[test]
-fn what_is_not_described_is_not_in_a_reply() {
+fn reply_schemas_allow_no_undescribed_properties() {
     let document = Document::read();
     for body in document
         .bodies()

@@ -1,4 +1,4 @@
-//! The capability document: what this hub accepts, so that an agent need not find out by being refused.
+//! The capability document: the limits and features of a hub, published for agents.
 
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -15,9 +15,9 @@ pub struct Capability {
     pub auth_schemes: Vec<&'static str>,
     pub callback_auth_schemes: Vec<&'static str>,
     pub signature_algs: Vec<&'static str>,
-    /// Left out when nothing is limited.
-    #[serde(skip_serializing_if = "RateLimit::is_none")]
-    pub rate_limit: RateLimit,
+    /// Omitted when there are no limits.
+    #[serde(skip_serializing_if = "CapabilityRateLimit::is_none")]
+    pub rate_limit: CapabilityRateLimit,
     pub retention_days: u64,
     pub replay_window_seconds: u64,
     pub callback_retry: CallbackRetry,
@@ -26,14 +26,14 @@ pub struct Capability {
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct RateLimit {
+pub struct CapabilityRateLimit {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests_per_minute: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inbox_depth: Option<u64>,
 }
 
-impl RateLimit {
+impl CapabilityRateLimit {
     fn is_none(&self) -> bool {
         *self == Self::default()
     }
@@ -76,7 +76,7 @@ mod tests {
             auth_schemes: vec!["bearer", "apikey"],
             callback_auth_schemes: vec!["hmac", "bearer", "apikey"],
             signature_algs: vec!["hmac-sha256", "ed25519"],
-            rate_limit: RateLimit {
+            rate_limit: CapabilityRateLimit {
                 requests_per_minute: Some(60),
                 inbox_depth: None,
             },
@@ -111,13 +111,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_limited_is_not_told() {
+    fn absent_limits_are_not_serialized() {
         let mut open = capability();
         assert_eq!(
             open.to_value(Family::A2h)["rate_limit"],
             json!({"requests_per_minute": 60})
         );
-        open.rate_limit = RateLimit::default();
+        open.rate_limit = CapabilityRateLimit::default();
         open.signature_keys.clear();
         let document = open.to_value(Family::A2h);
         assert_eq!(

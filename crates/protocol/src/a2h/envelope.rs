@@ -1,5 +1,4 @@
-//! What an agent sends: the envelope of a notify, an ask or a task, checked for shape and for nothing else. What the
-//! fields mean, and whether they fit together, is for the rules to say.
+//! The envelope of a notify, an ask or a task. Only its shape is checked here; `core` checks the meaning of the fields.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +7,19 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::family::Version;
-use super::fields::{Fields, Place};
+use super::fields::{FieldPath, FieldReader};
 use super::part;
-use super::request::{Action, Request};
+use super::request::{AskRequest, TaskAction};
 use super::words::words;
 use crate::jcs;
 use crate::time::Timestamp;
 
-const TITLE_CHARACTERS: usize = 200;
+const MAX_TITLE_CHARS: usize = 200;
 const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openclaw", "other"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
-    /// `field` is a path such as `request.options[1].value`; it is empty when the envelope as a whole is meant.
+    /// `field` is a path such as `request.options[1].value`; it is empty for the envelope as a whole.
     #[error("{}{message}", subject(.field))]
     Invalid { field: String, message: String },
     #[error("{message}")]
@@ -47,7 +46,7 @@ fn subject(field: &str) -> String {
 words!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
 
 words!(
-    /// Ordered: the most pressing is the greatest.
+    /// Ordered: the most urgent is the greatest.
     Priority { Low = "low", Normal = "normal", High = "high", Urgent = "urgent" }
 );
 
@@ -55,23 +54,23 @@ words!(
 pub struct Envelope {
     pub version: Version,
     pub kind: Kind,
-    /// The agent's clock; told, never trusted.
+    /// From the agent's clock; shown, but never trusted.
     pub created_at: String,
     pub agent: Agent,
     pub title: String,
     pub body: Option<String>,
     pub priority: Priority,
     pub tags: Vec<String>,
-    /// Well-formed parts, as they were sent.
+    /// Well-formed parts in their original form.
     pub context: Vec<Value>,
-    /// The state itself is not held here: it goes back as the text it came in, and nobody reads it.
+    /// The state itself is not parsed: it goes back to the agent as the original text.
     pub has_state: bool,
     pub client_ref: Option<String>,
     pub idempotency_key: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub sensitive: bool,
-    pub request: Option<Request>,
-    pub action: Option<Action>,
+    pub request: Option<AskRequest>,
+    pub action: Option<TaskAction>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -86,13 +85,13 @@ pub struct Agent {
 }
 
 impl Envelope {
-    /// The version is looked at first, so that a later protocol is told apart from a broken envelope.
+    /// The version is checked first, to distinguish a later protocol from a broken envelope.
     pub fn from_value(value: Value) -> Result<Self, EnvelopeError> {
         let Value::Object(entries) = &value else {
             return Err(EnvelopeError::invalid("", "must be a JSON object"));
         };
         let version = Version::from_envelope(entries)?;
-        let mut fields = Fields::of(value, Place::Root)?;
+        let mut fields = FieldReader::of(value, FieldPath::Root)?;
         let kind = fields.required_word("type")?;
         check_kind(&fields, kind)?;
         Ok(Self {
@@ -110,14 +109,14 @@ impl Envelope {
             idempotency_key: fields.text("idempotency_key")?,
             expires_at: fields.instant("expires_at")?.map(|(_, instant)| instant),
             sensitive: fields.flag("sensitive")?.unwrap_or(false),
-            request: fields.object("request", Request::read)?,
-            action: fields.object("action", Action::read)?,
+            request: fields.object("request", AskRequest::read)?,
+            action: fields.object("action", TaskAction::read)?,
         })
     }
 }
 
-/// Which of the fields a kind of message must have, and which it must not.
-fn check_kind(fields: &Fields<'_>, kind: Kind) -> Result<(), EnvelopeError> {
+/// Checks the fields that a kind of message must have, and those it must not have.
+fn check_kind(fields: &FieldReader<'_>, kind: Kind) -> Result<(), EnvelopeError> {
     let (needed, foreign): (&[&str], &[&str]) = match kind {
         Kind::Notify => (&[], &["request", "action"]),
         Kind::Ask => (&["request", "idempotency_key"], &["action"]),
@@ -132,22 +131,22 @@ fn check_kind(fields: &Fields<'_>, kind: Kind) -> Result<(), EnvelopeError> {
     }
 }
 
-fn created_at(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn created_at(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let found = fields.instant("created_at")?;
     fields.required("created_at", found).map(|(text, _)| text)
 }
 
-fn title(fields: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn title(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let title = fields.required_name("title")?;
-    // Bytes are an upper bound of the characters: the usual short title is not counted.
-    if title.len() > TITLE_CHARACTERS && title.chars().count() > TITLE_CHARACTERS {
-        let message = format!("must not be longer than {TITLE_CHARACTERS} characters: put the rest into `body`");
+    // The byte length is an upper bound of the character count, so a short title is not counted.
+    if title.len() > MAX_TITLE_CHARS && title.chars().count() > MAX_TITLE_CHARS {
+        let message = format!("must not be longer than {MAX_TITLE_CHARS} characters: put the rest into `body`");
         return Err(fields.invalid("title", message));
     }
     Ok(title)
 }
 
-fn agent(fields: &mut Fields<'_>) -> Result<Agent, EnvelopeError> {
+fn agent(fields: &mut FieldReader<'_>) -> Result<Agent, EnvelopeError> {
     let found = fields.object("agent", |mut agent| {
         Ok(Agent {
             id: agent.required_name("id")?,
@@ -160,7 +159,7 @@ fn agent(fields: &mut Fields<'_>) -> Result<Agent, EnvelopeError> {
     fields.required("agent", found)
 }
 
-fn runtime(agent: &mut Fields<'_>) -> Result<String, EnvelopeError> {
+fn runtime(agent: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     let runtime = agent.required_text("runtime")?;
     if RUNTIMES.contains(&runtime.as_str()) {
         return Ok(runtime);
@@ -168,17 +167,17 @@ fn runtime(agent: &mut Fields<'_>) -> Result<String, EnvelopeError> {
     Err(agent.invalid("runtime", format!("must be one of {}", RUNTIMES.join(", "))))
 }
 
-fn labels(labels: Fields<'_>) -> Result<BTreeMap<String, String>, EnvelopeError> {
+fn labels(labels: FieldReader<'_>) -> Result<BTreeMap<String, String>, EnvelopeError> {
     let place = labels.place;
     let label = |(key, value): (String, Value)| {
-        let text = Place::Key(&place, &key).text(value)?;
+        let text = FieldPath::Key(&place, &key).text(value)?;
         Ok((key, text))
     };
     labels.rest().into_iter().map(label).collect()
 }
 
-/// The digest by which a repeated submission is told from another one under the same key. The run that sends it does
-/// not count: an agent that comes back in a new run may repeat what the old one sent.
+/// The digest that distinguishes a repeated submission from a different one under the same idempotency key. The run id
+/// is excluded: an agent may repeat a submission in a new run.
 pub fn payload_hash(value: &Value) -> [u8; 32] {
     let mut canonical = Vec::with_capacity(1024);
     match value {

@@ -1,4 +1,4 @@
-//! The names the protocol goes by, and which signature each of its versions gets.
+//! The two names of the protocol, their versions, and the push signature of each version.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use super::envelope::EnvelopeError;
 use super::words::words;
 
 words!(
-    /// A2H and MA2H are one protocol under two names; a message is answered under the name it came with.
+    /// A2H and MA2H are one protocol under two names; a response uses the name of its request.
     Family { A2h = "a2h", Ma2h = "ma2h" }
 );
 
@@ -34,7 +34,7 @@ impl Family {
         }
     }
 
-    /// The newest version of this family the hub speaks, as its capability document says.
+    /// The newest version of this family that the hub supports, as published in its capability document.
     pub const fn newest(self) -> Version {
         match self {
             Self::A2h => Version { family: self, minor: 3 },
@@ -46,9 +46,9 @@ impl Family {
 /// How a pushed response is signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PushSigning {
-    /// Nine keys: who, where and when, but not the answer itself.
+    /// Nine keys: actor, address and time, but not the answer itself.
     Context,
-    /// Ten keys: the same and a digest of the answer.
+    /// Ten keys: the same plus a digest of the answer.
     Payload,
 }
 
@@ -60,7 +60,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// `0.3`: because only canonical numbers are read, this is the very text the agent sent.
+    /// Such as `0.3`. Equal to the text the agent sent, because only canonical numbers are accepted.
     pub fn text(self) -> String {
         self.to_string()
     }
@@ -73,13 +73,13 @@ impl Version {
         }
     }
 
-    /// The family is the one whose version key the envelope carries: exactly one of them.
+    /// The envelope must have exactly one version key, which determines the family.
     pub fn from_envelope(envelope: &Map<String, Value>) -> Result<Self, EnvelopeError> {
         let (family, value) = match (envelope.get("a2h_version"), envelope.get("ma2h_version")) {
             (Some(value), None) => (Family::A2h, value),
             (None, Some(value)) => (Family::Ma2h, value),
             (Some(_), Some(_)) => {
-                let message = "must not stand beside `a2h_version`: send the one your agent speaks";
+                let message = "must not be combined with `a2h_version`: send only the one your agent uses";
                 return Err(EnvelopeError::invalid("ma2h_version", message));
             }
             (None, None) => {
@@ -110,7 +110,7 @@ impl Version {
             ("0", Ok(minor)) => Ok(Self { family, minor }),
             _ => Err(EnvelopeError::VersionNotSupported {
                 message: format!(
-                    "this hub does not speak that version of {}: send \"{}\"",
+                    "this hub does not support that version of {}: send \"{}\"",
                     family.name(),
                     family.newest().text()
                 ),
@@ -125,7 +125,7 @@ impl fmt::Display for Version {
     }
 }
 
-/// Decimal digits without a needless leading zero.
+/// Decimal digits without leading zeros.
 fn is_canonical(number: &str) -> bool {
     let all_digits = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
     all_digits && (number == "0" || !number.starts_with('0'))

@@ -1,35 +1,35 @@
-//! Reads the fields of a JSON object by name and type, and knows the path of each for the error.
+//! Reads the fields of a JSON object by name and type; errors name the path.
 
 use std::fmt;
 
 use serde_json::{Map, Value};
 
 use super::envelope::EnvelopeError;
-use super::words::Word;
+use super::words::WireWord;
 use crate::time::Timestamp;
 
 type Result<T> = std::result::Result<T, EnvelopeError>;
 
-/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+/// The path of a value. A chain of borrows, so that it costs nothing until an error is formatted.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum FieldPath<'a> {
     Root,
-    Key(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Key(&'a FieldPath<'a>, &'a str),
+    Item(&'a FieldPath<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FieldPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => Ok(()),
-            Self::Key(Place::Root, key) => f.write_str(key),
+            Self::Key(FieldPath::Root, key) => f.write_str(key),
             Self::Key(parent, key) => write!(f, "{parent}.{key}"),
             Self::Item(parent, index) => write!(f, "{parent}[{index}]"),
         }
     }
 }
 
-impl Place<'_> {
+impl FieldPath<'_> {
     pub fn invalid(&self, message: impl Into<String>) -> EnvelopeError {
         EnvelopeError::Invalid {
             field: self.to_string(),
@@ -60,14 +60,14 @@ fn kind_of(value: &Value) -> &'static str {
     }
 }
 
-/// One object being read; reading a field takes it out, so that large values move instead of being copied.
-pub(super) struct Fields<'a> {
+/// An object being read. Reading a field removes it, so that large values are moved and not copied.
+pub(super) struct FieldReader<'a> {
     entries: Map<String, Value>,
-    pub place: Place<'a>,
+    pub place: FieldPath<'a>,
 }
 
-impl<'a> Fields<'a> {
-    pub fn of(value: Value, place: Place<'a>) -> Result<Self> {
+impl<'a> FieldReader<'a> {
+    pub fn of(value: Value, place: FieldPath<'a>) -> Result<Self> {
         match value {
             Value::Object(entries) => Ok(Self { entries, place }),
             other => Err(place.expected("an object", &other)),
@@ -75,10 +75,10 @@ impl<'a> Fields<'a> {
     }
 
     pub fn invalid(&self, key: &str, message: impl Into<String>) -> EnvelopeError {
-        Place::Key(&self.place, key).invalid(message)
+        FieldPath::Key(&self.place, key).invalid(message)
     }
 
-    /// A field that may not be left out.
+    /// A required field.
     pub fn required<T>(&self, key: &str, found: Option<T>) -> Result<T> {
         found.ok_or_else(|| self.invalid(key, "is missing"))
     }
@@ -93,7 +93,7 @@ impl<'a> Fields<'a> {
 
     pub fn text(&mut self, key: &str) -> Result<Option<String>> {
         let Some(value) = self.any(key) else { return Ok(None) };
-        Place::Key(&self.place, key).text(value).map(Some)
+        FieldPath::Key(&self.place, key).text(value).map(Some)
     }
 
     pub fn required_text(&mut self, key: &str) -> Result<String> {
@@ -115,11 +115,11 @@ impl<'a> Fields<'a> {
         match self.any(key) {
             None => Ok(None),
             Some(Value::Bool(flag)) => Ok(Some(flag)),
-            Some(other) => Err(Place::Key(&self.place, key).expected("true or false", &other)),
+            Some(other) => Err(FieldPath::Key(&self.place, key).expected("true or false", &other)),
         }
     }
 
-    pub fn word<W: Word>(&mut self, key: &str) -> Result<Option<W>> {
+    pub fn word<W: WireWord>(&mut self, key: &str) -> Result<Option<W>> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match W::from_word(&text) {
             Some(word) => Ok(Some(word)),
@@ -127,12 +127,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    pub fn required_word<W: Word>(&mut self, key: &str) -> Result<W> {
+    pub fn required_word<W: WireWord>(&mut self, key: &str) -> Result<W> {
         let found = self.word(key)?;
         self.required(key, found)
     }
 
-    /// A date-time, as the text it came in and as the instant it names.
+    /// A date-time, as the original text and as an instant.
     pub fn instant(&mut self, key: &str) -> Result<Option<(String, Timestamp)>> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match Timestamp::parse_rfc3339(&text) {
@@ -148,28 +148,30 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// An object of any content, kept as it is.
+    /// An object with arbitrary content.
     pub fn object_value(&mut self, key: &str) -> Result<Option<Value>> {
         match self.any(key) {
             None => Ok(None),
             Some(value @ Value::Object(_)) => Ok(Some(value)),
-            Some(other) => Err(Place::Key(&self.place, key).expected("an object", &other)),
+            Some(other) => Err(FieldPath::Key(&self.place, key).expected("an object", &other)),
         }
     }
 
-    pub fn object<T>(&mut self, key: &str, read: impl FnOnce(Fields<'_>) -> Result<T>) -> Result<Option<T>> {
+    pub fn object<T>(&mut self, key: &str, read: impl FnOnce(FieldReader<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(value) = self.any(key) else { return Ok(None) };
-        Fields::of(value, Place::Key(&self.place, key)).and_then(read).map(Some)
+        FieldReader::of(value, FieldPath::Key(&self.place, key))
+            .and_then(read)
+            .map(Some)
     }
 
-    pub fn list<T>(&mut self, key: &str, read: impl Fn(Value, Place<'_>) -> Result<T>) -> Result<Option<Vec<T>>> {
-        let place = Place::Key(&self.place, key);
+    pub fn list<T>(&mut self, key: &str, read: impl Fn(Value, FieldPath<'_>) -> Result<T>) -> Result<Option<Vec<T>>> {
+        let place = FieldPath::Key(&self.place, key);
         match self.entries.remove(key) {
             None => Ok(None),
             Some(Value::Array(items)) => {
                 let items = items.into_iter().enumerate();
                 items
-                    .map(|(index, item)| read(item, Place::Item(&place, index)))
+                    .map(|(index, item)| read(item, FieldPath::Item(&place, index)))
                     .collect::<Result<_>>()
                     .map(Some)
             }
@@ -181,13 +183,13 @@ impl<'a> Fields<'a> {
         self.list(key, |item, place| place.text(item))
     }
 
-    /// Whatever was not read yet.
+    /// The fields that were not read yet.
     pub fn rest(self) -> Map<String, Value> {
         self.entries
     }
 }
 
-/// RFC 3986: a scheme, a colon, and only the characters a URI may hold.
+/// RFC 3986: a scheme, a colon, and only URI characters.
 pub(super) fn is_uri(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once(':') else {
         return false;
@@ -218,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_uri_has_a_scheme_and_no_foreign_characters() {
+    fn a_uri_has_a_scheme_and_only_uri_characters() {
         for text in [
             "https://a.example/x?y=%20#z",
             "urn:uuid:1",
@@ -242,10 +244,10 @@ mod tests {
     }
 
     #[test]
-    fn a_place_reads_as_a_path() {
-        let request = Place::Key(&Place::Root, "request");
-        let options = Place::Key(&request, "options");
-        let option = Place::Item(&options, 1);
-        assert_eq!(Place::Key(&option, "value").to_string(), "request.options[1].value");
+    fn a_field_path_is_displayed_with_dots_and_indexes() {
+        let request = FieldPath::Key(&FieldPath::Root, "request");
+        let options = FieldPath::Key(&request, "options");
+        let option = FieldPath::Item(&options, 1);
+        assert_eq!(FieldPath::Key(&option, "value").to_string(), "request.options[1].value");
     }
 }

@@ -1,4 +1,4 @@
-//! The A2H door's wire: envelopes in, signed responses out, under both of the names the protocol goes by.
+//! The A2H wire format: envelopes in, signed responses out, under both names of the protocol.
 
 pub mod bounds;
 pub mod capability;
@@ -16,10 +16,10 @@ mod words;
 pub use capability::Capability;
 pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, payload_hash};
 pub use family::{Family, PushSigning, Version};
-pub use refused::Refused;
+pub use refused::ApiError;
 pub use request::{
-    APPROVE, Action, AuthScheme, Callback, CallbackAuth, CallbackMode, CheckItem, Choice, DENY, Mode, Permissions,
-    Request,
+    APPROVE, AskRequest, AuthScheme, CallbackAuth, CallbackMode, CallbackRequest, CheckItem, Choice, DENY, Mode,
+    Permissions, TaskAction,
 };
 pub use response::{Response, payload_sha256};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};

@@ -1,32 +1,32 @@
-//! How a hub says no.
+//! The error body of a hub's HTTP API.
 
 use serde::Deserialize;
 
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Refused {
+pub struct ApiError {
     pub code: String,
     pub message: String,
     #[serde(default)]
     pub field: Option<String>,
-    /// Under which the hub's log has the cause of a failure of its own.
+    /// The id under which the hub logged the cause of an internal error.
     #[serde(default)]
     pub id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Body {
-    error: Refused,
+struct ApiErrorBody {
+    error: ApiError,
 }
 
-impl Refused {
-    /// Nothing when the body is not one of a hub's.
+impl ApiError {
+    /// `None` when the body is not a hub's error.
     pub fn read(body: &[u8]) -> Option<Self> {
-        serde_json::from_slice(body).ok().map(|Body { error }| error)
+        serde_json::from_slice(body).ok().map(|ApiErrorBody { error }| error)
     }
 }
 
-/// The message, with the field in front unless it names it itself.
-pub fn told(field: Option<&str>, message: &str) -> String {
+/// The message, prefixed with the field unless the message names it already.
+pub fn with_field(field: Option<&str>, message: &str) -> String {
     match field {
         Some(field) if !message.contains(field) => format!("{field}: {message}"),
         Some(_) | None => message.to_owned(),
@@ -39,18 +39,18 @@ mod tests {
 
     #[test]
     fn a_field_is_named_once() {
-        let told = |body: &str| {
-            let refused = Refused::read(body.as_bytes())?;
-            Some(told(refused.field.as_deref(), &refused.message))
+        let text = |body: &str| {
+            let refused = ApiError::read(body.as_bytes())?;
+            Some(with_field(refused.field.as_deref(), &refused.message))
         };
         let plain = r#"{"error":{"code":"not_found","message":"no such message"}}"#;
-        assert_eq!(told(plain).unwrap(), "no such message");
+        assert_eq!(text(plain).unwrap(), "no such message");
         let fielded = r#"{"error":{"code":"invalid_field","message":"too long","field":"body"}}"#;
-        assert_eq!(told(fielded).unwrap(), "body: too long");
+        assert_eq!(text(fielded).unwrap(), "body: too long");
         let named = r#"{"error":{"code":"invalid_field","message":"body: too long","field":"body"}}"#;
-        assert_eq!(told(named).unwrap(), "body: too long");
-        for strange in ["<html>", "{}", r#"{"error":"no"}"#] {
-            assert_eq!(told(strange), None);
+        assert_eq!(text(named).unwrap(), "body: too long");
+        for other in ["<html>", "{}", r#"{"error":"no"}"#] {
+            assert_eq!(text(other), None);
         }
     }
 }

@@ -1,30 +1,30 @@
-//! What an ask wants to know, what a task wants done, and where the outcome shall go.
+//! The request of an ask, the action of a task, and their callback.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::envelope::EnvelopeError;
-use super::fields::{Fields, Place};
+use super::fields::{FieldPath, FieldReader};
 use super::words::words;
 
-/// The two values of a confirm whose asker named none.
+/// The default values of a confirm.
 pub const APPROVE: &str = "approve";
 pub const DENY: &str = "deny";
 
 words!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct AskRequest {
     pub mode: Mode,
-    /// Of a select or a confirm; an input has none, whatever was sent.
+    /// For a select or a confirm; ignored for an input.
     pub options: Option<Vec<Choice>>,
-    /// Of an input, and of nothing else.
+    /// For an input; ignored otherwise.
     pub schema: Option<Value>,
     pub permissions: Permissions,
-    /// A string or an object. A null is the same as none.
+    /// A string or an object. Null counts as absent.
     pub default_on_expire: Option<Value>,
     pub allowed_resolvers: Option<Vec<String>>,
-    pub callback: Option<Callback>,
+    pub callback: Option<CallbackRequest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -44,12 +44,12 @@ pub struct Permissions {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Action {
+pub struct TaskAction {
     pub instructions: String,
     pub checklist: Vec<CheckItem>,
     pub verification: Option<String>,
     pub allowed_resolvers: Option<Vec<String>>,
-    pub callback: Option<Callback>,
+    pub callback: Option<CallbackRequest>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -63,9 +63,9 @@ words!(CallbackMode { Push = "push", Pull = "pull" });
 words!(AuthScheme { Hmac = "hmac", Bearer = "bearer", Apikey = "apikey" });
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Callback {
+pub struct CallbackRequest {
     pub mode: CallbackMode,
-    /// Always there for a push; the very text that was sent, because it is part of what gets signed.
+    /// Always present for a push, in its original spelling, because the signature covers it.
     pub url: Option<String>,
     pub auth: Option<CallbackAuth>,
 }
@@ -73,12 +73,12 @@ pub struct Callback {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackAuth {
     pub scheme: AuthScheme,
-    /// The name of a secret the hub knows, never the secret.
+    /// The name of a secret stored at the hub, never the secret itself.
     pub reference: String,
 }
 
-impl Request {
-    pub(super) fn read(mut fields: Fields<'_>) -> Result<Self, EnvelopeError> {
+impl AskRequest {
+    pub(super) fn read(mut fields: FieldReader<'_>) -> Result<Self, EnvelopeError> {
         let mode = fields.required_word("mode")?;
         let options = fields.list("options", choice)?;
         let schema = fields.object_value("schema")?;
@@ -95,8 +95,8 @@ impl Request {
     }
 }
 
-impl Action {
-    pub(super) fn read(mut fields: Fields<'_>) -> Result<Self, EnvelopeError> {
+impl TaskAction {
+    pub(super) fn read(mut fields: FieldReader<'_>) -> Result<Self, EnvelopeError> {
         Ok(Self {
             instructions: fields.required_text("instructions")?,
             checklist: fields.list("checklist", check_item)?.unwrap_or_default(),
@@ -108,7 +108,7 @@ impl Action {
 }
 
 fn check_mode(
-    fields: &Fields<'_>,
+    fields: &FieldReader<'_>,
     mode: Mode,
     options: Option<&[Choice]>,
     has_schema: bool,
@@ -126,8 +126,8 @@ fn check_mode(
     }
 }
 
-fn choice(value: Value, place: Place<'_>) -> Result<Choice, EnvelopeError> {
-    let mut fields = Fields::of(value, place)?;
+fn choice(value: Value, place: FieldPath<'_>) -> Result<Choice, EnvelopeError> {
+    let mut fields = FieldReader::of(value, place)?;
     Ok(Choice {
         value: fields.required_text("value")?,
         label: fields.required_text("label")?,
@@ -135,7 +135,7 @@ fn choice(value: Value, place: Place<'_>) -> Result<Choice, EnvelopeError> {
     })
 }
 
-fn permissions(mut fields: Fields<'_>) -> Result<Permissions, EnvelopeError> {
+fn permissions(mut fields: FieldReader<'_>) -> Result<Permissions, EnvelopeError> {
     Ok(Permissions {
         allow_accept: fields.flag("allow_accept")?,
         allow_edit: fields.flag("allow_edit")?,
@@ -144,7 +144,7 @@ fn permissions(mut fields: Fields<'_>) -> Result<Permissions, EnvelopeError> {
     })
 }
 
-fn default_on_expire(fields: &mut Fields<'_>) -> Result<Option<Value>, EnvelopeError> {
+fn default_on_expire(fields: &mut FieldReader<'_>) -> Result<Option<Value>, EnvelopeError> {
     match fields.any("default_on_expire") {
         None | Some(Value::Null) => Ok(None),
         Some(value @ (Value::String(_) | Value::Object(_))) => Ok(Some(value)),
@@ -154,15 +154,15 @@ fn default_on_expire(fields: &mut Fields<'_>) -> Result<Option<Value>, EnvelopeE
     }
 }
 
-fn check_item(value: Value, place: Place<'_>) -> Result<CheckItem, EnvelopeError> {
-    let mut fields = Fields::of(value, place)?;
+fn check_item(value: Value, place: FieldPath<'_>) -> Result<CheckItem, EnvelopeError> {
+    let mut fields = FieldReader::of(value, place)?;
     Ok(CheckItem {
         text: fields.required_text("text")?,
         done: fields.flag("done")?.unwrap_or(false),
     })
 }
 
-fn allowed_resolvers(fields: &mut Fields<'_>) -> Result<Option<Vec<String>>, EnvelopeError> {
+fn allowed_resolvers(fields: &mut FieldReader<'_>) -> Result<Option<Vec<String>>, EnvelopeError> {
     fields.list("allowed_resolvers", |item, place| {
         let actor = place.text(item)?;
         if is_actor(&actor) {
@@ -172,7 +172,7 @@ fn allowed_resolvers(fields: &mut Fields<'_>) -> Result<Option<Vec<String>>, Env
     })
 }
 
-/// `human:`, `agent:` or `system:` and then a name on one line.
+/// `human:`, `agent:` or `system:`, followed by a name on one line.
 fn is_actor(text: &str) -> bool {
     let Some((kind, name)) = text.split_once(':') else {
         return false;
@@ -181,30 +181,27 @@ fn is_actor(text: &str) -> bool {
     matches!(kind, "human" | "agent" | "system") && !name.is_empty() && one_line
 }
 
-fn callback(mut fields: Fields<'_>) -> Result<Callback, EnvelopeError> {
+fn callback(mut fields: FieldReader<'_>) -> Result<CallbackRequest, EnvelopeError> {
     let mode = fields.required_word("mode")?;
     let url = fields.uri("url")?;
     if mode == CallbackMode::Push && url.is_none() {
         return Err(fields.invalid("url", "is missing: a push needs an address to go to"));
     }
-    Ok(Callback {
+    Ok(CallbackRequest {
         mode,
         url,
         auth: fields.object("auth", callback_auth)?,
     })
 }
 
-fn callback_auth(mut fields: Fields<'_>) -> Result<CallbackAuth, EnvelopeError> {
+fn callback_auth(mut fields: FieldReader<'_>) -> Result<CallbackAuth, EnvelopeError> {
     let scheme = fields.required_word("scheme")?;
     let (named, foreign) = match scheme {
         AuthScheme::Hmac => ("secret_ref", "token_ref"),
         AuthScheme::Bearer | AuthScheme::Apikey => ("token_ref", "secret_ref"),
     };
     if fields.has(foreign) {
-        return Err(fields.invalid(
-            foreign,
-            format!("does not belong to the scheme {scheme}: send `{named}`"),
-        ));
+        return Err(fields.invalid(foreign, format!("is not used with the scheme {scheme}: send `{named}`")));
     }
     Ok(CallbackAuth {
         scheme,

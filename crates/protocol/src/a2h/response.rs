@@ -1,4 +1,4 @@
-//! What goes back to the agent: the response envelope, and the digest that binds the answer into its signature.
+//! The response envelope for the agent, and the payload digest that its signature covers.
 
 use aws_lc_rs::digest;
 use serde_json::{Value, json};
@@ -16,15 +16,15 @@ pub struct Response<'a> {
     pub run_id: &'a str,
     pub resolution: &'a str,
     pub defaulted: bool,
-    /// The inner object: actor, time, and the answer if there is one.
+    /// The inner object: actor, time, and the answer if any.
     pub response: &'a Value,
     /// The JSON text the agent submitted.
     pub state: Option<&'a str>,
 }
 
 impl Response<'_> {
-    /// The envelope as JSON text. The state goes in as the text it came in: reading and writing it again would keep
-    /// neither its key order nor the spelling of its numbers.
+    /// The envelope as JSON text. The state is inserted as the original text: parsing and serializing it again would
+    /// change its key order and number spelling.
     pub fn to_json(&self) -> String {
         let mut text = format!(
             r#"{{"{}":"{}","in_reply_to":"{}","resolution_id":"{}","agent":{},"resolution":{},"defaulted":{},"response":{}"#,
@@ -46,7 +46,7 @@ impl Response<'_> {
     }
 }
 
-/// The digest of what the agent will read, as lower-case hex; whatever is absent counts as null.
+/// The digest of the answer and the state, as lower-case hex. Absent values count as null.
 pub fn payload_sha256(response: Option<&Value>, state: Option<&Value>) -> String {
     let mut canonical = Vec::with_capacity(512);
     canonical.extend_from_slice(b"{\"response\":");

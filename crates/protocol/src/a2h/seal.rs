@@ -1,7 +1,7 @@
-//! The token an agent keeps its state in while the hub holds it: AES-256-GCM under a key the hub never sees.
+//! The seal token: an agent's state, encrypted with AES-256-GCM under a key that the hub never sees.
 //!
-//! `PREFIX.<nonce>.<ciphertext>.<tag>`, each part base64url without padding. The two names of the protocol each have a
-//! prefix, and neither says whom the state belongs to; the third prefix is ours and does.
+//! `PREFIX.<nonce>.<ciphertext>.<tag>`, each part base64url without padding. Both names of the protocol have a prefix,
+//! and their tokens are not bound to an owner; tokens with the third prefix, our own, are.
 
 use std::fmt;
 
@@ -17,15 +17,15 @@ pub const KEY_BYTES: usize = 32;
 pub const NONCE_BYTES: usize = 12;
 const TAG_BYTES: usize = 16;
 
-/// More than any hub takes as a whole message.
+/// Larger than the largest message of any hub.
 pub const MAX_TOKEN_BYTES: usize = 1024 * 1024;
 
 words!(
-    /// What stands before the first dot.
+    /// The prefix before the first dot.
     SealForm { A2h = "A2HSEALv1", Ma2h = "MA2HSEALv1", Bound = "CSEALv2" }
 );
 
-/// What a bound token belongs to: it opens only for the agent and the message it was sealed for.
+/// The owner of a bound token: it opens only for the agent and message it was sealed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SealedFor<'a> {
     pub agent_id: &'a str,
@@ -33,13 +33,13 @@ pub struct SealedFor<'a> {
 }
 
 impl SealedFor<'_> {
-    /// A JSON array, so that no two pairs have the same bytes.
+    /// A JSON array, so that different pairs never have the same bytes.
     fn bytes(&self) -> String {
         jcs::canonical(&json!([self.agent_id, self.idempotency_key]))
     }
 }
 
-/// What goes around the plaintext.
+/// The format of a token and, for bound tokens, the owner (used as associated data).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SealBinding<'a> {
     A2h,
@@ -66,23 +66,23 @@ impl SealBinding<'_> {
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenError {
-    #[error("the sealed token is longer than {MAX_TOKEN_BYTES} bytes: keep the state elsewhere and seal a name for it")]
+    #[error("the sealed token is longer than {MAX_TOKEN_BYTES} bytes: store the state elsewhere and seal its name")]
     TooLong,
     #[error("the sealed token does not begin with A2HSEALv1, MA2HSEALv1 or CSEALv2: it is not a sealed token")]
     UnknownPrefix,
-    #[error("the sealed token's {0} is malformed: the token was cut or changed")]
+    #[error("the sealed token's {0} is malformed: the token was truncated or changed")]
     Malformed(&'static str),
     #[error("the sealed token does not open: it was changed, or sealed with another key or for another message")]
     DoesNotOpen,
     #[error("the sealed token belongs to one agent and message: name the agent id and the idempotency key to open it")]
     NeedsOwner,
-    #[error("the sealed token belongs to no message, so it may be another message's: open it without naming one")]
+    #[error("the sealed token is not bound to a message, so it may come from another one: open it without an owner")]
     NotBound,
     #[error("the state could not be sealed")]
     DoesNotSeal,
 }
 
-/// A token taken apart; whether it opens is another matter.
+/// A parsed token, not yet authenticated.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SealToken {
     form: SealForm,
@@ -92,7 +92,7 @@ pub struct SealToken {
 }
 
 impl SealToken {
-    /// Only one spelling of a token is read: the one [`SealToken`] is written in.
+    /// Accepts only the canonical spelling, as displayed by [`SealToken`].
     pub fn parse(text: &str) -> Result<Self, TokenError> {
         if text.len() > MAX_TOKEN_BYTES {
             return Err(TokenError::TooLong);
@@ -124,7 +124,7 @@ impl SealToken {
         self.form
     }
 
-    /// A nonce must never be used twice with the same key.
+    /// Never use a nonce twice with the same key.
     pub fn seal(
         key: &[u8; KEY_BYTES],
         nonce: [u8; NONCE_BYTES],
@@ -154,8 +154,7 @@ impl SealToken {
         }
     }
 
-    /// Whoever names an owner is not given a token that belongs to nobody: the hub could have put it there from another
-    /// message.
+    /// With an owner, an unbound token is refused: the hub could have taken it from another message.
     pub fn open(&self, key: &[u8; KEY_BYTES], owner: Option<SealedFor<'_>>) -> Result<Vec<u8>, TokenError> {
         let bound_to = match (self.form, owner) {
             (SealForm::Bound, Some(owner)) => owner.bytes(),
@@ -196,7 +195,7 @@ impl fmt::Display for SealToken {
     }
 }
 
-/// The token is of no use without the key, and too long to print.
+/// Omits the ciphertext, which is long and useless without the key.
 impl fmt::Debug for SealToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "SealToken({}, {} bytes)", self.form, self.ciphertext.len())
@@ -215,10 +214,10 @@ mod tests {
         idempotency_key: "idem_1",
     };
 
-    // Made with node's crypto: createCipheriv("aes-256-gcm", key, nonce).
+    // Created with Node's crypto: createCipheriv("aes-256-gcm", key, nonce).
     const PARTS: &str =
         ".AAECAwQFBgcICQoL.Y6OaBHh5-3NEnsfyjSwJ2NsedSc6TlVdf70XmLSMXCvrQyiX-6NsgA.5KEzKbg-81DNhE2H8Oge-Q";
-    // The same with setAAD(JSON.stringify(["acme/deployer", "idem_1"])) and another plaintext.
+    // The same, with setAAD(JSON.stringify(["acme/deployer", "idem_1"])) and another plaintext.
     const BOUND: &str = "CSEALv2.AAECAwQFBgcICQoL.Y6OaBHh5-3NEzw.Hpiu-3f78BJ6lBGBNeindw";
 
     fn open(text: &str, owner: Option<SealedFor<'_>>) -> Result<Vec<u8>, TokenError> {
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_those_another_implementation_makes() {
+    fn tokens_match_those_of_another_implementation() {
         for (binding, prefix) in [(SealBinding::A2h, "A2HSEALv1"), (SealBinding::Ma2h, "MA2HSEALv1")] {
             let token = SealToken::seal(&KEY, NONCE, PLAINTEXT.as_bytes(), binding).unwrap();
             assert_eq!(token.to_string(), format!("{prefix}{PARTS}"));
@@ -238,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_token_opens_for_its_owner_alone() {
+    fn a_bound_token_opens_only_for_its_owner() {
         let others = [
             SealedFor {
                 agent_id: "acme/other",
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_prefix_cannot_be_exchanged_for_a_weaker_or_a_stronger_one() {
+    fn a_changed_prefix_is_noticed() {
         let stripped = BOUND.replace("CSEALv2", "A2HSEALv1");
         assert_eq!(open(&stripped, None), Err(TokenError::DoesNotOpen));
         assert_eq!(
@@ -328,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sealed_is_never_too_long_to_open() {
+    fn a_sealed_token_is_never_too_long_to_open() {
         let fits = (MAX_TOKEN_BYTES - 9 - 3 - 16 - 22) / 4 * 3;
         let token = SealToken::seal(&KEY, NONCE, &vec![b' '; fits], SealBinding::A2h).unwrap();
         assert_eq!(token.to_string().len(), token.length());

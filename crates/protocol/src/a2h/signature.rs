@@ -1,4 +1,4 @@
-//! The signature on a pushed response: which bytes are signed, and signing and checking them.
+//! The signature of a pushed response: the signed text, signing and verification.
 
 mod header;
 
@@ -21,7 +21,7 @@ pub enum SignatureError {
     Missing(&'static str),
     #[error("the signature header has more than one `{0}`")]
     Repeated(&'static str),
-    #[error("the signature header holds something that is not name=value")]
+    #[error("the signature header contains an entry that is not name=value")]
     NotAPair,
     #[error("`{0}` in the signature header is malformed")]
     Malformed(&'static str),
@@ -29,19 +29,19 @@ pub enum SignatureError {
     Key,
 }
 
-/// Everything a push signature covers. With a digest of the payload there are ten keys, without it nine.
+/// The fields that a push signature covers: ten keys with a payload digest, nine without.
 #[derive(Debug, Clone, Copy)]
 pub struct SignedContext<'a> {
     pub version: Version,
-    /// The very text the agent submitted.
+    /// In the agent's exact spelling.
     pub callback_url: &'a str,
     pub in_reply_to: &'a str,
     pub jti: &'a str,
     pub resolution: &'a str,
     pub resolution_id: &'a str,
-    /// The very text that stands in the response.
+    /// In the exact spelling of the response.
     pub resolved_at: &'a str,
-    /// Seconds since the Unix epoch; signed as text, like everything else.
+    /// Seconds since the Unix epoch; signed as text, like all fields.
     pub t: i64,
     pub payload_sha256: Option<&'a str>,
 }
@@ -62,13 +62,13 @@ impl SignedContext<'_> {
             (self.version.family.version_key(), &version),
         ];
         entries.extend(self.payload_sha256.map(|digest| ("payload_sha256", digest)));
-        // The name of the version key decides where it goes, so the order is not written down here.
+        // The position of the version key depends on its name, so the order cannot be fixed here.
         entries.sort_unstable_by_key(|(key, _)| *key);
         jcs::canonical_strings(&entries)
     }
 }
 
-/// `v1` of an HMAC-SHA256 key.
+/// The `v1` signature with an HMAC-SHA256 key.
 pub fn hmac_v1(key: &[u8], canonical: &str) -> String {
     URL_SAFE_NO_PAD.encode(hmac_tag(key, canonical).as_ref())
 }
@@ -85,17 +85,17 @@ pub fn ed25519_from_seed(seed: &[u8; 32]) -> Result<Ed25519KeyPair, SignatureErr
     Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| SignatureError::Key)
 }
 
-/// The public half as a capability document shows it: 32 bytes, base64url without padding.
+/// The public key as in a capability document: 32 bytes, base64url without padding.
 pub fn ed25519_public_key(pair: &Ed25519KeyPair) -> String {
     URL_SAFE_NO_PAD.encode(pair.public_key().as_ref())
 }
 
-/// `v1` of an Ed25519 key.
+/// The `v1` signature with an Ed25519 key.
 pub fn ed25519_v1(pair: &Ed25519KeyPair, canonical: &str) -> String {
     URL_SAFE_NO_PAD.encode(pair.sign(canonical.as_bytes()).as_ref())
 }
 
-/// Whether any `v1` of the header was made with any of the keys: two of each are what a rotation looks like.
+/// Whether any `v1` of the header was made with any of the keys; during a rotation there are two of each.
 pub fn verify_hmac(header: &SignatureHeader, keys: &[&[u8]], canonical: &str) -> bool {
     let given = header.signatures();
     keys.iter().any(|key| {
@@ -106,7 +106,7 @@ pub fn verify_hmac(header: &SignatureHeader, keys: &[&[u8]], canonical: &str) ->
     })
 }
 
-/// As [`verify_hmac`]; the keys are the 32 bytes of Ed25519 public keys.
+/// Like [`verify_hmac`], with Ed25519 public keys of 32 bytes.
 pub fn verify_ed25519(header: &SignatureHeader, public_keys: &[&[u8]], canonical: &str) -> bool {
     let given = header.signatures();
     public_keys.iter().any(|key| {

@@ -1,13 +1,13 @@
-//! Enums that are spelled as a fixed set of words on the wire.
+//! Enums that are a fixed set of words on the wire.
 
-/// An enum whose every case is one word of the wire.
-pub(super) trait Word: Sized + Copy + 'static {
+/// An enum whose variants are words on the wire.
+pub(super) trait WireWord: Sized + Copy + 'static {
     const WORDS: &'static [&'static str];
 
     fn from_word(word: &str) -> Option<Self>;
 }
 
-/// Declares the enum, its serde spelling, `as_str` and `FromStr` from one list, so that they cannot drift apart.
+/// Declares the enum, its serde names, `as_str` and `FromStr` from one list, so that they stay in sync.
 macro_rules! words {
     ($(#[$meta:meta])* $name:ident { $($(#[$case:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
@@ -24,7 +24,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::a2h::words::Word for $name {
+        impl $crate::a2h::words::WireWord for $name {
             const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_word(word: &str) -> Option<Self> {
@@ -36,7 +36,7 @@ macro_rules! words {
             type Err = $crate::a2h::words::UnknownWord;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                <Self as $crate::a2h::words::Word>::from_word(text).ok_or($crate::a2h::words::UnknownWord)
+                <Self as $crate::a2h::words::WireWord>::from_word(text).ok_or($crate::a2h::words::UnknownWord)
             }
         }
 
@@ -51,5 +51,5 @@ macro_rules! words {
 pub(super) use words;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("not a word of this set")]
+#[error("unknown value")]
 pub struct UnknownWord;

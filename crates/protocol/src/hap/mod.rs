@@ -1,8 +1,8 @@
-//! HAP: what a coding agent in a terminal hands to `cueme`.
+//! HAP: the input format of `cueme`, used by coding agents in a terminal.
 
 pub mod name;
 pub mod payload;
 pub mod tagblocks;
 
-pub use payload::{Confirm, Field, Offer, Payload};
-pub use tagblocks::{DecodeError, Envelope, EnvelopeError, Kind, decode};
+pub use payload::{Confirm, CueField, CueOffer, CuePayload};
+pub use tagblocks::{CueEnvelope, CueEnvelopeError, CueKind, DecodeError, decode};

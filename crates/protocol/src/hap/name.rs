@@ -1,17 +1,17 @@
-//! What agents and their runtimes are called.
+//! Names of terminal agents and their runtimes.
 
 const CONSONANTS: &[u8; 20] = b"bcdfghjklmnpqrstvwxz";
 const VOWELS: &[u8; 5] = b"aeiou";
 const CODAS: [&str; 10] = ["", "n", "r", "l", "s", "m", "nd", "st", "rk", "ld"];
-const FEWEST_LETTERS: usize = 8;
-const MOST_LETTERS: usize = 12;
+const MIN_LETTERS: usize = 8;
+const MAX_LETTERS: usize = 12;
 const MAX_RUNTIME_CHARS: usize = 64;
 const MAX_ID_CHARS: usize = 64;
 
-/// A name that can be said and typed: three to five syllables, 8 to 12 letters. Nothing where the chance at hand makes none
-/// that long; ask again with another. Whether it is taken is for the store to say.
-pub fn agent_id(chance: u128) -> Option<String> {
-    let mut draw = Draw(chance);
+/// A random pronounceable name: three to five syllables, 8 to 12 letters. `None` if the random bits give a shorter one;
+/// try again with others. The store checks whether the name is taken.
+pub fn agent_id(random: u128) -> Option<String> {
+    let mut draw = Draw(random);
     let syllables = 3 + draw.below(3);
     let mut name = String::new();
     for _ in 0..syllables {
@@ -19,12 +19,12 @@ pub fn agent_id(chance: u128) -> Option<String> {
         name.push(char::from(VOWELS[draw.below(VOWELS.len())]));
         name.push_str(CODAS[draw.below(CODAS.len())]);
     }
-    name.truncate(MOST_LETTERS);
-    (name.len() >= FEWEST_LETTERS).then_some(name)
+    name.truncate(MAX_LETTERS);
+    (name.len() >= MIN_LETTERS).then_some(name)
 }
 
-/// Whether an agent in a terminal may be called so: by a name that looks the same wherever it stands, is no option of a
-/// command, and like nobody else's in the trail, where people are `human:…`.
+/// Whether a terminal agent may have this name: plain ASCII, not a command-line option, and without the `:` of `human:…`,
+/// so that it cannot look like another actor in the audit trail.
 pub fn is_agent_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=MAX_ID_CHARS).contains(&text.len())
@@ -43,7 +43,7 @@ impl Draw {
     }
 }
 
-/// Lowercase letters, digits and `_`; blanks and `-` become `_`. Nothing for anything else.
+/// Normalizes a runtime: lowercase letters, digits and `_`; blanks and `-` become `_`. `None` for other characters.
 pub fn runtime(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     if text.is_empty() {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_can_be_said_and_have_their_length() {
+    fn generated_names_have_8_to_12_lowercase_letters() {
         let step = u128::MAX / 10_007;
         let names: Vec<String> = (0..10_000).filter_map(|n| agent_id(n * step + 7919 * n)).collect();
         assert!(names.len() > 5_000, "{}", names.len());
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_an_agent_brings_along_is_plain() {
+    fn an_agent_id_is_plain_ascii() {
         for name in ["gavonel", "Agent-7", "a.b_c", "x", &"x".repeat(64)] {
             assert!(is_agent_id(name), "{name:?}");
         }
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn runtimes_are_folded_and_strange_ones_refused() {
+    fn runtimes_are_normalized_and_invalid_ones_refused() {
         for (text, name) in [
             ("claude_code", "claude_code"),
             (" Claude  -Code", "claude_code"),

@@ -1,30 +1,29 @@
-//! What a cue may offer besides its prompt. Whatever cannot be read as one of the three is still a question: the person
-//! sees it and writes.
+//! The payload of a cue: a choice, a confirm or a form. Any other payload is shown as JSON and answered with free text.
 
 use serde_json::{Map, Value};
 
-/// More than a page can offer sensibly; such a payload is shown as it came.
+/// A payload with more options is shown as JSON.
 const MAX_OFFERS: usize = 100;
 const MAX_FIELDS: usize = 50;
 const MAX_LABEL_CHARS: usize = 500;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Payload {
+pub enum CuePayload {
     Choice {
-        offers: Vec<Offer>,
+        offers: Vec<CueOffer>,
         many: bool,
     },
     Confirm(Confirm),
-    Form(Vec<Field>),
-    /// With the reason why it is none of the others.
+    Form(Vec<CueField>),
+    /// Not one of the others, for this reason.
     Unknown {
         reason: String,
     },
 }
 
-/// What the agent gets back when it is picked.
+/// An option; the agent gets the label back.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Offer {
+pub struct CueOffer {
     pub label: String,
 }
 
@@ -32,19 +31,19 @@ pub struct Offer {
 pub struct Confirm {
     pub text: Option<String>,
     pub confirm_label: String,
-    /// None where the agent left it empty: then there is one button.
+    /// `None` if the agent sent an empty label: then there is only one button.
     pub cancel_label: Option<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Field {
+pub struct CueField {
     pub label: String,
-    pub offers: Vec<Offer>,
+    pub offers: Vec<CueOffer>,
     pub many: bool,
     pub is_long: bool,
 }
 
-impl Payload {
+impl CuePayload {
     pub fn read(payload: &Map<String, Value>) -> Self {
         let read = match payload.get("type").and_then(Value::as_str) {
             Some("choice") => choice(payload),
@@ -57,21 +56,21 @@ impl Payload {
     }
 }
 
-fn choice(payload: &Map<String, Value>) -> Result<Payload, String> {
+fn choice(payload: &Map<String, Value>) -> Result<CuePayload, String> {
     let offers = offers(payload.get("options"), "options")?;
     if offers.is_empty() {
         return Err("options is empty; offer at least one".to_owned());
     }
-    Ok(Payload::Choice {
+    Ok(CuePayload::Choice {
         offers,
         many: flag(payload, "allow_multiple", "allow_multiple")?,
     })
 }
 
-fn confirm(payload: &Map<String, Value>) -> Result<Payload, String> {
+fn confirm(payload: &Map<String, Value>) -> Result<CuePayload, String> {
     let confirm_label = text(payload, "confirm_label", "confirm_label")?.filter(|label| !label.trim().is_empty());
     let cancel_label = text(payload, "cancel_label", "cancel_label")?;
-    Ok(Payload::Confirm(Confirm {
+    Ok(CuePayload::Confirm(Confirm {
         text: text(payload, "text", "text")?.filter(|text| !text.trim().is_empty()),
         confirm_label: confirm_label.unwrap_or_else(|| "Confirm".to_owned()),
         cancel_label: match cancel_label {
@@ -81,7 +80,7 @@ fn confirm(payload: &Map<String, Value>) -> Result<Payload, String> {
     }))
 }
 
-fn form(payload: &Map<String, Value>) -> Result<Payload, String> {
+fn form(payload: &Map<String, Value>) -> Result<CuePayload, String> {
     let Some(Value::Array(entries)) = payload.get("fields") else {
         return Err("fields must be a list".to_owned());
     };
@@ -93,16 +92,16 @@ fn form(payload: &Map<String, Value>) -> Result<Payload, String> {
         .enumerate()
         .map(|(index, entry)| field(index, entry))
         .collect::<Result<_, _>>()
-        .map(Payload::Form)
+        .map(CuePayload::Form)
 }
 
-fn field(index: usize, entry: &Value) -> Result<Field, String> {
+fn field(index: usize, entry: &Value) -> Result<CueField, String> {
     let place = |key: &str| format!("fields[{index}].{key}");
     let Value::Object(entry) = entry else {
         return Err(format!("fields[{index}] must be an object"));
     };
     let label = text(entry, "label", &place("label"))?.filter(|label| !label.trim().is_empty());
-    Ok(Field {
+    Ok(CueField {
         label: label.unwrap_or_else(|| format!("Field {}", index + 1)),
         offers: offers(entry.get("options"), &place("options"))?,
         many: flag(entry, "allow_multiple", &place("allow_multiple"))?,
@@ -113,7 +112,7 @@ fn field(index: usize, entry: &Value) -> Result<Field, String> {
     })
 }
 
-fn offers(options: Option<&Value>, place: &str) -> Result<Vec<Offer>, String> {
+fn offers(options: Option<&Value>, place: &str) -> Result<Vec<CueOffer>, String> {
     let entries = match options {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(entries)) => entries,
@@ -122,15 +121,15 @@ fn offers(options: Option<&Value>, place: &str) -> Result<Vec<Offer>, String> {
     if entries.len() > MAX_OFFERS {
         return Err(format!("{place} has more than {MAX_OFFERS} entries"));
     }
-    let mut offers: Vec<Offer> = Vec::new();
+    let mut offers: Vec<CueOffer> = Vec::new();
     for (index, entry) in entries.iter().enumerate() {
         let label = label(entry).ok_or_else(|| format!("{place}[{index}] must be a text or an object with a label"))?;
         if label.chars().count() > MAX_LABEL_CHARS {
             return Err(format!("{place}[{index}] is longer than {MAX_LABEL_CHARS} characters"));
         }
-        // Twice the same words would be one answer.
+        // Equal labels would give the same answer, so duplicates are dropped.
         if !offers.iter().any(|offer| offer.label == label) {
-            offers.push(Offer { label });
+            offers.push(CueOffer { label });
         }
     }
     Ok(offers)
@@ -176,28 +175,28 @@ mod tests {
 
     use super::*;
 
-    fn read(payload: Value) -> Payload {
-        Payload::read(payload.as_object().expect("an object"))
+    fn read(payload: Value) -> CuePayload {
+        CuePayload::read(payload.as_object().expect("an object"))
     }
 
-    fn offer(label: &str) -> Offer {
-        Offer {
+    fn offer(label: &str) -> CueOffer {
+        CueOffer {
             label: label.to_owned(),
         }
     }
 
     #[test]
-    fn a_choice_has_labels_of_its_own() {
+    fn a_choice_has_unique_labels() {
         let options = json!(["Go on", {"id": "stop", "label": "Stop"}, {"id": "later"}, "Go on", 3]);
         let offers = ["Go on", "Stop", "later", "3"].map(offer).to_vec();
         assert_eq!(
             read(json!({"type": "choice", "options": options})),
-            Payload::Choice { offers, many: false }
+            CuePayload::Choice { offers, many: false }
         );
         let many = read(json!({"type": "choice", "options": ["a"], "allow_multiple": true}));
         assert_eq!(
             many,
-            Payload::Choice {
+            CuePayload::Choice {
                 offers: vec![offer("a")],
                 many: true
             }
@@ -205,38 +204,38 @@ mod tests {
     }
 
     #[test]
-    fn a_confirm_has_two_buttons_unless_one_is_taken_away() {
+    fn a_confirm_has_two_buttons_unless_the_cancel_label_is_empty() {
         let plain = Confirm {
             text: None,
             confirm_label: "Confirm".to_owned(),
             cancel_label: Some("Cancel".to_owned()),
         };
-        assert_eq!(read(json!({"type": "confirm"})), Payload::Confirm(plain));
+        assert_eq!(read(json!({"type": "confirm"})), CuePayload::Confirm(plain));
         let own = json!({"type": "confirm", "text": "Ship?", "confirm_label": "Ship it", "cancel_label": ""});
         let wanted = Confirm {
             text: Some("Ship?".to_owned()),
             confirm_label: "Ship it".to_owned(),
             cancel_label: None,
         };
-        assert_eq!(read(own), Payload::Confirm(wanted));
+        assert_eq!(read(own), CuePayload::Confirm(wanted));
     }
 
     #[test]
-    fn a_form_has_fields_to_fill_and_to_pick_from() {
+    fn a_form_has_text_and_choice_fields() {
         let fields = json!([{"label": "Name", "kind": "text"}, {"options": ["a", "b"], "allow_multiple": true}, {"kind": "textarea"}]);
-        let Payload::Form(fields) = read(json!({"type": "form", "fields": fields})) else {
+        let CuePayload::Form(fields) = read(json!({"type": "form", "fields": fields})) else {
             panic!("a form")
         };
         assert_eq!(
             fields[0],
-            Field {
+            CueField {
                 label: "Name".to_owned(),
                 offers: vec![],
                 many: false,
                 is_long: false
             }
         );
-        let picked = Field {
+        let picked = CueField {
             label: "Field 2".to_owned(),
             offers: vec![offer("a"), offer("b")],
             many: true,
@@ -247,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_cannot_be_read_says_why() {
+    fn an_unreadable_payload_has_a_reason() {
         let cases = [
             (json!({}), "type is missing"),
             (json!({"type": "poll"}), "poll"),
@@ -270,7 +269,7 @@ mod tests {
             ),
         ];
         for (payload, words) in cases {
-            let Payload::Unknown { reason } = read(payload.clone()) else {
+            let CuePayload::Unknown { reason } = read(payload.clone()) else {
                 panic!("{payload}")
             };
             assert!(reason.contains(words), "{reason}");

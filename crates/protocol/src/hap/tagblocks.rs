@@ -1,4 +1,4 @@
-//! The envelope on standard input: a block for the prompt, then perhaps one for the payload, each tag alone on its line.
+//! The envelope on stdin: a prompt block and an optional payload block, with each tag alone on its line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -19,15 +19,15 @@ struct Tag {
     close: &'static str,
 }
 
-/// Whether the agent asks, or waits until it is told to go on.
+/// A question, or a pause until the person continues it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum CueKind {
     Cue,
     Pause,
 }
 
-impl Kind {
+impl CueKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cue => "cue",
@@ -37,15 +37,15 @@ impl Kind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Envelope {
-    /// As it stands between its tags, not trimmed.
+pub struct CueEnvelope {
+    /// The text between the tags, not trimmed.
     pub prompt: String,
     pub payload: Option<Map<String, Value>>,
 }
 
-/// Refused before anything is stored.
+/// A malformed envelope; nothing is stored.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum EnvelopeError {
+pub enum CueEnvelopeError {
     #[error(
         "error: stdin cannot be empty: send the prompt in tag blocks, each tag alone on its line\n\
          <cueme_prompt>\nwhat you want to say\n</cueme_prompt>"
@@ -81,8 +81,8 @@ pub enum DecodeError {
     Nul { position: usize },
 }
 
-/// UTF-8, with or without a byte order mark, or UTF-16 with one. Nothing is guessed: a wrong guess would reach a person as
-/// a question nobody asked.
+/// Decodes UTF-8 with or without a byte order mark, or UTF-16 with one. Encodings are not guessed: after a wrong guess a
+/// person would see garbled text.
 pub fn decode(bytes: &[u8]) -> Result<String, DecodeError> {
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes)?,
@@ -114,27 +114,29 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, DecodeError> 
     String::from_utf16(&units).map_err(|_| DecodeError::NotUtf16)
 }
 
-impl Envelope {
-    pub fn parse(kind: Kind, input: &str) -> Result<Self, EnvelopeError> {
+impl CueEnvelope {
+    pub fn parse(kind: CueKind, input: &str) -> Result<Self, CueEnvelopeError> {
         let trimmed = input.trim();
         if trimmed.is_empty() {
-            return Err(EnvelopeError::Empty);
+            return Err(CueEnvelopeError::Empty);
         }
         if trimmed.starts_with('{') {
-            return Err(EnvelopeError::Json);
+            return Err(CueEnvelopeError::Json);
         }
         let text = input.replace("\r\n", "\n").replace('\r', "\n");
         let lines: Vec<&str> = text.split('\n').collect();
-        if kind == Kind::Pause && (place(&lines, PAYLOAD.open).is_some() || place(&lines, PAYLOAD.close).is_some()) {
-            return Err(EnvelopeError::PayloadOfPause);
+        if kind == CueKind::Pause
+            && (line_of(&lines, PAYLOAD.open).is_some() || line_of(&lines, PAYLOAD.close).is_some())
+        {
+            return Err(CueEnvelopeError::PayloadOfPause);
         }
-        let (before, prompt, rest) = block(&lines, &PROMPT).ok_or(EnvelopeError::NoPrompt)?;
+        let (before, prompt, rest) = block(&lines, &PROMPT).ok_or(CueEnvelopeError::NoPrompt)?;
         outside(before, 1)?;
         let text = prompt.join("\n");
         if text.trim().is_empty() {
-            return Err(EnvelopeError::BlankPrompt);
+            return Err(CueEnvelopeError::BlankPrompt);
         }
-        // Lines are counted from one; the two tags are lines, too.
+        // Line numbers start at one, and both tags are lines too.
         let next = before.len() + prompt.len() + 3;
         Ok(Self {
             prompt: text,
@@ -143,12 +145,12 @@ impl Envelope {
     }
 }
 
-/// `first` is the number of the first of the lines.
-fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, EnvelopeError> {
-    if place(lines, PAYLOAD.open).is_none() && place(lines, PAYLOAD.close).is_none() {
+/// `first` is the line number of `lines[0]`.
+fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, CueEnvelopeError> {
+    if line_of(lines, PAYLOAD.open).is_none() && line_of(lines, PAYLOAD.close).is_none() {
         return outside(lines, first).map(|()| None);
     }
-    let (between, payload, after) = block(lines, &PAYLOAD).ok_or(EnvelopeError::BrokenPayload)?;
+    let (between, payload, after) = block(lines, &PAYLOAD).ok_or(CueEnvelopeError::BrokenPayload)?;
     outside(between, first)?;
     let begin = first + between.len() + 1;
     outside(after, begin + payload.len() + 1)?;
@@ -159,10 +161,10 @@ fn payload(lines: &[&str], first: usize) -> Result<Option<Map<String, Value>>, E
     match serde_json::from_str(&text) {
         Ok(Value::Null) => Ok(None),
         Ok(Value::Object(payload)) => Ok(Some(payload)),
-        Ok(other) => Err(EnvelopeError::PayloadNotAnObject {
+        Ok(other) => Err(CueEnvelopeError::PayloadNotAnObject {
             why: format!("it is {}", name(&other)),
         }),
-        Err(error) => Err(EnvelopeError::PayloadNotAnObject {
+        Err(error) => Err(CueEnvelopeError::PayloadNotAnObject {
             why: broken(&error, begin),
         }),
     }
@@ -179,24 +181,24 @@ fn name(value: &Value) -> &'static str {
     }
 }
 
-/// The parser counts from the first line of the payload; whoever sent it from the first of all.
+/// Converts the parser's line number, which counts from the start of the payload, into a line number of stdin.
 fn broken(error: &serde_json::Error, begin: usize) -> String {
     let line = error.line();
     let column = error.column();
-    let told = error.to_string();
-    let reason = told
+    let message = error.to_string();
+    let reason = message
         .strip_suffix(&format!(" at line {line} column {column}"))
-        .unwrap_or(&told);
+        .unwrap_or(&message);
     format!(
         "{reason} at line {} of stdin, column {column}",
         begin + line.saturating_sub(1)
     )
 }
 
-fn outside(lines: &[&str], first: usize) -> Result<(), EnvelopeError> {
+fn outside(lines: &[&str], first: usize) -> Result<(), CueEnvelopeError> {
     let stray = lines.iter().zip(first..).find(|(line, _)| !line.trim().is_empty());
     stray.map_or(Ok(()), |(text, line)| {
-        Err(EnvelopeError::Outside {
+        Err(CueEnvelopeError::Outside {
             line,
             text: excerpt(text.trim()),
         })
@@ -212,16 +214,16 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-fn place(lines: &[&str], tag: &str) -> Option<usize> {
+fn line_of(lines: &[&str], tag: &str) -> Option<usize> {
     lines.iter().position(|line| line.trim() == tag)
 }
 
 type Lines<'l, 't> = &'l [&'t str];
 
-/// What stands before, in and after the block. The first closing line counts, wherever it is.
+/// The lines before, in and after the block. The first closing tag counts, even if it comes before the opening one.
 fn block<'l, 't>(lines: Lines<'l, 't>, tag: &Tag) -> Option<(Lines<'l, 't>, Lines<'l, 't>, Lines<'l, 't>)> {
-    let open = place(lines, tag.open)?;
-    let close = place(lines, tag.close)?;
+    let open = line_of(lines, tag.open)?;
+    let close = line_of(lines, tag.close)?;
     (open < close).then(|| (&lines[..open], &lines[open + 1..close], &lines[close + 1..]))
 }
 
@@ -231,8 +233,8 @@ mod tests {
 
     use super::*;
 
-    fn cue(input: &str) -> Result<Envelope, EnvelopeError> {
-        Envelope::parse(Kind::Cue, input)
+    fn cue(input: &str) -> Result<CueEnvelope, CueEnvelopeError> {
+        CueEnvelope::parse(CueKind::Cue, input)
     }
 
     fn prompt(text: &str) -> String {
@@ -240,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_kept_as_it_stands() {
+    fn a_prompt_is_kept_verbatim() {
         let envelope = cue(&prompt("  two\n\n  lines ")).expect("an envelope");
         assert_eq!(
             envelope,
-            Envelope {
+            CueEnvelope {
                 prompt: "  two\n\n  lines ".to_owned(),
                 payload: None
             }
@@ -254,8 +256,8 @@ mod tests {
     }
 
     #[test]
-    fn every_broken_envelope_has_its_own_words() {
-        use EnvelopeError::*;
+    fn every_malformed_envelope_has_its_own_error() {
+        use CueEnvelopeError::*;
         let outside = |line: usize, text: &str| Outside {
             line,
             text: format!("{text:?}"),
@@ -336,8 +338,8 @@ mod tests {
             ("nul", "EOF while parsing a value at line 5 of stdin, column 3"),
         ] {
             let error = with(other).expect_err("no object");
-            let told = format!("error: <cueme_payload> must be JSON object or null: {wanted}");
-            assert_eq!(error.to_string(), told, "{other:?}");
+            let expected = format!("error: <cueme_payload> must be JSON object or null: {wanted}");
+            assert_eq!(error.to_string(), expected, "{other:?}");
         }
         let payload = with("{\"b\": 1,\n \"a\": [2]}")
             .expect("an envelope")
@@ -358,15 +360,20 @@ mod tests {
     #[test]
     fn a_pause_has_no_payload() {
         let input = format!("{}<cueme_payload>\nnull\n</cueme_payload>", prompt("hi"));
-        assert_eq!(Envelope::parse(Kind::Pause, &input), Err(EnvelopeError::PayloadOfPause));
         assert_eq!(
-            Envelope::parse(Kind::Pause, &prompt("hi")).expect("an envelope").prompt,
+            CueEnvelope::parse(CueKind::Pause, &input),
+            Err(CueEnvelopeError::PayloadOfPause)
+        );
+        assert_eq!(
+            CueEnvelope::parse(CueKind::Pause, &prompt("hi"))
+                .expect("an envelope")
+                .prompt,
             "hi"
         );
     }
 
     #[test]
-    fn byte_order_marks_are_honoured_and_nothing_is_guessed() {
+    fn byte_order_marks_are_honoured_and_encodings_are_not_guessed() {
         let text = "grüße 日本\n";
         let utf16 = |unit: fn(u16) -> [u8; 2], mark: [u8; 2]| -> Vec<u8> {
             mark.into_iter().chain(text.encode_utf16().flat_map(unit)).collect()

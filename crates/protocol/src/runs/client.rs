@@ -1,22 +1,22 @@
 use serde::Serialize;
 
-/// A message that was understood.
+/// A valid client message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Comes back on every reply to it.
+    /// Echoed in every reply.
     pub request_id: Option<String>,
     pub message: ClientMessage,
 }
 
-/// A message that was not understood, and what to tell its sender.
+/// An invalid client message, and the error for its sender.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedMessage {
     pub code: &'static str,
     pub message: String,
     pub request_id: Option<String>,
 }
 
-/// What a client says.
+/// A message from a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum ClientMessage {
@@ -57,10 +57,10 @@ pub enum ClientMessage {
     UpdatePolicy(UpdatePolicy),
     Subscribe {
         run_id: String,
-        /// Send first what came after this one.
+        /// Replay the events after this seq first.
         #[serde(skip_serializing_if = "Option::is_none")]
         after_seq: Option<u64>,
-        /// The client knows messages that are not part of the wire.
+        /// The client understands messages beyond the base protocol.
         extensions: bool,
     },
     Unsubscribe {
@@ -73,7 +73,7 @@ pub enum ClientMessage {
     },
 }
 
-/// A new run of `strategy_path`, or another segment of `run_id`; one of the two is there.
+/// A new run of `strategy_path`, or another segment of `run_id`; at least one of them is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PrepareRun {
@@ -89,14 +89,14 @@ pub struct PrepareRun {
     pub manifest_path: Option<String>,
 }
 
-/// What an agent may do without being allowed each time.
+/// A change of the commands an agent may run without asking.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdatePolicy {
     pub run_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    pub mode: Mode,
+    pub mode: PolicyMode,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub allow: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -107,12 +107,12 @@ pub struct UpdatePolicy {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Mode {
+pub enum PolicyMode {
     Read,
     Write,
 }
 
-/// What holds where neither list does.
+/// Applies if no rule matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PolicyDefault {
@@ -121,13 +121,13 @@ pub enum PolicyDefault {
     Ask,
 }
 
-/// What a person decided about a permission.
+/// A person's decision about a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     Allow,
     Deny,
-    /// From now on in this run.
+    /// For the rest of this run.
     AllowSession,
     DenySession,
 }
@@ -152,7 +152,7 @@ impl Decision {
         matches!(self, Self::Allow | Self::AllowSession)
     }
 
-    /// Whether it holds for the rest of the run.
+    /// True if the decision holds for the rest of the run.
     pub const fn is_for_the_session(self) -> bool {
         matches!(self, Self::AllowSession | Self::DenySession)
     }
@@ -160,7 +160,7 @@ impl Decision {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct ClientEnvelope<'a> {
     #[serde(flatten)]
     message: &'a ClientMessage,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -168,9 +168,9 @@ struct Frame<'a> {
 }
 
 impl ClientMessage {
-    /// The text a client sends.
+    /// The JSON a client sends.
     pub fn frame(&self, request_id: Option<&str>) -> String {
-        serde_json::to_string(&Frame {
+        serde_json::to_string(&ClientEnvelope {
             message: self,
             request_id,
         })
@@ -178,7 +178,7 @@ impl ClientMessage {
     }
 }
 
-/// A run's id is part of addresses, and in other programs a file's name.
+/// Run ids are used in URLs, and as file names by other programs.
 pub fn is_run_id(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
     (1..=128).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(plain)

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize as DeriveSerialize};
 use super::Usage;
 use crate::time::Timestamp;
 
-/// What was said in a run so far.
+/// The conversation of a run so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct Conversation {
     pub records: Vec<Record>,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<RunInput>,
 }
 
-/// Written by hand for the list of retention events: clients expect it, and nothing here is ever forgotten that way.
+/// Written by hand to add the empty list of retention events that clients expect.
 impl Serialize for Conversation {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_struct("Conversation", 3)?;
@@ -22,7 +22,7 @@ impl Serialize for Conversation {
     }
 }
 
-/// One finished call of an agent. Kept as it is sent.
+/// One finished agent call. Stored in the format in which it is sent.
 #[derive(Debug, Clone, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Record {
@@ -58,12 +58,12 @@ impl ChatMessage {
     }
 }
 
-/// What a start or a continuation was given.
+/// The input of a start or a continuation.
 #[derive(Debug, Clone, PartialEq, Eq, DeriveSerialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Input {
+pub struct RunInput {
     pub text: String,
-    /// The first record that came after it.
+    /// The first record after this input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_record_id: Option<String>,
 }
@@ -90,11 +90,11 @@ mod tests {
                 finish_reason: "stop".to_owned(),
             }],
             inputs: vec![
-                Input {
+                RunInput {
                     text: "tides".to_owned(),
                     before_record_id: Some("c-1".to_owned()),
                 },
-                Input {
+                RunInput {
                     text: String::new(),
                     before_record_id: None,
                 },
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_has_the_fields_of_the_wire_and_no_more() {
+    fn a_conversation_has_exactly_the_fields_of_the_protocol() {
         let expected = json!({
             "records": [{
                 "id": "c-1",

@@ -4,14 +4,14 @@ use serde_json::Value;
 use super::Usage;
 use crate::time::Timestamp;
 
-/// What the subscribers of a run hear about it.
+/// An event of a run, sent to its subscribers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum Event {
     StrategyStarted {
         strategy_name: String,
         agents: Vec<String>,
-        /// The flow as the strategy's file has it.
+        /// The flow as written in the strategy file.
         flow_tree: Value,
     },
     StrategyCompleted {
@@ -76,7 +76,7 @@ pub enum Event {
     },
 }
 
-/// Why a run ended without a result.
+/// The error of a run that ended without a result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunError {
     pub code: String,
@@ -96,7 +96,7 @@ pub struct PolicyName {
     pub name: String,
 }
 
-/// What an agent does while it works.
+/// A streamed event of a working agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum StreamEvent {
@@ -106,7 +106,7 @@ pub enum StreamEvent {
     ToolCall {
         tool_call_id: String,
         tool_name: String,
-        /// As the model wrote them.
+        /// Raw text from the model.
         args: String,
     },
     ToolResult {
@@ -142,7 +142,7 @@ pub enum ToolStatus {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct EventEnvelope<'a> {
     #[serde(flatten)]
     event: &'a Event,
     run_id: &'a str,
@@ -153,7 +153,7 @@ struct Frame<'a> {
 }
 
 impl Event {
-    /// The word of its `type`.
+    /// The value of its `type` field.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::StrategyStarted { .. } => "strategy_started",
@@ -171,7 +171,7 @@ impl Event {
         }
     }
 
-    /// Whether a client that reads too slowly may miss it: what streams comes again as a whole at the end.
+    /// True if the event may be dropped for a slow client: streamed text comes again in full at the end.
     pub const fn is_droppable(&self) -> bool {
         match self {
             Self::AgentStreaming { event, .. } => !matches!(event, StreamEvent::Done { .. }),
@@ -189,11 +189,11 @@ impl Event {
         }
     }
 
-    /// The text subscribers get. `request_id` is that of the start or continuation; a permission and a question keep their
-    /// own in its place.
+    /// The JSON sent to subscribers. `request_id` is that of the start or continuation; a permission and a question carry their
+    /// own instead.
     pub fn frame(&self, run_id: &str, seq: u64, ts: Timestamp, request_id: Option<&str>) -> String {
         let request_id = request_id.filter(|_| !self.has_own_request_id());
-        let frame = Frame {
+        let frame = EventEnvelope {
             event: self,
             run_id,
             seq,
@@ -208,7 +208,7 @@ impl Event {
     }
 }
 
-/// The frame of an ask, for a client that hears of it after it was answered and must not prompt.
+/// Marks the frame of an answered ask, so that a client that gets it in a replay does not prompt.
 pub fn mark_resolved(frame: &str) -> String {
     match frame.strip_suffix('}') {
         Some(open) => format!(r#"{open},"resolved":true}}"#),

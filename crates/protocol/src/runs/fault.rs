@@ -1,14 +1,14 @@
 use std::cell::RefCell;
 use std::fmt;
 
-/// How many faults one error lists.
+/// Faults listed in one error.
 pub const MAX_FAULTS: usize = 50;
 const MAX_SHOWN_CHARS: usize = 64;
 
-/// What is wrong at one place.
+/// One fault, with its path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// Like `flow.steps.0.agent`.
+    /// For example `flow.steps.0.agent`.
     pub path: String,
     pub why: String,
 }
@@ -19,13 +19,13 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Everything that is wrong with one document: whoever wrote it wants to hear all of it at once. Readers go on after a
-/// fault with a value that stands in, and the whole is thrown away in the end.
+/// All faults of one document, reported at once. After a fault parsing continues with a placeholder value, and the result is
+/// discarded in the end.
 #[derive(Default)]
-pub(super) struct Faults(RefCell<Vec<Fault>>);
+pub(super) struct FaultList(RefCell<Vec<Fault>>);
 
-impl Faults {
-    pub fn add(&self, place: Place<'_>, why: impl Into<String>) {
+impl FaultList {
+    pub fn add(&self, place: FaultPath<'_>, why: impl Into<String>) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
             faults.push(Fault {
@@ -40,27 +40,27 @@ impl Faults {
     }
 }
 
-/// Where a value stands. A chain of borrows, so that a path costs nothing until something is wrong with it.
+/// The path of a value. A chain of borrows, so that it costs nothing until a fault is reported.
 #[derive(Clone, Copy)]
-pub(super) enum Place<'a> {
+pub(super) enum FaultPath<'a> {
     Root,
-    Key(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Key(&'a FaultPath<'a>, &'a str),
+    Item(&'a FaultPath<'a>, usize),
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for FaultPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Root => f.write_str("(root)"),
-            Self::Key(Place::Root, key) => f.write_str(&shown_key(key)),
+            Self::Key(FaultPath::Root, key) => f.write_str(&shown_key(key)),
             Self::Key(parent, key) => write!(f, "{parent}.{}", shown_key(key)),
-            Self::Item(Place::Root, index) => write!(f, "{index}"),
+            Self::Item(FaultPath::Root, index) => write!(f, "{index}"),
             Self::Item(parent, index) => write!(f, "{parent}.{index}"),
         }
     }
 }
 
-/// A key that would break the path is quoted.
+/// Quotes a key that would make the path ambiguous.
 fn shown_key(key: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '$');
     let is_short = key.chars().count() <= MAX_SHOWN_CHARS;
@@ -71,7 +71,7 @@ fn shown_key(key: &str) -> String {
     }
 }
 
-/// A stranger's text inside a sentence: quoted, escaped and cut.
+/// Untrusted text inside a sentence: quoted, escaped and shortened.
 pub(super) fn shown(text: &str) -> String {
     let mut cut: String = text.chars().take(MAX_SHOWN_CHARS).collect();
     if cut.len() < text.len() {
@@ -85,18 +85,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_reads_like_the_way_to_its_value() {
-        let flow = Place::Key(&Place::Root, "flow");
-        let steps = Place::Key(&flow, "steps");
-        let step = Place::Item(&steps, 0);
-        assert_eq!(Place::Key(&step, "agent").to_string(), "flow.steps.0.agent");
-        assert_eq!(Place::Root.to_string(), "(root)");
-        assert_eq!(Place::Item(&Place::Root, 3).to_string(), "3");
+    fn a_path_names_every_level() {
+        let flow = FaultPath::Key(&FaultPath::Root, "flow");
+        let steps = FaultPath::Key(&flow, "steps");
+        let step = FaultPath::Item(&steps, 0);
+        assert_eq!(FaultPath::Key(&step, "agent").to_string(), "flow.steps.0.agent");
+        assert_eq!(FaultPath::Root.to_string(), "(root)");
+        assert_eq!(FaultPath::Item(&FaultPath::Root, 3).to_string(), "3");
     }
 
     #[test]
     fn a_hostile_key_cannot_forge_another_line() {
-        let shown = |key: &str| Place::Key(&Place::Key(&Place::Root, "agents"), key).to_string();
+        let shown = |key: &str| FaultPath::Key(&FaultPath::Key(&FaultPath::Root, "agents"), key).to_string();
         assert_eq!(shown("größe"), "agents.größe");
         assert_eq!(shown("a.b"), r#"agents."a.b""#);
         assert_eq!(shown(""), r#"agents."""#);
@@ -106,10 +106,10 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_faults_has_an_end() {
-        let faults = Faults::default();
+    fn the_list_of_faults_is_bounded() {
+        let faults = FaultList::default();
         for index in 0..1000 {
-            faults.add(Place::Item(&Place::Root, index), "wrong");
+            faults.add(FaultPath::Item(&FaultPath::Root, index), "wrong");
         }
         assert_eq!(faults.into_list().len(), MAX_FAULTS);
     }

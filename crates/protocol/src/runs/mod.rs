@@ -1,4 +1,4 @@
-//! The wire of runs: what a client says over the socket, what it hears, and the file that says what runs.
+//! The protocol of runs: client messages, events and replies over the socket, and the strategy file.
 
 mod client;
 mod conversation;
@@ -13,11 +13,11 @@ pub mod strategy;
 mod usage;
 
 pub use client::{
-    ClientMessage, Decision, Mode, PolicyDefault, PrepareRun, Received, Refused, UpdatePolicy, is_run_id,
+    ClientMessage, Decision, PolicyDefault, PolicyMode, PrepareRun, Received, RefusedMessage, UpdatePolicy, is_run_id,
 };
-pub use conversation::{ChatMessage, Conversation, Input, Record};
+pub use conversation::{ChatMessage, Conversation, Record, RunInput};
 pub use event::{Event, PolicyName, RunError, StepResult, StreamEvent, ToolStatus, mark_resolved};
 pub use read::read;
-pub use reply::{ListedRun, LiveRun, PendingInput, Reply};
+pub use reply::{ListedRun, LiveRun, PendingInput, RunReply};
 pub use status::RunStatus;
 pub use usage::Usage;

@@ -2,28 +2,28 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::fault::{Faults, Place, shown};
+use super::fault::{FaultList, FaultPath, shown};
 
-/// The largest whole number every reader of JSON holds exactly.
+/// The largest integer that every JSON parser represents exactly.
 pub(super) const MAX_SAFE: i64 = (1 << 53) - 1;
 
-/// What a text must be.
+/// Constraints on a text.
 #[derive(Clone, Copy)]
-pub(super) struct Text {
+pub(super) struct TextRule {
     pub may_be_empty: bool,
     pub max_bytes: usize,
 }
 
-/// One JSON object being read. Every way to read a field notes its own faults; what it gives back then only stands in.
+/// One JSON object being read. Every accessor reports its own faults and then returns a placeholder.
 #[derive(Clone, Copy)]
 pub(super) struct Object<'a> {
     entries: &'a Map<String, Value>,
-    place: Place<'a>,
-    faults: &'a Faults,
+    place: FaultPath<'a>,
+    faults: &'a FaultList,
 }
 
 impl<'a> Object<'a> {
-    pub fn of(value: &'a Value, place: Place<'a>, faults: &'a Faults) -> Option<Self> {
+    pub fn of(value: &'a Value, place: FaultPath<'a>, faults: &'a FaultList) -> Option<Self> {
         match value {
             Value::Object(entries) => Some(Self { entries, place, faults }),
             other => {
@@ -37,11 +37,11 @@ impl<'a> Object<'a> {
         self.entries
     }
 
-    pub fn place(&self) -> &Place<'a> {
+    pub fn place(&self) -> &FaultPath<'a> {
         &self.place
     }
 
-    pub fn faults(&self) -> &'a Faults {
+    pub fn faults(&self) -> &'a FaultList {
         self.faults
     }
 
@@ -50,10 +50,10 @@ impl<'a> Object<'a> {
     }
 
     pub fn fault(&self, key: &str, why: impl Into<String>) {
-        self.faults.add(Place::Key(&self.place, key), why);
+        self.faults.add(FaultPath::Key(&self.place, key), why);
     }
 
-    /// Notes every key that is none of these.
+    /// Reports every other key as a fault.
     pub fn only(&self, known: &[&[&str]]) {
         let known = known.concat();
         for key in self.entries.keys().filter(|key| !known.contains(&key.as_str())) {
@@ -64,7 +64,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// A field that may not be left out.
+    /// A required field.
     pub fn required(&self, key: &str) -> Option<&'a Value> {
         let found = self.entries.get(key);
         if found.is_none() {
@@ -73,14 +73,19 @@ impl<'a> Object<'a> {
         found
     }
 
-    pub fn text(&self, key: &str, rule: Text) -> String {
+    pub fn text(&self, key: &str, rule: TextRule) -> String {
         self.required(key)
-            .and_then(|value| text(value, Place::Key(&self.place, key), self.faults, rule))
+            .and_then(|value| text(value, FaultPath::Key(&self.place, key), self.faults, rule))
             .unwrap_or_default()
     }
 
-    pub fn optional_text(&self, key: &str, rule: Text) -> Option<String> {
-        text(self.entries.get(key)?, Place::Key(&self.place, key), self.faults, rule)
+    pub fn optional_text(&self, key: &str, rule: TextRule) -> Option<String> {
+        text(
+            self.entries.get(key)?,
+            FaultPath::Key(&self.place, key),
+            self.faults,
+            rule,
+        )
     }
 
     pub fn flag(&self, key: &str) -> Option<bool> {
@@ -113,7 +118,7 @@ impl<'a> Object<'a> {
         found
     }
 
-    /// One of some words; the first of them stands in where there is none.
+    /// One of the known words; the first one is the placeholder after a fault.
     pub fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> T {
         self.required(key);
         self.optional_word(key, known).unwrap_or(known[0].1)
@@ -142,12 +147,12 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn optional_texts(&self, key: &str, rule: Text) -> Option<Vec<String>> {
-        let place = Place::Key(&self.place, key);
+    pub fn optional_texts(&self, key: &str, rule: TextRule) -> Option<Vec<String>> {
+        let place = FaultPath::Key(&self.place, key);
         let items = self.list(key)?.iter().enumerate();
         Some(
             items
-                .filter_map(|(index, item)| text(item, Place::Item(&place, index), self.faults, rule))
+                .filter_map(|(index, item)| text(item, FaultPath::Item(&place, index), self.faults, rule))
                 .collect(),
         )
     }
@@ -163,7 +168,7 @@ impl<'a> Object<'a> {
     }
 }
 
-fn text(value: &Value, place: Place<'_>, faults: &Faults, rule: Text) -> Option<String> {
+fn text(value: &Value, place: FaultPath<'_>, faults: &FaultList, rule: TextRule) -> Option<String> {
     let Value::String(text) = value else {
         faults.add(place, expected("a string", value));
         return None;
@@ -181,7 +186,7 @@ fn text(value: &Value, place: Place<'_>, faults: &Faults, rule: Text) -> Option<
     None
 }
 
-/// `3.0` is a whole number too: JSON has one kind of number.
+/// `3.0` counts as a whole number too: JSON has one number type.
 fn whole(value: &Value) -> Option<i64> {
     let number = value.as_number()?;
     number.as_i64().or_else(|| {

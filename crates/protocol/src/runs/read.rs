@@ -1,32 +1,34 @@
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::client::{ClientMessage, Decision, Mode, PolicyDefault, PrepareRun, Received, Refused, UpdatePolicy};
-use super::fault::{Faults, Place, shown};
+use super::client::{
+    ClientMessage, Decision, PolicyDefault, PolicyMode, PrepareRun, Received, RefusedMessage, UpdatePolicy,
+};
+use super::fault::{FaultList, FaultPath, shown};
 use super::is_run_id;
-use super::object::{MAX_SAFE, Object, Text};
+use super::object::{MAX_SAFE, Object, TextRule};
 use super::request_id;
 use crate::json;
 
 const KIB: usize = 1024;
-const SHORT: Text = Text {
+const SHORT: TextRule = TextRule {
     may_be_empty: false,
     max_bytes: 4 * KIB,
 };
-const PATTERN: Text = Text {
+const PATTERN: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: 4 * KIB,
 };
-const REQUEST_ID: Text = Text {
+const REQUEST_ID: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: 512,
 };
-/// What people and agents write.
-const LONG: Text = Text {
+/// Texts written by people and agents.
+const LONG: TextRule = TextRule {
     may_be_empty: true,
     max_bytes: KIB * KIB,
 };
-const LONG_NOT_EMPTY: Text = Text {
+const LONG_NOT_EMPTY: TextRule = TextRule {
     may_be_empty: false,
     max_bytes: KIB * KIB,
 };
@@ -49,11 +51,11 @@ const TYPES: [&str; 14] = [
     "list_runs",
 ];
 
-/// Reads one message, from a text or a binary frame. Fields nobody knows are passed over.
-pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
+/// Parses one message, from a text or a binary frame. Unknown fields are ignored.
+pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
     let value = json::parse(bytes).map_err(|error| not_json(bytes, &error))?;
-    let faults = Faults::default();
-    let object = Object::of(&value, Place::Root, &faults);
+    let faults = FaultList::default();
+    let object = Object::of(&value, FaultPath::Root, &faults);
     let request_id = object.and_then(|object| object.optional_text("requestId", REQUEST_ID));
     let message = object.and_then(|object| message(&object));
     let faults: Vec<String> = faults.into_list().iter().map(ToString::to_string).collect();
@@ -61,7 +63,7 @@ pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
         Some(message) if faults.is_empty() => Ok(Received { request_id, message }),
         Some(_) | None => {
             let message = format!("Invalid message: {}", faults.join("; "));
-            Err(Refused {
+            Err(RefusedMessage {
                 code: "VALIDATION_ERROR",
                 message,
                 request_id: request_id::of(bytes),
@@ -70,18 +72,18 @@ pub fn read(bytes: &[u8]) -> Result<Received, Refused> {
     }
 }
 
-/// What others take for JSON is a message of theirs that is refused, and who sent it waits for the reply to it.
-fn not_json(bytes: &[u8], error: &json::JsonError) -> Refused {
+/// JSON that only a lenient parser accepts gets a validation error with its request id, because its sender waits for a reply.
+fn not_json(bytes: &[u8], error: &json::JsonError) -> RefusedMessage {
     match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
             let message = format!("Invalid message: (root): {message}");
-            Refused {
+            RefusedMessage {
                 code: "VALIDATION_ERROR",
                 message,
                 request_id: request_id::of(bytes),
             }
         }
-        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => Refused {
+        json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => RefusedMessage {
             code: "PARSE_ERROR",
             message: "Invalid JSON".to_owned(),
             request_id: None,
@@ -177,7 +179,7 @@ fn subscribe(object: &Object<'_>) -> ClientMessage {
 }
 
 fn update_policy(object: &Object<'_>) -> UpdatePolicy {
-    const MODES: [(&str, Mode); 2] = [("read", Mode::Read), ("write", Mode::Write)];
+    const MODES: [(&str, PolicyMode); 2] = [("read", PolicyMode::Read), ("write", PolicyMode::Write)];
     const DEFAULTS: [(&str, PolicyDefault); 3] = [
         ("allow", PolicyDefault::Allow),
         ("deny", PolicyDefault::Deny),

@@ -1,13 +1,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Conversation, Refused, RunStatus};
+use super::{Conversation, RefusedMessage, RunStatus};
 use crate::time::Timestamp;
 
-/// What one connection hears, and no other.
+/// A reply to one connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum Reply {
+pub enum RunReply {
     Pong,
     Error {
         code: String,
@@ -17,7 +17,7 @@ pub enum Reply {
         run_id: String,
         strategy_name: String,
         agents: Vec<String>,
-        /// The flow as the strategy's file has it.
+        /// The flow as written in the strategy file.
         flow_tree: Value,
         conversation: Conversation,
     },
@@ -27,7 +27,7 @@ pub enum Reply {
     RunList {
         runs: Vec<ListedRun>,
     },
-    /// Only for connections that subscribed with `extensions`: somebody answered, nobody needs to be prompted any more.
+    /// Sent only to connections that subscribed with `extensions`: the ask was resolved, so clients can stop prompting.
     InputResolved {
         run_id: String,
         agent_name: String,
@@ -35,7 +35,7 @@ pub enum Reply {
     },
 }
 
-/// A run this hub holds in memory.
+/// A run in the memory of this hub.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveRun {
@@ -69,17 +69,17 @@ pub struct ListedRun {
     pub strategy_name: String,
     pub strategy_path: String,
     pub started_at: Timestamp,
-    /// The one field of the wire that is null and not left out.
+    /// The only field that is `null` instead of omitted.
     pub completed_at: Option<Timestamp>,
     pub status: RunStatus,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame<'a> {
+struct ReplyEnvelope<'a> {
     #[serde(flatten)]
-    reply: &'a Reply,
-    /// Clients expect the list; the hub starts no such servers.
+    reply: &'a RunReply,
+    /// Always empty: clients expect the list, but the hub starts no MCP servers.
     #[serde(skip_serializing_if = "Option::is_none")]
     mcp_servers: Option<[(); 0]>,
     ts: Timestamp,
@@ -87,7 +87,7 @@ struct Frame<'a> {
     request_id: Option<&'a str>,
 }
 
-impl Reply {
+impl RunReply {
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Error {
             code: code.into(),
@@ -95,10 +95,10 @@ impl Reply {
         }
     }
 
-    /// The text the client gets; `request_id` is that of its message.
+    /// The JSON sent to the client; `request_id` is that of its message.
     pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
         let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
-        let frame = Frame {
+        let frame = ReplyEnvelope {
             reply: self,
             mcp_servers,
             ts,
@@ -108,8 +108,8 @@ impl Reply {
     }
 }
 
-impl From<&Refused> for Reply {
-    fn from(refused: &Refused) -> Self {
+impl From<&RefusedMessage> for RunReply {
+    fn from(refused: &RefusedMessage) -> Self {
         Self::error(refused.code, &refused.message)
     }
 }

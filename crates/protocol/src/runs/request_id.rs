@@ -1,4 +1,4 @@
-//! The id of a request that was refused, so that its sender learns which one that was, whatever is wrong with it.
+//! The request id of a refused message, so that its sender can match the error to the request.
 
 use std::fmt;
 
@@ -6,18 +6,21 @@ use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::{Deserializer, Value};
 
-/// More than a request may have, and too short to be a burden in a reply.
+/// More than a valid request id may have, and still short enough for a reply.
 const MAX_BYTES: usize = 4 * 1024;
 
-/// As most readers do: of a key that comes twice the last one is taken, and what lies beside it is passed over, however deep.
+/// Lenient, like most parsers: the last of duplicate keys wins, and all other content is skipped at any depth.
 pub(super) fn of(bytes: &[u8]) -> Option<String> {
-    let found = Deserializer::from_slice(bytes).deserialize_map(Named).ok().flatten();
+    let found = Deserializer::from_slice(bytes)
+        .deserialize_map(RequestIdVisitor)
+        .ok()
+        .flatten();
     found.filter(|id| id.len() <= MAX_BYTES)
 }
 
-struct Named;
+struct RequestIdVisitor;
 
-impl<'de> Visitor<'de> for Named {
+impl<'de> Visitor<'de> for RequestIdVisitor {
     type Value = Option<String>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// Where a run stands. One that waits for a person is running.
+/// The status of a run. A run that waits for a person is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunStatus {
@@ -35,7 +35,7 @@ impl RunStatus {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    /// Whether nothing more comes, unless the run is continued.
+    /// True if the run has ended; it may still be continued.
     pub const fn is_over(self) -> bool {
         match self {
             Self::Pending | Self::Running => false,
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_reads_back_from_its_word() {
+    fn every_status_parses_from_its_text() {
         for status in RunStatus::ALL {
             assert_eq!(RunStatus::parse(status.as_str()), Some(status));
             assert_eq!(serde_json::to_value(status).unwrap(), status.as_str());

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 
-/// What a model counted.
+/// Token counts of a model.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {

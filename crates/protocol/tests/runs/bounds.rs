@@ -1,6 +1,6 @@
 //! Messages at the edge of what is read, and beyond it.
 
-use countersign_protocol::runs::{ClientMessage, Refused, read};
+use countersign_protocol::runs::{ClientMessage, RefusedMessage, read};
 use serde_json::json;
 
 use crate::examples::owned;
@@ -70,7 +70,7 @@ fn garbage_is_not_json_and_says_nothing_more() {
         b"{'type':'ping'}",
         b"{}{}",
     ] {
-        let expected = Refused {
+        let expected = RefusedMessage {
             code: "PARSE_ERROR",
             message: owned("Invalid JSON"),
             request_id: None,

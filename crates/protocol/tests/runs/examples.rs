@@ -1,6 +1,6 @@
 //! One message of every type, with all of its fields.
 
-use countersign_protocol::runs::{ClientMessage, Decision, Mode, PolicyDefault, PrepareRun, UpdatePolicy};
+use countersign_protocol::runs::{ClientMessage, Decision, PolicyDefault, PolicyMode, PrepareRun, UpdatePolicy};
 use serde_json::{Value, json};
 
 pub fn owned(text: &str) -> String {
@@ -79,7 +79,7 @@ pub fn full() -> Vec<(Value, ClientMessage)> {
             ClientMessage::UpdatePolicy(UpdatePolicy {
                 run_id: run_id(),
                 tool: Some(owned("command")),
-                mode: Mode::Write,
+                mode: PolicyMode::Write,
                 allow: vec![owned("git")],
                 deny: vec![owned("rm"), owned("**")],
                 default: Some(PolicyDefault::Ask),

@@ -1,6 +1,6 @@
 //! Strategies with faults: each is named by its path, and all of them at once.
 
-use countersign_protocol::runs::strategy::{Fault, Format, MAX_FAULTS, StrategyError, read};
+use countersign_protocol::runs::strategy::{Fault, MAX_FAULTS, StrategyError, StrategyFormat, read};
 use serde_json::{Value, json};
 
 fn fine() -> Value {
@@ -23,7 +23,7 @@ fn fine() -> Value {
 }
 
 fn faults(file: &Value) -> Vec<Fault> {
-    match read(&file.to_string(), Format::Json) {
+    match read(&file.to_string(), StrategyFormat::Json) {
         Err(StrategyError::Invalid(faults)) => faults,
         Err(other) => panic!("{other}"),
         Ok(_) => panic!("{file} is fine"),
@@ -48,7 +48,7 @@ fn assert_fault(pointer: &str, value: Value, why: &str) {
 
 #[test]
 fn the_example_itself_is_fine() {
-    assert!(read(&fine().to_string(), Format::Json).is_ok());
+    assert!(read(&fine().to_string(), StrategyFormat::Json).is_ok());
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn an_empty_value_is_refused_where_it_says_nothing() {
         let mut file = fine();
         let (parent, key) = pointer.rsplit_once('/').unwrap();
         file.pointer_mut(parent).unwrap()[key] = json!("");
-        assert!(read(&file.to_string(), Format::Json).is_ok(), "{pointer}");
+        assert!(read(&file.to_string(), StrategyFormat::Json).is_ok(), "{pointer}");
     }
 }
 
@@ -294,7 +294,7 @@ fn names_are_short_and_on_one_line() {
     assert!(
         read(
             &fine().to_string().replace("\"S\"", &format!("{:?}", "é".repeat(200))),
-            Format::Json
+            StrategyFormat::Json
         )
         .is_ok()
     );
@@ -327,9 +327,12 @@ fn all_faults_are_told_at_once_and_as_the_wire_has_them() {
   - flow.type: unknown flow type \"loop\"; known: sequential, cycle, broadcast
   - flow.steps.0.agent: must not be empty
   - flow.steps.1: must be an object, not 3";
-    assert_eq!(read(&file.to_string(), Format::Json).unwrap_err().to_string(), text);
+    assert_eq!(
+        read(&file.to_string(), StrategyFormat::Json).unwrap_err().to_string(),
+        text
+    );
     for root in [json!(null), json!([]), json!("x")] {
-        let message = read(&root.to_string(), Format::Json).unwrap_err().to_string();
+        let message = read(&root.to_string(), StrategyFormat::Json).unwrap_err().to_string();
         assert!(
             message.starts_with("Strategy validation failed:\n  - (root): must be an object, not "),
             "{message}"
@@ -341,9 +344,9 @@ fn all_faults_are_told_at_once_and_as_the_wire_has_them() {
 fn every_format_finds_the_same_faults() {
     let json = r#"{"name": 1, "version": "1", "agents": {"a": {"type": "ecko"}}, "flow": {"steps": []}}"#;
     let yaml = "name: 1\nversion: '1'\nagents:\n  a:\n    type: ecko\nflow:\n  steps: []\n";
-    let expected = read(json, Format::Json).unwrap_err();
-    assert_eq!(read(json, Format::Jsonc).unwrap_err(), expected);
-    assert_eq!(read(yaml, Format::Yaml).unwrap_err(), expected);
+    let expected = read(json, StrategyFormat::Json).unwrap_err();
+    assert_eq!(read(json, StrategyFormat::Jsonc).unwrap_err(), expected);
+    assert_eq!(read(yaml, StrategyFormat::Yaml).unwrap_err(), expected);
     let StrategyError::Invalid(faults) = expected else {
         panic!("faults")
     };

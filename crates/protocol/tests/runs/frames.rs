@@ -1,8 +1,8 @@
 //! What clients hear, character by character.
 
 use countersign_protocol::runs::{
-    Conversation, Event, Input, ListedRun, LiveRun, PendingInput, PolicyName, Reply, RunError, RunStatus, StepResult,
-    StreamEvent, ToolStatus, Usage, mark_resolved, read,
+    Conversation, Event, ListedRun, LiveRun, PendingInput, PolicyName, RunError, RunInput, RunReply, RunStatus,
+    StepResult, StreamEvent, ToolStatus, Usage, mark_resolved, read,
 };
 use countersign_protocol::time::Timestamp;
 use serde_json::json;
@@ -283,7 +283,7 @@ fn an_answered_ask_says_so() {
 fn a_reply_has_exactly_its_fields() {
     let conversation = Conversation {
         records: Vec::new(),
-        inputs: vec![Input {
+        inputs: vec![RunInput {
             text: owned("tides"),
             before_record_id: None,
         }],
@@ -313,13 +313,13 @@ fn a_reply_has_exactly_its_fields() {
     };
     let ts = "2026-06-04T15:48:30.250Z";
     let cases = [
-        (Reply::Pong, r#""type":"pong""#.to_owned()),
+        (RunReply::Pong, r#""type":"pong""#.to_owned()),
         (
-            Reply::error("NO_PENDING_INPUT", "No pending input request for run R agent A"),
+            RunReply::error("NO_PENDING_INPUT", "No pending input request for run R agent A"),
             r#""type":"error","code":"NO_PENDING_INPUT","message":"No pending input request for run R agent A""#.to_owned(),
         ),
         (
-            Reply::RunPrepared {
+            RunReply::RunPrepared {
                 run_id: owned("r1"),
                 strategy_name: owned("S"),
                 agents: vec![owned("user")],
@@ -329,19 +329,19 @@ fn a_reply_has_exactly_its_fields() {
             r#""type":"run_prepared","runId":"r1","strategyName":"S","agents":["user"],"flowTree":{"z":1,"a":2},"conversation":{"records":[],"retentionEvents":[],"inputs":[{"text":"tides"}]},"mcpServers":[]"#.to_owned(),
         ),
         (
-            Reply::StrategyList { runs: vec![live(None, Vec::new()), live(Some(AT), vec![pending])] },
+            RunReply::StrategyList { runs: vec![live(None, Vec::new()), live(Some(AT), vec![pending])] },
             format!(
                 r#""type":"strategy_list","runs":[{{"runId":"r1","strategyName":"S","status":"running","startedAt":"{ts}"}},{{"runId":"r1","strategyName":"S","status":"running","startedAt":"{ts}","completedAt":"{ts}","pendingInputs":[{{"agentName":"user","inputId":"i1","ts":"{ts}"}}]}}]"#
             ),
         ),
         (
-            Reply::RunList { runs: vec![listed(None, RunStatus::Running), listed(Some(AT), RunStatus::Cancelled)] },
+            RunReply::RunList { runs: vec![listed(None, RunStatus::Running), listed(Some(AT), RunStatus::Cancelled)] },
             format!(
                 r#""type":"run_list","runs":[{{"runId":"r1","cwd":"/w","strategyName":"S","strategyPath":"/s.json","startedAt":"{ts}","completedAt":null,"status":"running"}},{{"runId":"r1","cwd":"/w","strategyName":"S","strategyPath":"/s.json","startedAt":"{ts}","completedAt":"{ts}","status":"cancelled"}}]"#
             ),
         ),
         (
-            Reply::InputResolved { run_id: owned("r1"), agent_name: owned("user"), input_id: owned("i1") },
+            RunReply::InputResolved { run_id: owned("r1"), agent_name: owned("user"), input_id: owned("i1") },
             r#""type":"input_resolved","runId":"r1","agentName":"user","inputId":"i1""#.to_owned(),
         ),
     ];
@@ -349,14 +349,14 @@ fn a_reply_has_exactly_its_fields() {
         assert_eq!(reply.frame(AT, None), format!("{{{fields},\"ts\":\"{ts}\"}}"));
         let frame = reply.frame(AT, Some("q1"));
         assert_eq!(frame, format!("{{{fields},\"ts\":\"{ts}\",\"requestId\":\"q1\"}}"));
-        assert_eq!(serde_json::from_str::<Reply>(&frame).unwrap(), reply);
+        assert_eq!(serde_json::from_str::<RunReply>(&frame).unwrap(), reply);
     }
 }
 
 #[test]
 fn a_refused_message_is_answered_with_its_fault() {
     let refused = read(br#"{"type":"get_run","requestId":"q"}"#).unwrap_err();
-    let frame = Reply::from(&refused).frame(AT, refused.request_id.as_deref());
+    let frame = RunReply::from(&refused).frame(AT, refused.request_id.as_deref());
     assert!(
         frame.starts_with(r#"{"type":"error","code":"VALIDATION_ERROR","message":"Invalid message: type: unknown"#)
     );

@@ -1,15 +1,15 @@
 //! Files that are broken or mean harm: refused with a place, in bounded time and memory.
 
-use countersign_protocol::runs::strategy::{Format, MAX_BYTES, StrategyError, read};
+use countersign_protocol::runs::strategy::{MAX_BYTES, StrategyError, StrategyFormat, read};
 use serde_json::json;
 
-const FORMATS: [Format; 3] = [Format::Json, Format::Jsonc, Format::Yaml];
+const FORMATS: [StrategyFormat; 3] = [StrategyFormat::Json, StrategyFormat::Jsonc, StrategyFormat::Yaml];
 
-fn refusal(text: &str, format: Format) -> String {
+fn refusal(text: &str, format: StrategyFormat) -> String {
     read(text, format).map_or_else(|error| error.to_string(), |strategy| panic!("{strategy:?}"))
 }
 
-fn syntax(text: &str, format: Format) -> String {
+fn syntax(text: &str, format: StrategyFormat) -> String {
     match read(text, format) {
         Err(StrategyError::Syntax(sentence)) => sentence,
         other => panic!("{text:?}: {other:?}"),
@@ -19,19 +19,19 @@ fn syntax(text: &str, format: Format) -> String {
 #[test]
 fn broken_syntax_is_told_with_line_and_column() {
     assert_eq!(
-        syntax("{\n  \"name\": \"S\",\n  \"version\" \"1\"\n}", Format::Json),
+        syntax("{\n  \"name\": \"S\",\n  \"version\" \"1\"\n}", StrategyFormat::Json),
         "Failed to parse strategy JSON: line 3 column 13: expected `:`"
     );
     assert_eq!(
-        syntax("{\n  // é é é\n  \"name\": /* x */ oops\n}", Format::Jsonc),
+        syntax("{\n  // é é é\n  \"name\": /* x */ oops\n}", StrategyFormat::Jsonc),
         "Failed to parse strategy JSON: line 3 column 19: expected value"
     );
-    let sentence = syntax("name: S\nversion: '1\nagents: {}\n", Format::Yaml);
+    let sentence = syntax("name: S\nversion: '1\nagents: {}\n", StrategyFormat::Yaml);
     assert!(
         sentence.starts_with("Failed to parse strategy YAML: line "),
         "{sentence}"
     );
-    let sentence = syntax("name: S\n  version: 1\n", Format::Yaml);
+    let sentence = syntax("name: S\n  version: 1\n", StrategyFormat::Yaml);
     assert!(
         sentence.starts_with("Failed to parse strategy YAML: line 2 column "),
         "{sentence}"
@@ -49,17 +49,17 @@ fn an_empty_file_is_no_strategy() {
         }
     }
     assert_eq!(
-        syntax("# nothing\n", Format::Yaml),
+        syntax("# nothing\n", StrategyFormat::Yaml),
         "Failed to parse strategy YAML: the file is empty"
     );
-    assert!(syntax("// nothing\n", Format::Jsonc).contains("EOF"));
-    assert!(refusal("---\n", Format::Yaml).ends_with("(root): must be an object, not null"));
+    assert!(syntax("// nothing\n", StrategyFormat::Jsonc).contains("EOF"));
+    assert!(refusal("---\n", StrategyFormat::Yaml).ends_with("(root): must be an object, not null"));
 }
 
 #[test]
 fn a_key_may_not_come_twice() {
     let json = "{\"name\": \"a\",\n \"name\": \"b\"}";
-    for format in [Format::Json, Format::Jsonc] {
+    for format in [StrategyFormat::Json, StrategyFormat::Jsonc] {
         let sentence = syntax(json, format);
         assert_eq!(
             sentence,
@@ -67,10 +67,13 @@ fn a_key_may_not_come_twice() {
         );
     }
     assert_eq!(
-        syntax("agents:\n  a: {type: echo}\n  'a': {type: user}\n", Format::Yaml),
+        syntax(
+            "agents:\n  a: {type: echo}\n  'a': {type: user}\n",
+            StrategyFormat::Yaml
+        ),
         "Failed to parse strategy YAML: line 3 column 3: the key \"a\" comes twice in one mapping"
     );
-    assert!(syntax(json, Format::Yaml).contains("line 2 column 2: the key \"name\" comes twice"));
+    assert!(syntax(json, StrategyFormat::Yaml).contains("line 2 column 2: the key \"name\" comes twice"));
 }
 
 #[test]
@@ -82,23 +85,26 @@ fn keys_of_yaml_are_text() {
         (": a", "null"),
         ("1.5: a", "1.5"),
     ] {
-        let sentence = syntax(text, Format::Yaml);
+        let sentence = syntax(text, StrategyFormat::Yaml);
         assert!(
             sentence.ends_with(&format!("a key must be text; put {shown} in quotes")),
             "{sentence}"
         );
     }
     for text in ["[a]: b", "? {a: b}\n: c", "? - a\n: b"] {
-        assert!(syntax(text, Format::Yaml).ends_with("a key must be text"), "{text}");
+        assert!(
+            syntax(text, StrategyFormat::Yaml).ends_with("a key must be text"),
+            "{text}"
+        );
     }
-    assert!(refusal("'1': a", Format::Yaml).contains("- 1: unknown key"));
+    assert!(refusal("'1': a", StrategyFormat::Yaml).contains("- 1: unknown key"));
 }
 
 #[test]
 fn aliases_and_tags_are_refused() {
     let laughs = "a: &a [x, x, x, x, x, x, x, x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a]\nc: [*b, *b, *b, *b, *b]\n";
     assert_eq!(
-        syntax(laughs, Format::Yaml),
+        syntax(laughs, StrategyFormat::Yaml),
         "Failed to parse strategy YAML: line 2 column 8: aliases (*…) are not allowed; write the value again"
     );
     for text in [
@@ -108,11 +114,11 @@ fn aliases_and_tags_are_refused() {
         "? &a x\n: y\n*a : z\n",
     ] {
         assert!(
-            syntax(text, Format::Yaml).contains("aliases (*…) are not allowed"),
+            syntax(text, StrategyFormat::Yaml).contains("aliases (*…) are not allowed"),
             "{text}"
         );
     }
-    assert!(syntax("a: *nobody\n", Format::Yaml).starts_with("Failed to parse strategy YAML: line 1 column 4"));
+    assert!(syntax("a: *nobody\n", StrategyFormat::Yaml).starts_with("Failed to parse strategy YAML: line 1 column 4"));
     for text in [
         "a: !!str 1",
         "a: !x {}",
@@ -123,7 +129,7 @@ fn aliases_and_tags_are_refused() {
         "a: ! b",
     ] {
         assert!(
-            syntax(text, Format::Yaml).contains("tags (!…) are not allowed"),
+            syntax(text, StrategyFormat::Yaml).contains("tags (!…) are not allowed"),
             "{text}"
         );
     }
@@ -133,12 +139,12 @@ fn aliases_and_tags_are_refused() {
 fn a_file_is_one_document() {
     for text in ["a: b\n---\nc: d\n", "a: b\n...\n---\n", "--- a\n--- b\n"] {
         assert!(
-            syntax(text, Format::Yaml).ends_with("a strategy is one document; remove what follows"),
+            syntax(text, StrategyFormat::Yaml).ends_with("a strategy is one document; remove what follows"),
             "{text}"
         );
     }
-    assert!(syntax("{} {}", Format::Json).contains("trailing characters"));
-    assert!(syntax("{} /* a */ {}", Format::Jsonc).contains("trailing characters"));
+    assert!(syntax("{} {}", StrategyFormat::Json).contains("trailing characters"));
+    assert!(syntax("{} /* a */ {}", StrategyFormat::Jsonc).contains("trailing characters"));
 }
 
 #[test]
@@ -170,10 +176,10 @@ fn nesting_has_a_limit_in_every_format() {
         }
     }
     for bomb in ["- ", "? ", "a: ", "{a: ", "[ "] {
-        syntax(&bomb.repeat(MAX_BYTES / bomb.len()), Format::Yaml);
+        syntax(&bomb.repeat(MAX_BYTES / bomb.len()), StrategyFormat::Yaml);
     }
     let indented: String = (0..1000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
-    assert!(syntax(&indented, Format::Yaml).ends_with("nested deeper than 32 levels"));
+    assert!(syntax(&indented, StrategyFormat::Yaml).ends_with("nested deeper than 32 levels"));
 }
 
 #[test]
@@ -204,13 +210,13 @@ fn many(agents: usize, steps: usize) -> String {
 
 #[test]
 fn agents_and_steps_have_a_largest_number() {
-    assert!(read(&many(200, 2000), Format::Json).is_ok());
+    assert!(read(&many(200, 2000), StrategyFormat::Json).is_ok());
     assert_eq!(
-        refusal(&many(201, 1), Format::Json),
+        refusal(&many(201, 1), StrategyFormat::Json),
         "Strategy validation failed:\n  - agents: must be at most 200 agents"
     );
     assert_eq!(
-        refusal(&many(1, 2001), Format::Json),
+        refusal(&many(1, 2001), StrategyFormat::Json),
         "Strategy validation failed:\n  - flow.steps: a strategy has at most 2000 steps in all"
     );
     // In all: flows inside flows count with their own steps.
@@ -220,18 +226,24 @@ fn agents_and_steps_have_a_largest_number() {
                "flow": {"name": "F", "type": "sequential", "steps": flows}})
         .to_string()
     };
-    assert!(read(&outer(vec![inner.clone(); 2]), Format::Json).is_ok());
-    assert!(refusal(&outer(vec![inner; 3]), Format::Json).contains("flow.steps.2.steps: a strategy has at most 2000"));
+    assert!(read(&outer(vec![inner.clone(); 2]), StrategyFormat::Json).is_ok());
+    assert!(
+        refusal(&outer(vec![inner; 3]), StrategyFormat::Json)
+            .contains("flow.steps.2.steps: a strategy has at most 2000")
+    );
 }
 
 #[test]
 fn tabs_do_not_indent_yaml() {
-    let sentence = syntax("agents:\n\ta:\n\t\ttype: echo\n", Format::Yaml);
+    let sentence = syntax("agents:\n\ta:\n\t\ttype: echo\n", StrategyFormat::Yaml);
     assert!(
         sentence.starts_with("Failed to parse strategy YAML: line 2 "),
         "{sentence}"
     );
-    let missing = refusal("name: S\t# a tab before a comment is white space\n", Format::Yaml);
+    let missing = refusal(
+        "name: S\t# a tab before a comment is white space\n",
+        StrategyFormat::Yaml,
+    );
     assert!(missing.contains("- version: is missing"), "{missing}");
 }
 
@@ -240,7 +252,7 @@ fn yaml_means_what_its_core_schema_says() {
     let why = |value: &str| {
         let error = refusal(
             &format!("name: {value}\nversion: '1'\nagents: {{}}\nflow: 0\n"),
-            Format::Yaml,
+            StrategyFormat::Yaml,
         );
         error
             .lines()
@@ -291,13 +303,13 @@ fn yaml_means_what_its_core_schema_says() {
     }
     for text in [".inf", "-.INF", "+.Inf", ".nan", ".NaN"] {
         assert!(
-            syntax(&format!("a: {text}"), Format::Yaml).contains("is no number here; put it in quotes"),
+            syntax(&format!("a: {text}"), StrategyFormat::Yaml).contains("is no number here; put it in quotes"),
             "{text}"
         );
     }
     for text in ["1e999", "0xfffffffffffffffff", "0o7777777777777777777777777"] {
         assert!(
-            syntax(&format!("a: {text}"), Format::Yaml).contains("is too large a number"),
+            syntax(&format!("a: {text}"), StrategyFormat::Yaml).contains("is too large a number"),
             "{text}"
         );
     }
@@ -311,5 +323,5 @@ fn the_null_character_is_refused_in_every_format() {
             "{format:?}"
         );
     }
-    syntax("name: a\0b", Format::Yaml);
+    syntax("name: a\0b", StrategyFormat::Yaml);
 }

@@ -1,12 +1,14 @@
 //! What a client says: every type with everything that can be wrong with it.
 
-use countersign_protocol::runs::{ClientMessage, Decision, Mode, Received, Refused, UpdatePolicy, is_run_id, read};
+use countersign_protocol::runs::{
+    ClientMessage, Decision, PolicyMode, Received, RefusedMessage, UpdatePolicy, is_run_id, read,
+};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::examples::{MAY_BE_EMPTY, REQUIRED, full, owned};
 
-pub fn said(value: &Value) -> Result<Received, Refused> {
+pub fn said(value: &Value) -> Result<Received, RefusedMessage> {
     read(value.to_string().as_bytes())
 }
 
@@ -123,7 +125,7 @@ fn what_is_left_out_has_its_default() {
         ClientMessage::UpdatePolicy(UpdatePolicy {
             run_id: owned("r"),
             tool: None,
-            mode: Mode::Read,
+            mode: PolicyMode::Read,
             allow: Vec::new(),
             deny: Vec::new(),
             default: None

@@ -1,8 +1,8 @@
 //! Strategies that are fine: the same in every format, with the defaults of the wire.
 
 use countersign_protocol::runs::strategy::{
-    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, Format, LlmAgent, Match, ModelOptions, PromptTemplate, Step,
-    Strategy, StrategyError, UserAgent, read,
+    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
+    StrategyError, StrategyFormat, UserAgent, read,
 };
 use serde_json::{Value, json};
 
@@ -220,16 +220,20 @@ fn expected() -> Strategy {
 
 #[test]
 fn every_format_gives_the_same_strategy() {
-    assert_eq!(read(JSON, Format::Json).unwrap(), expected());
-    assert_eq!(read(&jsonc(), Format::Jsonc).unwrap(), expected());
-    assert_eq!(read(YAML, Format::Yaml).unwrap(), expected());
-    assert_eq!(read(JSON, Format::Jsonc).unwrap(), expected(), "JSON is JSONC");
-    assert_eq!(read(JSON, Format::Yaml).unwrap(), expected(), "JSON is YAML");
+    assert_eq!(read(JSON, StrategyFormat::Json).unwrap(), expected());
+    assert_eq!(read(&jsonc(), StrategyFormat::Jsonc).unwrap(), expected());
+    assert_eq!(read(YAML, StrategyFormat::Yaml).unwrap(), expected());
+    assert_eq!(read(JSON, StrategyFormat::Jsonc).unwrap(), expected(), "JSON is JSONC");
+    assert_eq!(read(JSON, StrategyFormat::Yaml).unwrap(), expected(), "JSON is YAML");
 }
 
 #[test]
 fn agents_and_the_flow_keep_the_order_of_the_file() {
-    for (text, format) in [(JSON, Format::Json), (&jsonc(), Format::Jsonc), (YAML, Format::Yaml)] {
+    for (text, format) in [
+        (JSON, StrategyFormat::Json),
+        (&jsonc(), StrategyFormat::Jsonc),
+        (YAML, StrategyFormat::Yaml),
+    ] {
         let strategy = read(text, format).unwrap();
         assert_eq!(strategy.agent_names(), ["writer", "user", "echo", "shout", "count"]);
         let tree = strategy.flow_tree.to_string();
@@ -249,12 +253,22 @@ fn agents_and_the_flow_keep_the_order_of_the_file() {
 
 #[test]
 fn byte_order_marks_and_line_ends_of_other_systems_change_nothing() {
-    for (text, format) in [(JSON, Format::Json), (&jsonc(), Format::Jsonc), (YAML, Format::Yaml)] {
+    for (text, format) in [
+        (JSON, StrategyFormat::Json),
+        (&jsonc(), StrategyFormat::Jsonc),
+        (YAML, StrategyFormat::Yaml),
+    ] {
         let windows = format!("\u{feff}{}", text.replace('\n', "\r\n"));
         assert_eq!(read(&windows, format).unwrap(), expected(), "{format:?}");
     }
-    assert_eq!(read(&JSON.replace("  ", "\t"), Format::Json).unwrap(), expected());
-    assert_eq!(read(&jsonc().replace("  ", "\t"), Format::Jsonc).unwrap(), expected());
+    assert_eq!(
+        read(&JSON.replace("  ", "\t"), StrategyFormat::Json).unwrap(),
+        expected()
+    );
+    assert_eq!(
+        read(&jsonc().replace("  ", "\t"), StrategyFormat::Jsonc).unwrap(),
+        expected()
+    );
 }
 
 #[test]
@@ -265,7 +279,7 @@ fn a_strategy_is_kept_and_read_back() {
 
 fn small(agents: &Value, flow: &Value) -> Result<Strategy, StrategyError> {
     let file = json!({"name": "S", "version": "1", "agents": agents, "flow": flow});
-    read(&file.to_string(), Format::Json)
+    read(&file.to_string(), StrategyFormat::Json)
 }
 
 #[test]

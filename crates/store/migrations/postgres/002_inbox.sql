@@ -1,6 +1,6 @@
--- The same tables as SQLite's, under the same number; what differs is said in 001, except for the search.
+-- The same tables as in SQLite, under the same number; see 001 for the differences, except for the search.
 
--- An argon2id hash in its own notation; NULL: signs in another way.
+-- An argon2id hash in PHC format; NULL: the person signs in another way.
 ALTER TABLE person ADD COLUMN password TEXT;
 -- When the agent last called.
 ALTER TABLE agent ADD COLUMN seen_at BIGINT;
@@ -17,7 +17,7 @@ CREATE TABLE passkey (
 );
 CREATE INDEX passkey_person ON passkey (person);
 
--- The challenge between the two steps of a passkey.
+-- The challenge between the two steps of a passkey ceremony.
 CREATE TABLE ceremony (
     id TEXT COLLATE "C" PRIMARY KEY,
     person TEXT COLLATE "C",
@@ -26,7 +26,7 @@ CREATE TABLE ceremony (
 );
 CREATE INDEX ceremony_expiry ON ceremony (expires_at, id);
 
--- What a person put away: until an instant (set aside), or for good (NULL: archived).
+-- Snoozed messages of a person (until a time), or archived ones (NULL).
 CREATE TABLE shelf (
     person TEXT COLLATE "C" NOT NULL,
     seq BIGINT NOT NULL,
@@ -47,21 +47,21 @@ CREATE TABLE fetched (
     at BIGINT NOT NULL
 );
 
--- Lists of what is over are read by status, the latest first. This takes the place of the index by instant alone, so a
--- message still costs one entry.
+-- Lists of terminal messages are read by status, latest first. This index replaces the one by time alone, so a message
+-- still costs one index entry.
 DROP INDEX message_resolved;
 CREATE INDEX message_ended ON message (status, resolved_at, seq) WHERE resolved_at IS NOT NULL;
 
--- The words of a message; none of a sensitive one. They come folded and apart, so no text search configuration is asked,
--- which might split them in another way than SQLite does.
+-- The words of a message; none of a sensitive one. They arrive normalized and separated, so no text search
+-- configuration is involved, which might split them differently from SQLite.
 CREATE TABLE message_search (
     seq BIGINT PRIMARY KEY,
     words TSVECTOR NOT NULL
 );
 CREATE INDEX message_search_words ON message_search USING gin (words);
 
--- How far the search has come. One row. Messages up to settled are all in it. Those up to high will be, once every
--- transaction below the horizon has ended: until then one of them may still commit a message with a lower seq.
+-- The checkpoint of the search index, one row. Messages up to settled are all indexed. Those up to high will be, once
+-- every transaction below the horizon has ended: until then one of them may still commit a message with a lower seq.
 CREATE TABLE search_mark (
     settled BIGINT NOT NULL,
     high BIGINT NOT NULL,

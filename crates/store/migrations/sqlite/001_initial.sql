@@ -14,7 +14,7 @@ CREATE TABLE person (
     created_at BIGINT NOT NULL
 );
 
--- A secret that proves who is calling, stored as its SHA-256. kind: agent, person, signin (one-time link).
+-- A credential, stored as its SHA-256. kind: agent, person, signin (one-time link).
 CREATE TABLE credential (
     hash BLOB PRIMARY KEY,
     kind TEXT NOT NULL,
@@ -25,7 +25,7 @@ CREATE TABLE credential (
 );
 CREATE INDEX credential_subject ON credential (kind, subject);
 
--- Keys that sign what the hub pushes to an agent; the one that never retires is the current one.
+-- Keys that sign the hub's pushes to an agent; the key without a retirement time is the current one.
 CREATE TABLE signing_key (
     agent_id TEXT NOT NULL,
     key TEXT NOT NULL,
@@ -87,7 +87,7 @@ CREATE INDEX message_open ON message (rank, seq) WHERE status = 'open';
 CREATE INDEX message_expiry ON message (expires_at) WHERE status = 'open' AND expires_at IS NOT NULL;
 CREATE INDEX message_resolved ON message (resolved_at) WHERE resolved_at IS NOT NULL;
 
--- The long texts of a message, which never change. Apart from the row that does, so that resolving rewrites little.
+-- The long texts of a message, which never change. Stored apart from its row, so that resolving rewrites little.
 CREATE TABLE message_text (
     seq INTEGER PRIMARY KEY,
     -- What people see and decide on; NULL where it is read from wire.
@@ -96,13 +96,13 @@ CREATE TABLE message_text (
     wire TEXT NOT NULL
 );
 
--- In order of arrival like the trail: messages are resolved in any order, and a row in the middle costs a page of its own.
+-- Appended in order, like the audit trail: messages are resolved in any order, and a row in the middle costs a page.
 CREATE TABLE resolution (
     seq INTEGER PRIMARY KEY,
     body TEXT NOT NULL
 );
 
--- The obligation to bring a resolution to its agent; committed together with the resolution.
+-- The delivery of a resolution to its agent's callback; committed together with the resolution.
 CREATE TABLE delivery (
     message_id TEXT PRIMARY KEY,
     agent_id TEXT NOT NULL,
@@ -141,7 +141,7 @@ CREATE TRIGGER audit_never_changes BEFORE UPDATE ON audit BEGIN
     SELECT RAISE(ABORT, 'audit is append-only');
 END;
 
--- The last entry of whatever is not a message: an agent, a person, the hub.
+-- The last audit entry of a subject that is not a message: an agent, a person, the hub.
 CREATE TABLE audit_head (
     subject TEXT PRIMARY KEY,
     audit_seq BIGINT NOT NULL

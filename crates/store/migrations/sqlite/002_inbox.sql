@@ -1,6 +1,6 @@
--- What people need to decide in a browser: ways to sign in, what each put away, a search, and what became of an answer.
+-- For deciding in a browser: sign-in, snooze and archive, search, and fetch records.
 
--- An argon2id hash in its own notation; NULL: signs in another way.
+-- An argon2id hash in PHC format; NULL: the person signs in another way.
 ALTER TABLE person ADD COLUMN password TEXT;
 -- When the agent last called.
 ALTER TABLE agent ADD COLUMN seen_at BIGINT;
@@ -17,7 +17,7 @@ CREATE TABLE passkey (
 );
 CREATE INDEX passkey_person ON passkey (person);
 
--- The challenge between the two steps of a passkey.
+-- The challenge between the two steps of a passkey ceremony.
 CREATE TABLE ceremony (
     id TEXT PRIMARY KEY,
     person TEXT,
@@ -26,7 +26,7 @@ CREATE TABLE ceremony (
 );
 CREATE INDEX ceremony_expiry ON ceremony (expires_at, id);
 
--- What a person put away: until an instant (set aside), or for good (NULL: archived).
+-- Snoozed messages of a person (until a time), or archived ones (NULL).
 CREATE TABLE shelf (
     person TEXT NOT NULL,
     seq BIGINT NOT NULL,
@@ -47,13 +47,13 @@ CREATE TABLE fetched (
     at BIGINT NOT NULL
 );
 
--- Lists of what is over are read by status, the latest first. This takes the place of the index by instant alone, so a
--- message still costs one entry.
+-- Lists of terminal messages are read by status, latest first. This index replaces the one by time alone, so a message
+-- still costs one index entry.
 DROP INDEX message_resolved;
 CREATE INDEX message_ended ON message (status, resolved_at, seq) WHERE resolved_at IS NOT NULL;
 
--- The words of a message, under its seq; none of a sensitive one. They come folded and apart, so this tokenizer has
--- nothing left to do, and nobody asks where in the text they stand.
+-- The words of a message, under its seq; none of a sensitive one. They arrive normalized and separated, so the tokenizer
+-- has nothing left to do, and their positions are not needed.
 CREATE VIRTUAL TABLE message_search USING fts5 (
     words,
     content = '',
@@ -63,8 +63,8 @@ CREATE VIRTUAL TABLE message_search USING fts5 (
     tokenize = 'ascii'
 );
 
--- How far the search has come. One row. Messages up to settled are all in it; the rest is for databases with several
--- writers, where a lower seq may be committed later than a higher one.
+-- The checkpoint of the search index, one row. Messages up to settled are all indexed; the other columns are for
+-- databases with several writers, where a lower seq may be committed later than a higher one.
 CREATE TABLE search_mark (
     settled BIGINT NOT NULL,
     high BIGINT NOT NULL,

@@ -1,6 +1,6 @@
--- Agents in terminals: whose they are, what they asked, and the texts and files that people give them.
+-- Terminal agents: their person, their cues, and the texts and files that people give them.
 
--- An agent that joined from a terminal. A name is given once: the row outlives the agent, so nobody else gets it.
+-- An agent that joined from a terminal. A name is used once: the row outlives the agent, so no other agent gets it.
 CREATE TABLE terminal (
     agent_id TEXT PRIMARY KEY,
     -- Empty once the person, or the agent, has been removed: nobody's name is.
@@ -20,7 +20,7 @@ CREATE TABLE cue (
 );
 CREATE INDEX cue_envelope ON cue (agent_id, envelope, seq);
 
--- A text that waits for an agent's next cue. Its number is never given again, because people name it when they drop it.
+-- A type-ahead text that waits for an agent's next cue. Its number is never reused, because people refer to it.
 CREATE TABLE ahead (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     agent_id TEXT NOT NULL,

@@ -1,4 +1,4 @@
--- Runs of strategies: where each stands, what it told its subscribers, what its agents said, and what it asks people.
+-- Runs of strategies: their state, events, records of agent calls, and asks.
 
 CREATE TABLE run (
     -- It stands in the other tables instead of the longer id.
@@ -37,13 +37,13 @@ CREATE INDEX run_cwd ON run (cwd_sha256, started_at, seq);
 CREATE INDEX run_unfinished ON run (seq) WHERE status = 'running';
 CREATE INDEX run_ended ON run (completed_at, seq) WHERE completed_at IS NOT NULL;
 
--- The long text of a run: the strategy and how it was started. Apart from the row, which changes at every step.
+-- The long text of a run: the strategy and its input. Stored apart from the run row, which changes at every write.
 CREATE TABLE run_text (
     seq INTEGER PRIMARY KEY,
     body TEXT NOT NULL
 );
 
--- What subscribers were told, as they got it.
+-- Events as they were sent to followers.
 CREATE TABLE run_event (
     run_seq BIGINT NOT NULL,
     seq BIGINT NOT NULL,
@@ -63,7 +63,7 @@ CREATE TABLE run_record (
     PRIMARY KEY (run_seq, n)
 );
 
--- A message that a run waits for. Its body is empty once the run has gone on.
+-- A message that a run waits for. Its body is empty once the run has consumed the answer.
 CREATE TABLE run_ask (
     message_seq INTEGER PRIMARY KEY,
     run_seq BIGINT NOT NULL,

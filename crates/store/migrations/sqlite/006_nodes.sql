@@ -1,23 +1,23 @@
--- A hub process that works on this store. What it holds is its own until its lease has run out.
+-- A hub process on this store. It owns its claims and runs until its lease has expired and its row is removed.
 CREATE TABLE node (
     id TEXT PRIMARY KEY,
     started_at BIGINT NOT NULL,
     lease_until BIGINT NOT NULL
 );
 
--- Who has the attempt under way; NULL while nobody has. What was claimed before is nobody's any more, and so due again.
+-- The node with the attempt in flight, if any. Earlier claims have no node, so they are due again.
 ALTER TABLE delivery ADD COLUMN claimed_by TEXT;
 UPDATE delivery SET claimed_by = '' WHERE claimed = 1;
 ALTER TABLE delivery DROP COLUMN claimed;
 CREATE INDEX delivery_claimed ON delivery (claimed_by) WHERE claimed_by IS NOT NULL;
 
--- Whose task moves the run.
+-- The node that runs it.
 ALTER TABLE run ADD COLUMN node TEXT NOT NULL DEFAULT '';
--- What was stored last, so that storing the same twice is noticed.
+-- The id of the last write, for idempotency.
 ALTER TABLE run ADD COLUMN write_id TEXT NOT NULL DEFAULT '';
 CREATE INDEX run_of_node ON run (node) WHERE status = 'running';
 
--- What is said to a run that another node moves.
+-- Commands to a run that another node owns.
 CREATE TABLE run_mail (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     run_id TEXT NOT NULL,
@@ -26,7 +26,7 @@ CREATE TABLE run_mail (
 );
 CREATE INDEX run_mail_run ON run_mail (run_id, seq);
 
--- How much of a limit is used up: when all of it will be there again.
+-- Rate limits: when the full burst is available again.
 CREATE TABLE rate (
     key TEXT PRIMARY KEY,
     full_at BIGINT NOT NULL

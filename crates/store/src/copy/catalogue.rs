@@ -1,45 +1,47 @@
-//! From what a database says about itself to tables.
+//! Builds table descriptions from a database's own catalogue.
 
 use std::collections::BTreeMap;
 
-use super::left_out::is_left_out;
-use super::table::{Column, Kind, Table};
+use super::left_out::is_skipped;
+use super::table::{Column, ColumnKind, TableSchema};
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// One column, as the catalogues of both engines are asked for it.
-struct Entry {
+/// One column from the catalogue of either engine.
+struct CatalogueColumn {
     column: Column,
-    /// Its place in the primary key, from 1 on; 0 when it is not in it.
+    /// The position in the primary key, from 1; 0 for a column outside the key.
     in_key: i64,
 }
 
-/// Of rows with the name of a table, the name of a column, its type, and its place in the primary key. By name.
-pub fn tables(rows: Vec<Row>) -> Result<Vec<Table>, StoreError> {
-    let mut found: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+/// Each row holds a table name, a column name, its type and its position in the primary key. The result is sorted by
+/// name.
+pub fn tables(rows: Vec<Row>) -> Result<Vec<TableSchema>, StoreError> {
+    let mut found: BTreeMap<String, Vec<CatalogueColumn>> = BTreeMap::new();
     for mut row in rows {
         let table = row.text(0)?;
         let name = row.text(1)?;
         let word = row.text(2)?;
         let in_key = row.int(3)?;
-        if is_left_out(&table) {
+        if is_skipped(&table) {
             continue;
         }
-        let strange = || StoreError::Corrupt(format!("the column {name} of {table} is of the type {word}"));
+        let unsupported =
+            || StoreError::Corrupt(format!("the column {name} of {table} has the unsupported type {word}"));
         let column = Column {
-            kind: Kind::parse(&word).ok_or_else(strange)?,
+            kind: ColumnKind::parse(&word).ok_or_else(unsupported)?,
             name,
         };
-        found.entry(table).or_default().push(Entry { column, in_key });
+        found.entry(table).or_default().push(CatalogueColumn { column, in_key });
     }
     Ok(found.into_iter().map(|(name, entries)| table(name, entries)).collect())
 }
 
-fn table(name: String, mut entries: Vec<Entry>) -> Table {
+fn table(name: String, mut entries: Vec<CatalogueColumn>) -> TableSchema {
     entries.sort_by(|one, other| one.column.name.cmp(&other.column.name));
     let mut key: Vec<usize> = (0..entries.len()).filter(|place| entries[*place].in_key > 0).collect();
     key.sort_by_key(|place| entries[*place].in_key);
-    Table {
+    TableSchema {
         name,
         columns: entries.into_iter().map(|entry| entry.column).collect(),
         key,
@@ -57,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_by_name_and_the_key_in_its_own_order() {
+    fn columns_are_sorted_by_name_and_the_key_keeps_its_order() {
         let rows = vec![
             entry("shelf", "seq", "BIGINT", 1),
             entry("shelf", "until", "bigint", 0),
@@ -72,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_no_migration_of_ours_uses_is_refused() {
+    fn unsupported_column_type_is_refused() {
         assert!(matches!(
             tables(vec![entry("map", "place", "point", 0)]),
             Err(StoreError::Corrupt(_))

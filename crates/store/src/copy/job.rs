@@ -1,78 +1,78 @@
-//! One copy from start to end.
+//! One copy job from start to end.
 
 use super::error::CopyError;
-use super::mark::Mark;
-use super::place::Place;
+use super::mark::CopyMarker;
+use super::place::StoreLocation;
 use super::postgres::PostgresSide;
-use super::progress::{Progress, Stage};
-use super::reading::{check, sum_up};
-use super::report::{Compared, Report};
-use super::side::{Portion, Source, Target};
+use super::progress::{CopyProgress, CopyStage};
+use super::reading::{check_rows, checksum};
+use super::report::{CopyReport, TableComparison};
+use super::side::{BatchSize, CopySource, CopyTarget};
 use super::sqlite::SqliteSide;
-use super::sum::Sum;
-use super::table::{Table, difference, keyless};
+use super::sum::TableChecksum;
+use super::table::{TableSchema, difference, keyless};
 use crate::error::StoreError;
 use crate::migrations::SCHEMA_VERSION;
 
-/// Copies everything from one store to another, or goes on with a copy of the same that was cut off. Cut off at any
-/// moment, it leaves the source as it was and the target marked.
+/// Copies everything from one store to another, or resumes an interrupted copy of the same content. An interruption at
+/// any point leaves the source unchanged and the target marked.
 pub async fn copy(
-    from: &Place,
-    to: &Place,
-    portion: Portion,
-    tell: impl FnMut(Progress<'_>),
-) -> Result<Report, CopyError> {
+    from: &StoreLocation,
+    to: &StoreLocation,
+    batch_size: BatchSize,
+    on_progress: impl FnMut(CopyProgress<'_>),
+) -> Result<CopyReport, CopyError> {
     match from {
-        Place::File(file) if !file.is_file() => Err(CopyError::NoStore {
+        StoreLocation::File(file) if !file.is_file() => Err(CopyError::NoStore {
             place: from.to_string(),
         }),
-        Place::File(file) => {
-            let source = SqliteSide::open_source(file).map_err(|error| from.refused(error))?;
-            onwards(source, from, to, portion, tell).await
+        StoreLocation::File(file) => {
+            let source = SqliteSide::open_source(file).map_err(|error| from.store_error(error))?;
+            copy_from(source, from, to, batch_size, on_progress).await
         }
-        Place::Database(database) => {
+        StoreLocation::Database(database) => {
             let source = PostgresSide::connect(&database.config)
                 .await
-                .map_err(|error| from.refused(error))?;
-            onwards(source, from, to, portion, tell).await
+                .map_err(|error| from.store_error(error))?;
+            copy_from(source, from, to, batch_size, on_progress).await
         }
     }
 }
 
-/// The target is touched only when the source is known to be good.
-async fn onwards<S: Source>(
+/// Checks the source before it touches the target.
+async fn copy_from<S: CopySource>(
     mut source: S,
-    from: &Place,
-    to: &Place,
-    portion: Portion,
-    tell: impl FnMut(Progress<'_>),
-) -> Result<Report, CopyError> {
+    from: &StoreLocation,
+    to: &StoreLocation,
+    batch_size: BatchSize,
+    on_progress: impl FnMut(CopyProgress<'_>),
+) -> Result<CopyReport, CopyError> {
     check_source(&mut source, from).await?;
     match to {
-        Place::File(file) => {
-            let target = SqliteSide::open_target(file).map_err(|error| to.refused(error))?;
-            Job {
+        StoreLocation::File(file) => {
+            let target = SqliteSide::open_target(file).map_err(|error| to.store_error(error))?;
+            CopyJob {
                 source,
                 target,
                 from,
                 to,
-                portion,
-                tell,
+                batch_size,
+                on_progress,
             }
             .run()
             .await
         }
-        Place::Database(database) => {
+        StoreLocation::Database(database) => {
             let target = PostgresSide::connect(&database.config)
                 .await
-                .map_err(|error| to.refused(error))?;
-            Job {
+                .map_err(|error| to.store_error(error))?;
+            CopyJob {
                 source,
                 target,
                 from,
                 to,
-                portion,
-                tell,
+                batch_size,
+                on_progress,
             }
             .run()
             .await
@@ -80,17 +80,17 @@ async fn onwards<S: Source>(
     }
 }
 
-async fn check_source<S: Source>(source: &mut S, from: &Place) -> Result<(), CopyError> {
+async fn check_source<S: CopySource>(source: &mut S, from: &StoreLocation) -> Result<(), CopyError> {
     let place = from.to_string();
     let known = SCHEMA_VERSION;
-    match source.version().await.map_err(|error| from.refused(error))? {
+    match source.version().await.map_err(|error| from.store_error(error))? {
         None => return Err(CopyError::NoStore { place }),
-        Some(found) if found > known => return Err(from.refused(StoreError::NewerSchema { found, known })),
+        Some(found) if found > known => return Err(from.store_error(StoreError::NewerSchema { found, known })),
         Some(found) if found < known => return Err(CopyError::OlderSchema { place, found, known }),
         Some(_) => {}
     }
-    if let Some(mark) = source.mark().await.map_err(|error| from.refused(error))? {
-        return Err(CopyError::HalfCopiedSource {
+    if let Some(mark) = source.marker().await.map_err(|error| from.store_error(error))? {
+        return Err(CopyError::UnfinishedSource {
             place,
             of: mark.source_name,
         });
@@ -98,18 +98,18 @@ async fn check_source<S: Source>(source: &mut S, from: &Place) -> Result<(), Cop
     refuse_hubs(source, from).await
 }
 
-async fn refuse_hubs<S: Source>(side: &mut S, place: &Place) -> Result<(), CopyError> {
-    match side.hubs_at_work().await.map_err(|error| place.refused(error))? {
+async fn refuse_hubs<S: CopySource>(side: &mut S, place: &StoreLocation) -> Result<(), CopyError> {
+    match side.running_hubs().await.map_err(|error| place.store_error(error))? {
         None => Ok(()),
-        Some(sign) => Err(CopyError::HubAtWork {
+        Some(sign) => Err(CopyError::HubRunning {
             place: place.to_string(),
             sign,
         }),
     }
 }
 
-impl Place {
-    pub(super) fn refused(&self, error: StoreError) -> CopyError {
+impl StoreLocation {
+    pub(super) fn store_error(&self, error: StoreError) -> CopyError {
         CopyError::Store {
             place: self.to_string(),
             error,
@@ -117,67 +117,79 @@ impl Place {
     }
 }
 
-struct Job<'p, S, T, F> {
+struct CopyJob<'p, S, T, F> {
     source: S,
     target: T,
-    from: &'p Place,
-    to: &'p Place,
-    portion: Portion,
-    tell: F,
+    from: &'p StoreLocation,
+    to: &'p StoreLocation,
+    batch_size: BatchSize,
+    on_progress: F,
 }
 
-impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
-    async fn run(mut self) -> Result<Report, CopyError> {
-        let earlier = self.look_at_target().await?;
+impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T, F> {
+    async fn run(mut self) -> Result<CopyReport, CopyError> {
+        let earlier = self.check_target().await?;
         let tables = self.read_source().await?;
-        let numbers = self.source.numbers().await.map_err(|error| self.from.refused(error))?;
-        let mark = Mark::of(self.from.to_string(), &tables, &numbers).map_err(|error| self.from.refused(error))?;
+        let numbers = self
+            .source
+            .numbers()
+            .await
+            .map_err(|error| self.from.store_error(error))?;
+        let mark =
+            CopyMarker::of(self.from.to_string(), &tables, &numbers).map_err(|error| self.from.store_error(error))?;
         let resumed = self.prepare_target(earlier, &mark, &tables).await?;
         for (table, sum) in &tables {
-            self.carry(table, sum.rows).await?;
+            self.transfer(table, sum.rows).await?;
         }
         self.target
-            .go_on_after(&numbers)
+            .advance_sequences(&numbers)
             .await
-            .map_err(|error| self.to.refused(error))?;
-        let report = Report {
+            .map_err(|error| self.to.store_error(error))?;
+        let report = CopyReport {
             tables: self.compare(tables).await?,
             resumed,
         };
         if report.is_same() {
-            self.target.settle().await.map_err(|error| self.to.refused(error))?;
-            // Last of all: without it the copy is finished, whatever happens then.
             self.target
-                .remove_mark()
+                .optimize()
                 .await
-                .map_err(|error| self.to.refused(error))?;
+                .map_err(|error| self.to.store_error(error))?;
+            // Last: the copy counts as finished once the marker is gone.
+            self.target
+                .remove_marker()
+                .await
+                .map_err(|error| self.to.store_error(error))?;
         }
         Ok(report)
     }
 
-    /// Whether it can be copied to at all, before the source is read at length. Says which copy it holds already.
-    async fn look_at_target(&mut self) -> Result<Option<Mark>, CopyError> {
+    /// Checks the target before the source is read in full. Returns the marker of an unfinished copy, if there is one.
+    async fn check_target(&mut self) -> Result<Option<CopyMarker>, CopyError> {
         let place = self.to.to_string();
-        if !self.target.take().await.map_err(|error| self.to.refused(error))? {
-            return Err(CopyError::CopyUnderWay { place });
+        if !self.target.lock().await.map_err(|error| self.to.store_error(error))? {
+            return Err(CopyError::CopyInProgress { place });
         }
         refuse_hubs(&mut self.target, self.to).await?;
-        let found = self.target.version().await.map_err(|error| self.to.refused(error))?;
+        let found = self
+            .target
+            .version()
+            .await
+            .map_err(|error| self.to.store_error(error))?;
         if let Some(found) = found.filter(|found| *found > SCHEMA_VERSION) {
-            return Err(self.to.refused(StoreError::NewerSchema {
+            return Err(self.to.store_error(StoreError::NewerSchema {
                 found,
                 known: SCHEMA_VERSION,
             }));
         }
-        if let Some(mark) = self.target.mark().await.map_err(|error| self.to.refused(error))? {
+        if let Some(mark) = self.target.marker().await.map_err(|error| self.to.store_error(error))? {
             return Ok(Some(mark));
         }
-        for table in self.target.tables().await.map_err(|error| self.to.refused(error))? {
+        for table in self.target.tables().await.map_err(|error| self.to.store_error(error))? {
             if self
                 .target
                 .count(&table)
                 .await
-                .map_err(|error| self.to.refused(error))?
+                .map_err(|error| self.to.store_error(error))?
                 > 0
             {
                 return Err(CopyError::NotEmpty {
@@ -189,46 +201,50 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         Ok(None)
     }
 
-    async fn read_source(&mut self) -> Result<Vec<(Table, Sum)>, CopyError> {
-        let tables = self.source.tables().await.map_err(|error| self.from.refused(error))?;
+    async fn read_source(&mut self) -> Result<Vec<(TableSchema, TableChecksum)>, CopyError> {
+        let tables = self
+            .source
+            .tables()
+            .await
+            .map_err(|error| self.from.store_error(error))?;
         if let Some(difference) = keyless(&tables) {
             return Err(CopyError::Tables(difference));
         }
         self.source
-            .hold(&tables)
+            .lock_and_snapshot(&tables)
             .await
-            .map_err(|error| self.from.refused(error))?;
+            .map_err(|error| self.from.store_error(error))?;
         let mut summed = Vec::with_capacity(tables.len());
         for table in tables {
             let from = self.from;
-            let tell = &mut self.tell;
+            let on_progress = &mut self.on_progress;
             let each = |rows: &[_], count| {
-                tell(Progress {
-                    stage: Stage::Reading,
+                on_progress(CopyProgress {
+                    stage: CopyStage::Reading,
                     table: &table.name,
                     rows: count,
                     of: None,
                     is_done: false,
                 });
-                check(from, &table, rows, T::TAKES_NUL)
+                check_rows(from, &table, rows, T::ALLOWS_NUL)
             };
-            let sum = sum_up(&mut self.source, from, &table, self.portion, each).await?;
-            self.done(Stage::Reading, &table, sum.rows);
+            let sum = checksum(&mut self.source, from, &table, self.batch_size, each).await?;
+            self.done(CopyStage::Reading, &table, sum.rows);
             summed.push((table, sum));
         }
         Ok(summed)
     }
 
-    /// Says whether an earlier copy goes on.
+    /// Returns whether an earlier copy is resumed.
     async fn prepare_target(
         &mut self,
-        earlier: Option<Mark>,
-        mark: &Mark,
-        tables: &[(Table, Sum)],
+        earlier: Option<CopyMarker>,
+        mark: &CopyMarker,
+        tables: &[(TableSchema, TableChecksum)],
     ) -> Result<bool, CopyError> {
         if let Some(earlier) = earlier {
             if earlier.content != mark.content {
-                return Err(CopyError::AnotherCopy {
+                return Err(CopyError::OtherCopy {
                     place: self.to.to_string(),
                     of: earlier.source_name,
                 });
@@ -236,77 +252,84 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
             self.refuse_other_tables(tables).await?;
             return Ok(true);
         }
-        self.target.migrate().await.map_err(|error| self.to.refused(error))?;
+        self.target
+            .migrate()
+            .await
+            .map_err(|error| self.to.store_error(error))?;
         self.refuse_other_tables(tables).await?;
         self.target
-            .put_mark(mark)
+            .set_marker(mark)
             .await
-            .map_err(|error| self.to.refused(error))?;
-        // Again, for one that started while the source was read: from here on none can.
-        if let Err(refused) = refuse_hubs(&mut self.target, self.to).await {
+            .map_err(|error| self.to.store_error(error))?;
+        // Again, for a hub that started while the source was read: from here on none can start.
+        if let Err(error) = refuse_hubs(&mut self.target, self.to).await {
             self.target
-                .remove_mark()
+                .remove_marker()
                 .await
-                .map_err(|error| self.to.refused(error))?;
-            return Err(refused);
+                .map_err(|error| self.to.store_error(error))?;
+            return Err(error);
         }
         Ok(false)
     }
 
-    async fn refuse_other_tables(&mut self, tables: &[(Table, Sum)]) -> Result<(), CopyError> {
-        let wanted: Vec<Table> = tables.iter().map(|(table, _)| table.clone()).collect();
-        let found = self.target.tables().await.map_err(|error| self.to.refused(error))?;
+    async fn refuse_other_tables(&mut self, tables: &[(TableSchema, TableChecksum)]) -> Result<(), CopyError> {
+        let wanted: Vec<TableSchema> = tables.iter().map(|(table, _)| table.clone()).collect();
+        let found = self.target.tables().await.map_err(|error| self.to.store_error(error))?;
         difference(&wanted, &found).map_or(Ok(()), |difference| Err(CopyError::Tables(difference)))
     }
 
-    async fn carry(&mut self, table: &Table, of: u64) -> Result<(), CopyError> {
+    async fn transfer(&mut self, table: &TableSchema, of: u64) -> Result<(), CopyError> {
         let after = self
             .target
             .last_key(table)
             .await
-            .map_err(|error| self.to.refused(error))?;
-        let mut rows = self.target.count(table).await.map_err(|error| self.to.refused(error))?;
+            .map_err(|error| self.to.store_error(error))?;
+        let mut rows = self
+            .target
+            .count(table)
+            .await
+            .map_err(|error| self.to.store_error(error))?;
         self.source
             .start_reading(table, after)
             .await
-            .map_err(|error| self.from.refused(error))?;
+            .map_err(|error| self.from.store_error(error))?;
         loop {
             let next = self
                 .source
-                .next_rows(self.portion)
+                .next_rows(self.batch_size)
                 .await
-                .map_err(|error| self.from.refused(error))?;
+                .map_err(|error| self.from.store_error(error))?;
             if next.is_empty() {
-                self.done(Stage::Copying, table, of);
+                self.done(CopyStage::Copying, table, of);
                 return Ok(());
             }
             self.target
                 .insert(table, &next)
                 .await
-                .map_err(|error| self.to.refused(error))?;
+                .map_err(|error| self.to.store_error(error))?;
             rows += next.len() as u64;
-            let stage = Stage::Copying;
+            let stage = CopyStage::Copying;
             let table = &*table.name;
-            (self.tell)(Progress {
+            (self.on_progress)(CopyProgress {
                 stage,
                 table,
                 rows,
                 of: Some(of),
                 is_done: false,
             });
-            // Between two files nothing ever waits, and a caller that has given up would not get its turn.
+            // Between two SQLite files nothing ever awaits, and a cancelled caller would never be polled.
             tokio::task::yield_now().await;
         }
     }
 
-    async fn compare(&mut self, tables: Vec<(Table, Sum)>) -> Result<Vec<Compared>, CopyError> {
+    async fn compare(&mut self, tables: Vec<(TableSchema, TableChecksum)>) -> Result<Vec<TableComparison>, CopyError> {
         let mut compared = Vec::with_capacity(tables.len());
         for (table, source) in tables {
-            let tell = &mut self.tell;
+            let on_progress = &mut self.on_progress;
             let each = |_: &[_], rows| {
-                let stage = Stage::Checking;
+                let stage = CopyStage::Checking;
                 let of = Some(source.rows);
-                tell(Progress {
+                on_progress(CopyProgress {
                     stage,
                     table: &table.name,
                     rows,
@@ -315,9 +338,9 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
                 });
                 Ok(())
             };
-            let target = sum_up(&mut self.target, self.to, &table, self.portion, each).await?;
-            self.done(Stage::Checking, &table, source.rows);
-            compared.push(Compared {
+            let target = checksum(&mut self.target, self.to, &table, self.batch_size, each).await?;
+            self.done(CopyStage::Checking, &table, source.rows);
+            compared.push(TableComparison {
                 table: table.name,
                 source,
                 target,
@@ -326,8 +349,8 @@ impl<S: Source, T: Target, F: FnMut(Progress<'_>)> Job<'_, S, T, F> {
         Ok(compared)
     }
 
-    fn done(&mut self, stage: Stage, table: &Table, rows: u64) {
-        (self.tell)(Progress {
+    fn done(&mut self, stage: CopyStage, table: &TableSchema, rows: u64) {
+        (self.on_progress)(CopyProgress {
             stage,
             table: &table.name,
             rows,

@@ -1,23 +1,20 @@
-//! What a copy leaves behind, and why. Everything else is copied.
+//! The tables that a copy skips, each with its reason. Everything else is copied.
 
-pub const LEFT_OUT: [(&str, &str); 6] = [
+pub const SKIPPED_TABLES: [(&str, &str); 6] = [
     (
         "message_search",
-        "each engine has a search index of its own; the hub fills it anew",
+        "each engine has its own search index; the hub rebuilds it",
     ),
-    ("search_mark", "how far that index has come; it begins at nought"),
+    ("search_mark", "the progress of that index; it starts again from zero"),
     (
         "schema_version",
-        "the target has been brought to the same version by its own migrations",
+        "the target reaches the same version by its own migrations",
     ),
-    (
-        "node",
-        "which hubs are at work; on the new store they announce themselves",
-    ),
-    ("rate", "how much was asked lately; it is counted anew"),
-    (super::mark::TABLE, "the mark of a copy under way"),
+    ("node", "the running hubs; they register again on the new store"),
+    ("rate", "rate-limit counters; they start again"),
+    (super::mark::TABLE, "the marker of a copy in progress"),
 ];
 
-pub fn is_left_out(table: &str) -> bool {
-    LEFT_OUT.iter().any(|(name, _)| *name == table)
+pub fn is_skipped(table: &str) -> bool {
+    SKIPPED_TABLES.iter().any(|(name, _)| *name == table)
 }

@@ -1,4 +1,5 @@
-//! The mark of a copy under way: a table of its own in the target, so that no row of the store has to be told from it.
+//! The marker of a copy in progress: a separate table in the target, so that it cannot be confused with the store's
+//! rows.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use countersign_core::Digest;
@@ -6,9 +7,9 @@ use deadpool_postgres::Pool;
 use rusqlite::{Connection, OptionalExtension};
 use tokio_postgres::Client;
 
-use super::side::Numbers;
-use super::sum::{Sum, finished};
-use super::table::Table;
+use super::side::SequenceNumbers;
+use super::sum::{TableChecksum, finish_digest};
+use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::migrations::SCHEMA_VERSION;
 
@@ -16,20 +17,24 @@ pub const TABLE: &str = "copying";
 const READ: &str = "SELECT source_name, content FROM copying";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Mark {
-    /// For people.
+pub struct CopyMarker {
+    /// For error messages.
     pub source_name: String,
-    /// Of everything that is to be copied. A source that has changed since has another one, and a copy that went on would
-    /// put together what never was.
+    /// The digest of everything to be copied. It differs if the source has changed since: a resumed copy would then mix
+    /// two states.
     pub content: Digest,
 }
 
-impl Mark {
-    pub fn of(source_name: String, tables: &[(Table, Sum)], numbers: &Numbers) -> Result<Self, StoreError> {
+impl CopyMarker {
+    pub fn of(
+        source_name: String,
+        tables: &[(TableSchema, TableChecksum)],
+        numbers: &SequenceNumbers,
+    ) -> Result<Self, StoreError> {
         let mut context = Context::new(&SHA256);
         context.update(&SCHEMA_VERSION.to_be_bytes());
         for (_, sum) in tables {
-            // The digest covers the name of its table, and all of them are equally long.
+            // The digest covers the table's name, and all digests have the same length.
             context.update(&sum.rows.to_be_bytes());
             context.update(sum.digest.as_bytes());
         }
@@ -40,20 +45,20 @@ impl Mark {
         }
         Ok(Self {
             source_name,
-            content: finished(context)?,
+            content: finish_digest(context)?,
         })
     }
 
     fn from_row(source_name: String, content: &[u8]) -> Result<Self, StoreError> {
-        let strange = || StoreError::Corrupt("the mark of a copy has no digest".to_owned());
+        let invalid = || StoreError::Corrupt("the marker of a copy has no valid digest".to_owned());
         Ok(Self {
             source_name,
-            content: Digest::from_bytes(content).ok_or_else(strange)?,
+            content: Digest::from_bytes(content).ok_or_else(invalid)?,
         })
     }
 }
 
-pub fn of_file(connection: &Connection) -> Result<Option<Mark>, StoreError> {
+pub fn of_file(connection: &Connection) -> Result<Option<CopyMarker>, StoreError> {
     let known = "SELECT count(*) FROM sqlite_schema WHERE name = ?1";
     if connection.query_row(known, [TABLE], |row| row.get::<_, i64>(0))? == 0 {
         return Ok(None);
@@ -62,11 +67,11 @@ pub fn of_file(connection: &Connection) -> Result<Option<Mark>, StoreError> {
         .query_row(READ, [], |row| Ok((row.get(0)?, row.get::<_, Vec<u8>>(1)?)))
         .optional()?;
     found
-        .map(|(source_name, content)| Mark::from_row(source_name, &content))
+        .map(|(source_name, content)| CopyMarker::from_row(source_name, &content))
         .transpose()
 }
 
-pub async fn of_database(client: &Client) -> Result<Option<Mark>, StoreError> {
+pub async fn of_database(client: &Client) -> Result<Option<CopyMarker>, StoreError> {
     let known = client
         .query_one("SELECT to_regclass($1) IS NOT NULL", &[&TABLE])
         .await?;
@@ -75,23 +80,24 @@ pub async fn of_database(client: &Client) -> Result<Option<Mark>, StoreError> {
     }
     let found = client.query_opt(READ, &[]).await?;
     found
-        .map(|row| Mark::from_row(row.try_get(0)?, row.try_get(1)?))
+        .map(|row| CopyMarker::from_row(row.try_get(0)?, row.try_get(1)?))
         .transpose()
 }
 
-/// Before anything is done to it: not even a migration is for a hub to run there.
-pub fn refuse_half_copied_file(connection: &Connection) -> Result<(), StoreError> {
+/// Runs before anything else: a hub must not even migrate an unfinished copy.
+pub fn refuse_unfinished_file(connection: &Connection) -> Result<(), StoreError> {
     refuse(of_file(connection)?)
 }
 
-/// A hub is connected before it looks, and a copy looks for hubs after it has set its mark: one of them sees the other.
-pub async fn refuse_half_copied_database(pool: &Pool) -> Result<(), StoreError> {
+/// A hub connects before it checks, and a copy looks for hubs after it has set its marker: one of the two sees the
+/// other.
+pub async fn refuse_unfinished_database(pool: &Pool) -> Result<(), StoreError> {
     refuse(of_database(&*pool.get().await?).await?)
 }
 
-fn refuse(found: Option<Mark>) -> Result<(), StoreError> {
+fn refuse(found: Option<CopyMarker>) -> Result<(), StoreError> {
     found.map_or(Ok(()), |mark| {
-        Err(StoreError::HalfCopied {
+        Err(StoreError::UnfinishedCopy {
             source_name: mark.source_name,
         })
     })

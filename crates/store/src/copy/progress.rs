@@ -1,7 +1,7 @@
-/// How far a copy is; told after every portion, and when a table is done.
+/// The progress of a copy, reported after every batch and when a table is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Progress<'t> {
-    pub stage: Stage,
+pub struct CopyProgress<'t> {
+    pub stage: CopyStage,
     pub table: &'t str,
     pub rows: u64,
     /// Known once the source has been read.
@@ -10,7 +10,7 @@ pub struct Progress<'t> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Stage {
+pub enum CopyStage {
     Reading,
     Copying,
     Checking,

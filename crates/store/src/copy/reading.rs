@@ -1,29 +1,32 @@
-//! Reading a table from its first row to its last.
+//! Reads a table from its first row to its last.
 
 use super::error::CopyError;
-use super::place::Place;
-use super::side::{Portion, Source};
-use super::sum::{Sum, Summing};
-use super::table::Table;
+use super::place::StoreLocation;
+use super::side::{BatchSize, CopySource};
+use super::sum::{TableChecksum, TableHasher};
+use super::table::TableSchema;
 use crate::exec::{Row, Value};
 
-/// `each` sees every portion, and how many rows there were up to its end.
-pub async fn sum_up<S: Source>(
+/// `each` gets every batch, and the number of rows up to its end.
+pub async fn checksum<S: CopySource>(
     side: &mut S,
-    place: &Place,
-    table: &Table,
-    portion: Portion,
+    place: &StoreLocation,
+    table: &TableSchema,
+    batch_size: BatchSize,
     mut each: impl FnMut(&[Row], u64) -> Result<(), CopyError>,
-) -> Result<Sum, CopyError> {
-    let mut summing = Summing::of(table);
+) -> Result<TableChecksum, CopyError> {
+    let mut summing = TableHasher::of(table);
     let mut count = 0;
     side.start_reading(table, None)
         .await
-        .map_err(|error| place.refused(error))?;
+        .map_err(|error| place.store_error(error))?;
     loop {
-        let rows = side.next_rows(portion).await.map_err(|error| place.refused(error))?;
+        let rows = side
+            .next_rows(batch_size)
+            .await
+            .map_err(|error| place.store_error(error))?;
         if rows.is_empty() {
-            return summing.end().map_err(|error| place.refused(error));
+            return summing.end().map_err(|error| place.store_error(error));
         }
         rows.iter().for_each(|row| summing.add(row));
         count += rows.len() as u64;
@@ -31,12 +34,14 @@ pub async fn sum_up<S: Source>(
     }
 }
 
-/// SQLite keeps what it is given, whatever the column was declared as. The hub never gives it anything else; a hand may.
-pub fn check(place: &Place, table: &Table, rows: &[Row], takes_nul: bool) -> Result<(), CopyError> {
-    let found = rows.iter().find_map(|row| Some((row, fault(table, row, takes_nul)?)));
+/// SQLite stores any value in any column. The hub never writes a wrong type, but a manual edit may.
+pub fn check_rows(place: &StoreLocation, table: &TableSchema, rows: &[Row], allows_nul: bool) -> Result<(), CopyError> {
+    let found = rows
+        .iter()
+        .find_map(|row| Some((row, find_fault(table, row, allows_nul)?)));
     found.map_or(Ok(()), |(row, what)| {
-        let (place, table, key) = (place.to_string(), &table.name, table.key_in_words(row));
-        Err(CopyError::Unfit {
+        let (place, table, key) = (place.to_string(), &table.name, table.describe_key(row));
+        Err(CopyError::InvalidRow {
             place,
             table: table.clone(),
             key,
@@ -45,13 +50,13 @@ pub fn check(place: &Place, table: &Table, rows: &[Row], takes_nul: bool) -> Res
     })
 }
 
-fn fault(table: &Table, row: &Row, takes_nul: bool) -> Option<String> {
+fn find_fault(table: &TableSchema, row: &Row, allows_nul: bool) -> Option<String> {
     for (column, value) in table.columns.iter().zip(&row.0) {
         let name = &column.name;
         if !column.kind.fits(value) {
-            return Some(format!("what stands in {name} is not of the kind of its column"));
+            return Some(format!("the value in {name} does not have the type of its column"));
         }
-        if !takes_nul && matches!(value, Value::Text(text) if text.contains('\0')) {
+        if !allows_nul && matches!(value, Value::Text(text) if text.contains('\0')) {
             return Some(format!(
                 "the text in {name} has a NUL character, which PostgreSQL cannot store"
             ));

@@ -1,24 +1,24 @@
-use super::sum::Sum;
+use super::sum::TableChecksum;
 
-/// What the two sides came to, read one after the other.
+/// The result of a copy: the checksums of source and target, table by table.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
-    pub tables: Vec<Compared>,
-    /// An earlier copy was taken up.
+pub struct CopyReport {
+    pub tables: Vec<TableComparison>,
+    /// Whether an earlier copy was resumed.
     pub resumed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Compared {
+pub struct TableComparison {
     pub table: String,
-    pub source: Sum,
-    pub target: Sum,
+    pub source: TableChecksum,
+    pub target: TableChecksum,
 }
 
-impl Report {
-    /// If not, the target keeps its mark, and no hub opens it.
+impl CopyReport {
+    /// If false, the target keeps its marker, and no hub opens it.
     pub fn is_same(&self) -> bool {
-        self.tables.iter().all(Compared::is_same)
+        self.tables.iter().all(TableComparison::is_same)
     }
 
     pub fn rows(&self) -> u64 {
@@ -26,7 +26,7 @@ impl Report {
     }
 }
 
-impl Compared {
+impl TableComparison {
     pub fn is_same(&self) -> bool {
         self.source == self.target
     }

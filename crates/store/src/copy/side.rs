@@ -1,20 +1,20 @@
-//! What a copy asks of a database, as the one it reads from and as the one it writes to.
+//! The operations a copy needs from the database it reads from and from the one it writes to.
 
 use std::collections::BTreeMap;
 
-use super::mark::Mark;
-use super::table::Table;
+use super::mark::CopyMarker;
+use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// How much is read or written at once: so many rows, or the one with which they reach so many bytes.
+/// The size of one batch: full at this many rows, or with the row that reaches this many bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct Portion {
+pub struct BatchSize {
     pub rows: usize,
     pub bytes: usize,
 }
 
-impl Default for Portion {
+impl Default for BatchSize {
     fn default() -> Self {
         Self {
             rows: 10_000,
@@ -23,48 +23,48 @@ impl Default for Portion {
     }
 }
 
-impl Portion {
+impl BatchSize {
     pub fn is_reached(self, rows: usize, bytes: usize) -> bool {
         rows >= self.rows || bytes >= self.bytes
     }
 }
 
-/// The highest number that was ever given to a row, by table, where the database remembers it beyond the row.
-pub type Numbers = BTreeMap<String, i64>;
+/// The highest `seq` ever assigned, by table, for tables whose database remembers it after the row is deleted.
+pub type SequenceNumbers = BTreeMap<String, i64>;
 
-pub trait Source {
-    /// Whether U+0000 can stand in a text.
-    const TAKES_NUL: bool;
+pub trait CopySource {
+    /// Whether a text may contain U+0000.
+    const ALLOWS_NUL: bool;
 
-    /// What shows that there are any, in words.
-    async fn hubs_at_work(&mut self) -> Result<Option<String>, StoreError>;
-    /// Of the schema; nothing where there is none.
+    /// A description of the running hubs, if there are any.
+    async fn running_hubs(&mut self) -> Result<Option<String>, StoreError>;
+    /// The schema version; `None` without a schema.
     async fn version(&mut self) -> Result<Option<i64>, StoreError>;
-    async fn mark(&mut self) -> Result<Option<Mark>, StoreError>;
-    /// What is to be copied, by name.
-    async fn tables(&mut self) -> Result<Vec<Table>, StoreError>;
-    /// From here on everything is read as it is at this moment, and nobody changes it.
-    async fn hold(&mut self, tables: &[Table]) -> Result<(), StoreError>;
-    async fn numbers(&mut self) -> Result<Numbers, StoreError>;
-    /// All rows of a table in the order of its key.
-    async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError>;
-    /// None when there are no more.
-    async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError>;
+    async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError>;
+    /// The tables to copy, sorted by name.
+    async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError>;
+    /// From here on reads see one snapshot, and no other connection can change the tables.
+    async fn lock_and_snapshot(&mut self, tables: &[TableSchema]) -> Result<(), StoreError>;
+    async fn numbers(&mut self) -> Result<SequenceNumbers, StoreError>;
+    /// Starts reading the rows of a table in key order.
+    async fn start_reading(&mut self, table: &TableSchema, after: Option<Row>) -> Result<(), StoreError>;
+    /// Empty at the end of the table.
+    async fn next_rows(&mut self, batch_size: BatchSize) -> Result<Vec<Row>, StoreError>;
 }
 
-pub trait Target: Source {
-    /// Keeps other copies out for as long as this one goes on; false if one is there already.
-    async fn take(&mut self) -> Result<bool, StoreError>;
-    async fn count(&mut self, table: &Table) -> Result<u64, StoreError>;
+pub trait CopyTarget: CopySource {
+    /// Locks out other copies while this one runs; false if another one holds the lock.
+    async fn lock(&mut self) -> Result<bool, StoreError>;
+    async fn count(&mut self, table: &TableSchema) -> Result<u64, StoreError>;
     async fn migrate(&mut self) -> Result<(), StoreError>;
-    /// Together with what is left out being as in a new store.
-    async fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError>;
-    async fn remove_mark(&mut self) -> Result<(), StoreError>;
-    async fn last_key(&mut self, table: &Table) -> Result<Option<Row>, StoreError>;
-    /// In one transaction.
-    async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError>;
-    /// No number is given to a row that another row has, or had.
-    async fn go_on_after(&mut self, numbers: &Numbers) -> Result<(), StoreError>;
-    /// What a database does better now than when a hub works on it.
-    async fn settle(&mut self) -> Result<(), StoreError>;
+    /// Sets the marker, and resets the skipped tables to their initial state.
+    async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError>;
+    async fn remove_marker(&mut self) -> Result<(), StoreError>;
+    async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError>;
+    /// Inserts the rows in one transaction.
+    async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError>;
+    /// Advances the sequences, so that no `seq` is ever assigned twice.
+    async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError>;
+    /// Maintenance that is better done now than on a running hub.
+    async fn optimize(&mut self) -> Result<(), StoreError>;
 }

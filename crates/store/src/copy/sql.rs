@@ -1,25 +1,25 @@
-//! Statements, made of what the catalogue says. The names in them come from there and are quoted all the same.
+//! SQL statements built from the catalogue. The names are quoted although they come from the catalogue.
 
-use super::table::{Column, Kind, Table};
+use super::table::{Column, ColumnKind, TableSchema};
 
-/// In what the two engines differ.
-pub struct Dialect {
+/// The differences between the two engines.
+pub struct CopyDialect {
     parameter: char,
-    /// Text in the order of its bytes, whatever the database was made with.
-    by_bytes: &'static str,
+    /// Sorts text by its bytes, regardless of the database's collation.
+    collation: &'static str,
 }
 
-pub const SQLITE: Dialect = Dialect {
+pub const SQLITE: CopyDialect = CopyDialect {
     parameter: '?',
-    by_bytes: "",
+    collation: "",
 };
-pub const POSTGRES: Dialect = Dialect {
+pub const POSTGRES: CopyDialect = CopyDialect {
     parameter: '$',
-    by_bytes: " COLLATE \"C\"",
+    collation: " COLLATE \"C\"",
 };
 
-impl Dialect {
-    pub fn select_all(&self, table: &Table) -> String {
+impl CopyDialect {
+    pub fn select_all(&self, table: &TableSchema) -> String {
         format!(
             "SELECT {} FROM {} ORDER BY {}",
             columns(table),
@@ -28,8 +28,8 @@ impl Dialect {
         )
     }
 
-    /// What comes after the key in the parameters.
-    pub fn select_rest(&self, table: &Table) -> String {
+    /// Selects the rows after the key given as parameters.
+    pub fn select_rest(&self, table: &TableSchema) -> String {
         let all = columns(table);
         let name = quoted(&table.name);
         let key = self.key(table).join(", ");
@@ -37,8 +37,8 @@ impl Dialect {
         format!("SELECT {all} FROM {name} WHERE ({key}) > ({after}) ORDER BY {key}")
     }
 
-    pub fn last_key(&self, table: &Table) -> String {
-        let key = listed(table.key_columns());
+    pub fn last_key(&self, table: &TableSchema) -> String {
+        let key = column_list(table.key_columns());
         let order: Vec<String> = self.key(table).into_iter().map(|column| column + " DESC").collect();
         format!(
             "SELECT {key} FROM {} ORDER BY {} LIMIT 1",
@@ -47,7 +47,7 @@ impl Dialect {
         )
     }
 
-    pub fn insert(&self, table: &Table) -> String {
+    pub fn insert(&self, table: &TableSchema) -> String {
         let values = self.parameters(table.columns.len());
         format!(
             "INSERT INTO {} ({}) VALUES ({values})",
@@ -56,10 +56,10 @@ impl Dialect {
         )
     }
 
-    fn key(&self, table: &Table) -> Vec<String> {
+    fn key(&self, table: &TableSchema) -> Vec<String> {
         let ordered = |column: &Column| match column.kind {
-            Kind::Text => quoted(&column.name) + self.by_bytes,
-            Kind::Int | Kind::Bytes => quoted(&column.name),
+            ColumnKind::Text => quoted(&column.name) + self.collation,
+            ColumnKind::Int | ColumnKind::Bytes => quoted(&column.name),
         };
         table.key_columns().map(ordered).collect()
     }
@@ -70,15 +70,15 @@ impl Dialect {
     }
 }
 
-pub fn count(table: &Table) -> String {
+pub fn count(table: &TableSchema) -> String {
     format!("SELECT count(*) FROM {}", quoted(&table.name))
 }
 
-pub fn columns(table: &Table) -> String {
-    listed(table.columns.iter())
+pub fn columns(table: &TableSchema) -> String {
+    column_list(table.columns.iter())
 }
 
-fn listed<'t>(columns: impl Iterator<Item = &'t Column>) -> String {
+fn column_list<'t>(columns: impl Iterator<Item = &'t Column>) -> String {
     columns
         .map(|column| quoted(&column.name))
         .collect::<Vec<_>>()
@@ -93,17 +93,17 @@ pub fn quoted(name: &str) -> String {
 mod tests {
     use super::*;
 
-    fn shelf() -> Table {
+    fn shelf() -> TableSchema {
         let column = |name: &str, kind| Column {
             name: name.to_owned(),
             kind,
         };
         let columns = vec![
-            column("person", Kind::Text),
-            column("seq", Kind::Int),
-            column("until", Kind::Int),
+            column("person", ColumnKind::Text),
+            column("seq", ColumnKind::Int),
+            column("until", ColumnKind::Int),
         ];
-        Table {
+        TableSchema {
             name: "shelf".to_owned(),
             columns,
             key: vec![0, 1],
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_in_the_order_of_the_key_and_text_by_its_bytes() {
+    fn rows_are_in_key_order_with_text_sorted_by_bytes() {
         assert_eq!(
             SQLITE.select_rest(&shelf()),
             r#"SELECT "person", "seq", "until" FROM "shelf" WHERE ("person", "seq") > (?1, ?2) ORDER BY "person", "seq""#
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_cannot_end_its_quotes() {
+    fn quotes_in_names_are_escaped() {
         assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
     }
 }

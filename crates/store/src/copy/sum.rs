@@ -1,27 +1,27 @@
-//! What a table comes to: how many rows, and a hash over all of them.
+//! The checksum of a table: the number of rows, and a hash over all of them.
 
 use aws_lc_rs::digest::{Context, SHA256};
 use countersign_core::Digest;
 
-use super::table::Table;
+use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::{Row, Value};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sum {
+pub struct TableChecksum {
     pub rows: u64,
     pub digest: Digest,
 }
 
-/// Takes rows in the order of their keys. Whatever could be mistaken for something else is told apart: every value says
-/// of which kind it is, and how long, so that no two different tables are written as the same bytes.
-pub struct Summing {
+/// Hashes rows in key order. The encoding is unambiguous: every value is prefixed with its type, and text and bytes
+/// with their length, so two different tables never hash the same input.
+pub struct TableHasher {
     context: Context,
     rows: u64,
 }
 
-impl Summing {
-    pub fn of(table: &Table) -> Self {
+impl TableHasher {
+    pub fn of(table: &TableSchema) -> Self {
         let mut summing = Self {
             context: Context::new(&SHA256),
             rows: 0,
@@ -60,41 +60,41 @@ impl Summing {
         self.context.update(bytes);
     }
 
-    pub fn end(self) -> Result<Sum, StoreError> {
-        Ok(Sum {
+    pub fn end(self) -> Result<TableChecksum, StoreError> {
+        Ok(TableChecksum {
             rows: self.rows,
-            digest: finished(self.context)?,
+            digest: finish_digest(self.context)?,
         })
     }
 }
 
-pub fn finished(context: Context) -> Result<Digest, StoreError> {
-    let short = || StoreError::Corrupt("a SHA-256 that is not 32 bytes long".to_owned());
+pub fn finish_digest(context: Context) -> Result<Digest, StoreError> {
+    let short = || StoreError::Corrupt("a SHA-256 digest is not 32 bytes long".to_owned());
     Digest::from_bytes(context.finish().as_ref()).ok_or_else(short)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::table::{Column, Kind};
+    use super::super::table::{Column, ColumnKind};
     use super::*;
 
-    fn sum(rows: &[&[Value]]) -> Sum {
+    fn sum(rows: &[&[Value]]) -> TableChecksum {
         let column = |name: &str| Column {
             name: name.to_owned(),
-            kind: Kind::Text,
+            kind: ColumnKind::Text,
         };
-        let table = Table {
+        let table = TableSchema {
             name: "t".to_owned(),
             columns: vec![column("a"), column("b")],
             key: vec![0],
         };
-        let mut summing = Summing::of(&table);
+        let mut summing = TableHasher::of(&table);
         rows.iter().for_each(|row| summing.add(&Row(row.to_vec())));
         summing.end().unwrap()
     }
 
     #[test]
-    fn whatever_differs_has_another_sum() {
+    fn different_tables_have_different_checksums() {
         let text = |text: &str| Value::Text(text.to_owned());
         let tables: [&[&[Value]]; 9] = [
             &[],

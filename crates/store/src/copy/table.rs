@@ -1,4 +1,4 @@
-//! Tables as both engines have them.
+//! Table descriptions that are comparable between the engines.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,28 +6,28 @@ use std::fmt;
 use crate::exec::{Row, Value};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
+pub struct TableSchema {
     pub name: String,
-    /// By name: a column that a migration added stands in another place than one that was there from the start.
+    /// Sorted by name: the position of a column depends on the migration that added it.
     pub columns: Vec<Column>,
-    /// The places of the primary key's columns, in its order.
+    /// The indexes of the primary key's columns, in key order.
     pub key: Vec<usize>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ColumnKind,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnKind {
     Int,
     Text,
     Bytes,
 }
 
-impl Kind {
+impl ColumnKind {
     pub fn parse(word: &str) -> Option<Self> {
         match word.to_ascii_lowercase().as_str() {
             "bigint" | "integer" => Some(Self::Int),
@@ -47,7 +47,7 @@ impl Kind {
     }
 }
 
-impl Table {
+impl TableSchema {
     pub fn key_columns(&self) -> impl Iterator<Item = &Column> {
         self.key.iter().map(|place| &self.columns[*place])
     }
@@ -56,17 +56,17 @@ impl Table {
         Row(self.key.iter().map(|place| row.0[*place].clone()).collect())
     }
 
-    /// Which row it is, for people.
-    pub fn key_in_words(&self, row: &Row) -> String {
+    /// The row's key, for error messages.
+    pub fn describe_key(&self, row: &Row) -> String {
         let parts = self
             .key
             .iter()
-            .map(|place| format!("{} {}", self.columns[*place].name, in_words(&row.0[*place])));
+            .map(|place| format!("{} {}", self.columns[*place].name, describe_value(&row.0[*place])));
         parts.collect::<Vec<_>>().join(", ")
     }
 }
 
-fn in_words(value: &Value) -> String {
+fn describe_value(value: &Value) -> String {
     match value {
         Value::Null => "NULL".to_owned(),
         Value::Int(number) => number.to_string(),
@@ -75,13 +75,13 @@ fn in_words(value: &Value) -> String {
     }
 }
 
-/// The first thing in which two lists of tables are not the same.
+/// The first difference between two lists of tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Difference {
     OnlyInSource(String),
     OnlyInTarget(String),
     Columns(String),
-    /// Nothing says in which order its rows stand.
+    /// Without a primary key the rows have no defined order.
     NoKey(String),
 }
 
@@ -96,8 +96,8 @@ impl fmt::Display for Difference {
     }
 }
 
-pub fn difference(source: &[Table], target: &[Table]) -> Option<Difference> {
-    let names = |tables: &[Table]| tables.iter().map(|table| table.name.clone()).collect::<BTreeSet<_>>();
+pub fn difference(source: &[TableSchema], target: &[TableSchema]) -> Option<Difference> {
+    let names = |tables: &[TableSchema]| tables.iter().map(|table| table.name.clone()).collect::<BTreeSet<_>>();
     let left = names(source);
     let right = names(target);
     if let Some(table) = left.difference(&right).next() {
@@ -112,7 +112,7 @@ pub fn difference(source: &[Table], target: &[Table]) -> Option<Difference> {
         .or_else(|| keyless(source))
 }
 
-pub fn keyless(tables: &[Table]) -> Option<Difference> {
+pub fn keyless(tables: &[TableSchema]) -> Option<Difference> {
     tables
         .iter()
         .find(|table| table.key.is_empty())
@@ -125,12 +125,12 @@ mod tests {
 
     use super::*;
 
-    fn table(name: &str, columns: &[&str], key: &[usize]) -> Table {
+    fn table(name: &str, columns: &[&str], key: &[usize]) -> TableSchema {
         let column = |name: &&str| Column {
             name: (*name).to_owned(),
-            kind: Kind::Int,
+            kind: ColumnKind::Int,
         };
-        Table {
+        TableSchema {
             name: name.to_owned(),
             columns: columns.iter().map(column).collect(),
             key: key.to_vec(),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_not_the_same_is_named() {
+    fn first_difference_is_named() {
         let a = table("a", &["x", "y"], &[0]);
         let b = table("b", &["x"], &[0]);
         let both = [a.clone(), b.clone()];
@@ -160,10 +160,10 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_named_by_its_key() {
+    fn row_is_described_by_its_key() {
         let table = table("shelf", &["person", "seq", "until"], &[1, 0]);
         let row = Row(vec![Value::Text("ann\n".to_owned()), Value::Int(7), Value::Null]);
-        assert_eq!(table.key_in_words(&row), r#"seq 7, person "ann\n""#);
+        assert_eq!(table.describe_key(&row), r#"seq 7, person "ann\n""#);
         assert_eq!(
             table.key_of(&row),
             Row(vec![Value::Int(7), Value::Text("ann\n".to_owned())])

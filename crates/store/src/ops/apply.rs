@@ -1,52 +1,60 @@
-//! load → decide → write: the only way a message changes.
+//! load → decide → write: the only code path that changes a message.
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{FileNote, Message, Resolution, State};
 use countersign_core::{Command, Digest, Rejection, Verdict, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::places::{self, Places};
+use super::places::{self, ReleasedSlots};
 use super::{audit, rows, terminal};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param, Step};
-use crate::model::{Application, Applied, Proposal, Pulled};
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param};
+use crate::model::{AgentView, ApplyOutcome, ResolveRequest, ResolvedMessage};
 
-pub struct Apply(pub Proposal);
+pub struct Apply(pub ResolveRequest);
 
 impl Op for Apply {
-    type Out = Application;
-    const MODE: Mode = Mode::Write;
+    type Out = ApplyOutcome;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Application, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<ApplyOutcome, StoreError> {
         apply(x, &self.0, now).await
     }
 }
 
-/// All three steps, in the transaction of the caller.
-pub(super) async fn apply<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestamp) -> Result<Application, StoreError> {
-    match decided(x, proposal, now).await? {
-        Decided::No(refusal) => Ok(refusal),
-        Decided::Yes(loaded, resolution) => {
+/// All three steps, in the caller's transaction.
+pub(super) async fn apply<X: Exec>(
+    x: &mut X,
+    proposal: &ResolveRequest,
+    now: Timestamp,
+) -> Result<ApplyOutcome, StoreError> {
+    match load_and_decide(x, proposal, now).await? {
+        LoadedDecision::Refused(refusal) => Ok(refusal),
+        LoadedDecision::Accepted(loaded, resolution) => {
             write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
-            Ok(Application::Resolved(Box::new(loaded.applied(resolution))))
+            Ok(ApplyOutcome::Resolved(Box::new(loaded.into_resolved(resolution))))
         }
     }
 }
 
-pub(super) enum Decided {
-    No(Application),
-    Yes(Box<LoadedMessage>, Resolution),
+pub(super) enum LoadedDecision {
+    Refused(ApplyOutcome),
+    Accepted(Box<LoadedMessage>, Resolution),
 }
 
-/// The first two of the three steps; nothing is written yet.
-pub(super) async fn decided<X: Exec>(x: &mut X, proposal: &Proposal, now: Timestamp) -> Result<Decided, StoreError> {
+/// Loads and decides; nothing is written yet.
+pub(super) async fn load_and_decide<X: Exec>(
+    x: &mut X,
+    proposal: &ResolveRequest,
+    now: Timestamp,
+) -> Result<LoadedDecision, StoreError> {
     let loaded = match load(x, &proposal.message_id).await? {
-        Loaded::Nothing => return Ok(Decided::No(Application::NotFound)),
-        Loaded::Purged => return Ok(Decided::No(Application::Gone)),
+        Loaded::Nothing => return Ok(LoadedDecision::Refused(ApplyOutcome::NotFound)),
+        Loaded::Purged => return Ok(LoadedDecision::Refused(ApplyOutcome::Purged)),
         Loaded::Message(loaded) => loaded,
     };
-    let decided = check_files(notes(&proposal.command), &proposal.files).and_then(|()| {
+    let decided = check_files(file_notes(&proposal.command), &proposal.files).and_then(|()| {
         decide(
             &loaded.message,
             proposal.command.clone(),
@@ -55,24 +63,24 @@ pub(super) async fn decided<X: Exec>(x: &mut X, proposal: &Proposal, now: Timest
         )
     });
     Ok(match decided {
-        Ok(resolution) => Decided::Yes(loaded, resolution),
-        Err(rejection) => Decided::No(Application::Rejected(rejection)),
+        Ok(resolution) => LoadedDecision::Accepted(loaded, resolution),
+        Err(rejection) => LoadedDecision::Refused(ApplyOutcome::Rejected(rejection)),
     })
 }
 
-/// The third, for one of many in a transaction: its place is given back with those of the others.
+/// Writes one of many resolutions in a transaction; its quota slot is released together with the others.
 pub(super) async fn write_one_of_many<X: Exec>(
     x: &mut X,
     loaded: LoadedMessage,
     resolution: Resolution,
-    places: &mut Places,
-) -> Result<Applied, StoreError> {
-    record(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
-    places.add(&loaded.message);
-    Ok(loaded.applied(resolution))
+    slots: &mut ReleasedSlots,
+) -> Result<ResolvedMessage, StoreError> {
+    write_resolution(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
+    slots.add(&loaded.message);
+    Ok(loaded.into_resolved(resolution))
 }
 
-fn notes(command: &Command) -> &[FileNote] {
+fn file_notes(command: &Command) -> &[FileNote] {
     match command {
         Command::Resolve {
             verdict: Verdict::AnsweredWith { files, .. },
@@ -82,15 +90,15 @@ fn notes(command: &Command) -> &[FileNote] {
     }
 }
 
-/// Whether the bytes are those of the notes.
-pub(super) fn check_files(notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
+/// Checks that the file bodies match the notes in number and size.
+pub(super) fn check_files(file_notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
     let fit = |(note, body): (&FileNote, &Vec<u8>)| usize::try_from(note.size) == Ok(body.len());
-    if notes.len() == bodies.len() && notes.iter().zip(bodies).all(fit) {
+    if file_notes.len() == bodies.len() && file_notes.iter().zip(bodies).all(fit) {
         return Ok(());
     }
     Err(Rejection::field(
         "files",
-        "send the bytes of every file that is named, and of no other",
+        "send the bytes of exactly the files that are named",
     ))
 }
 
@@ -99,13 +107,13 @@ pub(super) struct LoadedMessage {
     message: Message,
     content_sha256: Digest,
     audit_seq: i64,
-    /// Of an open message only; nothing else changes.
+    /// Only set while the message is open; no other message changes.
     audit_hash: Option<Digest>,
     wire: String,
 }
 
 impl LoadedMessage {
-    fn applied(self, resolution: Resolution) -> Applied {
+    fn into_resolved(self, resolution: Resolution) -> ResolvedMessage {
         let Message {
             id,
             received_at,
@@ -116,7 +124,7 @@ impl LoadedMessage {
             rev,
             state: _,
         } = self.message;
-        let pulled = Pulled {
+        let pulled = AgentView {
             id,
             agent_id: content.agent.id,
             rev: rev + 1,
@@ -126,7 +134,7 @@ impl LoadedMessage {
             source,
             wire: self.wire,
         };
-        Applied {
+        ResolvedMessage {
             resolution,
             pulled,
             push_host: callback.map(|callback| callback.host),
@@ -148,7 +156,7 @@ pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, S
     if row.opt_int(rows::MESSAGE + 3)?.is_some() {
         return Ok(Loaded::Purged);
     }
-    let content_sha256 = rows::decided_text(&row)?;
+    let content_sha256 = rows::content_digest(&row)?;
     let (message, wire) = rows::message_and_wire(&mut row)?;
     Ok(Loaded::Message(Box::new(LoadedMessage {
         seq: row.int(rows::MESSAGE)?,
@@ -160,7 +168,8 @@ pub(super) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, S
     })))
 }
 
-/// The resolution with its files, its audit entry of `at`, the changed row and the delivery obligation, and its place is free.
+/// Writes the resolution with its files, the audit entry at `at`, the message row and the delivery, and releases the
+/// slot.
 pub(super) async fn write<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
@@ -169,25 +178,26 @@ pub(super) async fn write<X: Exec>(
     at: Timestamp,
 ) -> Result<(), StoreError> {
     let release = [(&loaded.message.content.agent.id).into(), 1.into()];
-    // After the message: whoever takes both takes them in this order.
-    let release = Step {
+    // After the message row: the lock order is message, then agent.
+    let release = BatchStatement {
         sql: places::RELEASE,
         params: &release,
         into: None,
     };
-    let released = record(x, loaded, resolution, files, at, Some(release)).await?;
-    places::give_back_rest(x, &loaded.message, released > 0).await
+    let released = write_resolution(x, loaded, resolution, files, at, Some(release)).await?;
+    places::release_rest(x, &loaded.message, released > 0).await
 }
 
-/// All that is written, and right behind the changed row what `then` says. The change is guarded by the revision that was
-/// read; should another one be found, somebody was first, and the transaction is undone as a whole. Says what `then` changed.
-async fn record<X: Exec>(
+/// Writes everything, with the statement `then` right behind the message row. The update is guarded by the revision
+/// that was read; if that has changed, the whole transaction is rolled back. Returns the number of rows that `then`
+/// changed.
+async fn write_resolution<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
     resolution: &Resolution,
     files: &[Vec<u8>],
     at: Timestamp,
-    then: Option<Step<'_>>,
+    then: Option<BatchStatement<'_>>,
 ) -> Result<i64, StoreError> {
     const TABLE: &str = "resolution";
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
@@ -195,7 +205,7 @@ async fn record<X: Exec>(
          audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
     let message = &loaded.message;
     let text = serde_json::to_string(resolution)?;
-    let entry = Entry {
+    let entry = AuditRecord {
         subject: message.id.to_string(),
         at,
         actor: resolution.actor.to_string(),
@@ -208,44 +218,44 @@ async fn record<X: Exec>(
     let update = [
         resolution.outcome.as_str().into(),
         resolution.resolved_at.into(),
-        Param::SeqIn(TABLE),
-        Param::SeqIn(audit::TABLE),
+        Param::InsertedSeq(TABLE),
+        Param::InsertedSeq(audit::TABLE),
         loaded.seq.into(),
         message.rev.into(),
     ];
     let body = [(&text).into()];
-    let append = audit::appending(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
+    let append = audit::append_params(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
     let written = [
-        Step {
+        BatchStatement {
             sql: INSERT,
             params: &body,
             into: Some(TABLE),
         },
-        Step {
+        BatchStatement {
             sql: audit::APPEND,
             params: &append,
             into: Some(audit::TABLE),
         },
-        Step {
+        BatchStatement {
             sql: UPDATE,
             params: &update,
             into: None,
         },
     ];
     let steps: Vec<_> = written.into_iter().chain(then).collect();
-    let done = x.together(&steps).await?;
+    let done = x.batch(&steps).await?;
     if done.get(2).is_none_or(|updated| *updated == 0) {
-        return Err(StoreError::Raced);
+        return Err(StoreError::Conflict);
     }
-    // An answer that came too late left its files behind with it.
+    // The resolution of a late answer is an expiry, which has no files.
     if !resolution.files.is_empty() {
-        terminal::keep(x, loaded.seq, files).await?;
+        terminal::store_files(x, loaded.seq, files).await?;
     }
-    oblige(x, message, resolution.resolved_at).await?;
+    enqueue_delivery(x, message, resolution.resolved_at).await?;
     Ok(done.get(3).copied().unwrap_or(0))
 }
 
-async fn oblige<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {
+async fn enqueue_delivery<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at) \
          VALUES (?1, ?2, ?3, 'pending', 0, ?4, ?4)";
     let Some(callback) = &message.callback else {

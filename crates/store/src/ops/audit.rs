@@ -1,19 +1,20 @@
-//! Appending to the trail and reading it.
+//! Appends to the audit trail and reads it.
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::{Actor, Digest};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{AccessMode, Exec, Op, Param};
 use crate::model::AuditRow;
 
 pub const TABLE: &str = "audit";
 pub const APPEND: &str = "INSERT INTO audit (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash) \
      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
 
-/// What `APPEND` takes. `hash` is the entry's own; the caller has it already, because an open message keeps it too.
-pub fn appending<'a>(n: i64, prev_seq: Option<i64>, entry: &'a Entry, hash: &'a Digest) -> [Param<'a>; 9] {
+/// The parameters of `APPEND`. `hash` is the entry's own; the caller has it already, because an open message stores it
+/// too.
+pub fn append_params<'a>(n: i64, prev_seq: Option<i64>, entry: &'a AuditRecord, hash: &'a Digest) -> [Param<'a>; 9] {
     [
         (&entry.subject).into(),
         n.into(),
@@ -27,7 +28,7 @@ pub fn appending<'a>(n: i64, prev_seq: Option<i64>, entry: &'a Entry, hash: &'a 
     ]
 }
 
-/// What an operator did to an agent, a person or the hub.
+/// Appends an operation on an agent, a person or the hub.
 pub async fn append_operation<X: Exec>(
     x: &mut X,
     subject: &str,
@@ -43,7 +44,7 @@ pub async fn append_operation<X: Exec>(
         Some(mut row) => (Some(row.int(0)?), row.int(1)? + 1, Some(row.digest(2)?)),
         None => (None, 1, None),
     };
-    let entry = Entry {
+    let entry = AuditRecord {
         subject: subject.to_owned(),
         at: now,
         actor: actor.to_owned(),
@@ -52,18 +53,20 @@ pub async fn append_operation<X: Exec>(
         resolution_sha256: None,
         prev_hash,
     };
-    let seq = x.insert(APPEND, &appending(n, prev_seq, &entry, &entry.hash())).await?;
-    // Only from the entry that this one follows: two that followed the same one would part the chain.
+    let seq = x
+        .insert(APPEND, &append_params(n, prev_seq, &entry, &entry.hash()))
+        .await?;
+    // Guarded by the previous head: two entries with the same predecessor would fork the chain.
     match x
         .exec(MOVE_HEAD, &[subject.into(), seq.into(), prev_seq.into()])
         .await?
     {
-        0 => Err(StoreError::Raced),
+        0 => Err(StoreError::Conflict),
         _ => Ok(()),
     }
 }
 
-/// What was done to a person's account, or by its owner with it.
+/// Appends an operation on a person's account.
 pub async fn append_about_person<X: Exec>(
     x: &mut X,
     name: &str,
@@ -74,16 +77,16 @@ pub async fn append_about_person<X: Exec>(
     append_operation(x, Actor::human(name).as_str(), actor, event, now).await
 }
 
-/// The latest entries of one subject, in the order they were made.
+/// The latest entries of one subject, oldest first.
 pub struct Trail {
     pub subject: String,
 }
 
-const LONGEST_TRAIL: usize = 1000;
+const MAX_TRAIL_ENTRIES: usize = 1000;
 
 impl Op for Trail {
     type Out = Vec<AuditRow>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<AuditRow>, StoreError> {
         const HEAD: &str = "SELECT audit_seq FROM message WHERE id = ?1 \
@@ -93,11 +96,11 @@ impl Op for Trail {
         let head = x.row(HEAD, &[(&self.subject).into()]).await?;
         let mut next = head.map(|mut row| row.int(0)).transpose()?;
         let mut entries: Vec<AuditRow> = Vec::new();
-        while let Some(seq) = next.filter(|_| entries.len() < LONGEST_TRAIL) {
-            let lost = || StoreError::Corrupt(format!("the trail of {} has a gap", self.subject));
-            let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(lost)?;
+        while let Some(seq) = next.filter(|_| entries.len() < MAX_TRAIL_ENTRIES) {
+            let missing = || StoreError::Corrupt(format!("the audit trail of {} has a gap", self.subject));
+            let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(missing)?;
             next = row.opt_int(0)?;
-            let entry = Entry {
+            let entry = AuditRecord {
                 subject: self.subject.clone(),
                 at: row.instant(2)?,
                 actor: row.text(3)?,
@@ -108,7 +111,7 @@ impl Op for Trail {
             };
             let n = row.int(1)?;
             let hash = row.digest(7)?;
-            // The entry found before this one is the one that follows it.
+            // The trail is read backwards, so the last entry found follows this one.
             if let Some(later) = entries.last_mut() {
                 later.entry.prev_hash = Some(hash);
             }

@@ -1,22 +1,24 @@
-//! The challenge between the two steps of a passkey. Anybody may begin one, so they are few and live shortly.
+//! The challenge between the two steps of a passkey ceremony. Anonymous callers may begin one, so they are limited in
+//! number and lifetime.
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
-pub const MOST_CEREMONIES: i64 = 10_000;
-/// Of one person: nobody adds more passkeys at once.
-pub const MOST_OF_A_PERSON: i64 = 5;
+pub const MAX_CEREMONIES: i64 = 10_000;
+/// Per person; more at once is never needed.
+pub const MAX_CEREMONIES_PER_PERSON: i64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ceremony {
-    /// Nobody yet, when a passkey is to say who signs in.
+    /// `None` for a sign-in, where the passkey identifies the person.
     pub person: Option<String>,
     pub body: String,
 }
 
-/// Also drops what has expired, and what was to expire first where there are too many, in all or of this person.
+/// Begins a ceremony. Deletes expired ones, and the ones that expire soonest if the total or per-person limit is
+/// reached.
 pub struct BeginCeremony {
     pub id: String,
     pub person: Option<String>,
@@ -26,7 +28,7 @@ pub struct BeginCeremony {
 
 impl Op for BeginCeremony {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const FORGET: &str = "DELETE FROM ceremony WHERE expires_at < ?1";
@@ -34,7 +36,7 @@ impl Op for BeginCeremony {
              ORDER BY expires_at DESC, id DESC LIMIT 1 OFFSET ?1)";
         const INSERT: &str = "INSERT INTO ceremony (id, person, body, expires_at) VALUES (?1, ?2, ?3, ?4)";
         x.exec(FORGET, &[now.into()]).await?;
-        x.exec(MAKE_ROOM, &[(MOST_CEREMONIES - 1).into()]).await?;
+        x.exec(MAKE_ROOM, &[(MAX_CEREMONIES - 1).into()]).await?;
         let params = [
             (&self.id).into(),
             self.person.as_ref().into(),
@@ -51,19 +53,19 @@ impl Op for BeginCeremony {
 async fn make_room_for<X: Exec>(x: &mut X, person: &str) -> Result<(), StoreError> {
     const MAKE_ROOM: &str = "DELETE FROM ceremony WHERE person = ?1 AND (expires_at, id) <= (SELECT expires_at, id \
          FROM ceremony WHERE person = ?1 ORDER BY expires_at DESC, id DESC LIMIT 1 OFFSET ?2)";
-    x.exec(MAKE_ROOM, &[person.into(), (MOST_OF_A_PERSON - 1).into()])
+    x.exec(MAKE_ROOM, &[person.into(), (MAX_CEREMONIES_PER_PERSON - 1).into()])
         .await
         .map(drop)
 }
 
-/// Whether it could be taken now. Anybody may ask; the writer is for those who have begun one.
+/// Whether the ceremony exists and has not expired. A read, so that anonymous callers cannot load the writer.
 pub struct HasCeremony {
     pub id: String,
 }
 
 impl Op for HasCeremony {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SELECT: &str = "SELECT expires_at FROM ceremony WHERE id = ?1";
@@ -74,14 +76,14 @@ impl Op for HasCeremony {
     }
 }
 
-/// Gives it once, and not after it has expired.
+/// Takes the ceremony: it can be used once, and not after its expiry.
 pub struct TakeCeremony {
     pub id: String,
 }
 
 impl Op for TakeCeremony {
     type Out = Option<Ceremony>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Ceremony>, StoreError> {
         const TAKE: &str = "DELETE FROM ceremony WHERE id = ?1 RETURNING person, body, expires_at";

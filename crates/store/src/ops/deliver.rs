@@ -1,20 +1,20 @@
-//! The outbox: obligations claimed for an attempt, settled by its end.
+//! The outbox: deliveries are claimed for an attempt and settled with its result.
 
 use std::time::Duration;
 
 use countersign_core::State;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::message::Callback;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use super::{admin, pull, rows};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::{Claim, Delivery, Found, Parcel, Settlement, SignatureAlg};
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
 
-/// Takes due obligations of one host. A claim is a lease: if nobody settles it, it falls due again by itself, and sooner
-/// when the node that has it is gone. A node that others have removed takes nothing.
+/// Claims due deliveries of one host. A claim is a lease: unsettled, it becomes due again when the lease expires, or
+/// earlier if its node is removed. A removed node claims nothing.
 pub struct ClaimDue {
     pub node: String,
     pub host: String,
@@ -24,7 +24,7 @@ pub struct ClaimDue {
 
 impl Op for ClaimDue {
     type Out = Vec<Claim>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<Claim>, StoreError> {
         let until = now.plus(self.lease);
@@ -50,17 +50,17 @@ impl Op for ClaimDue {
     }
 }
 
-/// Gives back what a node has of a host and does not know of: it was not told what became of its claim. What it has under
-/// way is named.
-pub struct GiveBack {
+/// Releases a node's claims on a host that the node does not know of, because the outcome of its claim request was
+/// lost. The deliveries named in `in_flight` stay claimed.
+pub struct ReleaseClaims {
     pub node: String,
     pub host: String,
-    pub under_way: Vec<MessageId>,
+    pub in_flight: Vec<MessageId>,
 }
 
-impl Op for GiveBack {
+impl Op for ReleaseClaims {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const CLAIMED: &str = "SELECT message_id FROM delivery WHERE claimed_by = ?1 AND host = ?2 ORDER BY message_id";
@@ -68,7 +68,7 @@ impl Op for GiveBack {
             "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE message_id = ?1 AND claimed_by = ?3";
         for mut row in x.rows(CLAIMED, &[(&self.node).into(), (&self.host).into()]).await? {
             let id = rows::message_id(&mut row, 0)?;
-            if !self.under_way.contains(&id) {
+            if !self.in_flight.contains(&id) {
                 x.exec(RELEASE, &[id.as_str().into(), now.into(), (&self.node).into()])
                     .await?;
             }
@@ -77,7 +77,7 @@ impl Op for GiveBack {
     }
 }
 
-/// From one host with obligations to the next in the index: as long as there are hosts, not as there are obligations.
+/// A loose index scan over the hosts with pending deliveries: its cost grows with the hosts, not with the deliveries.
 macro_rules! hosts {
     ($which:literal) => {
         concat!(
@@ -89,12 +89,12 @@ macro_rules! hosts {
     };
 }
 
-/// Where something is to be brought, now or later.
+/// The hosts with pending deliveries, due or not.
 pub struct PendingHosts;
 
 impl Op for PendingHosts {
     type Out = Vec<String>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<String>, StoreError> {
         const SELECT: &str = hosts!("host IS NOT NULL");
@@ -106,12 +106,12 @@ impl Op for PendingHosts {
     }
 }
 
-/// Where something is to be brought now.
+/// The hosts with deliveries that are due.
 pub struct DueHosts;
 
 impl Op for DueHosts {
     type Out = Vec<String>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
         const SELECT: &str = hosts!(
@@ -131,7 +131,7 @@ pub struct NextDue {
 
 impl Op for NextDue {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const SELECT: &str =
@@ -143,14 +143,14 @@ impl Op for NextDue {
     }
 }
 
-pub struct LoadParcel(pub MessageId);
+pub struct LoadPushContext(pub MessageId);
 
-impl Op for LoadParcel {
-    type Out = Option<Parcel>;
-    const MODE: Mode = Mode::Read;
+impl Op for LoadPushContext {
+    type Out = Option<PushContext>;
+    const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Parcel>, StoreError> {
-        let Some(Found::Live(pulled)) = pull::pulled(x, &self.0).await? else {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<PushContext>, StoreError> {
+        let Some(Lookup::Present(pulled)) = pull::pulled(x, &self.0).await? else {
             return Ok(None);
         };
         let State::Resolved(resolution) = pulled.state.clone() else {
@@ -168,7 +168,7 @@ impl Op for LoadParcel {
             None => None,
         };
         let host_approved = admin::callbacks::is_approved(x, &pulled.agent_id, &callback.host).await?;
-        Ok(Some(Parcel {
+        Ok(Some(PushContext {
             pulled,
             resolution,
             callback,
@@ -196,8 +196,8 @@ async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Sign
     Ok(SignatureAlg::parse(&row.text(0)?))
 }
 
-/// Counts an attempt and says what becomes of the obligation. What was delivered was, whoever has the claim by now; whoever
-/// failed after losing the claim has nothing to say any more. Gives whether it counted.
+/// Records an attempt and its result. A success always counts, even after the claim was lost; a failure counts only
+/// while the claim is held. Returns whether it counted.
 #[derive(Clone)]
 pub struct Settle {
     pub claim: Claim,
@@ -206,16 +206,16 @@ pub struct Settle {
 
 impl Op for Settle {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SETTLE: &str = "UPDATE delivery SET track = ?1, attempts = attempts + 1, due_at = ?2, claimed_by = NULL, \
              delivered_at = ?3, last_error = ?4 WHERE message_id = ?5 AND track = 'pending' \
              AND (?1 = 'delivered' OR (claimed_by = ?6 AND due_at = ?7))";
         let (track, due_at, delivered_at, reason) = match &self.settlement {
-            Settlement::Delivered => (Track::Delivered, now, Some(now), None),
-            Settlement::Failed { reason } => (Track::Failed, now, None, Some(reason)),
-            Settlement::Retry { at, reason } => (Track::Pending, *at, None, Some(reason)),
+            Settlement::Delivered => (DeliveryState::Delivered, now, Some(now), None),
+            Settlement::Failed { reason } => (DeliveryState::Failed, now, None, Some(reason)),
+            Settlement::Retry { at, reason } => (DeliveryState::Pending, *at, None, Some(reason)),
         };
         let Claim {
             message_id,
@@ -236,22 +236,22 @@ impl Op for Settle {
     }
 }
 
-/// Of one track, or of all when none is named: then what failed comes first, because it waits for a person.
+/// The deliveries in one state, or in all; then failed ones come first, because they need a person.
 pub struct Deliveries {
-    pub track: Option<Track>,
+    pub track: Option<DeliveryState>,
     pub limit: i64,
 }
 
 impl Op for Deliveries {
     type Out = Vec<Delivery>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Delivery>, StoreError> {
         const SELECT: &str = "SELECT message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, \
              last_error FROM delivery WHERE track = ?1 ORDER BY created_at DESC LIMIT ?2";
         let tracks = match self.track {
             Some(track) => vec![track],
-            None => vec![Track::Failed, Track::Pending, Track::Delivered],
+            None => vec![DeliveryState::Failed, DeliveryState::Pending, DeliveryState::Delivered],
         };
         let mut found = Vec::new();
         for track in tracks {
@@ -264,8 +264,8 @@ impl Op for Deliveries {
     }
 }
 
-/// A person asked for another attempt. What was given up starts anew, with all of its attempts and its time; what waits
-/// for its next attempt is due at once. Says to which host, or that nothing is owed.
+/// Retries a delivery at a person's request. A failed one starts over with all its attempts; a pending one becomes due
+/// at once. Returns the host, or `None` if there is nothing left to deliver.
 pub struct RetryDelivery {
     pub message_id: MessageId,
     pub actor: String,
@@ -273,16 +273,16 @@ pub struct RetryDelivery {
 
 impl Op for RetryDelivery {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
-        const ANEW: &str = "UPDATE delivery SET track = 'pending', attempts = 0, created_at = ?1, due_at = ?1, \
+        const RESTART: &str = "UPDATE delivery SET track = 'pending', attempts = 0, created_at = ?1, due_at = ?1, \
              claimed_by = NULL, last_error = NULL WHERE message_id = ?2 AND track = 'failed' RETURNING host";
         const SOONER: &str = "UPDATE delivery SET due_at = ?1 WHERE message_id = ?2 AND track = 'pending' \
              AND claimed_by IS NULL AND due_at > ?1 RETURNING host";
         const PENDING: &str = "SELECT host FROM delivery WHERE message_id = ?1 AND track <> 'delivered'";
         let id = self.message_id.as_str();
-        for retry in [ANEW, SOONER] {
+        for retry in [RESTART, SOONER] {
             if let Some(mut row) = x.row(retry, &[now.into(), id.into()]).await? {
                 let subject = format!("delivery:{id}");
                 super::audit::append_operation(x, &subject, &self.actor, "delivery.retried", now).await?;

@@ -1,41 +1,41 @@
-//! The few texts that SQLite and PostgreSQL do not share, side by side.
+//! The few statements that differ between SQLite and PostgreSQL, side by side.
 //!
-//! Most are about the search: each engine has one of its own, and a message enters it after it was committed, in an order
-//! that only an engine with several writers has to think about. Others take what is due: with several writers, each passes
-//! over what another one is just taking. And some note something about a message, which must not be emptied meanwhile.
+//! Most belong to the search: each engine has its own index, and messages are indexed after their commit, in an order
+//! that matters only with several writers. Others claim due rows: with several writers each skips the rows that another
+//! one has locked. The rest add a note to a message and lock it against a concurrent purge.
 
 use super::rows;
-use super::search::Asked;
+use super::search::SearchTerm;
 
 pub struct Dialect {
-    /// Takes up to ?4 obligations of the host ?2 that are due at ?3, for the node ?5 if it is there, until ?1: message_id,
-    /// agent_id, attempts, created_at.
+    /// Claims up to ?4 deliveries of the host ?2 that are due at ?3, for the node ?5 if it exists, until ?1:
+    /// message_id, agent_id, attempts, created_at.
     pub claim_due: &'static str,
-    /// Open messages whose expiry was before ?1, longest ago first, at most ?2, held until the transaction ends: id.
+    /// Open messages that expired before ?1, oldest first, at most ?2, locked until the transaction ends: id.
     pub overdue: &'static str,
-    /// Notes at ?2 that the answer of the message ?1 was fetched, for the first time and only while the message is kept.
+    /// Records at ?2 that the answer of message ?1 was fetched, the first time only and only while the message is kept.
     pub note_fetched: &'static str,
-    /// For the person ?1 the message ?2, while it is open, until ?3.
-    pub set_aside: &'static str,
-    /// For the person ?1 the message ?2, once it is over and while it is kept.
+    /// Snoozes the message ?2 for the person ?1 until ?3, if it is open.
+    pub snooze: &'static str,
+    /// Archives the message ?2 for the person ?1, if it is resolved and not purged.
     pub archive: &'static str,
-    /// Which transaction is the oldest under way, and which is the next to begin.
-    pub traffic: &'static str,
-    /// Messages behind ?1 that are not in the search, at most ?2: seq, content, wire.
-    pub missing_in_search: &'static str,
-    /// The words ?2, apart by spaces, of the message ?1.
-    pub enter_into_search: &'static str,
-    pub leave_search: &'static str,
-    /// How it is asked for all of the words.
-    pub search_query: fn(&[Asked]) -> String,
-    /// Items that match ?1 before the place ?2, newest first, at most ?3.
-    pub found_by_search: &'static str,
-    /// Of the runs whose ids are in the JSON array ?1: run_id, segment, status, completed_at, write_id, how
-    /// many of its asks are open, seq.
-    pub glances: &'static str,
+    /// The ids of the oldest running transaction and of the next one to begin.
+    pub running_transactions: &'static str,
+    /// Messages after ?1 that are not indexed, at most ?2: seq, content, wire.
+    pub unindexed: &'static str,
+    /// Indexes the message ?1 under the words ?2, separated by spaces.
+    pub index_message: &'static str,
+    pub remove_from_index: &'static str,
+    /// Builds the engine's query for all of the terms.
+    pub search_query: fn(&[SearchTerm]) -> String,
+    /// Items that match ?1 before the seq ?2, newest first, at most ?3.
+    pub search_items: &'static str,
+    /// The versions of the runs whose ids are in the JSON array ?1: run_id, segment, status, completed_at, write_id,
+    /// number of open asks, seq.
+    pub run_versions: &'static str,
 }
 
-// Materialized: PostgreSQL would otherwise be free to look for what is due once for each row, and so go past the limit.
+// MATERIALIZED: PostgreSQL could otherwise run the subquery once per row, and so exceed the limit.
 macro_rules! claim_due {
     ($skipping:literal) => {
         concat!(
@@ -58,7 +58,7 @@ macro_rules! overdue {
     };
 }
 
-macro_rules! glances {
+macro_rules! run_versions {
     ($ids:literal) => {
         concat!(
             "SELECT r.run_id, r.segment, r.status, r.completed_at, r.write_id, (SELECT count(*) FROM run_ask a \
@@ -70,7 +70,7 @@ macro_rules! glances {
     };
 }
 
-// What is noted about a message holds it: retention, which empties it at this moment, comes before or after.
+// The lock on the message orders the note before or after a concurrent purge.
 macro_rules! note_fetched {
     ($holding:literal) => {
         concat!(
@@ -82,7 +82,7 @@ macro_rules! note_fetched {
     };
 }
 
-macro_rules! set_aside {
+macro_rules! snooze {
     ($holding:literal) => {
         concat!(
             "INSERT INTO shelf (person, seq, until) SELECT CAST(?1 AS TEXT), seq, CAST(?3 AS BIGINT) \
@@ -108,55 +108,56 @@ pub const SQLITE: Dialect = Dialect {
     claim_due: claim_due!(""),
     overdue: overdue!(""),
     note_fetched: note_fetched!(""),
-    set_aside: set_aside!(""),
+    snooze: snooze!(""),
     archive: archive!(""),
-    // There is one writer, and this is its turn.
-    traffic: "SELECT 1, 0",
-    // So whatever is behind the mark is missing.
-    missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+    // One writer: no other transaction is running.
+    running_transactions: "SELECT 1, 0",
+    // With one writer, every message after the checkpoint is missing.
+    unindexed: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
          WHERE m.seq > ?1 ORDER BY m.seq LIMIT ?2",
-    enter_into_search: "INSERT INTO message_search (rowid, words) VALUES (?1, ?2)",
-    leave_search: "DELETE FROM message_search WHERE rowid = ?1",
+    index_message: "INSERT INTO message_search (rowid, words) VALUES (?1, ?2)",
+    remove_from_index: "DELETE FROM message_search WHERE rowid = ?1",
     search_query: fts5_query,
-    found_by_search: rows::select_items!(
+    search_items: rows::select_items!(
         "WHERE m.seq IN (SELECT rowid FROM message_search WHERE message_search MATCH ?1 AND rowid < ?2 \
          ORDER BY rowid DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
     ),
-    glances: glances!("SELECT value FROM json_each(?1)"),
+    run_versions: run_versions!("SELECT value FROM json_each(?1)"),
 };
 
 pub const POSTGRES: Dialect = Dialect {
     claim_due: claim_due!(" FOR UPDATE SKIP LOCKED"),
     overdue: overdue!(" FOR UPDATE SKIP LOCKED"),
     note_fetched: note_fetched!(" FOR SHARE"),
-    set_aside: set_aside!(" FOR SHARE"),
+    snooze: snooze!(" FOR SHARE"),
     archive: archive!(" FOR SHARE"),
-    // As this statement sees them; both numbers only grow.
-    traffic: "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s",
-    missing_in_search: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+    // From this statement's snapshot; both numbers only grow.
+    running_transactions: "SELECT pg_snapshot_xmin(s)::text::bigint, pg_snapshot_xmax(s)::text::bigint FROM pg_current_snapshot() s",
+    unindexed: "SELECT m.seq, t.content, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
          LEFT JOIN message_search s ON s.seq = m.seq WHERE m.seq > ?1 AND s.seq IS NULL ORDER BY m.seq LIMIT ?2",
-    enter_into_search: "INSERT INTO message_search (seq, words) \
+    index_message: "INSERT INTO message_search (seq, words) \
          VALUES (?1, array_to_tsvector(array_remove(string_to_array(?2, ' '), '')))",
-    leave_search: "DELETE FROM message_search WHERE seq = ?1",
+    remove_from_index: "DELETE FROM message_search WHERE seq = ?1",
     search_query: tsquery,
-    found_by_search: rows::select_items!(
+    search_items: rows::select_items!(
         "WHERE m.seq IN (SELECT seq FROM message_search WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND seq < ?2 \
          ORDER BY seq DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
     ),
-    glances: glances!("SELECT json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON))"),
+    run_versions: run_versions!("SELECT json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON))"),
 };
 
-/// Words hold letters and digits only, so nothing in them could end the quotes; these keep a word from being an operator.
-fn fts5_query(words: &[Asked]) -> String {
+/// Words hold only letters and digits, so none can end the quotes; the quotes keep a word from being read as an
+/// operator.
+fn fts5_query(words: &[SearchTerm]) -> String {
     let quoted = words
         .iter()
-        .map(|Asked { word, begins }| format!("\"{word}\"{}", if *begins { "*" } else { "" }));
+        .map(|SearchTerm { word, is_prefix }| format!("\"{word}\"{}", if *is_prefix { "*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" AND ")
 }
 
-fn tsquery(words: &[Asked]) -> String {
+fn tsquery(words: &[SearchTerm]) -> String {
     let quoted = words
         .iter()
-        .map(|Asked { word, begins }| format!("'{word}'{}", if *begins { ":*" } else { "" }));
+        .map(|SearchTerm { word, is_prefix }| format!("'{word}'{}", if *is_prefix { ":*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" & ")
 }

@@ -1,20 +1,19 @@
-//! That an agent has its answer: it came and fetched it.
+//! Records that an agent has fetched its answer.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
-/// Of each message the first time counts. What has no resolution cannot have been fetched. Says for which this was the
-/// first time.
+/// Only the first fetch of a message counts, and only if it is resolved. Returns the ids for which this was the first.
 pub struct RecordFetched {
     pub ids: Vec<MessageId>,
 }
 
 impl Op for RecordFetched {
     type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         let mut recorded = Vec::new();

@@ -1,8 +1,8 @@
-//! Holding a row to the end of the transaction, by a write that changes nothing in it.
+//! Row locks until the end of the transaction, by an UPDATE that changes nothing.
 //!
-//! Whoever acts for an agent or a person holds it, so that nobody can remove it in between and leave a token or a secret
-//! behind. `FOR UPDATE` would be the word for it, but SQLite does not know it; there the one writer holds everything
-//! anyway, and this is only a look whether the row is there.
+//! An operation on an agent or a person locks its row, so that a concurrent removal cannot leave a token or a secret
+//! behind. SQLite has no `FOR UPDATE`; there the single writer excludes all others anyway, and the UPDATE only tests
+//! whether the row exists.
 
 use crate::error::StoreError;
 use crate::exec::Exec;
@@ -19,7 +19,7 @@ pub async fn person<X: Exec>(x: &mut X, name: &str) -> Result<bool, StoreError> 
         == 1)
 }
 
-/// All owners at once, in the order every statement finds them: two who each held one would wait for the other.
+/// Locks all owners in one statement: locked one by one, two transactions could deadlock.
 pub async fn owners<X: Exec>(x: &mut X) -> Result<Vec<String>, StoreError> {
     const HOLD: &str = "UPDATE person SET role = role WHERE role = 'owner' RETURNING name";
     x.rows(HOLD, &[])

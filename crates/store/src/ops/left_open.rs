@@ -1,9 +1,9 @@
-//! How many messages agents left open that were removed: they are still to be decided, and no agent counts them.
+//! The count of open messages without an agent row: those of removed agents. They are still to be decided.
 
 use crate::error::StoreError;
 use crate::exec::Exec;
 
-/// Never below nought: messages that were left before anybody counted them are decided too.
+/// Never below zero: messages left before the count existed are decided too.
 pub async fn add<X: Exec>(x: &mut X, change: i64) -> Result<(), StoreError> {
     const ADD: &str = "INSERT INTO setting (name, value) VALUES ('left_open', CAST(CAST(?1 AS BIGINT) AS TEXT)) \
          ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + CAST(?1 AS BIGINT) AS TEXT)";

@@ -1,4 +1,4 @@
-//! The domain transactions, one file a job, each written once for every engine.
+//! The domain operations, one file per job, each written once for every engine.
 
 pub mod admin;
 pub mod apply;

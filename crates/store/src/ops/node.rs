@@ -1,32 +1,32 @@
-//! The hub processes that work on one store. What a node has under way, deliveries and runs, is its own while its row is
-//! there. A row whose lease has run out is removed by whoever notices, and what was its node's is then anybody's: the row,
-//! and not the clock of the one who was slow, says whose it is.
+//! The hub processes on one store. A node owns its claimed deliveries and its runs while its row exists. Any node that
+//! sees an expired lease removes that row, after which other nodes may take over: the row decides ownership, not the
+//! clock of the slow node.
 
 use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
-/// Credentials under this label and the id of a node end with it: at once when it leaves.
+/// The label prefix of a node's credentials, followed by its id. They are deleted when the node leaves.
 pub const LABEL: &str = "start@";
 
-/// A credential of a node that fell silent lives on for so long: the process may be there, and only have been slow.
-const CREDENTIALS_OUTLIVE: Duration = Duration::from_secs(3600);
+/// How long the credentials outlive a node whose lease expired: the process may only have been slow.
+const CREDENTIAL_GRACE: Duration = Duration::from_secs(3600);
 
-/// A node that begins, under an id that nobody had before.
-pub struct EnterNode {
+/// Registers a node under a new id.
+pub struct RegisterNode {
     pub id: String,
     pub lease: Duration,
 }
 
-impl Op for EnterNode {
+impl Op for RegisterNode {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        // Again, if the first time nobody heard that it was done.
+        // Idempotent, for a retry after a lost reply.
         const ENTER: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3) \
              ON CONFLICT (id) DO UPDATE SET lease_until = ?3";
         x.exec(ENTER, &[(&self.id).into(), now.into(), now.plus(self.lease).into()])
@@ -35,7 +35,7 @@ impl Op for EnterNode {
     }
 }
 
-/// A sign of life. Says whether the node is still there: if not, what it had is no longer its own.
+/// Renews the lease. Returns whether the node still exists; if not, it has lost its claims and runs.
 pub struct RenewNode {
     pub id: String,
     pub lease: Duration,
@@ -43,7 +43,7 @@ pub struct RenewNode {
 
 impl Op for RenewNode {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         renew(x, &self.id, now.plus(self.lease)).await
@@ -55,18 +55,18 @@ async fn renew<X: Exec>(x: &mut X, id: &str, until: Timestamp) -> Result<bool, S
     Ok(x.exec(RENEW, &[id.into(), until.into()]).await? == 1)
 }
 
-/// A node that stops gives back what it had under way, without waiting for its lease. What was cut is no attempt.
+/// Ends the lease of a node that stops and releases its claims at once. Interrupted attempts are not counted.
 pub struct LeaveNode {
     pub id: String,
 }
 
 impl Op for LeaveNode {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1";
-        // Not removed: whoever removes it takes its runs over.
+        // The row stays: the node that removes it takes over the runs.
         x.exec("UPDATE node SET lease_until = 0 WHERE id = ?1", &[(&self.id).into()])
             .await?;
         x.exec(
@@ -78,40 +78,40 @@ impl Op for LeaveNode {
     }
 }
 
-/// Whose lease counts.
+/// Which other nodes are treated as gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Others {
-    /// They live as long as their leases.
-    Live,
-    /// Only those that have left are gone: the database may have been away for all of them.
-    MayComeBack,
-    /// The store is this node's alone, so every other one is gone.
-    AreGone,
+pub enum GoneNodes {
+    /// Nodes whose lease has expired.
+    LeaseExpired,
+    /// Only nodes that have left: the database may have been unreachable for all of them.
+    Departed,
+    /// All other nodes: the store belongs to this node alone.
+    All,
 }
 
-/// A sign of life that removes nodes whose lease has run out, and frees what they had under way.
+/// Renews the lease, removes nodes that are gone and releases their claims.
 pub struct TakeOver {
     pub node: String,
     pub lease: Duration,
-    pub others: Others,
-    /// Looks for what nobody has even if no node had to be removed: another one may have begun and not ended this.
+    pub others: GoneNodes,
+    /// Looks for orphaned claims even if no node was removed: another node may have been interrupted while doing so.
     pub thorough: bool,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TakenOver {
-    /// This node was silent for so long that others may have been kept from a sign of life too, by the database or by a
-    /// machine that they share: nobody was removed but who had left.
+    /// This node renewed so late that a shared cause, such as the database or the machine, may have delayed the others
+    /// too: only nodes that had left were removed.
     pub was_late: bool,
     pub removed: Vec<String>,
-    /// Where deliveries are due again.
+    /// The hosts with deliveries that are due again.
     pub hosts: Vec<String>,
 }
 
 impl Op for TakeOver {
-    /// Nothing if the node itself has been removed; then nothing is done.
+    /// `None` if the node itself has been removed; then nothing is done.
     type Out = Option<TakenOver>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<TakenOver>, StoreError> {
         const UNTIL: &str = "SELECT lease_until FROM node WHERE id = ?1";
@@ -124,14 +124,14 @@ impl Op for TakeOver {
             return Ok(None);
         }
         let before = match self.others {
-            Others::Live if !was_late => now,
-            Others::Live | Others::MayComeBack => Timestamp::from_millis(1),
-            Others::AreGone => Timestamp::from_millis(i64::MAX),
+            GoneNodes::LeaseExpired if !was_late => now,
+            GoneNodes::LeaseExpired | GoneNodes::Departed => Timestamp::from_millis(1),
+            GoneNodes::All => Timestamp::from_millis(i64::MAX),
         };
         let removed = texts(x.rows(GONE, &[(&self.node).into(), before.into()]).await?)?;
         let hosts = match removed.is_empty() && !self.thorough {
             true => Vec::new(),
-            false => free(x, now).await?,
+            false => release_orphaned_claims(x, now).await?,
         };
         Ok(Some(TakenOver {
             was_late,
@@ -141,23 +141,23 @@ impl Op for TakeOver {
     }
 }
 
-/// Whatever nobody has any more. Gives the hosts of what is due again.
-async fn free<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
-    const NOBODYS: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
+/// Releases the claims of nodes that no longer exist. Returns the hosts whose deliveries are due again.
+async fn release_orphaned_claims<X: Exec>(x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    const ORPHANED: &str = "SELECT DISTINCT claimed_by FROM delivery WHERE claimed_by IS NOT NULL \
          AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = delivery.claimed_by) ORDER BY claimed_by";
-    // By what was read: where a row has changed meanwhile, PostgreSQL looks at it again, but not at other tables.
+    // Guarded by the node id that was read: PostgreSQL re-checks a changed row, but not the subquery on another table.
     const RELEASE: &str = "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE claimed_by = ?1 RETURNING host";
     const SHORTEN: &str = "UPDATE credential SET expires_at = ?1 WHERE substr(label, 1, 6) = 'start@' \
          AND (expires_at IS NULL OR expires_at > ?1) \
          AND NOT EXISTS (SELECT 1 FROM node WHERE node.id = substr(credential.label, 7))";
     const FORGET: &str = "DELETE FROM credential WHERE substr(label, 1, 6) = 'start@' AND expires_at < ?1";
     let mut hosts = Vec::new();
-    for gone in texts(x.rows(NOBODYS, &[]).await?)? {
+    for gone in texts(x.rows(ORPHANED, &[]).await?)? {
         hosts.extend(texts(x.rows(RELEASE, &[(&gone).into(), now.into()]).await?)?);
     }
     hosts.sort_unstable();
     hosts.dedup();
-    x.exec(SHORTEN, &[now.plus(CREDENTIALS_OUTLIVE).into()]).await?;
+    x.exec(SHORTEN, &[now.plus(CREDENTIAL_GRACE).into()]).await?;
     x.exec(FORGET, &[now.into()]).await?;
     Ok(hosts)
 }
@@ -166,12 +166,12 @@ fn texts(rows: Vec<crate::exec::Row>) -> Result<Vec<String>, StoreError> {
     rows.into_iter().map(|mut row| row.text(0)).collect()
 }
 
-/// Those whose lease has not run out, by their ids.
+/// The ids of the nodes with a valid lease, sorted.
 pub struct LiveNodes;
 
 impl Op for LiveNodes {
     type Out = Vec<String>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
         texts(

@@ -1,11 +1,11 @@
-//! Passkeys. What is in `body` is for whoever checks them to read.
+//! Passkeys. `body` is opaque to the store.
 
 use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
 use super::{audit, hold};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::Passkey;
 
 fn passkey(row: &mut Row) -> Result<Passkey, StoreError> {
@@ -19,14 +19,14 @@ fn passkey(row: &mut Row) -> Result<Passkey, StoreError> {
     })
 }
 
-pub const MOST_PASSKEYS: usize = 20;
+pub const MAX_PASSKEYS: usize = 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Adding {
+pub enum AddPasskeyOutcome {
     Added,
-    /// Somebody has a passkey of this id, or the person is not there.
+    /// The id is already in use, or the person does not exist.
     Refused,
-    /// The person has as many as one may have.
+    /// The person has the maximum number of passkeys.
     TooMany,
 }
 
@@ -38,22 +38,22 @@ pub struct AddPasskey {
 }
 
 impl Op for AddPasskey {
-    type Out = Adding;
-    const MODE: Mode = Mode::Write;
+    type Out = AddPasskeyOutcome;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Adding, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AddPasskeyOutcome, StoreError> {
         const COUNT: &str = "SELECT COUNT(*) FROM passkey WHERE person = ?1";
         const INSERT: &str = "INSERT INTO passkey (id, person, name, body, created_at) VALUES (?1, ?2, ?3, ?4, ?5) \
              ON CONFLICT (id) DO NOTHING";
         if !hold::person(x, &self.person).await? {
-            return Ok(Adding::Refused);
+            return Ok(AddPasskeyOutcome::Refused);
         }
         let held = x
             .row(COUNT, &[(&self.person).into()])
             .await?
             .map_or(Ok(0), |mut row| row.int(0))?;
-        if usize::try_from(held).is_ok_and(|held| held >= MOST_PASSKEYS) {
-            return Ok(Adding::TooMany);
+        if usize::try_from(held).is_ok_and(|held| held >= MAX_PASSKEYS) {
+            return Ok(AddPasskeyOutcome::TooMany);
         }
         let params = [
             self.id.as_slice().into(),
@@ -63,22 +63,22 @@ impl Op for AddPasskey {
             now.into(),
         ];
         if x.exec(INSERT, &params).await? == 0 {
-            return Ok(Adding::Refused);
+            return Ok(AddPasskeyOutcome::Refused);
         }
         let actor = Actor::human(&self.person);
         audit::append_about_person(x, &self.person, actor.as_str(), "person.passkey_added", now).await?;
-        Ok(Adding::Added)
+        Ok(AddPasskeyOutcome::Added)
     }
 }
 
-/// All of one person, in the order they were added.
+/// All passkeys of one person, oldest first.
 pub struct Passkeys {
     pub person: String,
 }
 
 impl Op for Passkeys {
     type Out = Vec<Passkey>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Passkey>, StoreError> {
         const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE person = ?1 \
@@ -97,7 +97,7 @@ pub struct FindPasskey {
 
 impl Op for FindPasskey {
     type Out = Option<Passkey>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Passkey>, StoreError> {
         const SELECT: &str = "SELECT id, person, name, body, created_at, used_at FROM passkey WHERE id = ?1";
@@ -108,7 +108,7 @@ impl Op for FindPasskey {
     }
 }
 
-/// After a sign-in with it: the new state of its counter. Says whether it is still there.
+/// Stores the new signature counter after a sign-in. Returns whether the passkey still exists.
 pub struct UsePasskey {
     pub id: Vec<u8>,
     pub body: String,
@@ -116,7 +116,7 @@ pub struct UsePasskey {
 
 impl Op for UsePasskey {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const USE: &str = "UPDATE passkey SET body = ?1, used_at = ?2 WHERE id = ?3";
@@ -128,7 +128,7 @@ impl Op for UsePasskey {
     }
 }
 
-/// Says whether the person had it.
+/// Returns whether the person had this passkey.
 pub struct RemovePasskey {
     pub person: String,
     pub id: Vec<u8>,
@@ -137,7 +137,7 @@ pub struct RemovePasskey {
 
 impl Op for RemovePasskey {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVE: &str = "DELETE FROM passkey WHERE id = ?1 AND person = ?2";

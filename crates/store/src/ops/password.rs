@@ -1,10 +1,10 @@
-//! A person's password, as the hash that whoever checks it has made. It is read here and by nothing else.
+//! A person's password hash. It is read here and nowhere else.
 
 use countersign_protocol::time::Timestamp;
 
 use super::audit;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 pub struct PasswordOf {
     pub person: String,
@@ -12,7 +12,7 @@ pub struct PasswordOf {
 
 impl Op for PasswordOf {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
         const SELECT: &str = "SELECT password FROM person WHERE name = ?1";
@@ -23,7 +23,7 @@ impl Op for PasswordOf {
     }
 }
 
-/// Sets it, or takes it away. Says whether the person is there.
+/// Sets or removes the password. Returns whether the person exists.
 pub struct SetPassword {
     pub person: String,
     pub hash: Option<String>,
@@ -32,7 +32,7 @@ pub struct SetPassword {
 
 impl Op for SetPassword {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SET: &str = "UPDATE person SET password = ?1 WHERE name = ?2";

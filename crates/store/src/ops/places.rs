@@ -1,7 +1,7 @@
-//! The places that open messages take: one of their agent's each, and a cue one of its person's too.
+//! The quota of open messages: each takes one slot of its agent, and a cue also one of its person.
 //!
-//! Whoever gives places back holds agents first, then people, then what removed agents left open, and each of these in one
-//! order: so no two ever wait for each other.
+//! Releasing slots locks agents first, then people, then the orphan count, and each of these in one order, so that no
+//! two transactions deadlock.
 
 use std::collections::BTreeMap;
 
@@ -9,62 +9,62 @@ use countersign_core::message::{Door, Message};
 
 use super::{left_open, terminal};
 use crate::error::StoreError;
-use crate::exec::{Exec, Step};
+use crate::exec::{BatchStatement, Exec};
 
-/// Of the agent ?1, as many as ?2.
+/// Releases ?2 slots of the agent ?1.
 pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
 
-/// What one that is no longer open still has to give back, once its agent has been asked to count it no more.
-pub async fn give_back_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
+/// Releases the other slots of a message after its agent's. `was_counted` is false if the agent no longer exists.
+pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
     if message.source.door == Door::Hap {
         terminal::release(x, &message.content.agent.id, 1).await?;
     }
     left_open::add(x, if was_counted { 0 } else { -1 }).await
 }
 
-/// The places of many, to be given back together.
+/// The slots of many messages, released together.
 #[derive(Default)]
-pub struct Places(BTreeMap<String, Taken>);
+pub struct ReleasedSlots(BTreeMap<String, SlotCount>);
 
 #[derive(Default)]
-struct Taken {
+struct SlotCount {
     open: i64,
     cues: i64,
 }
 
-impl Places {
+impl ReleasedSlots {
     pub fn add(&mut self, message: &Message) {
-        let taken = self.0.entry(message.content.agent.id.clone()).or_default();
-        taken.open += 1;
-        taken.cues += i64::from(message.source.door == Door::Hap);
+        let slots = self.0.entry(message.content.agent.id.clone()).or_default();
+        slots.open += 1;
+        slots.cues += i64::from(message.source.door == Door::Hap);
     }
 
-    /// At the end of a transaction: from here on, everybody else who acts for these agents waits for it.
-    pub async fn give_back<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
+    /// Call it at the end of a transaction: from here on, other transactions on these agents wait.
+    pub async fn release<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
         let params: Vec<_> = self
             .0
             .iter()
-            .map(|(id, taken)| [id.into(), taken.open.into()])
+            .map(|(id, slots)| [id.into(), slots.open.into()])
             .collect();
         let steps: Vec<_> = params
             .iter()
-            .map(|params| Step {
+            .map(|params| BatchStatement {
                 sql: RELEASE,
                 params,
                 into: None,
             })
             .collect();
-        let counted = x.together(&steps).await?;
+        let counted = x.batch(&steps).await?;
         let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);
-        let left: i64 = uncounted.map(|(taken, _)| taken.open).sum();
-        self.give_back_cues(x).await?;
+        let left: i64 = uncounted.map(|(slots, _)| slots.open).sum();
+        self.release_cues(x).await?;
         left_open::add(x, -left).await
     }
 
-    async fn give_back_cues<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
+    async fn release_cues<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
         let mut by_person = Vec::new();
-        for (agent_id, taken) in self.0.iter().filter(|(_, taken)| taken.cues > 0) {
-            by_person.push((terminal::person_of(x, agent_id).await?, agent_id, taken.cues));
+        for (agent_id, slots) in self.0.iter().filter(|(_, slots)| slots.cues > 0) {
+            by_person.push((terminal::person_of(x, agent_id).await?, agent_id, slots.cues));
         }
         by_person.sort_unstable();
         for (_, agent_id, cues) in by_person {

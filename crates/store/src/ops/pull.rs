@@ -1,25 +1,25 @@
-//! One message by its id, for its submitter or for people.
+//! One message by its id, for its agent or for people.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use super::rows;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::{Found, Item, Pulled};
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::{AgentView, Lookup, PersonView};
 
 pub struct Pull(pub MessageId);
 
 impl Op for Pull {
-    type Out = Option<Found<Pulled>>;
-    const MODE: Mode = Mode::Read;
+    type Out = Option<Lookup<AgentView>>;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
         pulled(x, &self.0).await
     }
 }
 
-pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<Pulled>>, StoreError> {
+pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<AgentView>>, StoreError> {
     const SELECT: &str = "SELECT m.agent_id, m.purged_at, m.rev, m.received_at, m.expires_at, m.status, r.body, \
          m.source, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq \
          LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.id = ?1";
@@ -28,9 +28,9 @@ pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<P
     };
     let agent_id = row.text(0)?;
     if row.opt_int(1)?.is_some() {
-        return Ok(Some(Found::Gone { agent_id }));
+        return Ok(Some(Lookup::Purged { agent_id }));
     }
-    Ok(Some(Found::Live(Pulled {
+    Ok(Some(Lookup::Present(AgentView {
         id: id.clone(),
         agent_id,
         rev: row.int(2)?,
@@ -45,8 +45,8 @@ pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Found<P
 pub struct View(pub MessageId);
 
 impl Op for View {
-    type Out = Option<Found<Item>>;
-    const MODE: Mode = Mode::Read;
+    type Out = Option<Lookup<PersonView>>;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
         const SELECT: &str = rows::select_items!("WHERE m.id = ?1");
@@ -54,10 +54,10 @@ impl Op for View {
             return Ok(None);
         };
         if row.opt_int(rows::MESSAGE + 1)?.is_some() {
-            return Ok(Some(Found::Gone {
+            return Ok(Some(Lookup::Purged {
                 agent_id: row.text(rows::MESSAGE + 2)?,
             }));
         }
-        rows::item(&mut row).map(|item| Some(Found::Live(item)))
+        rows::item(&mut row).map(|item| Some(Lookup::Present(item)))
     }
 }

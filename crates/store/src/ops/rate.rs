@@ -1,46 +1,49 @@
-//! How often something may be done, for hubs that share a store: one row a key, which says when all of its limit will be
-//! there again. Whoever does something puts that off by one share; more than the whole may not be put off.
+//! A rate limiter (GCRA) for hubs that share a store. One row per key holds the time at which the full burst is
+//! available again; each admission moves that time later by one interval, up to the size of the burst.
 
 use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
-/// A millisecond is too long: a limit may be thousands in a second.
-const PER_MILLISECOND: i64 = 1000;
+/// Milliseconds are too coarse: a limit may be thousands per second.
+const MICROS_PER_MILLISECOND: i64 = 1000;
 
-/// Uses up one share, if there is one.
+/// Takes one token, if one is available.
 pub struct Admit {
     pub key: String,
-    /// So many at once, after a rest.
-    pub at_once: u32,
-    /// Then one in each of these.
-    pub then_every: Duration,
+    /// The burst size after a rest.
+    pub burst: u32,
+    /// The time in which one token is refilled.
+    pub interval: Duration,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Admission {
     Granted,
-    /// Not before so long from now.
+    /// Refused; a token is available after this long.
     After(Duration),
 }
 
 impl Op for Admit {
     type Out = Admission;
-    const MODE: Mode = Mode::Note;
+    const MODE: AccessMode = AccessMode::UnacknowledgedWrite;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Admission, StoreError> {
         const USE: &str = "INSERT INTO rate (key, full_at) VALUES (?1, CAST(?2 AS BIGINT) + CAST(?3 AS BIGINT)) \
              ON CONFLICT (key) DO UPDATE SET full_at = CASE WHEN rate.full_at > ?2 THEN rate.full_at ELSE ?2 END + ?3 \
              WHERE rate.full_at <= ?4";
         const FULL_AT: &str = "SELECT full_at FROM rate WHERE key = ?1";
-        let now = now.as_millis().saturating_mul(PER_MILLISECOND);
-        let share = micros(self.then_every).max(1);
-        let latest = now.saturating_add(share.saturating_mul(i64::from(self.at_once.max(1)) - 1));
-        if x.exec(USE, &[(&self.key).into(), now.into(), share.into(), latest.into()])
-            .await?
+        let now = now.as_millis().saturating_mul(MICROS_PER_MILLISECOND);
+        let interval_micros = micros(self.interval).max(1);
+        let latest = now.saturating_add(interval_micros.saturating_mul(i64::from(self.burst.max(1)) - 1));
+        if x.exec(
+            USE,
+            &[(&self.key).into(), now.into(), interval_micros.into(), latest.into()],
+        )
+        .await?
             == 1
         {
             return Ok(Admission::Granted);
@@ -59,19 +62,19 @@ fn micros(duration: Duration) -> i64 {
     i64::try_from(duration.as_micros()).unwrap_or(i64::MAX)
 }
 
-/// Forgets whose limit is whole again. Says how many.
+/// Deletes keys whose full burst is available again. Returns how many.
 pub struct ForgetRates {
     pub limit: i64,
 }
 
 impl Op for ForgetRates {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         const FORGET: &str = "DELETE FROM rate WHERE full_at <= ?1 AND key IN \
              (SELECT key FROM rate WHERE full_at <= ?1 ORDER BY full_at LIMIT ?2)";
-        let now = now.as_millis().saturating_mul(PER_MILLISECOND);
+        let now = now.as_millis().saturating_mul(MICROS_PER_MILLISECOND);
         x.exec(FORGET, &[now.into(), self.limit.into()]).await
     }
 }

@@ -1,6 +1,6 @@
-//! How rows become the things they stand for.
+//! Decodes rows into domain types.
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::envelope::read_content;
 use countersign_core::message::{Message, Status};
 use countersign_core::{Content, Digest, State};
@@ -8,19 +8,19 @@ use countersign_protocol::id::MessageId;
 
 use crate::error::StoreError;
 use crate::exec::{Row, Value};
-use crate::model::{Delivery, Item};
+use crate::model::{Delivery, PersonView};
 
-/// A SELECT of whole messages: the columns `message` reads, then `$more`, which begin at `MESSAGE`.
+/// A SELECT of whole messages: the columns that `message` reads, then `$more`, which begin at `MESSAGE`.
 macro_rules! select_messages {
     ($more:literal, $($rest:tt)+) => {
-        $crate::ops::rows::select_looking!($more, "", "", $($rest)+)
+        $crate::ops::rows::select_scanning!($more, "", "", $($rest)+)
     };
 }
 pub(super) use select_messages;
 
-/// The same, for a list that looks at more than it shows. `$joins` brings in what a row is judged by; one that does not
-/// meet `$and` comes without its text, which is the dear part of it.
-macro_rules! select_looking {
+/// The same, for a list that scans more rows than it shows. `$joins` adds the tables a row is filtered by; a row that
+/// does not match `$and` comes without its text, which is the expensive part.
+macro_rules! select_scanning {
     ($more:literal, $joins:literal, $and:literal, $($rest:tt)+) => {
         concat!(
             "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, r.body, t.content, t.wire, ",
@@ -34,15 +34,15 @@ macro_rules! select_looking {
         )
     };
 }
-pub(super) use select_looking;
+pub(super) use select_scanning;
 
-/// How many columns a message takes.
+/// The number of columns of a message.
 pub const MESSAGE: usize = 10;
 
-/// Messages with what became of their answers: the columns `item` reads. `$and` is as above.
+/// Messages with their delivery status: the columns that `item` reads. `$and` is as above.
 macro_rules! select_items {
-    (looking $and:literal, $($rest:tt)+) => {
-        $crate::ops::rows::select_looking!(
+    (scanning $and:literal, $($rest:tt)+) => {
+        $crate::ops::rows::select_scanning!(
             "m.seq, m.purged_at, m.agent_id, d.message_id, d.agent_id, d.host, d.track, d.attempts, \
              d.created_at, d.due_at, d.delivered_at, d.last_error, f.at, m.resolved_at",
             "",
@@ -52,7 +52,7 @@ macro_rules! select_items {
         )
     };
     ($($rest:tt)+) => {
-        $crate::ops::rows::select_items!(looking "", $($rest)+)
+        $crate::ops::rows::select_items!(scanning "", $($rest)+)
     };
 }
 pub(super) use select_items;
@@ -61,14 +61,14 @@ const DELIVERY: usize = MESSAGE + 3;
 const FETCHED_AT: usize = DELIVERY + 9;
 pub const RESOLVED_AT: usize = FETCHED_AT + 1;
 
-pub fn item(row: &mut Row) -> Result<Item, StoreError> {
+pub fn item(row: &mut Row) -> Result<PersonView, StoreError> {
     let has_delivery = !matches!(row.0.get(DELIVERY), None | Some(Value::Null));
     let delivery = if has_delivery {
         Some(delivery(row, DELIVERY)?)
     } else {
         None
     };
-    Ok(Item {
+    Ok(PersonView {
         seq: row.int(MESSAGE)?,
         message: message(row)?,
         delivery,
@@ -76,9 +76,9 @@ pub fn item(row: &mut Row) -> Result<Item, StoreError> {
     })
 }
 
-/// Of a list that leaves out what became of the answer.
-pub fn waiting_item(row: &mut Row, seq: i64) -> Result<Item, StoreError> {
-    Ok(Item {
+/// An item of a list without delivery status.
+pub fn item_without_delivery(row: &mut Row, seq: i64) -> Result<PersonView, StoreError> {
+    Ok(PersonView {
         seq,
         message: message(row)?,
         delivery: None,
@@ -86,7 +86,7 @@ pub fn waiting_item(row: &mut Row, seq: i64) -> Result<Item, StoreError> {
     })
 }
 
-/// Whether the row came with its text.
+/// Whether the row includes its text.
 pub fn has_text(row: &Row) -> bool {
     matches!(row.0.get(WIRE), Some(Value::Text(_)))
 }
@@ -121,11 +121,11 @@ pub fn content(content: Option<String>, wire: &str) -> Result<Content, StoreErro
     }
 }
 
-/// The hash of the text from which the content is read.
-pub fn decided_text(row: &Row) -> Result<Digest, StoreError> {
+/// The hash of the text that the content is read from.
+pub fn content_digest(row: &Row) -> Result<Digest, StoreError> {
     match (row.0.get(CONTENT), row.0.get(WIRE)) {
         (Some(Value::Text(text)), _) | (_, Some(Value::Text(text))) => Ok(Digest::of(text.as_bytes())),
-        _ => Err(StoreError::Corrupt("a message without content".to_owned())),
+        _ => Err(StoreError::Corrupt("a message has no content".to_owned())),
     }
 }
 
@@ -149,15 +149,16 @@ pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, Store
         (Status::Delivered, None) => Ok(State::Delivered),
         (Status::Resolved(_), Some(text)) => Ok(State::Resolved(serde_json::from_str(text)?)),
         (Status::Open | Status::Delivered, Some(_)) | (Status::Resolved(_), None) => Err(StoreError::Corrupt(format!(
-            "status {status_text} and resolution do not fit together"
+            "status {status_text} and resolution do not match"
         ))),
     }
 }
 
-/// Columns: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error, from `start` on.
+/// Columns from `start` on: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error.
 pub fn delivery(row: &mut Row, start: usize) -> Result<Delivery, StoreError> {
     let track_text = row.text(start + 3)?;
-    let track = Track::parse(&track_text).ok_or_else(|| StoreError::Corrupt(format!("{track_text} is no track")))?;
+    let track = DeliveryState::parse(&track_text)
+        .ok_or_else(|| StoreError::Corrupt(format!("{track_text} is not a delivery state")))?;
     let due_at = row.instant(start + 6)?;
     Ok(Delivery {
         message_id: message_id(row, start)?,
@@ -166,7 +167,7 @@ pub fn delivery(row: &mut Row, start: usize) -> Result<Delivery, StoreError> {
         track,
         attempts: u32::try_from(row.int(start + 4)?).unwrap_or(u32::MAX),
         created_at: row.instant(start + 5)?,
-        next_attempt_at: (track == Track::Pending).then_some(due_at),
+        next_attempt_at: (track == DeliveryState::Pending).then_some(due_at),
         delivered_at: row.opt_instant(start + 7)?,
         last_error: row.opt_text(start + 8)?,
     })

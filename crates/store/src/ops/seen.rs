@@ -1,22 +1,22 @@
-//! When an agent last called.
+//! The time an agent last called.
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
-/// An instant never moves backwards, whichever hub tells it last.
+/// The time never moves backwards, regardless of the order in which hubs report it.
 pub struct RecordSeen {
     pub seen: Vec<(String, Timestamp)>,
 }
 
 impl Op for RecordSeen {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
         const RECORD: &str = "UPDATE agent SET seen_at = ?1 WHERE id = ?2 AND (seen_at IS NULL OR seen_at < ?1)";
-        // In one order: two hubs that each held a row the other waits for would both fail.
+        // A fixed lock order, so that two hubs cannot deadlock.
         let mut seen: Vec<_> = self.seen.iter().collect();
         seen.sort();
         for (agent_id, at) in seen {
@@ -32,7 +32,7 @@ pub struct AgentSeen {
 
 impl Op for AgentSeen {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         match x

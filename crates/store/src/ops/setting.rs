@@ -1,10 +1,10 @@
-//! What an owner has set for the whole hub, by name.
+//! Hub-wide settings, by name.
 
 use countersign_protocol::time::Timestamp;
 
 use super::audit;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 pub struct Setting {
     pub name: String,
@@ -12,7 +12,7 @@ pub struct Setting {
 
 impl Op for Setting {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
         const SELECT: &str = "SELECT value FROM setting WHERE name = ?1";
@@ -31,7 +31,7 @@ pub struct PutSetting {
 
 impl Op for PutSetting {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const PUT: &str = "INSERT INTO setting (name, value) VALUES (?1, ?2) \

@@ -1,4 +1,4 @@
-//! A new message, once per (agent, key).
+//! Submits a new message, once per (agent, idempotency key).
 
 use countersign_core::message::Status;
 use countersign_protocol::a2h::Kind;
@@ -6,8 +6,8 @@ use countersign_protocol::time::Timestamp;
 
 use super::{audit, rows};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param, Step, together};
-use crate::model::{Earlier, NewMessage, Submission};
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, batch};
+use crate::model::{DuplicateOf, NewMessage, Submission};
 
 pub struct Submit {
     pub message: NewMessage,
@@ -16,7 +16,7 @@ pub struct Submit {
 
 impl Op for Submit {
     type Out = Submission;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
     const IS_TIMED: bool = false;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Submission, StoreError> {
@@ -24,14 +24,14 @@ impl Op for Submit {
         if let Some(key) = &message.idempotency_key
             && let Some(earlier) = find(x, &message.agent_id, key).await?
         {
-            return Ok(Submission::Taken(earlier));
+            return Ok(Submission::Duplicate(earlier));
         }
-        if message.kind != Kind::Notify && !take_place(x, &message.agent_id, self.max_open).await? {
-            // The last place may have gone to the same key while this one waited for the agent's row.
+        if message.kind != Kind::Notify && !reserve_slot(x, &message.agent_id, self.max_open).await? {
+            // The same key may have taken the last slot while this submit waited for the agent's row.
             return Ok(match &message.idempotency_key {
                 Some(key) => find(x, &message.agent_id, key)
                     .await?
-                    .map_or(Submission::TooManyOpen, Submission::Taken),
+                    .map_or(Submission::TooManyOpen, Submission::Duplicate),
                 None => Submission::TooManyOpen,
             });
         }
@@ -40,12 +40,12 @@ impl Op for Submit {
     }
 }
 
-pub(super) async fn take_place<X: Exec>(x: &mut X, agent_id: &str, max_open: i64) -> Result<bool, StoreError> {
+pub(super) async fn reserve_slot<X: Exec>(x: &mut X, agent_id: &str, max_open: i64) -> Result<bool, StoreError> {
     const TAKE: &str = "UPDATE agent SET open = open + 1 WHERE id = ?1 AND open < ?2";
     Ok(x.exec(TAKE, &[agent_id.into(), max_open.into()]).await? == 1)
 }
 
-/// The message, its text and its trail, once its place has been taken. Gives its place in the order of arrival.
+/// Inserts the message, its text and its audit entry, after its slot was reserved. Returns its `seq`.
 pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO message (id, agent_id, status, rev, rank, received_at, expires_at, resolved_at, \
          idempotency_key, audit_seq, audit_hash, source, callback) \
@@ -64,61 +64,61 @@ pub(super) async fn create<X: Exec>(x: &mut X, message: &NewMessage, source: &st
         message.expires_at.into(),
         is_notify.then_some(message.received_at).into(),
         message.idempotency_key.as_ref().into(),
-        Param::SeqIn(audit::TABLE),
+        Param::InsertedSeq(audit::TABLE),
         (&hash).into(),
         source.into(),
         message.callback.as_ref().into(),
     ];
     let text = [
-        Param::SeqIn(TABLE),
+        Param::InsertedSeq(TABLE),
         message.content.as_ref().into(),
         (&message.wire).into(),
     ];
     let steps = [
-        Step {
+        BatchStatement {
             sql: audit::APPEND,
-            params: &audit::appending(1, None, &message.audit, &hash),
+            params: &audit::append_params(1, None, &message.audit, &hash),
             into: Some(audit::TABLE),
         },
-        Step {
+        BatchStatement {
             sql: INSERT,
             params: &params,
             into: Some(TABLE),
         },
-        Step {
+        BatchStatement {
             sql: INSERT_TEXT,
             params: &text,
             into: None,
         },
     ];
-    let [_, seq, _] = together(x, &steps).await?;
+    let [_, seq, _] = batch(x, &steps).await?;
     Ok(seq)
 }
 
-pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<Earlier>, StoreError> {
+pub(super) async fn find<X: Exec>(x: &mut X, agent_id: &str, key: &str) -> Result<Option<DuplicateOf>, StoreError> {
     const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
          WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
     let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else {
         return Ok(None);
     };
-    Ok(Some(Earlier {
+    Ok(Some(DuplicateOf {
         id: rows::message_id(&mut row, 0)?,
         status: rows::status(&row.text(1)?)?,
         wire: row.text(2)?,
     }))
 }
 
-/// Looks a key up without writing: a request that fails its checks may still be a replay of one that did not.
-pub struct FindEarlier {
+/// Looks up an idempotency key without writing: a request that fails validation may be a replay of a valid one.
+pub struct FindDuplicate {
     pub agent_id: String,
     pub key: String,
 }
 
-impl Op for FindEarlier {
-    type Out = Option<Earlier>;
-    const MODE: Mode = Mode::Read;
+impl Op for FindDuplicate {
+    type Out = Option<DuplicateOf>;
+    const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Earlier>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<DuplicateOf>, StoreError> {
         find(x, &self.agent_id, &self.key).await
     }
 }

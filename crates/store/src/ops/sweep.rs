@@ -1,94 +1,94 @@
-//! What time does to messages: what is due to expire, and what retention empties.
+//! Expiry and retention of messages.
 
 use countersign_core::Command;
 use countersign_core::message::{Outcome, Status};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
-use super::apply::{Decided, decided, write_one_of_many};
-use super::places::Places;
+use super::apply::{LoadedDecision, load_and_decide, write_one_of_many};
+use super::places::ReleasedSlots;
 use super::{list, rows, search};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param, Row, Step};
-use crate::model::{Applied, Proposal};
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row};
+use crate::model::{ResolveRequest, ResolvedMessage};
 
-/// Ends open messages past their expiry, longest overdue first: one for each id that is given for a resolution. What another
-/// node is just ending is left to it; should that node be gone, its transaction is undone and the next look finds them.
+/// Expires open messages, the longest overdue first, one for each given resolution id. Messages that another node is
+/// just expiring are skipped; if that node dies, its transaction is rolled back and the next sweep finds them.
 pub struct ExpireDue {
     pub resolution_ids: Vec<ResolutionId>,
-    /// Found unreadable before: they stay as they are, and keep nobody else waiting.
-    pub passing_over: Vec<MessageId>,
+    /// Messages found unreadable before: they are skipped, so that they do not block the others.
+    pub skipped: Vec<MessageId>,
 }
 
 #[derive(Debug, Default)]
 pub struct Expired {
-    pub applied: Vec<Applied>,
-    /// Past their expiry, and not readable any more. The next time they are to be passed over.
+    pub applied: Vec<ResolvedMessage>,
+    /// Overdue messages that cannot be decoded. Skip them the next time.
     pub unreadable: Vec<MessageId>,
 }
 
 impl Op for ExpireDue {
     type Out = Expired;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Expired, StoreError> {
-        let limit = whole(self.resolution_ids.len() + self.passing_over.len());
+        let limit = to_i64(self.resolution_ids.len() + self.skipped.len());
         let mut due = Vec::new();
         for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
             due.push(rows::message_id(&mut row, 0)?);
         }
-        due.retain(|id| !self.passing_over.contains(id));
+        due.retain(|id| !self.skipped.contains(id));
         let mut expired = Expired::default();
-        let mut places = Places::default();
+        let mut slots = ReleasedSlots::default();
         for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
             let command = Command::Expire;
             let resolution_id = resolution_id.clone();
-            let proposal = Proposal {
+            let proposal = ResolveRequest {
                 message_id,
                 command,
                 resolution_id,
                 files: Vec::new(),
             };
-            match decided(x, &proposal, now).await {
-                Ok(Decided::Yes(loaded, resolution)) => {
+            match load_and_decide(x, &proposal, now).await {
+                Ok(LoadedDecision::Accepted(loaded, resolution)) => {
                     expired
                         .applied
-                        .push(write_one_of_many(x, *loaded, resolution, &mut places).await?);
+                        .push(write_one_of_many(x, *loaded, resolution, &mut slots).await?);
                 }
-                Ok(Decided::No(_)) => {}
+                Ok(LoadedDecision::Refused(_)) => {}
                 Err(StoreError::Corrupt(why)) => {
-                    tracing::error!(id = %proposal.message_id, why, "an unreadable message cannot expire");
+                    tracing::error!(id = %proposal.message_id, why, "message cannot be decoded; skipping its expiry");
                     expired.unreadable.push(proposal.message_id);
                 }
                 Err(error) => return Err(error),
             }
         }
-        places.give_back(x).await?;
+        slots.release(x).await?;
         Ok(expired)
     }
 }
 
-fn whole(count: usize) -> i64 {
+fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// When the next open message expires, or should have.
+/// When the next open message expires, or should have expired.
 #[derive(Default)]
 pub struct NextExpiry {
     /// As in `ExpireDue`.
-    pub passing_over: Vec<MessageId>,
+    pub skipped: Vec<MessageId>,
 }
 
 impl Op for NextExpiry {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const SELECT: &str = "SELECT expires_at, id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
              ORDER BY expires_at LIMIT ?1";
-        let limit = whole(self.passing_over.len() + 1);
+        let limit = to_i64(self.skipped.len() + 1);
         for mut row in x.rows(SELECT, &[limit.into()]).await? {
-            if !self.passing_over.contains(&rows::message_id(&mut row, 1)?) {
+            if !self.skipped.contains(&rows::message_id(&mut row, 1)?) {
                 return row.instant(0).map(Some);
             }
         }
@@ -96,7 +96,7 @@ impl Op for NextExpiry {
     }
 }
 
-/// What was resolved at an instant or later, at most `limit` of each outcome, latest first.
+/// The messages resolved at or after a time, at most `limit` of each outcome, latest first.
 pub struct ResolvedSince {
     pub since: Timestamp,
     pub limit: i64,
@@ -104,7 +104,7 @@ pub struct ResolvedSince {
 
 impl Op for ResolvedSince {
     type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         const SELECT: &str = "SELECT id FROM message WHERE status = ?1 AND resolved_at IS NOT NULL \
@@ -124,7 +124,8 @@ impl Op for ResolvedSince {
     }
 }
 
-/// Empties what became terminal before an instant. The id, the agent and the audit trail stay; the key is free again.
+/// Purges messages that became terminal before a time. The id, the agent and the audit trail stay (a tombstone); the
+/// idempotency key is free again.
 pub struct Purge {
     pub resolved_before: Timestamp,
     pub limit: i64,
@@ -132,15 +133,15 @@ pub struct Purge {
 
 impl Op for Purge {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         let mut due = Vec::new();
         for mut row in x
-            .rows(list::ENDED_FIRST, &[self.resolved_before.into(), self.limit.into()])
+            .rows(list::OLDEST_TERMINAL, &[self.resolved_before.into(), self.limit.into()])
             .await?
         {
-            due.push(Ended {
+            due.push(PurgeTarget {
                 seq: [row.int(0)?.into()],
                 resolution_seq: [row.opt_int(1)?.into()],
             });
@@ -148,26 +149,26 @@ impl Op for Purge {
         if due.is_empty() {
             return Ok(0);
         }
-        search::hold_mark(x).await?;
-        let mut emptied = 0;
-        for some in due.chunks(AT_ONCE) {
-            emptied += empty(x, some, now).await?;
+        search::lock_index(x).await?;
+        let mut purged = 0;
+        for targets in due.chunks(PURGE_BATCH) {
+            purged += purge_batch(x, targets, now).await?;
         }
-        Ok(emptied)
+        Ok(purged)
     }
 }
 
-/// So many are emptied without waiting for each.
-const AT_ONCE: usize = 32;
+/// How many messages are purged in one batch.
+const PURGE_BATCH: usize = 32;
 
-struct Ended {
+struct PurgeTarget {
     seq: [Param<'static>; 1],
     resolution_seq: [Param<'static>; 1],
 }
 
-/// Says how many nobody else had emptied.
-async fn empty<X: Exec>(x: &mut X, ended: &[Ended], now: Timestamp) -> Result<u64, StoreError> {
-    // First: whoever notes something about a message holds it, so what they note is there to be forgotten or never comes.
+/// Returns how many were purged here, and not by another node before.
+async fn purge_batch<X: Exec>(x: &mut X, ended: &[PurgeTarget], now: Timestamp) -> Result<u64, StoreError> {
+    // First: notes lock the message, so a concurrent note is either deleted below or never written.
     const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
          source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
     const FORGET: [&str; 7] = [
@@ -180,32 +181,32 @@ async fn empty<X: Exec>(x: &mut X, ended: &[Ended], now: Timestamp) -> Result<u6
         "DELETE FROM delivery WHERE message_id = (SELECT id FROM message WHERE seq = ?1)",
     ];
     const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
-    let empty: Vec<_> = ended
+    let purge_params: Vec<_> = ended
         .iter()
-        .map(|Ended { seq: [seq], .. }| [now.into(), *seq])
+        .map(|PurgeTarget { seq: [seq], .. }| [now.into(), *seq])
         .collect();
-    let mut steps: Vec<_> = empty
+    let mut steps: Vec<_> = purge_params
         .iter()
-        .map(|params| Step {
+        .map(|params| BatchStatement {
             sql: EMPTY,
             params,
             into: None,
         })
         .collect();
-    for Ended { seq, resolution_seq } in ended {
-        let forget = FORGET.into_iter().chain([X::DIALECT.leave_search]);
-        steps.extend(forget.map(|sql| Step {
+    for PurgeTarget { seq, resolution_seq } in ended {
+        let forget = FORGET.into_iter().chain([X::DIALECT.remove_from_index]);
+        steps.extend(forget.map(|sql| BatchStatement {
             sql,
             params: seq,
             into: None,
         }));
-        steps.push(Step {
+        steps.push(BatchStatement {
             sql: FORGET_RESOLUTION,
             params: resolution_seq,
             into: None,
         });
     }
-    let changed = x.together(&steps).await?;
+    let changed = x.batch(&steps).await?;
     Ok(changed
         .iter()
         .take(ended.len())
@@ -218,7 +219,7 @@ pub struct OldestResolved;
 
 impl Op for OldestResolved {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let ends = Outcome::ALL
@@ -227,7 +228,7 @@ impl Op for OldestResolved {
             .chain([Status::Delivered]);
         let mut oldest: Option<Timestamp> = None;
         for status in ends {
-            let found = first_instant(x.row(list::ENDED_EARLIEST, &[status.as_str().into()]).await?)?;
+            let found = first_instant(x.row(list::EARLIEST_END, &[status.as_str().into()]).await?)?;
             oldest = oldest.into_iter().chain(found).min();
         }
         Ok(oldest)
@@ -238,15 +239,15 @@ fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
     row.map(|mut row| row.instant(0)).transpose()
 }
 
-/// Goes through the writer and commits, so that whoever asks knows writing works.
+/// A committed test write, for readiness checks.
 pub struct ProveWritable;
 
 impl Op for ProveWritable {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        // A row that changes: what changes nothing is committed even where there is no room left.
+        // The value must change: a commit without changes succeeds even on a full disk.
         const PROVE: &str = "INSERT INTO setting (name, value) VALUES ('proof', ?1) \
              ON CONFLICT (name) DO UPDATE SET value = ?1";
         x.exec(PROVE, &[(&now.as_millis().to_string()).into()]).await.map(drop)

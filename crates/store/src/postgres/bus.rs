@@ -1,5 +1,5 @@
-//! What hubs on one database say to each other: LISTEN and NOTIFY on one connection of each. A word may be lost, with a
-//! connection or with the hub that said it; whoever hears again after a break is told that something may have been missed.
+//! Messages between the hubs on one database, by LISTEN and NOTIFY on one connection per hub. A message may be lost,
+//! with a connection or with the hub that sent it; after a reconnect the subscriber gets a gap notification.
 
 use std::future::Future;
 use std::pin::pin;
@@ -8,154 +8,163 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{sleep, timeout};
-use tokio_postgres::{Client, Config, Notification, Statement};
+use tokio_postgres::{Client, Config, Notification as PgNotification, Statement};
 
 use super::connect;
 use crate::error::StoreError;
 
 const CHANNEL: &str = "countersign";
-/// What is said and not sent yet. More than that, and everybody is told to look at everything.
-const UNSAID: usize = 8192;
-/// PostgreSQL takes less than 8000 bytes at once.
-const MOST_BYTES: usize = 7900;
-/// Between two words: a word of its own, which nobody says.
-const BETWEEN: char = '\n';
-const EVERYTHING: &str = "*";
-/// So often the connection proves that it is there, when nothing is said.
-const BEAT: Duration = Duration::from_secs(1);
-const PATIENCE: Duration = Duration::from_secs(3);
-/// For the last words of a hub that stops.
-const FAREWELL: Duration = Duration::from_secs(1);
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// Messages queued for sending. On overflow a gap notification is sent instead of the dropped messages.
+const QUEUE_CAPACITY: usize = 8192;
+/// PostgreSQL limits a payload to less than 8000 bytes.
+const MAX_PAYLOAD_BYTES: usize = 7900;
+/// Separates the messages in one payload; it never occurs inside a message.
+const SEPARATOR: char = '\n';
+const GAP_PAYLOAD: &str = "*";
+/// How often an idle connection is checked.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(1);
+const REPLY_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a stopping hub waits for its last messages to be sent.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
+const MAX_BACKOFF: Duration = Duration::from_secs(2);
 
-/// One thing that was heard.
+/// A notification as a hub receives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
-    Said(String),
-    /// Something may have been said that was not heard: look at everything.
-    Missed,
+pub enum Notification {
+    Message(String),
+    /// Messages may have been lost: re-read everything.
+    Gap,
 }
 
-pub struct Bus {
+pub struct NotifyBus {
     config: Config,
-    words: mpsc::Sender<String>,
-    unsaid: Mutex<mpsc::Receiver<String>>,
-    /// Words were dropped.
+    queue: mpsc::Sender<String>,
+    queued: Mutex<mpsc::Receiver<String>>,
+    /// Messages were dropped since the last gap notification.
     dropped: AtomicBool,
-    /// How many words were taken, and how many of them are through.
-    said: AtomicU64,
-    sent: watch::Sender<u64>,
+    /// How many messages were queued, and how many of them were sent.
+    queued_count: AtomicU64,
+    sent_count: watch::Sender<u64>,
 }
 
-impl Bus {
+impl NotifyBus {
     pub fn new(config: Config) -> Self {
-        let (words, unsaid) = mpsc::channel(UNSAID);
-        let unsaid = Mutex::new(unsaid);
-        let sent = watch::Sender::new(0);
+        let (queue, queued) = mpsc::channel(QUEUE_CAPACITY);
+        let queued = Mutex::new(queued);
+        let sent_count = watch::Sender::new(0);
         Self {
             config,
-            words,
-            unsaid,
+            queue,
+            queued,
             dropped: AtomicBool::new(false),
-            said: AtomicU64::new(0),
-            sent,
+            queued_count: AtomicU64::new(0),
+            sent_count,
         }
     }
 
-    /// Never waits and never fails. All hubs hear it, this one too. At most a few kilobytes, in one line.
-    pub fn say(&self, word: String) {
-        if word.len() > MOST_BYTES || self.words.try_send(word).is_err() {
+    /// Never blocks and never fails. All hubs receive the message, this one too. At most a few kilobytes, in one line.
+    pub fn publish(&self, message: String) {
+        if message.len() > MAX_PAYLOAD_BYTES || self.queue.try_send(message).is_err() {
             self.dropped.store(true, Ordering::SeqCst);
         } else {
-            self.said.fetch_add(1, Ordering::SeqCst);
+            self.queued_count.fetch_add(1, Ordering::SeqCst);
         }
     }
 
-    /// All hubs are told to look at everything.
-    pub fn say_everything(&self) {
-        self.say(EVERYTHING.to_owned());
+    /// Tells all hubs to re-read everything.
+    pub fn publish_gap(&self) {
+        self.publish(GAP_PAYLOAD.to_owned());
     }
 
-    /// Until everything that was said so far is sent, for a moment at most. It needs `run` beside it.
+    /// Waits, for a short time at most, until every message queued so far is sent. It needs `run` beside it.
     pub async fn flush(&self) {
-        let said = self.said.load(Ordering::SeqCst);
-        let mut sent = self.sent.subscribe();
-        // What cannot be sent in time is found by the others.
-        drop(timeout(FAREWELL, sent.wait_for(|sent| *sent >= said)).await);
+        let queued = self.queued_count.load(Ordering::SeqCst);
+        let mut sent = self.sent_count.subscribe();
+        // Messages that miss the timeout are found by the other hubs' reconciliation.
+        drop(timeout(FLUSH_TIMEOUT, sent.wait_for(|sent| *sent >= queued)).await);
     }
 
-    /// Says what is to be said and passes on what is heard, over every break, until it is dropped or nobody hears.
-    pub async fn run(&self, heard: &mpsc::Sender<Word>) {
-        let mut unsaid = self.unsaid.lock().await;
-        let mut pause = FIRST_PAUSE;
-        while !heard.is_closed() {
+    /// Sends queued messages and forwards received ones, reconnecting as needed, until dropped or the receiver is
+    /// closed.
+    pub async fn run(&self, sink: &mpsc::Sender<Notification>) {
+        let mut queued = self.queued.lock().await;
+        let mut backoff = INITIAL_BACKOFF;
+        while !sink.is_closed() {
             match self.connect().await {
-                Ok((mouth, words)) => {
+                Ok((publisher, incoming)) => {
                     let connected_at = Instant::now();
-                    // What was said here since the last connection may be lost too.
+                    // Messages sent from here since the last connection may be lost too.
                     self.dropped.store(true, Ordering::SeqCst);
-                    if heard.send(Word::Missed).await.is_err() {
+                    if sink.send(Notification::Gap).await.is_err() {
                         return;
                     }
-                    let error = self.speak(&mouth, &mut unsaid, Ear { words, heard }).await;
-                    tracing::warn!(%error, "the connection to the other hubs ended; it is made again");
-                    // One that ends as soon as it is made is no better than none.
-                    if connected_at.elapsed() > LONGEST_PAUSE {
-                        pause = FIRST_PAUSE;
+                    let error = self.pump(&publisher, &mut queued, Subscriber { incoming, sink }).await;
+                    tracing::warn!(%error, "LISTEN connection to the database lost; reconnecting");
+                    // A connection that ends at once does not reset the backoff.
+                    if connected_at.elapsed() > MAX_BACKOFF {
+                        backoff = INITIAL_BACKOFF;
                     }
                 }
-                Err(error) => tracing::warn!(%error, "the other hubs cannot be heard"),
+                Err(error) => tracing::warn!(%error, "connecting to the database for LISTEN failed; retrying"),
             }
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            sleep(backoff).await;
+            backoff = (backoff * 2).min(MAX_BACKOFF);
         }
     }
 
-    async fn connect(&self) -> Result<(Mouth, mpsc::Receiver<Notification>), StoreError> {
+    async fn connect(&self) -> Result<(Publisher, mpsc::Receiver<PgNotification>), StoreError> {
         let listening = async {
-            let (client, words) = connect::listener(&self.config).await?;
+            let (client, incoming) = connect::listener(&self.config).await?;
             client.batch_execute(&format!("LISTEN {CHANNEL}")).await?;
             let notify = client.prepare("SELECT pg_notify($1, $2)").await?;
-            Ok((Mouth { client, notify }, words))
+            Ok((Publisher { client, notify }, incoming))
         };
-        timeout(PATIENCE, listening)
+        timeout(REPLY_TIMEOUT, listening)
             .await
-            .unwrap_or_else(|_elapsed| Err(too_late()))
+            .unwrap_or_else(|_elapsed| Err(timed_out()))
     }
 
-    /// Until the connection ends.
-    async fn speak(&self, mouth: &Mouth, unsaid: &mut mpsc::Receiver<String>, mut ear: Ear<'_>) -> StoreError {
+    /// Sends and receives until the connection fails, and returns the error.
+    async fn pump(
+        &self,
+        publisher: &Publisher,
+        queued: &mut mpsc::Receiver<String>,
+        mut subscriber: Subscriber<'_>,
+    ) -> StoreError {
         loop {
             if self.dropped.swap(false, Ordering::SeqCst) {
-                if let Err(error) = self.notify(mouth, EVERYTHING, &mut ear).await {
+                if let Err(error) = self.notify(publisher, GAP_PAYLOAD, &mut subscriber).await {
                     return error;
                 }
-                // What was lost is made up for; what waits is still to be said.
-                self.sent
-                    .send_replace(self.said.load(Ordering::SeqCst).saturating_sub(unsaid.len() as u64));
+                // The gap notification covers the dropped messages; the queued ones are still to be sent.
+                self.sent_count.send_replace(
+                    self.queued_count
+                        .load(Ordering::SeqCst)
+                        .saturating_sub(queued.len() as u64),
+                );
             }
             tokio::select! {
-                said = unsaid.recv() => {
-                    let mut next = said;
+                message = queued.recv() => {
+                    let mut next = message;
                     while let Some(first) = next.take() {
-                        let words;
-                        (words, next) = together(first, unsaid);
-                        if let Err(error) = self.notify(mouth, &words, &mut ear).await {
+                        let payload;
+                        (payload, next) = join_queued(first, queued);
+                        if let Err(error) = self.notify(publisher, &payload, &mut subscriber).await {
                             return error;
                         }
-                        let count = words.split(BETWEEN).count() as u64;
-                        self.sent.send_modify(|sent| *sent += count);
+                        let count = payload.split(SEPARATOR).count() as u64;
+                        self.sent_count.send_modify(|sent| *sent += count);
                     }
                 }
-                notification = ear.words.recv() => {
-                    let Some(notification) = notification else { return gone() };
-                    if let Err(error) = ear.pass_on(&notification).await {
+                notification = subscriber.incoming.recv() => {
+                    let Some(notification) = notification else { return closed() };
+                    if let Err(error) = subscriber.forward(&notification).await {
                         return error;
                     }
                 }
-                () = sleep(BEAT) => {
-                    if let Err(error) = ear.hear_during(mouth.client.batch_execute("")).await {
+                () = sleep(KEEPALIVE_INTERVAL) => {
+                    if let Err(error) = subscriber.receive_during(publisher.client.batch_execute("")).await {
                         return error;
                     }
                 }
@@ -163,9 +172,14 @@ impl Bus {
         }
     }
 
-    async fn notify(&self, mouth: &Mouth, words: &str, ear: &mut Ear<'_>) -> Result<(), StoreError> {
-        let sent = ear
-            .hear_during(mouth.client.execute(&mouth.notify, &[&CHANNEL, &words]))
+    async fn notify(
+        &self,
+        publisher: &Publisher,
+        payload: &str,
+        subscriber: &mut Subscriber<'_>,
+    ) -> Result<(), StoreError> {
+        let sent = subscriber
+            .receive_during(publisher.client.execute(&publisher.notify, &[&CHANNEL, &payload]))
             .await;
         if sent.is_err() {
             self.dropped.store(true, Ordering::SeqCst);
@@ -174,61 +188,62 @@ impl Bus {
     }
 }
 
-struct Mouth {
+struct Publisher {
     client: Client,
     notify: Statement,
 }
 
-struct Ear<'h> {
-    words: mpsc::Receiver<Notification>,
-    heard: &'h mpsc::Sender<Word>,
+struct Subscriber<'h> {
+    incoming: mpsc::Receiver<PgNotification>,
+    sink: &'h mpsc::Sender<Notification>,
 }
 
-impl Ear<'_> {
-    /// What comes meanwhile is passed on: once there is too much of it the connection is not read, and so answers nothing.
-    async fn hear_during<T>(
+impl Subscriber<'_> {
+    /// Forwards notifications while `work` runs: with a full buffer the connection is not read and `work` gets no
+    /// reply.
+    async fn receive_during<T>(
         &mut self,
         work: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, StoreError> {
-        let mut work = pin!(timeout(PATIENCE, work));
+        let mut work = pin!(timeout(REPLY_TIMEOUT, work));
         loop {
             tokio::select! {
-                done = &mut work => return done.map_or_else(|_elapsed| Err(too_late()), |done| Ok(done?)),
-                Some(notification) = self.words.recv() => self.pass_on(&notification).await?,
+                done = &mut work => return done.map_or_else(|_elapsed| Err(timed_out()), |done| Ok(done?)),
+                Some(notification) = self.incoming.recv() => self.forward(&notification).await?,
             }
         }
     }
 
-    async fn pass_on(&self, notification: &Notification) -> Result<(), StoreError> {
-        for word in notification.payload().split(BETWEEN) {
-            let word = if word == EVERYTHING {
-                Word::Missed
+    async fn forward(&self, notification: &PgNotification) -> Result<(), StoreError> {
+        for message in notification.payload().split(SEPARATOR) {
+            let notification = if message == GAP_PAYLOAD {
+                Notification::Gap
             } else {
-                Word::Said(word.to_owned())
+                Notification::Message(message.to_owned())
             };
-            self.heard.send(word).await.map_err(|_| gone())?;
+            self.sink.send(notification).await.map_err(|_| closed())?;
         }
         Ok(())
     }
 }
 
-/// As many as fit into one notification, and the one that does not.
-fn together(first: String, unsaid: &mut mpsc::Receiver<String>) -> (String, Option<String>) {
-    let mut words = first;
-    while let Ok(next) = unsaid.try_recv() {
-        if words.len() + next.len() >= MOST_BYTES {
-            return (words, Some(next));
+/// Joins as many queued messages as fit into one payload. Also returns the first one that did not fit.
+fn join_queued(first: String, queued: &mut mpsc::Receiver<String>) -> (String, Option<String>) {
+    let mut payload = first;
+    while let Ok(next) = queued.try_recv() {
+        if payload.len() + next.len() >= MAX_PAYLOAD_BYTES {
+            return (payload, Some(next));
         }
-        words.push(BETWEEN);
-        words.push_str(&next);
+        payload.push(SEPARATOR);
+        payload.push_str(&next);
     }
-    (words, None)
+    (payload, None)
 }
 
-fn gone() -> StoreError {
+fn closed() -> StoreError {
     StoreError::Unavailable("the connection is closed".to_owned())
 }
 
-fn too_late() -> StoreError {
-    StoreError::Unavailable("the database did not answer in time".to_owned())
+fn timed_out() -> StoreError {
+    StoreError::Unavailable("the database did not respond in time".to_owned())
 }

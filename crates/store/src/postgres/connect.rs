@@ -1,4 +1,4 @@
-//! From a URL to a pool of connections.
+//! Builds connection pools from a database URL.
 
 use std::error::Error;
 use std::future::poll_fn;
@@ -17,30 +17,29 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::StoreError;
 
-/// Three hubs together, each with one connection more to listen, stay below the hundred that PostgreSQL allows unless told
-/// otherwise.
-pub const MOST_CONNECTIONS: usize = 23;
-/// Beside those: for what must not wait behind them.
-pub const FIRST_CONNECTIONS: usize = 1;
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Before the system asks a silent server whether it is there, and then between two questions.
-const SILENCE: Duration = Duration::from_secs(5);
-const BETWEEN_QUESTIONS: Duration = Duration::from_secs(2);
-const MOST_QUESTIONS: u32 = 3;
-/// What a driver takes that was told nothing.
-const NO_SILENCE: Duration = Duration::from_secs(2 * 60 * 60);
-/// What was heard and not yet taken; the connection is not read while there is more.
-const HEARD: usize = 256;
+/// Three hubs, each with one more connection for LISTEN, stay below PostgreSQL's default limit of 100 connections.
+pub const MAX_CONNECTIONS: usize = 23;
+/// A separate pool for operations that must not queue behind others.
+pub const PRIORITY_CONNECTIONS: usize = 1;
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// TCP keepalive: the idle time before the first probe, then the interval between probes.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(5);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(2);
+const MAX_KEEPALIVE_RETRIES: u32 = 3;
+/// The driver's default idle time, which means that the URL does not set one.
+const DRIVER_DEFAULT_KEEPALIVE_IDLE: Duration = Duration::from_secs(2 * 60 * 60);
+/// Received notifications that are not yet processed. While the buffer is full the connection is not read.
+const NOTIFICATION_BUFFER: usize = 256;
 
-/// A hub that is stopped inside a transaction must not hold its locks against the others for longer than people notice, and
-/// nobody waits for ever. A statement ends before whoever asked has given up on it; a scan may take longer, and says so.
+/// A hub that stalls inside a transaction must not hold its locks for longer than people notice, and no statement waits
+/// without limit. Statements time out before their caller does; scans set a longer timeout of their own.
 const SESSION: &str = "SET idle_in_transaction_session_timeout = '1s'; SET lock_timeout = '5s'; \
      SET statement_timeout = '8s'";
 
-/// What a URL says, and what it leaves open.
+/// The connection settings from the URL, with defaults for the rest.
 pub fn settings(url: &str) -> Result<Config, StoreError> {
-    let mut config: Config = url.parse().map_err(unreadable)?;
-    // As PostgreSQL's own programs do, so that it need not stand in the URL.
+    let mut config: Config = url.parse().map_err(invalid_url)?;
+    // PGPASSWORD keeps the password out of the URL, as in PostgreSQL's own programs.
     if config.get_password().is_none()
         && let Ok(password) = std::env::var("PGPASSWORD")
     {
@@ -50,41 +49,41 @@ pub fn settings(url: &str) -> Result<Config, StoreError> {
         config.application_name("countersign");
     }
     if config.get_connect_timeout().is_none() {
-        config.connect_timeout(PATIENCE);
+        config.connect_timeout(CONNECT_TIMEOUT);
     }
     if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(PATIENCE);
+        config.tcp_user_timeout(CONNECT_TIMEOUT);
     }
-    if config.get_keepalives_idle() == NO_SILENCE {
-        config.keepalives_idle(SILENCE);
+    if config.get_keepalives_idle() == DRIVER_DEFAULT_KEEPALIVE_IDLE {
+        config.keepalives_idle(KEEPALIVE_IDLE);
     }
     if config.get_keepalives_interval().is_none() {
-        config.keepalives_interval(BETWEEN_QUESTIONS);
+        config.keepalives_interval(KEEPALIVE_INTERVAL);
     }
     if config.get_keepalives_retries().is_none() {
-        config.keepalives_retries(MOST_QUESTIONS);
+        config.keepalives_retries(MAX_KEEPALIVE_RETRIES);
     }
     Ok(config)
 }
 
-/// Without the URL: there may be a password in it.
-fn unreadable(error: tokio_postgres::Error) -> StoreError {
+/// The error leaves out the URL, which may contain a password.
+fn invalid_url(error: tokio_postgres::Error) -> StoreError {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
     StoreError::Unavailable(format!(
-        "the database's URL cannot be read: {cause}; write it as postgres://user@host/name"
+        "the database URL is invalid: {cause}; write it as postgres://user@host/name"
     ))
 }
 
-pub fn pool(config: Config, most: usize) -> Result<Pool, StoreError> {
+pub fn pool(config: Config, max_size: usize) -> Result<Pool, StoreError> {
     Pool::builder(manager(config)?)
-        .max_size(most)
+        .max_size(max_size)
         .runtime(Runtime::Tokio1)
-        .wait_timeout(Some(PATIENCE))
-        .create_timeout(Some(PATIENCE * 2))
+        .wait_timeout(Some(CONNECT_TIMEOUT))
+        .create_timeout(Some(CONNECT_TIMEOUT * 2))
         .post_create(Hook::async_fn(|client, _| {
             Box::pin(async move {
-                let set = timeout(PATIENCE, client.batch_execute(SESSION)).await;
-                set.map_err(|_elapsed| HookError::message("it did not answer in time"))?
+                let set = timeout(CONNECT_TIMEOUT, client.batch_execute(SESSION)).await;
+                set.map_err(|_elapsed| HookError::message("the database did not respond in time"))?
                     .map_err(HookError::Backend)
             })
         }))
@@ -92,10 +91,10 @@ pub fn pool(config: Config, most: usize) -> Result<Pool, StoreError> {
         .map_err(|error| StoreError::Unavailable(error.to_string()))
 }
 
-/// Speaks TLS wherever the way leaves this machine.
+/// Uses TLS for every connection that leaves this machine, unless the URL disables it.
 pub fn manager(config: Config) -> Result<Manager, StoreError> {
-    // Asks nothing of the server when a connection is handed out again: a round trip each time, for what the driver
-    // notices by itself when the connection ends.
+    // `Fast` sends no query when a connection is reused: it would cost a round trip each time, and the driver notices a
+    // closed connection by itself.
     let recycling = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,
     };
@@ -105,41 +104,41 @@ pub fn manager(config: Config) -> Result<Manager, StoreError> {
     Ok(Manager::from_config(config, MakeRustlsConnect::new(tls()?), recycling))
 }
 
-/// Reading the machine's roots of trust fails where there are none, so it is done only where they are needed.
+/// Loading the system's root certificates fails where there are none, so it happens only when TLS is needed.
 fn is_plain(config: &Config) -> bool {
     let on_this_machine = config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_)));
     on_this_machine || config.get_ssl_mode() == SslMode::Disable
 }
 
-/// One connection beside the pool, and what the database says on it by itself. That ends with the connection.
+/// One connection outside the pool, with the notifications received on it. The channel closes with the connection.
 pub async fn listener(config: &Config) -> Result<(Client, mpsc::Receiver<Notification>), StoreError> {
     if is_plain(config) {
         let (client, connection) = config.connect(NoTls).await?;
-        return Ok((client, heard(connection)));
+        return Ok((client, notifications(connection)));
     }
     let (client, connection) = config.connect(MakeRustlsConnect::new(tls()?)).await?;
-    Ok((client, heard(connection)))
+    Ok((client, notifications(connection)))
 }
 
-fn heard<S, T>(mut connection: Connection<S, T>) -> mpsc::Receiver<Notification>
+fn notifications<S, T>(mut connection: Connection<S, T>) -> mpsc::Receiver<Notification>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     T: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (heard, hears) = mpsc::channel(HEARD);
+    let (sender, receiver) = mpsc::channel(NOTIFICATION_BUFFER);
     tokio::spawn(async move {
         while let Some(Ok(message)) = poll_fn(|cx| connection.poll_message(cx)).await {
             if let AsyncMessage::Notification(notification) = message
-                && heard.send(notification).await.is_err()
+                && sender.send(notification).await.is_err()
             {
                 return;
             }
         }
     });
-    hears
+    receiver
 }
 
-/// Verifies the server by the machine's own roots of trust, whenever TLS is spoken at all.
+/// Verifies the server against the system's root certificates whenever TLS is used.
 fn tls() -> Result<ClientConfig, StoreError> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let verified = ClientConfig::builder_with_provider(provider)

@@ -1,17 +1,17 @@
-//! Schema versions, applied in order and in one transaction, by one hub at a time.
+//! Runs the schema migrations in order and in one transaction, by one hub at a time.
 
 use deadpool_postgres::{Pool, Transaction};
 
 use crate::error::StoreError;
 use crate::migrations::{self, SCHEMA_VERSION};
 
-/// Hubs that start together agree on this number. It spells "counters".
+/// The advisory lock that serializes migrations between hubs. The number spells "counters".
 const LOCK: i64 = i64::from_be_bytes(*b"counters");
 
 pub async fn run(pool: &Pool) -> Result<(), StoreError> {
     let mut connection = pool.get().await?;
     let transaction = connection.transaction().await?;
-    // Another hub may be at it, and a long table takes its time.
+    // Another hub may be migrating, and large tables take time.
     transaction
         .batch_execute("SET LOCAL lock_timeout = '10min'; SET LOCAL statement_timeout = 0")
         .await?;
@@ -34,7 +34,7 @@ pub async fn run(pool: &Pool) -> Result<(), StoreError> {
     Ok(transaction.commit().await?)
 }
 
-/// Nothing in an empty database.
+/// 0 for an empty database.
 async fn version(transaction: &Transaction<'_>) -> Result<i64, StoreError> {
     let known = transaction
         .query_one("SELECT to_regclass('schema_version') IS NOT NULL", &[])

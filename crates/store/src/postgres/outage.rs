@@ -1,62 +1,63 @@
-//! When the database is away: nobody waits for a connection that was just refused to somebody else, and tries are spread.
+//! A circuit breaker: while the database is unreachable, callers fail at once and reconnects are spread by jittered
+//! backoff.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::error::StoreError;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
-const LONGEST_PAUSE: Duration = Duration::from_secs(1);
+const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
+const MAX_BACKOFF: Duration = Duration::from_secs(1);
 
 #[derive(Default)]
-pub struct Outage(Mutex<Option<Away>>);
+pub struct CircuitBreaker(Mutex<Option<OpenCircuit>>);
 
-struct Away {
-    /// Nobody tries before then.
+struct OpenCircuit {
+    /// No connection is attempted before this time.
     until: Instant,
-    pause: Duration,
-    why: String,
+    backoff: Duration,
+    reason: String,
 }
 
-impl Outage {
-    /// Why not to try now.
+impl CircuitBreaker {
+    /// Fails with the last error while the circuit is open.
     pub fn check(&self, now: Instant) -> Result<(), StoreError> {
         match &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            Some(away) if now < away.until => Err(StoreError::Unavailable(away.why.clone())),
+            Some(open) if now < open.until => Err(StoreError::Unavailable(open.reason.clone())),
             Some(_) | None => Ok(()),
         }
     }
 
-    pub fn failed(&self, now: Instant, why: &StoreError) {
-        let mut away = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let pause = away.as_ref().map_or(FIRST_PAUSE, |away| match now < away.until {
-            // Several tried at once; that is one failure.
-            true => away.pause,
-            false => (away.pause * 2).min(LONGEST_PAUSE),
+    pub fn record_failure(&self, now: Instant, reason: &StoreError) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let backoff = open.as_ref().map_or(INITIAL_BACKOFF, |open| match now < open.until {
+            // Concurrent attempts count as one failure.
+            true => open.backoff,
+            false => (open.backoff * 2).min(MAX_BACKOFF),
         });
-        let why = match why {
-            StoreError::Unavailable(why) => why.clone(),
+        let reason = match reason {
+            StoreError::Unavailable(reason) => reason.clone(),
             other => other.to_string(),
         };
-        *away = Some(Away {
-            until: now + spread(pause),
-            pause,
-            why,
+        *open = Some(OpenCircuit {
+            until: now + jittered(backoff),
+            backoff,
+            reason,
         });
     }
 
-    pub fn is_over(&self) {
-        let mut away = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if away.is_some() {
-            *away = None;
+    pub fn record_success(&self) {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.is_some() {
+            *open = None;
         }
     }
 }
 
-/// Between half of it and all of it, so that hubs do not come back together.
-fn spread(pause: Duration) -> Duration {
+/// Jitter between half and all of the delay, so that hubs do not reconnect at the same time.
+fn jittered(backoff: Duration) -> Duration {
     let random = u32::try_from(getrandom::u64().unwrap_or(0) % 1000).unwrap_or(0);
-    pause / 2 + pause * random / 2000
+    backoff / 2 + backoff * random / 2000
 }
 
 #[cfg(test)]
@@ -64,34 +65,34 @@ mod tests {
     use super::*;
 
     #[test]
-    fn after_a_failure_nobody_tries_for_a_while_and_longer_each_time() {
-        let outage = Outage::default();
+    fn each_failure_opens_the_circuit_for_longer() {
+        let breaker = CircuitBreaker::default();
         let now = Instant::now();
-        let why = StoreError::Unavailable("refused".to_owned());
-        assert!(outage.check(now).is_ok());
-        outage.failed(now, &why);
-        assert!(matches!(outage.check(now), Err(StoreError::Unavailable(said)) if said == "refused"));
-        assert!(outage.check(now + FIRST_PAUSE).is_ok());
+        let reason = StoreError::Unavailable("refused".to_owned());
+        assert!(breaker.check(now).is_ok());
+        breaker.record_failure(now, &reason);
+        assert!(matches!(breaker.check(now), Err(StoreError::Unavailable(reason)) if reason == "refused"));
+        assert!(breaker.check(now + INITIAL_BACKOFF).is_ok());
         let mut at = now;
         for _ in 0..10 {
-            at += LONGEST_PAUSE * 2;
-            outage.failed(at, &why);
+            at += MAX_BACKOFF * 2;
+            breaker.record_failure(at, &reason);
         }
         assert!(
-            outage.check(at + LONGEST_PAUSE / 3).is_err(),
+            breaker.check(at + MAX_BACKOFF / 3).is_err(),
             "by now it waits for about a second"
         );
-        assert!(outage.check(at + LONGEST_PAUSE).is_ok(), "and never for longer");
-        outage.is_over();
-        assert!(outage.check(at).is_ok());
+        assert!(breaker.check(at + MAX_BACKOFF).is_ok(), "and never for longer");
+        breaker.record_success();
+        assert!(breaker.check(at).is_ok());
     }
 
     #[test]
-    fn those_who_fail_together_fail_once() {
-        let outage = Outage::default();
+    fn concurrent_failures_count_once() {
+        let breaker = CircuitBreaker::default();
         let now = Instant::now();
-        let why = StoreError::Unavailable("refused".to_owned());
-        (0..20).for_each(|_| outage.failed(now, &why));
-        assert!(outage.check(now + FIRST_PAUSE).is_ok());
+        let reason = StoreError::Unavailable("refused".to_owned());
+        (0..20).for_each(|_| breaker.record_failure(now, &reason));
+        assert!(breaker.check(now + INITIAL_BACKOFF).is_ok());
     }
 }

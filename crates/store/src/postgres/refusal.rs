@@ -1,4 +1,4 @@
-//! What an error of the driver means to the store.
+//! Maps driver errors to store errors.
 
 use std::error::Error;
 
@@ -7,15 +7,15 @@ use tokio_postgres::error::{DbError, SqlState};
 
 use crate::error::StoreError;
 
-/// The index that lets one key of an agent in once.
+/// The unique index on an agent's idempotency keys.
 const IDEMPOTENCY: &str = "message_idempotency";
 
 impl From<tokio_postgres::Error> for StoreError {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
-            Some(refusal) if is_lost_race(refusal) => Self::Raced,
-            Some(refusal) if is_farewell(refusal) => Self::Ended(refusal.message().to_owned()),
-            // Not its details: they may quote a row, and this text goes to the log.
+            Some(refusal) if is_conflict(refusal) => Self::Conflict,
+            Some(refusal) if is_connection_ended(refusal) => Self::ConnectionEnded(refusal.message().to_owned()),
+            // Without the details: they may quote a row, and this text goes to the log.
             Some(refusal) => Self::Unavailable(format!("{} ({})", refusal.message(), refusal.code().code())),
             None => Self::Unavailable(with_cause(&error)),
         }
@@ -31,15 +31,15 @@ impl From<PoolError> for StoreError {
     }
 }
 
-fn is_lost_race(refusal: &DbError) -> bool {
+fn is_conflict(refusal: &DbError) -> bool {
     let code = refusal.code();
     *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || (*code == SqlState::UNIQUE_VIOLATION && refusal.constraint() == Some(IDEMPOTENCY))
 }
 
-/// It stops, or somebody had this connection ended.
-fn is_farewell(refusal: &DbError) -> bool {
+/// Whether the server is shutting down or terminated this connection.
+fn is_connection_ended(refusal: &DbError) -> bool {
     [
         SqlState::ADMIN_SHUTDOWN,
         SqlState::CRASH_SHUTDOWN,
@@ -48,7 +48,7 @@ fn is_farewell(refusal: &DbError) -> bool {
     .contains(refusal.code())
 }
 
-/// The driver's own words leave the cause out.
+/// The driver's message leaves out the cause.
 fn with_cause(error: &tokio_postgres::Error) -> String {
     match error.source() {
         Some(cause) => format!("{error}: {cause}"),

@@ -1,63 +1,68 @@
-//! The shared SQL in the words of this driver, each text turned once.
+//! Translates the shared SQL for PostgreSQL, each statement once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use crate::exec::{Param, Step};
+use crate::exec::{BatchStatement, Param};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Shape {
+pub enum StatementShape {
     AsIs,
-    /// An INSERT that is to tell the `seq` of its row.
-    GivingSeq,
-    /// One of several.
-    Step,
+    /// An INSERT that returns the `seq` of its row.
+    ReturningSeq,
+    /// A statement of a batch.
+    Batch,
 }
 
 #[derive(Default)]
-pub struct Texts(RwLock<HashMap<(&'static str, Shape), Arc<str>>>);
+pub struct StatementCache(RwLock<HashMap<(&'static str, StatementShape), Arc<str>>>);
 
-impl Texts {
-    pub fn get(&self, sql: &'static str, shape: Shape) -> Arc<str> {
-        self.known(sql, shape, || turned(sql, shape))
+impl StatementCache {
+    pub fn get(&self, sql: &'static str, shape: StatementShape) -> Arc<str> {
+        self.get_or_translate(sql, shape, || translate(sql, shape))
     }
 
-    /// Which of its parameters stand for rows of earlier steps is the same each time.
-    pub fn of_step(&self, step: &Step<'_>) -> Arc<str> {
-        self.known(step.sql, Shape::Step, || turned_step(step))
+    /// The positions of `InsertedSeq` parameters are the same for every use of a statement.
+    pub fn get_batch(&self, step: &BatchStatement<'_>) -> Arc<str> {
+        self.get_or_translate(step.sql, StatementShape::Batch, || translate_batch(step))
     }
 
-    fn known(&self, sql: &'static str, shape: Shape, turn: impl FnOnce() -> String) -> Arc<str> {
-        let known = self
+    fn get_or_translate(
+        &self,
+        sql: &'static str,
+        shape: StatementShape,
+        translate: impl FnOnce() -> String,
+    ) -> Arc<str> {
+        let cached = self
             .0
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .get(&(sql, shape))
             .cloned();
-        known.unwrap_or_else(|| {
-            let mut texts = self.0.write().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(texts.entry((sql, shape)).or_insert_with(|| turn().into()))
+        cached.unwrap_or_else(|| {
+            let mut cache = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            Arc::clone(cache.entry((sql, shape)).or_insert_with(|| translate().into()))
         })
     }
 }
 
-/// `?1` becomes `$1`. No text of ours has a question mark for anything else.
-fn turned(sql: &str, shape: Shape) -> String {
+/// `?1` becomes `$1`. Our statements use the question mark for nothing else.
+fn translate(sql: &str, shape: StatementShape) -> String {
     let mut text = sql.replace('?', "$");
     match shape {
-        Shape::AsIs | Shape::Step => {}
-        Shape::GivingSeq => text.push_str(" RETURNING seq"),
+        StatementShape::AsIs | StatementShape::Batch => {}
+        StatementShape::ReturningSeq => text.push_str(" RETURNING seq"),
     }
     text
 }
 
-/// A row of an earlier step is the latest one that this connection inserted there; the other parameters close the gap.
-fn turned_step(step: &Step<'_>) -> String {
+/// `InsertedSeq` becomes the last `seq` this connection inserted into that table; the other parameters are renumbered.
+fn translate_batch(step: &BatchStatement<'_>) -> String {
     let mut places = HashMap::new();
     let mut next = 0;
     for (place, param) in (1_usize..).zip(step.params) {
         let text = match param {
-            Param::SeqIn(table) => format!("currval('{table}_seq_seq')"),
+            Param::InsertedSeq(table) => format!("currval('{table}_seq_seq')"),
             _ => {
                 next += 1;
                 format!("${next}")
@@ -85,37 +90,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_parameter_is_turned() {
-        let texts = Texts::default();
+    fn every_parameter_is_translated() {
+        let texts = StatementCache::default();
         let update = "UPDATE t SET a = ?2, b = ?10 WHERE c = ?1 OR ?1 = ''";
         assert_eq!(
-            &*texts.get(update, Shape::AsIs),
+            &*texts.get(update, StatementShape::AsIs),
             "UPDATE t SET a = $2, b = $10 WHERE c = $1 OR $1 = ''"
         );
     }
 
     #[test]
-    fn one_text_has_two_shapes() {
-        let texts = Texts::default();
+    fn one_statement_has_two_shapes() {
+        let texts = StatementCache::default();
         let insert = "INSERT INTO t (a) VALUES (?1)";
         assert_eq!(
-            &*texts.get(insert, Shape::GivingSeq),
+            &*texts.get(insert, StatementShape::ReturningSeq),
             "INSERT INTO t (a) VALUES ($1) RETURNING seq"
         );
-        assert_eq!(&*texts.get(insert, Shape::AsIs), "INSERT INTO t (a) VALUES ($1)");
+        assert_eq!(
+            &*texts.get(insert, StatementShape::AsIs),
+            "INSERT INTO t (a) VALUES ($1)"
+        );
     }
 
     #[test]
-    fn a_step_names_rows_of_earlier_ones() {
-        let step = |into| Step {
+    fn batch_statement_refers_to_rows_of_earlier_ones() {
+        let step = |into| BatchStatement {
             sql: "INSERT INTO t (a, b, c) VALUES (?1, ?2, ?3)",
-            params: &[Param::Int(1), Param::SeqIn("u"), Param::Int(3)],
+            params: &[Param::Int(1), Param::InsertedSeq("u"), Param::Int(3)],
             into,
         };
         let plain = "INSERT INTO t (a, b, c) VALUES ($1, currval('u_seq_seq'), $2)";
-        assert_eq!(&*Texts::default().of_step(&step(None)), plain);
+        assert_eq!(&*StatementCache::default().get_batch(&step(None)), plain);
         assert_eq!(
-            *Texts::default().of_step(&step(Some("t"))),
+            *StatementCache::default().get_batch(&step(Some("t"))),
             format!("{plain} RETURNING seq")
         );
     }

@@ -1,4 +1,4 @@
-//! Parameters and values between the seam and the wire.
+//! Converts parameters and values to and from PostgreSQL's wire types.
 
 use std::error::Error;
 
@@ -18,12 +18,12 @@ impl ToSql for Param<'_> {
             (Self::Blob(bytes), &Type::BYTEA) => bytes.to_sql(ty, out),
             (Self::Int(_), _) => Err(WrongType::new::<i64>(ty.clone()).into()),
             (Self::Text(_), _) => Err(WrongType::new::<&str>(ty.clone()).into()),
-            (Self::SeqIn(table), _) => Err(format!("nothing was inserted into {table} before it").into()),
+            (Self::InsertedSeq(table), _) => Err(format!("no earlier statement inserted into {table}").into()),
             (Self::Blob(_), _) => Err(WrongType::new::<&[u8]>(ty.clone()).into()),
         }
     }
 
-    /// Whether it fits depends on the value: NULL fits everywhere.
+    /// The check needs the value (NULL fits every type), so it happens in `to_sql`.
     fn accepts(_ty: &Type) -> bool {
         true
     }
@@ -49,7 +49,11 @@ fn value(row: &tokio_postgres::Row, column: usize) -> Result<Value, StoreError> 
             .map(|yes| Value::Int(yes.into())),
         Type::TEXT | Type::VARCHAR => row.try_get::<_, Option<String>>(column)?.map(Value::Text),
         Type::BYTEA => row.try_get::<_, Option<Vec<u8>>>(column)?.map(Value::Blob),
-        ref other => return Err(StoreError::Corrupt(format!("column {column} is of the type {other}"))),
+        ref other => {
+            return Err(StoreError::Corrupt(format!(
+                "column {column} has the unsupported type {other}"
+            )));
+        }
     };
     Ok(value.unwrap_or(Value::Null))
 }

@@ -1,4 +1,4 @@
-//! Connections and how statements run on them.
+//! Opening SQLite connections and running statements on them.
 
 use std::fs::OpenOptions;
 use std::future::{Future, ready};
@@ -10,15 +10,15 @@ use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Statement};
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Param, Row, Step, Value};
+use crate::exec::{BatchStatement, Exec, Param, Row, Value};
 use crate::ops::dialect::{self, Dialect};
 
-const STATEMENTS_KEPT: usize = 128;
+const STATEMENT_CACHE_CAPACITY: usize = 128;
 
 pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
     create_private(file)?;
     let connection = Connection::open(file)?;
-    // FULL, not NORMAL: an acknowledged answer survives a power cut, and with group commit it costs nothing measurable.
+    // FULL, not NORMAL: an acknowledged answer survives a power cut, and with group commit the cost is not measurable.
     connection.execute_batch(
         "PRAGMA journal_mode = WAL;
          PRAGMA synchronous = FULL;
@@ -26,14 +26,14 @@ pub fn open_writer(file: &Path) -> Result<Connection, StoreError> {
          PRAGMA cache_size = -32768;
          PRAGMA temp_store = MEMORY;",
     )?;
-    keep_statements(&connection)?;
+    cache_statements(&connection)?;
     Ok(connection)
 }
 
-/// Where a table has partial indexes, SQLite plans a statement anew for every new value bound to it, in case the value
-/// makes another index usable. Ours never do, and planning costs many times what running does.
-fn keep_statements(connection: &Connection) -> Result<(), StoreError> {
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+/// For tables with partial indexes, SQLite re-plans a statement for every newly bound value, because the value could
+/// make another index usable. Our values never do, and planning costs many times more than running the statement.
+fn cache_statements(connection: &Connection) -> Result<(), StoreError> {
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     Ok(())
 }
@@ -42,11 +42,11 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.execute_batch("PRAGMA busy_timeout = 5000; PRAGMA cache_size = -8192; PRAGMA temp_store = MEMORY;")?;
-    keep_statements(&connection)?;
+    cache_statements(&connection)?;
     Ok(connection)
 }
 
-/// SQLite gives its side files the mode of the database, so the mode is set before it first opens it.
+/// SQLite gives the WAL and shm files the mode of the database file, so the mode is set before the first open.
 fn create_private(file: &Path) -> Result<(), StoreError> {
     OpenOptions::new()
         .create(true)
@@ -71,19 +71,19 @@ impl SqliteExec<'_> {
         Ok(changed as u64)
     }
 
-    // Not RETURNING: it collects its rows in a table of its own first.
+    // Not RETURNING, which first collects its rows in a temporary table.
     fn insert_now(&mut self, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {
         self.exec_now(sql, params)?;
         Ok(self.0.last_insert_rowid())
     }
 
-    fn together_now(&mut self, steps: &[Step<'_>]) -> Result<Vec<i64>, StoreError> {
+    fn batch_now(&mut self, steps: &[BatchStatement<'_>]) -> Result<Vec<i64>, StoreError> {
         let mut done: Vec<i64> = Vec::with_capacity(steps.len());
         for step in steps {
             let mut statement = self.0.prepare_cached(step.sql)?;
             bind(
                 &mut statement,
-                step.params.iter().map(|param| known(*param, steps, &done)),
+                step.params.iter().map(|param| resolve_seq(*param, steps, &done)),
             )?;
             let changed = statement.raw_execute()?;
             drop(statement);
@@ -111,9 +111,9 @@ impl SqliteExec<'_> {
     }
 }
 
-/// With the number of the row that it stands for.
-fn known<'p>(param: Param<'p>, steps: &[Step<'_>], done: &[i64]) -> Param<'p> {
-    let Param::SeqIn(table) = param else { return param };
+/// Replaces `InsertedSeq` by the `seq` of the row that an earlier statement inserted.
+fn resolve_seq<'p>(param: Param<'p>, steps: &[BatchStatement<'_>], done: &[i64]) -> Param<'p> {
+    let Param::InsertedSeq(table) = param else { return param };
     let found = steps.iter().zip(done).rfind(|(step, _)| step.into == Some(table));
     found.map_or(param, |(_, seq)| Param::Int(*seq))
 }
@@ -132,8 +132,8 @@ pub fn bind<'p>(
             Param::Int(number) => statement.raw_bind_parameter(place, number)?,
             Param::Text(text) => statement.raw_bind_parameter(place, text)?,
             Param::Blob(bytes) => statement.raw_bind_parameter(place, bytes)?,
-            // Whoever runs steps has put the number in its place.
-            Param::SeqIn(_) => return Err(rusqlite::Error::InvalidParameterCount(place, place)),
+            // `batch_now` has already replaced it.
+            Param::InsertedSeq(_) => return Err(rusqlite::Error::InvalidParameterCount(place, place)),
         }
     }
     Ok(())
@@ -175,7 +175,7 @@ impl Exec for SqliteExec<'_> {
         ready(self.rows_now(sql, params))
     }
 
-    fn together(&mut self, steps: &[Step<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send {
-        ready(self.together_now(steps))
+    fn batch(&mut self, steps: &[BatchStatement<'_>]) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send {
+        ready(self.batch_now(steps))
     }
 }

@@ -1,4 +1,4 @@
-//! Schema versions, applied in order, each in its own transaction.
+//! Runs the schema migrations in order, each in its own transaction.
 
 use rusqlite::Connection;
 

@@ -1,4 +1,4 @@
-//! The embedded engine: one file, one writer thread with group commit, a few readers.
+//! The embedded engine: one database file, one writer thread with group commit, a few read-only connections.
 
 mod checkpoint;
 pub mod connection;
@@ -12,13 +12,13 @@ use std::sync::Arc;
 use crate::clock::Clock;
 use crate::copy;
 use crate::error::StoreError;
-use crate::exec::{Mode, Op};
+use crate::exec::{AccessMode, Op};
 use checkpoint::Checkpointer;
 use readers::Readers;
-use writer::Writer;
+use writer::SqliteWriter;
 
 pub struct Sqlite {
-    writer: Writer,
+    writer: SqliteWriter,
     readers: Arc<Readers>,
     file: PathBuf,
 }
@@ -26,29 +26,29 @@ pub struct Sqlite {
 impl Sqlite {
     pub fn open(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let mut connection = connection::open_writer(file)?;
-        copy::refuse_half_copied_file(&connection)?;
+        copy::refuse_unfinished_file(&connection)?;
         migrate::run(&mut connection)?;
         let readers = Arc::new(Readers::open(file, Arc::clone(&clock))?);
         let checkpointer = Checkpointer::start(file, &mut connection)?;
         Ok(Self {
-            writer: Writer::start(connection, checkpointer, clock)?,
+            writer: SqliteWriter::start(connection, checkpointer, clock)?,
             readers,
             file: file.to_owned(),
         })
     }
 
-    /// Moves everything from the write-ahead log into the database file, so that the file alone is the whole store.
-    pub fn settle(&self) -> Result<(), StoreError> {
+    /// Checkpoints the whole write-ahead log, so that the database file alone holds the whole store.
+    pub fn checkpoint(&self) -> Result<(), StoreError> {
         let connection = connection::open_writer(&self.file)?;
         Ok(connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         match O::MODE {
-            Mode::Write | Mode::Note => self.writer.run(op).await,
-            // On the caller's own thread: a look-up costs less than handing it to another one.
-            Mode::Read => self.readers.run(&op),
-            Mode::Scan => {
+            AccessMode::Write | AccessMode::UnacknowledgedWrite => self.writer.run(op).await,
+            // On the caller's thread: a lookup by key costs less than handing it to another thread.
+            AccessMode::Read => self.readers.run(&op),
+            AccessMode::Scan => {
                 let readers = Arc::clone(&self.readers);
                 tokio::task::spawn_blocking(move || readers.run(&op))
                     .await

@@ -1,4 +1,4 @@
-//! Read-only connections, shared by whoever asks.
+//! A fixed set of read-only connections.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -33,7 +33,7 @@ impl Readers {
 
     pub fn run<O: Op>(&self, op: &O) -> Result<O::Out, StoreError> {
         let mut connection = self.free_connection();
-        // One snapshot for the whole operation, taken once.
+        // One snapshot for the whole operation.
         connection.prepare_cached("BEGIN")?.raw_execute()?;
         let done = op
             .run(&mut SqliteExec(&mut connection), self.clock.now())
@@ -42,7 +42,7 @@ impl Readers {
         done.unwrap_or_else(|| Err(super::writer::not_ready()))
     }
 
-    /// The first that nobody holds; if all are held, the next in turn.
+    /// The first unlocked connection; if all are locked, waits for the next in round-robin order.
     fn free_connection(&self) -> MutexGuard<'_, Connection> {
         let start = self.next.fetch_add(1, Ordering::Relaxed);
         let at = |offset: usize| &self.connections[(start + offset) % self.connections.len()];

@@ -1,7 +1,8 @@
-//! The one thread that writes. It takes whatever waits, runs it in one transaction, commits once, then answers everybody.
+//! The writer thread, with group commit: it drains the queue, runs the operations in one transaction, commits once,
+//! then replies to all callers.
 //!
-//! Nobody hears "done" before the commit that makes it so. Operations check before they write, so a refusal leaves
-//! nothing behind; should one fail half-way all the same, the batch is rolled back and its members run one by one.
+//! No caller gets its reply before the commit. Operations check before they write, so a refusal leaves nothing behind;
+//! if one fails half-way, the batch is rolled back and its operations run one by one.
 
 use std::sync::Arc;
 use std::thread;
@@ -16,20 +17,20 @@ use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
 
-const QUEUE: usize = 4096;
-const BATCH: usize = 512;
+const QUEUE_CAPACITY: usize = 4096;
+const MAX_BATCH: usize = 512;
 
-pub struct Writer {
-    queue: mpsc::Sender<Box<dyn Job>>,
+pub struct SqliteWriter {
+    queue: mpsc::Sender<Box<dyn WriteJob>>,
 }
 
-impl Writer {
+impl SqliteWriter {
     pub fn start(
         connection: Connection,
         checkpointer: Checkpointer,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, StoreError> {
-        let (queue, jobs) = mpsc::channel(QUEUE);
+        let (queue, jobs) = mpsc::channel(QUEUE_CAPACITY);
         thread::Builder::new()
             .name("store-writer".to_owned())
             .spawn(move || work(connection, jobs, &checkpointer, &*clock))
@@ -39,33 +40,33 @@ impl Writer {
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Pending { op, out: None, reply });
+        let job = Box::new(QueuedOp { op, out: None, reply });
         self.queue.send(job).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
 }
 
 fn stopped() -> StoreError {
-    StoreError::Unavailable("the writer has stopped".to_owned())
+    StoreError::Unavailable("the writer thread has stopped".to_owned())
 }
 
 pub fn not_ready() -> StoreError {
-    StoreError::Corrupt("an embedded operation did not finish in one step".to_owned())
+    StoreError::Corrupt("an operation on the embedded engine did not finish in one poll".to_owned())
 }
 
-/// An operation on its way through the writer, its type forgotten.
-trait Job: Send {
+/// A queued operation, type-erased.
+trait WriteJob: Send {
     fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError>;
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
 
-struct Pending<O: Op> {
+struct QueuedOp<O: Op> {
     op: O,
     out: Option<O::Out>,
     reply: oneshot::Sender<Result<O::Out, StoreError>>,
 }
 
-impl<O: Op> Job for Pending<O> {
+impl<O: Op> WriteJob for QueuedOp<O> {
     fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError> {
         let mut exec = SqliteExec(connection);
         let done = self
@@ -79,37 +80,37 @@ impl<O: Op> Job for Pending<O> {
 
     fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
         let outcome = committed.and(self.out.ok_or_else(not_ready));
-        // The caller may have gone away; its write stands all the same.
+        // The caller may be gone; its write is committed anyway.
         drop(self.reply.send(outcome));
     }
 }
 
 fn work(
     mut connection: Connection,
-    mut jobs: mpsc::Receiver<Box<dyn Job>>,
+    mut jobs: mpsc::Receiver<Box<dyn WriteJob>>,
     checkpointer: &Checkpointer,
     clock: &dyn Clock,
 ) {
-    let mut batch = Vec::with_capacity(BATCH);
-    while jobs.blocking_recv_many(&mut batch, BATCH) > 0 {
-        match commit_together(&mut connection, &mut batch, clock) {
+    let mut batch = Vec::with_capacity(MAX_BATCH);
+    while jobs.blocking_recv_many(&mut batch, MAX_BATCH) > 0 {
+        match commit_batch(&mut connection, &mut batch, clock) {
             Ok(()) => batch.drain(..).for_each(|job| job.answer(Ok(()))),
             Err(error) => {
-                tracing::warn!(%error, size = batch.len(), "batch rolled back, running its members one by one");
+                tracing::warn!(%error, size = batch.len(), "batch rolled back; running its operations one by one");
                 batch
                     .drain(..)
-                    .for_each(|job| commit_alone(&mut connection, job, clock));
+                    .for_each(|job| commit_single(&mut connection, job, clock));
             }
         }
         if let Err(error) = checkpointer.after_commit(&connection) {
-            tracing::warn!(%error, "the write-ahead log could not be moved into the database");
+            tracing::warn!(%error, "WAL checkpoint failed");
         }
     }
 }
 
-fn commit_together(
+fn commit_batch(
     connection: &mut Connection,
-    batch: &mut [Box<dyn Job>],
+    batch: &mut [Box<dyn WriteJob>],
     clock: &dyn Clock,
 ) -> Result<(), StoreError> {
     connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
@@ -121,7 +122,7 @@ fn commit_together(
     ended.map(drop)
 }
 
-fn commit_alone(connection: &mut Connection, mut job: Box<dyn Job>, clock: &dyn Clock) {
-    let committed = commit_together(connection, std::slice::from_mut(&mut job), clock);
+fn commit_single(connection: &mut Connection, mut job: Box<dyn WriteJob>, clock: &dyn Clock) {
+    let committed = commit_batch(connection, std::slice::from_mut(&mut job), clock);
     job.answer(committed);
 }

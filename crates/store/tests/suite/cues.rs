@@ -1,24 +1,24 @@
-//! Agents in terminals for the behaviours to act with, and what people do for them.
+//! Test fixtures: terminal agents and their people.
 
 use countersign_core::access::Role;
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::hap::{Cue, Terminal, content, digest, source};
 use countersign_core::{Actor, Digest};
 use countersign_protocol::a2h;
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
-use countersign_store::model::{Applied, NewMessage, json_text};
+use countersign_store::model::{NewMessage, ResolvedMessage, json_text};
 use countersign_store::ops::terminal::{
-    Ahead, Bounds, Collect, CueOutcome, Current, FindCue, FoundCue, Join, Joined, Kept, ListAhead, NewCue, SubmitCue,
-    TerminalOf, TerminalSummary, TypeAhead, Typed,
+    Ahead, Collect, CueOutcome, CurrentCue, FindCue, FoundCue, JoinOutcome, JoinTerminal, ListAhead, NewCue, SubmitCue,
+    TerminalOf, TerminalQuota, TerminalSummary, TypeAhead, TypeAheadOutcome, UncollectedCues,
 };
 use serde_json::Value;
 
 use crate::behaviours::credentials::add_person;
 use crate::scene::*;
 
-/// An agent in a terminal of Alice's.
+/// A terminal agent of Alice's.
 pub const ZOBAL: &str = "zobalore";
 
 pub fn terminal(agent_id: &str) -> Terminal {
@@ -30,7 +30,7 @@ pub fn terminal(agent_id: &str) -> Terminal {
     }
 }
 
-/// Two who decide, and an owner, so that either can be removed.
+/// Two resolvers and an owner, so that either resolver can be removed.
 pub async fn add_people(store: &Store) {
     for (name, role) in [
         ("alice", Role::Resolver),
@@ -41,27 +41,27 @@ pub async fn add_people(store: &Store) {
     }
 }
 
-pub const NO_BOUNDS: Bounds = Bounds {
+pub const NO_QUOTA: TerminalQuota = TerminalQuota {
     open_of_agent: NO_LIMIT,
     open_of_person: NO_LIMIT,
     joined: NO_LIMIT,
 };
 
-/// So many open cues of one agent, and as much else as anybody likes.
-pub fn depth(open_of_agent: i64) -> Bounds {
-    Bounds {
+/// A quota of open cues per agent, without other limits.
+pub fn depth(open_of_agent: i64) -> TerminalQuota {
+    TerminalQuota {
         open_of_agent,
-        ..NO_BOUNDS
+        ..NO_QUOTA
     }
 }
 
 pub async fn join(store: &Store, agent_id: &str, person: &str) -> bool {
-    join_within(store, agent_id, person, NO_LIMIT).await == Joined::New
+    join_within(store, agent_id, person, NO_LIMIT).await == JoinOutcome::New
 }
 
-pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined: i64) -> Joined {
+pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined: i64) -> JoinOutcome {
     store
-        .run(Join {
+        .run(JoinTerminal {
             terminal: terminal(agent_id),
             person: person.to_owned(),
             max_joined,
@@ -70,7 +70,7 @@ pub async fn join_within(store: &Store, agent_id: &str, person: &str, max_joined
         .unwrap()
 }
 
-/// Alice's agent asks. What it asks for is all that tells two cues apart.
+/// A cue of Alice's agent. Two cues differ only by their prompt.
 pub fn cue(number: u64, prompt: &str) -> NewCue {
     cue_of(ZOBAL, "alice", number, prompt)
 }
@@ -81,14 +81,14 @@ pub fn cue_of(agent_id: &str, person: &str, number: u64, prompt: &str) -> NewCue
         person,
         number,
         Cue {
-            kind: Kind::Cue,
+            kind: CueKind::Cue,
             prompt: prompt.to_owned(),
             payload: None,
         },
     )
 }
 
-/// Alice's agent offers something to choose from.
+/// A cue of Alice's agent with choices.
 pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
     let payload = payload.as_object().cloned();
     made_of(
@@ -96,7 +96,7 @@ pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
         "alice",
         number,
         Cue {
-            kind: Kind::Cue,
+            kind: CueKind::Cue,
             prompt: prompt.to_owned(),
             payload,
         },
@@ -106,7 +106,7 @@ pub fn offering(number: u64, prompt: &str, payload: &Value) -> NewCue {
 fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
     let terminal = terminal(agent_id);
     let content = json_text(&content(&cue, &terminal, person)).expect("content can be written");
-    let audit = Entry {
+    let audit = AuditRecord {
         subject: message_id(number).to_string(),
         at: at(0),
         actor: Actor::agent(agent_id).to_string(),
@@ -141,7 +141,7 @@ fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
     }
 }
 
-/// The same, knowing that the processes of earlier ones have ended.
+/// The same cue, knowing that the processes of earlier ones have ended.
 pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
     let gone = gone
         .iter()
@@ -150,18 +150,18 @@ pub fn after(gone: &[u64], cue: NewCue) -> NewCue {
     NewCue { gone, ..cue }
 }
 
-pub async fn ask_within(store: &Store, cue: NewCue, most: Bounds) -> CueOutcome {
-    store.run(SubmitCue { cue, most }).await.unwrap()
+pub async fn ask_within(store: &Store, cue: NewCue, quota: TerminalQuota) -> CueOutcome {
+    store.run(SubmitCue { cue, quota }).await.unwrap()
 }
 
 pub async fn ask(store: &Store, cue: NewCue) -> CueOutcome {
-    ask_within(store, cue, NO_BOUNDS).await
+    ask_within(store, cue, NO_QUOTA).await
 }
 
 #[derive(Debug)]
 pub struct Created {
-    pub superseded: Vec<Applied>,
-    pub answered: Option<Box<Applied>>,
+    pub superseded: Vec<ResolvedMessage>,
+    pub answered: Option<Box<ResolvedMessage>>,
 }
 
 pub async fn created(store: &Store, cue: NewCue) -> Created {
@@ -200,7 +200,7 @@ pub async fn found(store: &Store, number: u64, person: &str) -> Option<FoundCue>
 
 pub async fn current(store: &Store) -> Option<MessageId> {
     store
-        .run(Current {
+        .run(CurrentCue {
             agent_id: ZOBAL.to_owned(),
             person: "alice".to_owned(),
         })
@@ -208,10 +208,10 @@ pub async fn current(store: &Store) -> Option<MessageId> {
         .unwrap()
 }
 
-/// What `person` may collect for Alice's agent.
+/// The cues of Alice's agent that `person` may collect.
 pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
     let kept = store
-        .run(Kept {
+        .run(UncollectedCues {
             agent_id: ZOBAL.to_owned(),
             person: person.to_owned(),
         })
@@ -229,7 +229,7 @@ pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {
         .unwrap()
 }
 
-pub async fn type_ahead(store: &Store, person: &str, text: &str) -> Typed {
+pub async fn type_ahead(store: &Store, person: &str, text: &str) -> TypeAheadOutcome {
     let agent_id = ZOBAL.to_owned();
     let person = person.to_owned();
     let text = text.to_owned();
@@ -238,7 +238,7 @@ pub async fn type_ahead(store: &Store, person: &str, text: &str) -> Typed {
 
 pub async fn typed_ahead(store: &Store, text: &str) -> i64 {
     match type_ahead(store, "alice", text).await {
-        Typed::Waiting(id) => id,
+        TypeAheadOutcome::Waiting(id) => id,
         other => panic!("expected it to wait, got {other:?}"),
     }
 }

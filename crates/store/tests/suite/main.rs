@@ -1,4 +1,4 @@
-//! One suite of behaviours that every engine runs, and beside it what an engine promises of its own.
+//! One suite of behaviours that every engine runs, and the tests of each engine's own guarantees.
 
 mod behaviours;
 mod copy;

@@ -1,4 +1,4 @@
-//! The store as a child would tell it: a list of messages, and what happens to them.
+//! A simple reference model of the store: a list of messages, and what happens to them.
 
 use countersign_core::message::{Outcome, Status};
 use countersign_protocol::a2h::Kind;
@@ -11,9 +11,9 @@ pub const MAX_OPEN: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Act {
-    /// By somebody who may, in a way that fits the kind.
+    /// By an authorized person, with a command valid for the kind.
     Finish,
-    /// By somebody who may, in a way that fits another kind.
+    /// By an authorized person, with a command of another kind.
     Misfit,
     Cancel,
     Expire,
@@ -82,7 +82,7 @@ impl Model {
         self.open().filter_map(|known| known.expires_at).min().map(at)
     }
 
-    /// Ends whatever is late, and gives its numbers.
+    /// Expires overdue messages, and returns their numbers.
     pub fn sweep(&mut self) -> Vec<u64> {
         let now = self.now;
         let late = self

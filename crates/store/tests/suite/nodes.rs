@@ -1,20 +1,20 @@
-//! Hub processes on one store, for the behaviours to act with.
+//! Test fixtures: hub processes on one store.
 
 use std::time::Duration;
 
 use countersign_store::Store;
-use countersign_store::ops::node::{EnterNode, LeaveNode, Others, RenewNode, TakeOver};
+use countersign_store::ops::node::{GoneNodes, LeaveNode, RegisterNode, RenewNode, TakeOver};
 use countersign_store::ops::run::{AdoptRuns, Run};
 
 use crate::scene::NO_LIMIT;
 
-/// Whose the runs and claims of most behaviours are.
+/// The owner of the runs and claims in most behaviours.
 pub const NODE: &str = "node-1";
 pub const OTHER: &str = "node-2";
-/// Until 1000, from the instant at which a fresh store begins.
+/// Ends at 1000, counted from the start of a fresh store.
 pub const NODE_LEASE: Duration = Duration::from_secs(1);
 
-/// Says whether it is still there.
+/// Returns whether the node still exists.
 pub async fn renew(store: &Store, node: &str) -> bool {
     store
         .run(RenewNode {
@@ -28,7 +28,7 @@ pub async fn renew(store: &Store, node: &str) -> bool {
 pub async fn enter(store: &Store, nodes: &[&str]) {
     for node in nodes {
         store
-            .run(EnterNode {
+            .run(RegisterNode {
                 id: (*node).to_owned(),
                 lease: NODE_LEASE,
             })
@@ -41,57 +41,57 @@ pub async fn leave(store: &Store, node: &str) {
     store.run(LeaveNode { id: node.to_owned() }).await.unwrap();
 }
 
-/// A look around, and then at so many runs that nobody moves.
+/// A take-over, followed by the adoption of at most `limit` orphaned runs.
 #[derive(Clone)]
-pub struct Glance {
+pub struct TakeOverRequest {
     pub node: String,
-    pub others: Others,
+    pub others: GoneNodes,
     pub thorough: bool,
     pub limit: i64,
 }
 
-/// What it came to.
+/// The result of a take-over.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct TakeOverResult {
     pub removed: Vec<String>,
     pub hosts: Vec<String>,
     pub runs: Vec<Run>,
 }
 
-/// For a node among others that live, which noticed nothing but the time.
-pub fn look(node: &str) -> Glance {
-    Glance {
+/// A routine take-over by a node among live ones.
+pub fn look(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
         node: node.to_owned(),
-        others: Others::Live,
+        others: GoneNodes::LeaseExpired,
         thorough: false,
         limit: NO_LIMIT,
     }
 }
 
-/// For one that looks at everything.
-pub fn search(node: &str) -> Glance {
-    Glance {
+/// A thorough take-over.
+pub fn search(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
         thorough: true,
         ..look(node)
     }
 }
 
-/// For the only one.
-pub fn start_alone(node: &str) -> Glance {
-    Glance {
-        others: Others::AreGone,
+/// A take-over by the only node.
+pub fn start_alone(node: &str) -> TakeOverRequest {
+    TakeOverRequest {
+        others: GoneNodes::All,
         ..search(node)
     }
 }
 
-/// As a hub does it: runs are looked at if there may be some. The node renews its lease by it.
-pub async fn take_over(store: &Store, glance: Glance) -> Taken {
-    let Glance {
+/// As a hub does it: runs are adopted only if there may be orphans. It also renews the node's lease.
+pub async fn take_over(store: &Store, request: TakeOverRequest) -> TakeOverResult {
+    let TakeOverRequest {
         node,
         others,
         thorough,
         limit,
-    } = glance;
+    } = request;
     let op = TakeOver {
         node: node.clone(),
         lease: NODE_LEASE,
@@ -102,7 +102,7 @@ pub async fn take_over(store: &Store, glance: Glance) -> Taken {
     let is_worth_a_look = thorough || !found.removed.is_empty();
     let limit = if is_worth_a_look { limit } else { 0 };
     let runs = store.run(AdoptRuns { node, limit }).await.unwrap().runs;
-    Taken {
+    TakeOverResult {
         removed: found.removed,
         hosts: found.hosts,
         runs,

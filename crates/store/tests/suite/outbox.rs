@@ -1,4 +1,4 @@
-//! Obligations for the behaviours to act with.
+//! Test fixtures: deliveries.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::scene::*;
 
 pub const LEASE: Duration = Duration::from_millis(100);
 
-pub async fn owe(store: &Store, numbers: impl IntoIterator<Item = u64>) {
+pub async fn enqueue_deliveries(store: &Store, numbers: impl IntoIterator<Item = u64>) {
     for number in numbers {
         submitted_and_resolved(store, &Draft::pushed(number)).await;
     }
@@ -27,7 +27,7 @@ pub fn claim_of(node: &str) -> ClaimDue {
     }
 }
 
-/// In the order of their ids.
+/// Sorted by id.
 pub async fn take(store: &Store, claim: ClaimDue) -> Vec<Claim> {
     let mut claims = store.run(claim).await.unwrap();
     claims.sort_by(|one, other| one.message_id.cmp(&other.message_id));
@@ -38,7 +38,7 @@ pub async fn claims_of(store: &Store, node: &str) -> Vec<Claim> {
     take(store, claim_of(node)).await
 }
 
-/// All that is due, for the node of most behaviours, which is there.
+/// Claims everything that is due for `NODE`, which is registered.
 pub async fn claims(store: &Store) -> Vec<Claim> {
     enter(store, &[NODE]).await;
     claims_of(store, NODE).await
@@ -48,7 +48,7 @@ pub async fn claim(store: &Store) -> Vec<MessageId> {
     claims(store).await.into_iter().map(|claim| claim.message_id).collect()
 }
 
-/// The one that is due.
+/// The only due delivery.
 pub async fn only_claim(store: &Store) -> Claim {
     let claims = claims(store).await;
     let [claim] = claims.as_slice() else {
@@ -57,7 +57,7 @@ pub async fn only_claim(store: &Store) -> Claim {
     claim.clone()
 }
 
-/// Says whether it counted.
+/// Returns whether it counted.
 pub async fn settle(store: &Store, claim: &Claim, settlement: Settlement) -> bool {
     store
         .run(Settle {

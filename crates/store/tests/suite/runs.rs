@@ -1,19 +1,19 @@
-//! Runs for the behaviours to act with.
+//! Test fixtures: runs.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_protocol::runs::Event;
 use countersign_store::Store;
 use countersign_store::ops::run::{
-    Advance, AskInRun, BeginRun, Begun, EndRun, Ending, FindRun, FoundAsk, FoundRun, NewAsk, NewRun, Phase, RunEvents,
-    StoredEvent, TakeAsks, WriteToRun,
+    Advance, AskInRun, BeginOutcome, BeginRun, EndRun, FindRun, NewAsk, NewRun, PendingAsks, RunEnding, RunEvents,
+    RunPhase, RunWithRecords, SendRunCommand, StoredAsk, StoredEvent,
 };
 
 use crate::nodes::NODE;
 use crate::scene::*;
 
 pub const RUN: &str = "run-1";
-/// An agent of that run. Nobody registers under such a name.
+/// An agent of that run. No registered agent can have such a name.
 pub const WRITER: &str = "writer#run-1";
 
 pub fn event(seq: u64) -> StoredEvent {
@@ -22,10 +22,10 @@ pub fn event(seq: u64) -> StoredEvent {
 
 pub fn event_saying(seq: u64, text: &str) -> StoredEvent {
     let event = Event::SteerQueued { text: text.to_owned() };
-    StoredEvent::of(&event, seq, &event.frame(RUN, seq, at(0), None)).expect("everybody hears of it")
+    StoredEvent::of(&event, seq, &event.frame(RUN, seq, at(0), None)).expect("it is not droppable")
 }
 
-/// A new one at every call: two writes never share one, unless the second repeats the first.
+/// A new id at every call: two writes share one only if the second repeats the first.
 pub fn write_id() -> String {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("write {}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -47,7 +47,7 @@ pub fn segment(run_id: &str, segment: u64) -> NewRun {
     }
 }
 
-pub async fn begin(store: &Store, run: NewRun) -> Begun {
+pub async fn begin(store: &Store, run: NewRun) -> BeginOutcome {
     store
         .run(BeginRun {
             run,
@@ -57,12 +57,12 @@ pub async fn begin(store: &Store, run: NewRun) -> Begun {
         .unwrap()
 }
 
-/// The run of most behaviours, at its start.
+/// Begins the run of most behaviours.
 pub async fn begun(store: &Store) {
-    assert_eq!(begin(store, segment(RUN, 1)).await, Begun::New);
+    assert_eq!(begin(store, segment(RUN, 1)).await, BeginOutcome::New);
 }
 
-/// A step in which nothing happens.
+/// A write that changes nothing.
 pub fn step(run_id: &str) -> Advance {
     Advance {
         run_id: run_id.to_owned(),
@@ -73,7 +73,7 @@ pub fn step(run_id: &str) -> Advance {
         records: Vec::new(),
         asks_done: Vec::new(),
         machine: r#"{"at":"step"}"#.to_owned(),
-        phase: Phase::Between,
+        phase: RunPhase::Between,
         last_seq: 0,
         body: None,
     }
@@ -89,7 +89,7 @@ pub async fn told(store: &Store, events: Vec<StoredEvent>) {
 
 pub async fn end(store: &Store, run_id: &str, millis: i64) -> bool {
     let advance = step(run_id);
-    let ending = Ending::Completed;
+    let ending = RunEnding::Completed;
     store
         .run(EndRun {
             advance,
@@ -126,7 +126,7 @@ pub async fn asked(store: &Store, numbers: &[u64]) {
     );
 }
 
-pub async fn find_run(store: &Store, run_id: &str) -> Option<FoundRun> {
+pub async fn find_run(store: &Store, run_id: &str) -> Option<RunWithRecords> {
     store
         .run(FindRun {
             run_id: run_id.to_owned(),
@@ -135,7 +135,7 @@ pub async fn find_run(store: &Store, run_id: &str) -> Option<FoundRun> {
         .unwrap()
 }
 
-pub async fn found_run(store: &Store, run_id: &str) -> FoundRun {
+pub async fn found_run(store: &Store, run_id: &str) -> RunWithRecords {
     find_run(store, run_id).await.expect("the run is known")
 }
 
@@ -154,16 +154,16 @@ pub fn numbers(events: &[StoredEvent]) -> Vec<u64> {
     events.iter().map(|event| event.seq).collect()
 }
 
-pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<FoundAsk> {
+pub async fn waiting_for(store: &Store, run_id: &str) -> Vec<StoredAsk> {
     store
-        .run(TakeAsks {
+        .run(PendingAsks {
             run_id: run_id.to_owned(),
         })
         .await
         .unwrap()
 }
 
-/// A row in every table that runs have.
+/// An ended run with a row in every run table.
 pub async fn ended_with_everything(store: &Store) {
     begun(store).await;
     asked(store, &[1]).await;
@@ -182,7 +182,7 @@ pub async fn ended_with_everything(store: &Store) {
     );
     assert!(
         store
-            .run(WriteToRun {
+            .run(SendRunCommand {
                 run_id: RUN.to_owned(),
                 body: "unread".to_owned()
             })

@@ -1,22 +1,23 @@
-//! Agents, messages and people for the behaviours to act with. Instants count from the moment a fresh store begins.
+//! Test fixtures: agents, messages and people. Times count from the start of a fresh store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Callback, Door, Resolution, Status, Task};
 use countersign_core::question::{Ask, approve_or_deny};
-use countersign_core::{Actor, Command, Content, Digest, Matter, Question, Rejection, Source, Verdict};
+use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Rejection, Source, Verdict};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    Application, Cursor, Earlier, Found, Item, NewMessage, Proposal, Pulled, SignatureAlg, Submission, json_text,
+    AgentView, ApplyOutcome, Cursor, DuplicateOf, Lookup, NewMessage, PersonView, ResolveRequest, SignatureAlg,
+    Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::apply::Apply;
-use countersign_store::ops::list::{Filter, Inbox, InboxBefore};
+use countersign_store::ops::list::{Inbox, InboxBefore, ListFilter};
 use countersign_store::ops::pull::{Pull, View};
 use countersign_store::ops::submit::Submit;
 use serde_json::json;
@@ -35,25 +36,25 @@ pub fn alice() -> Actor {
     Actor::human("alice")
 }
 
-pub fn ids(items: &[Item]) -> Vec<MessageId> {
+pub fn ids(items: &[PersonView]) -> Vec<MessageId> {
     items.iter().map(|item| item.message.id.clone()).collect()
 }
 
-/// Everything that is open, as nobody in particular sees it.
+/// The whole inbox, without a viewer.
 pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     Inbox {
         viewer: None,
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         after,
         limit,
     }
 }
 
-/// The same, from its other end.
+/// The same, read backwards.
 pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
     InboxBefore {
         viewer: None,
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         before,
         limit,
     }
@@ -63,7 +64,7 @@ pub fn message_id(number: u64) -> MessageId {
     format!("msg_{number:026}").parse().expect("a message id")
 }
 
-/// A new one at every call: two proposals never share an id.
+/// A new id at every call: two requests never share one.
 pub fn resolution_id() -> ResolutionId {
     static NEXT: AtomicU64 = AtomicU64::new(1);
     format!("res_{:026}", NEXT.fetch_add(1, Ordering::Relaxed))
@@ -71,7 +72,7 @@ pub fn resolution_id() -> ResolutionId {
         .expect("a resolution id")
 }
 
-/// Stands for the hash of a token; which bytes they are does not matter, as long as they differ.
+/// A stand-in for the hash of a token: any bytes that differ per token.
 pub fn hash_of(token: &str) -> [u8; 32] {
     Digest::of(token.as_bytes())
         .as_bytes()
@@ -79,7 +80,7 @@ pub fn hash_of(token: &str) -> [u8; 32] {
         .expect("a hash is 32 bytes long")
 }
 
-/// The place of a priority in the inbox.
+/// The rank of a priority in the inbox.
 pub fn rank_of(priority: Priority) -> i64 {
     match priority {
         Priority::Urgent => 0,
@@ -89,18 +90,18 @@ pub fn rank_of(priority: Priority) -> i64 {
     }
 }
 
-/// A message before it is rendered for the store.
+/// A message before it is serialized for the store.
 #[derive(Debug, Clone)]
 pub struct Draft {
     pub number: u64,
     pub agent: &'static str,
-    pub matter: Matter,
+    pub matter: Payload,
     pub priority: Priority,
     pub expires_at: Option<Timestamp>,
     pub key: Option<&'static str>,
     pub payload: u8,
     pub callback: Option<Callback>,
-    /// `Number …` when it is nothing else.
+    /// `Number …` by default.
     pub title: Option<&'static str>,
     pub body: &'static str,
     pub tags: &'static [&'static str],
@@ -109,7 +110,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    fn of(number: u64, matter: Matter) -> Self {
+    fn of(number: u64, matter: Payload) -> Self {
         Self {
             number,
             agent: BUILDER,
@@ -141,7 +142,7 @@ impl Draft {
             may_be_empty: false,
             default_on_expire,
         };
-        Self::of(number, Matter::Ask(ask))
+        Self::of(number, Payload::Ask(ask))
     }
 
     pub fn task(number: u64) -> Self {
@@ -152,7 +153,7 @@ impl Draft {
         let instructions = "Turn the key".to_owned();
         Self::of(
             number,
-            Matter::Task(Task {
+            Payload::Task(Task {
                 instructions,
                 checklist,
                 verification: None,
@@ -161,10 +162,10 @@ impl Draft {
     }
 
     pub fn notify(number: u64) -> Self {
-        Self::of(number, Matter::Notify)
+        Self::of(number, Payload::Notify)
     }
 
-    /// An ask whose answer has to be pushed.
+    /// An ask with a callback.
     pub fn pushed(number: u64) -> Self {
         Self {
             callback: Some(callback_to(HOST)),
@@ -209,7 +210,7 @@ impl Draft {
         }
     }
 
-    /// Not what any serializer would write: it has to come back byte for byte.
+    /// Formatted unlike any serializer's output: it has to come back byte for byte.
     pub fn wire(&self) -> String {
         let state = r#"{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}"#;
         format!(
@@ -218,9 +219,9 @@ impl Draft {
         )
     }
 
-    /// What somebody who comes with the same key is told of this one.
+    /// The result of a duplicate submit under this draft's key.
     pub fn taken(&self, status: Status) -> Submission {
-        Submission::Taken(Earlier {
+        Submission::Duplicate(DuplicateOf {
             id: self.id(),
             status,
             wire: self.wire(),
@@ -229,7 +230,7 @@ impl Draft {
 
     pub fn render(&self) -> NewMessage {
         let content = json_text(&self.content()).expect("content can be written");
-        let audit = Entry {
+        let audit = AuditRecord {
             subject: self.id().to_string(),
             at: at(0),
             actor: Actor::agent(self.agent).to_string(),
@@ -278,7 +279,7 @@ pub fn answer(value: &str) -> Command {
     by_alice(Verdict::Answered(json!(value)))
 }
 
-/// What ends a message of this kind in the plainest way.
+/// The simplest command that resolves a message of this kind.
 pub fn finish(kind: Kind) -> Command {
     match kind {
         Kind::Ask => answer("approve"),
@@ -317,12 +318,12 @@ pub async fn submitted(store: &Store, draft: &Draft) -> MessageId {
     draft.id()
 }
 
-pub async fn apply(store: &Store, id: &MessageId, command: Command) -> Application {
+pub async fn apply(store: &Store, id: &MessageId, command: Command) -> ApplyOutcome {
     store.run(Apply(proposal(id, command))).await.unwrap()
 }
 
-pub fn proposal(id: &MessageId, command: Command) -> Proposal {
-    Proposal {
+pub fn proposal(id: &MessageId, command: Command) -> ResolveRequest {
+    ResolveRequest {
         message_id: id.clone(),
         command,
         resolution_id: resolution_id(),
@@ -332,39 +333,39 @@ pub fn proposal(id: &MessageId, command: Command) -> Proposal {
 
 pub async fn resolved(store: &Store, id: &MessageId, command: Command) -> Resolution {
     match apply(store, id, command).await {
-        Application::Resolved(applied) => applied.resolution,
+        ApplyOutcome::Resolved(applied) => applied.resolution,
         other => panic!("expected a resolution, got {other:?}"),
     }
 }
 
 pub async fn rejected(store: &Store, id: &MessageId, command: Command) -> Rejection {
     match apply(store, id, command).await {
-        Application::Rejected(rejection) => rejection,
+        ApplyOutcome::Rejected(rejection) => rejection,
         other => panic!("expected a rejection, got {other:?}"),
     }
 }
 
-/// Submits and resolves at the present moment.
+/// Submits and resolves at the current time.
 pub async fn submitted_and_resolved(store: &Store, draft: &Draft) -> Resolution {
     let id = submitted(store, draft).await;
     resolved(store, &id, finish(draft.matter.kind())).await
 }
 
-pub async fn pulled(store: &Store, id: &MessageId) -> Pulled {
+pub async fn pulled(store: &Store, id: &MessageId) -> AgentView {
     match store.run(Pull(id.clone())).await.unwrap() {
-        Some(Found::Live(pulled)) => pulled,
+        Some(Lookup::Present(pulled)) => pulled,
         other => panic!("expected a message, got {other:?}"),
     }
 }
 
-pub async fn viewed(store: &Store, id: &MessageId) -> Item {
+pub async fn viewed(store: &Store, id: &MessageId) -> PersonView {
     match store.run(View(id.clone())).await.unwrap() {
-        Some(Found::Live(item)) => item,
+        Some(Lookup::Present(item)) => item,
         other => panic!("expected an item, got {other:?}"),
     }
 }
 
-/// How many open messages the store has counted for an agent.
+/// The agent's stored count of open messages.
 pub async fn open_count(store: &Store, agent: &str) -> i64 {
     let agents = store.run(ListAgents).await.unwrap();
     agents

@@ -1,11 +1,11 @@
-//! Random lives of a small store, told beside it by a model of a few lines.
+//! Property tests: random sequences of operations, compared with a reference model.
 
 use countersign_core::message::Status;
 use countersign_core::{Command, Verdict};
 use countersign_protocol::a2h::Kind;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Found, Submission};
+use countersign_store::model::{ApplyOutcome, Lookup, Submission};
 use countersign_store::ops::list::History;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::{ExpireDue, NextExpiry, Purge};
@@ -58,7 +58,7 @@ fn command(kind: Kind, act: Act) -> Command {
     }
 }
 
-/// A store and a model that live through the same steps.
+/// A store and a model that run the same steps.
 struct Pair<'s> {
     store: &'s Store,
     clock: &'s ManualClock,
@@ -113,7 +113,7 @@ impl Pair<'_> {
                 let resolution_ids = (0..100).map(|_| resolution_id()).collect();
                 let due = ExpireDue {
                     resolution_ids,
-                    passing_over: Vec::new(),
+                    skipped: Vec::new(),
                 };
                 let expired = self.store.run(due).await.unwrap().applied;
                 let mut ended: Vec<_> = expired.into_iter().map(|applied| applied.pulled.id).collect();
@@ -143,22 +143,22 @@ impl Pair<'_> {
         let known = self.model.messages.get(on);
         let (number, kind) = known.map_or((999, Kind::Ask), |known| (known.number, known.kind));
         let effect = match apply(self.store, &message_id(number), command(kind, act)).await {
-            Application::NotFound => Effect::NotFound,
-            Application::Gone => Effect::Gone,
-            Application::Rejected(_) => Effect::Refused,
-            Application::Resolved(applied) => Effect::Ended(applied.resolution.outcome),
+            ApplyOutcome::NotFound => Effect::NotFound,
+            ApplyOutcome::Purged => Effect::Gone,
+            ApplyOutcome::Rejected(_) => Effect::Refused,
+            ApplyOutcome::Resolved(applied) => Effect::Ended(applied.resolution.outcome),
         };
         prop_assert_eq!(effect, self.model.act(on, act));
         Ok(())
     }
 }
 
-/// Every message, every counter and every list, as the model has them.
+/// Compares every message, counter and list with the model.
 pub async fn compare(store: &Store, model: &Model) -> Result<(), TestCaseError> {
     for known in &model.messages {
         let told = match store.run(Pull(message_id(known.number))).await.unwrap() {
-            Some(Found::Live(pulled)) => Some(pulled.state.status()),
-            Some(Found::Gone { .. }) => None,
+            Some(Lookup::Present(pulled)) => Some(pulled.state.status()),
+            Some(Lookup::Purged { .. }) => None,
             None => return Err(TestCaseError::fail(format!("{known:?} is lost"))),
         };
         prop_assert_eq!(told, (!known.gone).then_some(known.status), "{:?}", known);
@@ -193,8 +193,8 @@ async fn compare_lists(store: &Store, model: &Model) -> Result<(), TestCaseError
     Ok(())
 }
 
-/// Begins with an empty store, and leaves it as the model it returns.
-pub async fn live_through(store: &Store, clock: &ManualClock, steps: Vec<Step>) -> Result<Model, TestCaseError> {
+/// Starts with an empty store, and returns the model that describes its final state.
+pub async fn run_steps(store: &Store, clock: &ManualClock, steps: Vec<Step>) -> Result<Model, TestCaseError> {
     for agent in AGENTS {
         add_agent(store, agent).await;
     }

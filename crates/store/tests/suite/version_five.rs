@@ -1,11 +1,10 @@
-//! A store as version 5 left it: what version 4 knew, a run under way and one that has ended, and two deliveries, of which one
-//! was being brought.
+//! A version 5 store: the data of version 4, a running and an ended run, and two deliveries, one of them in flight.
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Settlement;
-use countersign_store::ops::run::{Advance, ReadMail, WriteToRun};
+use countersign_store::ops::run::{Advance, ReadRunCommands, SendRunCommand};
 
 use crate::nodes::*;
 use crate::outbox::{claim, only_claim, retry, settle};
@@ -50,11 +49,11 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
         (before.run.node.as_str(), before.records.as_slice()),
         ("", &["one".to_owned()][..])
     );
-    assert!(!advance(store, step("under way")).await, "it is nobody's");
+    assert!(!advance(store, step("under way")).await, "it has no node");
     enter(store, &[NODE]).await;
     assert!(claim(store).await.is_empty(), "one was claimed, one waits for its time");
 
-    // What was under way is due again, and goes on.
+    // The delivery in flight is due again, and the run continues.
     let taken = take_over(store, search(NODE)).await;
     assert_eq!(
         (taken.removed.len(), taken.hosts.as_slice()),
@@ -71,17 +70,17 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
             .await
             .delivery
             .map(|delivery| delivery.track),
-        Some(Track::Delivered)
+        Some(DeliveryState::Delivered)
     );
 
-    let letter = WriteToRun {
+    let letter = SendRunCommand {
         run_id: "under way".to_owned(),
         body: "go on".to_owned(),
     };
     assert!(store.run(letter).await.unwrap().is_some());
     assert_eq!(
         store
-            .run(ReadMail {
+            .run(ReadRunCommands {
                 node: NODE.to_owned(),
                 since: at(0)
             })

@@ -1,4 +1,4 @@
-//! A store as version 4 left it: what version 2 knew, and an agent in a terminal, what it asked and what waits for it.
+//! A version 4 store: the data of version 2, and a terminal agent with its cues and waiting texts.
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -47,7 +47,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     );
     version_two::assert_upgraded(store, clock).await;
 
-    // And what it has learned.
+    // The features of the later versions work too.
     let open = async || {
         store
             .run(Counts {

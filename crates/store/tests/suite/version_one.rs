@@ -1,5 +1,4 @@
-//! A store as version 1 left it: one message that is open, one that was answered, and a notify whose content is read from
-//! its wire.
+//! A version 1 store: an open message, an answered one, and a notify whose content is read from its wire text.
 
 use countersign_core::access::{Principal, Role};
 use countersign_core::message::{Outcome, Resolution};
@@ -8,7 +7,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::NewMessage;
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::list::{Decided, Filter, Notices};
+use countersign_store::ops::list::{Decided, ListFilter, Notices};
 use countersign_store::ops::sweep::{OldestResolved, Purge};
 use serde_json::json;
 
@@ -39,7 +38,7 @@ fn resolution() -> Resolution {
     }
 }
 
-/// Its rows, in SQL that both engines read; only bytes are written in the engine's own way.
+/// The rows, in SQL that both engines read; only bytes use the engine's own syntax.
 pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     let owner = format!(
         "INSERT INTO agent (id, signature_alg, open, created_at) VALUES ('builder', 'hmac-sha256', 1, 0);
@@ -68,7 +67,7 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     .concat()
 }
 
-/// `end` is its status, when it was over, and the seq of its resolution.
+/// `end` holds the status, the time it ended, and the seq of the resolution.
 fn message_rows(seq: i64, message: &NewMessage, end: &str, bytes: fn(&[u8]) -> String) -> String {
     let content_sha256 = message.audit.content_sha256.expect("a submission names its content");
     format!(
@@ -91,7 +90,7 @@ pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What an upgraded store still knows, and what it has learned.
+/// Checks the old data and the features of the later versions.
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let owner = Principal::Person {
         name: "owner".to_owned(),
@@ -107,7 +106,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
         [1].map(message_id)
     );
     let decided = Decided {
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         status: None,
         before: None,
         limit: 10,

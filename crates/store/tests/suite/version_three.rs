@@ -1,12 +1,12 @@
-//! A store as version 3 left it: what version 2 knew, and what agents in terminals asked since.
+//! A version 3 store: the data of version 2, and cues of terminal agents.
 
 use countersign_store::Store;
-use countersign_store::ops::terminal::{Bounds, CueOutcome, TooMany};
+use countersign_store::ops::terminal::{CueOutcome, TerminalQuota, TooMany};
 
-use crate::cues::{NO_BOUNDS, ask_within, cue_of};
+use crate::cues::{NO_QUOTA, ask_within, cue_of};
 use crate::version_two;
 
-/// Alice has one agent that asks, and one that was removed while it did.
+/// Alice has one agent with an open cue, and one that was removed while its cue was open.
 pub fn rows(bytes: fn(&[u8]) -> String) -> String {
     let since = format!(
         "INSERT INTO person (name, role, created_at) VALUES ('carol', 'resolver', 0);
@@ -23,11 +23,11 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store) {
     let ask = async |agent_id: &str, number, open_of_person| {
-        let most = Bounds {
+        let quota = TerminalQuota {
             open_of_person,
-            ..NO_BOUNDS
+            ..NO_QUOTA
         };
-        ask_within(store, cue_of(agent_id, "carol", number, "Ship it?"), most).await
+        ask_within(store, cue_of(agent_id, "carol", number, "Ship it?"), quota).await
     };
     let full = ask("anselmo", 90, 1).await;
     assert!(
@@ -37,7 +37,7 @@ pub async fn assert_upgraded(store: &Store) {
     let removed = ask("bertold", 91, 9).await;
     assert!(
         matches!(removed, CueOutcome::NotYours),
-        "a name that was taken away is nobody's: {removed:?}"
+        "a removed name has no person: {removed:?}"
     );
     let made = ask("anselmo", 92, 2).await;
     assert!(

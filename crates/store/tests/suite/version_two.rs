@@ -1,8 +1,8 @@
-//! A store as version 2 left it: what version 1 knew, and what people put away, set and fetched since.
+//! A version 2 store: the data of version 1, and snoozed messages, settings and fetch records.
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::list::Aside;
+use countersign_store::ops::list::ListSnoozed;
 use countersign_store::ops::setting::Setting;
 
 use crate::cues::{add_people, created, cue, typed_ahead};
@@ -22,7 +22,7 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     let aside = store
-        .run(Aside {
+        .run(ListSnoozed {
             person: "owner".to_owned(),
             limit: 10,
         })
@@ -42,7 +42,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     );
     version_one::assert_upgraded(store, clock).await;
 
-    // And what it has learned.
+    // The features of the later versions work too.
     add_people(store).await;
     created(store, cue(4, "Ship it?")).await;
     typed_ahead(store, "yes").await;

@@ -1,4 +1,4 @@
-//! GET /inbox/events: what happens, for the pages that are open.
+//! GET /inbox/events: live events for open pages.
 
 use std::sync::Arc;
 
@@ -8,32 +8,33 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_hub::inbox::news::{Format, stream};
+use countersign_hub::inbox::news::{StreamFormat, stream};
 
-use super::page::Failure;
-use super::signed_in::Visitor;
+use super::page::PageError;
+use super::signed_in::SignedInUser;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox/events", get(events))
 }
 
-/// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
-async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Failure> {
-    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else {
-        return Err(Failure::SignedOut);
+/// Without a session this is an error and not a redirect to the sign-in page, because a browser cannot show the target
+/// of a redirected stream.
+async fn events(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, PageError> {
+    let Some(user) = SignedInUser::from_headers(&headers, &hub).await? else {
+        return Err(PageError::SignedOut);
     };
-    let looked_at = (Arc::clone(&hub), headers.clone());
-    let is_welcome = move || {
-        let (hub, headers) = looked_at.clone();
+    let context = (Arc::clone(&hub), headers.clone());
+    let is_authorized = move || {
+        let (hub, headers) = context.clone();
         async move { is_signed_in(&hub, &headers).await }
     };
-    Ok(stream(&hub, &visitor.name, &headers, Format::Web, is_welcome)?)
+    Ok(stream(&hub, &user.name, &headers, StreamFormat::Web, is_authorized)?)
 }
 
-/// A store that cannot say so now has not ended anybody's session.
+/// A store outage does not count as an ended session.
 pub async fn is_signed_in(hub: &Hub, headers: &HeaderMap) -> bool {
-    match Visitor::from_headers(headers, hub).await {
-        Ok(visitor) => visitor.is_some(),
+    match SignedInUser::from_headers(headers, hub).await {
+        Ok(user) => user.is_some(),
         Err(_) => true,
     }
 }

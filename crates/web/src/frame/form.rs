@@ -1,4 +1,4 @@
-//! What a page posts: bounded, from our own pages only.
+//! Posted forms: limited in size, and accepted from our own pages only.
 
 use std::sync::Arc;
 
@@ -10,36 +10,36 @@ use countersign_hub::body;
 use countersign_hub::problem::Problem;
 use url::form_urlencoded;
 
-use super::page::Failure;
-use super::signed_in::Visitor;
+use super::page::PageError;
+use super::signed_in::SignedInUser;
 
-/// Of what is typed.
-pub const LARGEST_FORM: usize = 256 * 1024;
-/// Where a long text is an answer. A byte of it may take three on its way.
-pub const LARGEST_LONG_FORM: usize = 3 * 1024 * 1024 + LARGEST_FORM;
-const MOST_FIELDS: usize = 1000;
-/// Scripts send it instead of a field.
+/// Size limit of a form.
+pub const MAX_FORM_BYTES: usize = 256 * 1024;
+/// Size limit of a form whose answer may be a long text. Percent-encoding may triple its size.
+pub const MAX_LONG_FORM_BYTES: usize = 3 * 1024 * 1024 + MAX_FORM_BYTES;
+const MAX_FIELDS: usize = 1000;
+/// Scripts send the CSRF token in this header instead of a field.
 pub const CSRF_HEADER: &str = "x-csrf";
 
-/// The fields of a form, in their order; a name may come several times.
+/// The fields of a form in order; a name may occur several times.
 #[derive(Debug, Default, Clone)]
-pub struct Fields(Vec<(String, String)>);
+pub struct FormFields(Vec<(String, String)>);
 
-impl Fields {
+impl FormFields {
     pub fn parse(bytes: &[u8]) -> Self {
-        Self(form_urlencoded::parse(bytes).into_owned().take(MOST_FIELDS).collect())
+        Self(form_urlencoded::parse(bytes).into_owned().take(MAX_FIELDS).collect())
     }
 
     pub fn of(pairs: Vec<(String, String)>) -> Self {
-        Self(pairs.into_iter().take(MOST_FIELDS).collect())
+        Self(pairs.into_iter().take(MAX_FIELDS).collect())
     }
 
     pub async fn read(body: Body) -> Result<Self, Problem> {
-        Self::read_within(body, LARGEST_FORM).await
+        Self::read_within(body, MAX_FORM_BYTES).await
     }
 
-    pub async fn read_within(body: Body, most: usize) -> Result<Self, Problem> {
-        Ok(Self::parse(&body::read(body, most).await?))
+    pub async fn read_within(body: Body, max_bytes: usize) -> Result<Self, Problem> {
+        Ok(Self::parse(&body::read(body, max_bytes).await?))
     }
 
     pub fn get(&self, name: &str) -> Option<&str> {
@@ -56,57 +56,62 @@ impl Fields {
             .map(|(_, value)| value.as_str())
     }
 
-    /// Nothing is the empty text.
+    /// Returns an empty text for a missing field.
     pub fn text(&self, name: &str) -> &str {
         self.get(name).unwrap_or_default()
     }
 }
 
-/// A form of somebody who is signed in.
-pub struct Posted {
-    pub visitor: Visitor,
-    pub fields: Fields,
+/// A form posted by a signed-in user.
+pub struct PostedForm {
+    pub user: SignedInUser,
+    pub fields: FormFields,
 }
 
-impl FromRequest<Arc<Hub>> for Posted {
-    type Rejection = Failure;
+impl FromRequest<Arc<Hub>> for PostedForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, hub).await?;
+        let user = SignedInUser::from_request_parts(&mut parts, hub).await?;
         check_origin(&parts.headers)?;
-        let fields = Fields::read(body).await?;
-        check_csrf(&parts.headers, &fields, &visitor)?;
-        Ok(Self { visitor, fields })
+        let fields = FormFields::read(body).await?;
+        check_csrf(&parts.headers, &fields, &user)?;
+        Ok(Self { user, fields })
     }
 }
 
-pub struct OwnerPosted {
-    pub visitor: Visitor,
-    pub fields: Fields,
+pub struct OwnerForm {
+    pub user: SignedInUser,
+    pub fields: FormFields,
 }
 
-impl FromRequest<Arc<Hub>> for OwnerPosted {
-    type Rejection = Failure;
+impl FromRequest<Arc<Hub>> for OwnerForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
-        let Posted { visitor, fields } = Posted::from_request(request, hub).await?;
-        if visitor.is_owner() {
-            Ok(Self { visitor, fields })
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
+        let PostedForm { user, fields } = PostedForm::from_request(request, hub).await?;
+        if user.is_owner() {
+            Ok(Self { user, fields })
         } else {
-            Err(Failure::owners_only())
+            Err(PageError::owners_only())
         }
     }
 }
 
-pub fn check_csrf(headers: &HeaderMap, fields: &Fields, visitor: &Visitor) -> Result<(), Failure> {
+pub fn check_csrf(headers: &HeaderMap, fields: &FormFields, user: &SignedInUser) -> Result<(), PageError> {
     let header = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-    let is_ours = header.or_else(|| fields.get("csrf")) == Some(visitor.csrf.as_str());
-    if is_ours { Ok(()) } else { Err(Failure::foreign_form()) }
+    let is_ours = header.or_else(|| fields.get("csrf")) == Some(user.csrf.as_str());
+    if is_ours {
+        Ok(())
+    } else {
+        Err(PageError::foreign_form())
+    }
 }
 
-/// Browsers say where a request comes from. The token of the form is the guard; this stops most of the rest before it.
-pub fn check_origin(headers: &HeaderMap) -> Result<(), Failure> {
+/// Checks `Sec-Fetch-Site` or `Origin`. The CSRF token is the actual protection; this check stops most foreign requests
+/// earlier.
+pub fn check_origin(headers: &HeaderMap) -> Result<(), PageError> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     let is_ours = match text("sec-fetch-site") {
         Some(site) => matches!(site, "same-origin" | "none"),
@@ -115,7 +120,11 @@ pub fn check_origin(headers: &HeaderMap) -> Result<(), Failure> {
             (None, _) | (Some(_), None) => true,
         },
     };
-    if is_ours { Ok(()) } else { Err(Failure::foreign_form()) }
+    if is_ours {
+        Ok(())
+    } else {
+        Err(PageError::foreign_form())
+    }
 }
 
 #[cfg(test)]
@@ -130,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_of_another_site_is_refused() {
+    fn form_from_another_site_is_refused() {
         assert!(check_origin(&headers(&[("sec-fetch-site", "same-origin")])).is_ok());
         assert!(check_origin(&headers(&[("sec-fetch-site", "cross-site")])).is_err());
         assert!(check_origin(&headers(&[("sec-fetch-site", "same-site")])).is_err());
@@ -141,8 +150,8 @@ mod tests {
     }
 
     #[test]
-    fn fields_keep_their_order_and_their_repetitions() {
-        let fields = Fields::parse(b"id=1&id=2&text=a+b%26c&empty=");
+    fn fields_keep_their_order_and_repetitions() {
+        let fields = FormFields::parse(b"id=1&id=2&text=a+b%26c&empty=");
         assert_eq!(fields.all("id").collect::<Vec<_>>(), ["1", "2"]);
         assert_eq!(fields.text("text"), "a b&c");
         assert_eq!(fields.get("empty"), Some(""));

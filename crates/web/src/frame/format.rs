@@ -1,33 +1,33 @@
-//! Words the pages share: how long, until when, and what became of it.
+//! Formatting that the pages share: times, durations, sizes and outcomes.
 
 use std::time::Duration;
 
-use countersign_core::{Matter, Message};
+use countersign_core::{Message, Payload};
 use countersign_hub::inbox::outcome::answer_words;
 use countersign_protocol::time::Timestamp;
 
-/// An instant for a `<time>`: a script turns it into the reader's zone.
+/// A time for a `<time>` element; a script converts it to the user's time zone.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Instant {
+pub struct DisplayTime {
     pub ms: i64,
     pub iso: String,
     pub text: String,
 }
 
-pub fn instant(at: Timestamp) -> Instant {
+pub fn display_time(at: Timestamp) -> DisplayTime {
     let iso = at.to_string();
     let text = match (iso.get(..10), iso.get(11..16)) {
         (Some(date), Some(time)) => format!("{date} {time} UTC"),
         _ => iso.clone(),
     };
-    Instant {
+    DisplayTime {
         ms: at.as_millis(),
         iso,
         text,
     }
 }
 
-/// In its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
+/// Formats a duration in its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
 pub fn span(duration: Duration) -> String {
     let seconds = duration.as_secs();
     let minutes = seconds / 60;
@@ -45,7 +45,7 @@ pub fn span(duration: Duration) -> String {
     }
 }
 
-/// As people count bytes.
+/// Formats a number of bytes.
 pub fn size(bytes: u64) -> String {
     const KIB: u64 = 1024;
     const MIB: u64 = 1024 * KIB;
@@ -58,7 +58,7 @@ pub fn size(bytes: u64) -> String {
     }
 }
 
-/// How long something has waited, in one unit.
+/// Formats the time since `since` in one unit.
 pub fn waited(since: Timestamp, now: Timestamp) -> String {
     let seconds = now.since(since).as_secs();
     match seconds {
@@ -69,32 +69,32 @@ pub fn waited(since: Timestamp, now: Timestamp) -> String {
     }
 }
 
-const WARNING: Duration = Duration::from_secs(15 * 60);
-const STALE: Duration = Duration::from_secs(2 * 3600);
+const WARNING_AGE: Duration = Duration::from_secs(15 * 60);
+const STALE_AGE: Duration = Duration::from_secs(2 * 3600);
 
 pub fn freshness(since: Timestamp, now: Timestamp) -> &'static str {
     match now.since(since) {
-        age if age >= STALE => "stale",
-        age if age >= WARNING => "warning",
+        age if age >= STALE_AGE => "stale",
+        age if age >= WARNING_AGE => "warning",
         _ => "fresh",
     }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expiry {
-    pub at: Instant,
-    /// How long from now.
+    pub at: DisplayTime,
+    /// The time left.
     pub left: String,
-    /// What happens then.
+    /// The effect of the expiry.
     pub words: String,
 }
 
-/// Only a declared default ever answers by itself.
+/// The expiry of a message. A message answers by itself only if its asker declared a default.
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
     let default = match &message.content.matter {
-        Matter::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
-        Matter::Task(_) | Matter::Notify => None,
+        Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
+        Payload::Task(_) | Payload::Notify => None,
     };
     let words = match default {
         None => "ends without an answer".to_owned(),
@@ -104,7 +104,7 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
         },
     };
     Some(Expiry {
-        at: instant(at),
+        at: display_time(at),
         left: span(at.since(now)),
         words,
     })
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_told_in_one_unit() {
+    fn sizes_have_one_unit() {
         assert_eq!([size(0), size(1), size(1023)], ["0 bytes", "1 byte", "1023 bytes"]);
         assert_eq!(
             [size(1024), size(8 << 20), size(1_600_000)],
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_have_two_units_at_most() {
+    fn durations_have_at_most_two_units() {
         let words = |seconds| span(Duration::from_secs(seconds));
         assert_eq!([words(0), words(59), words(60)], ["0 s", "59 s", "1 min"]);
         assert_eq!(
@@ -138,20 +138,20 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_grows_stale() {
+    fn waiting_items_grow_stale() {
         assert_eq!(freshness(at(0), at(899)), "fresh");
         assert_eq!(freshness(at(0), at(900)), "warning");
         assert_eq!(freshness(at(0), at(7200)), "stale");
         assert_eq!(waited(at(0), at(7300)), "2 h");
-        // The agent's clock or ours may be set back.
+        // A clock may be set back.
         assert_eq!(waited(at(10), at(0)), "0 s");
     }
 
     #[test]
-    fn instants_are_told_in_utc_until_a_script_knows_better() {
-        let told = instant(Timestamp::from_millis(1_780_000_000_000));
+    fn times_are_shown_in_utc_without_scripts() {
+        let time = display_time(Timestamp::from_millis(1_780_000_000_000));
         assert_eq!(
-            (told.iso.as_str(), told.text.as_str()),
+            (time.iso.as_str(), time.text.as_str()),
             ("2026-05-28T20:26:40.000Z", "2026-05-28 20:26 UTC")
         );
     }

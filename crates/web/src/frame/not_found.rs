@@ -1,15 +1,15 @@
-//! Addresses that lead nowhere. People get a page, or are led to one; programs get what the API says everywhere.
+//! Unknown addresses and methods. People get a page or a redirect, programs get an API error.
 
 use axum::http::{Method, Uri};
 use axum::response::{IntoResponse, Response};
 use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
-use super::page::{Failure, see_other};
+use super::page::{PageError, see_other};
 
 pub async fn no_such_address(uri: Uri) -> Response {
     if is_for_people(uri.path()) {
-        return Failure::from(Problem::NotFound {
+        return PageError::from(Problem::NotFound {
             message: "there is no such page".to_owned(),
         })
         .into_response();
@@ -17,12 +17,12 @@ pub async fn no_such_address(uri: Uri) -> Response {
     Problem::no_address().into_response()
 }
 
-/// Whoever looks where one can only send, after a reload perhaps, is led to what can be seen.
+/// A GET of a form's target, for example after a reload, is redirected to the page with the form.
 pub async fn no_such_method(method: Method, uri: Uri) -> Response {
     let is_look = method == Method::GET || method == Method::HEAD;
     match is_for_people(uri.path()) {
         true if is_look => see_other(&page_above(uri.path())),
-        true => Failure::from(Problem::MethodNotAllowed).into_response(),
+        true => PageError::from(Problem::MethodNotAllowed).into_response(),
         false => Problem::MethodNotAllowed.into_response(),
     }
 }

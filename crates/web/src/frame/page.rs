@@ -1,4 +1,4 @@
-//! A page: the shell around it, the headers with it, and what is shown when there is none.
+//! The parts that all pages share: layout, headers and error pages.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use countersign_store::ops::list::Counts;
 use url::form_urlencoded::byte_serialize;
 
 use super::filters;
-use super::signed_in::Visitor;
+use super::signed_in::SignedInUser;
 use crate::assets;
-use crate::lists::row::mark_of;
+use crate::lists::row::person_mark;
 
-/// Everything comes from this hub, no script or style stands in a page, and HTML is put into a page by one policy only.
+/// Content security policy: resources come only from this hub, there are no inline scripts or styles, and scripts may
+/// insert HTML only through one trusted-types policy.
 pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
      manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
      require-trusted-types-for 'script'; trusted-types countersign";
 
-/// Of every page. The referrer stays within the hub: without one, browsers hide where a form comes from.
+/// Headers of every page. The referrer is kept within the hub, because without one browsers hide the origin of a form.
 pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
     (
         header::CONTENT_TYPE,
@@ -42,16 +43,16 @@ pub const HEADERS: [(HeaderName, HeaderValue); 7] = [
     ),
 ];
 
-/// How a page was asked for.
+/// The request for a page.
 #[derive(Debug, Clone, Default)]
-pub struct Asked {
-    /// A script wants the inside of the page only.
+pub struct PageRequest {
+    /// A script wants only the content, without the layout.
     pub fragment: bool,
     /// Path and query.
     pub path: String,
 }
 
-impl Asked {
+impl PageRequest {
     pub fn from_parts(parts: &Parts) -> Self {
         let path = parts.uri.path_and_query().map(ToString::to_string).unwrap_or_default();
         Self {
@@ -61,7 +62,7 @@ impl Asked {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for PageRequest {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -69,9 +70,9 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-/// Where in the inbox a page is.
+/// The section of the site that a page belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Here {
+pub enum PageSection {
     List,
     Notices,
     Aside,
@@ -85,7 +86,7 @@ pub enum Here {
     SignIn,
 }
 
-impl Here {
+impl PageSection {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::List => "list",
@@ -103,51 +104,51 @@ impl Here {
     }
 }
 
-/// What stands around the content of a page.
-pub struct Shell {
+/// The layout around the content of a page.
+pub struct PageLayout {
     pub title: String,
-    pub here: Here,
+    pub section: PageSection,
     pub fragment: bool,
-    /// Empty for somebody who is not signed in.
+    /// Empty if no user is signed in.
     pub person: String,
-    /// How rows name the reader among those who may answer; empty for somebody who may answer nothing.
+    /// The user's mark in the rows, among the people who may answer; empty for a viewer.
     pub me: String,
     pub is_owner: bool,
     pub csrf: String,
     pub counts: CountsNow,
-    /// What the hub's clock says, for pages whose reader's clock is wrong.
+    /// The hub's clock, for browsers whose clock is wrong.
     pub now_ms: Option<i64>,
-    /// What the search field holds.
+    /// The value of the search field.
     pub query: String,
     pub assets: &'static str,
 }
 
-impl Shell {
+impl PageLayout {
     pub async fn of(
         hub: &Hub,
-        visitor: &Visitor,
-        asked: &Asked,
-        here: Here,
+        user: &SignedInUser,
+        request: &PageRequest,
+        section: PageSection,
         title: impl Into<String>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let counts = hub
             .store
             .run(Counts {
-                person: visitor.name.clone(),
+                person: user.name.clone(),
             })
             .await?;
         Ok(Self {
-            person: visitor.name.clone(),
-            me: if visitor.may_decide() {
-                mark_of(&visitor.name)
+            person: user.name.clone(),
+            me: if user.may_decide() {
+                person_mark(&user.name)
             } else {
                 String::new()
             },
-            is_owner: visitor.is_owner(),
-            csrf: visitor.csrf.clone(),
+            is_owner: user.is_owner(),
+            csrf: user.csrf.clone(),
             counts,
             now_ms: Some(hub.store.clock().now().as_millis()),
-            ..Self::anonymous(asked, here, title)
+            ..Self::anonymous(request, section, title)
         })
     }
 
@@ -155,12 +156,12 @@ impl Shell {
         assets::modules()
     }
 
-    /// For somebody who is not signed in.
-    pub fn anonymous(asked: &Asked, here: Here, title: impl Into<String>) -> Self {
+    /// The layout without a signed-in user.
+    pub fn anonymous(request: &PageRequest, section: PageSection, title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
-            here,
-            fragment: asked.fragment,
+            section,
+            fragment: request.fragment,
             person: String::new(),
             me: String::new(),
             is_owner: false,
@@ -176,16 +177,20 @@ impl Shell {
 #[derive(Template)]
 #[template(source = r#"{% extends "base.html" %}"#, ext = "html")]
 struct CountsPage {
-    shell: Shell,
+    layout: PageLayout,
 }
 
-/// GET /inbox/counts: a page that says how many wait and nothing else, for scripts.
-pub async fn counts(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
-    if !asked.fragment {
+/// GET /inbox/counts: a page with only the counts, for scripts.
+pub async fn counts(
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
+) -> Result<Response, PageError> {
+    if !request.fragment {
         return Ok(see_other("/inbox"));
     }
-    let shell = Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?;
-    Ok(render(StatusCode::OK, &CountsPage { shell }))
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?;
+    Ok(render(StatusCode::OK, &CountsPage { layout }))
 }
 
 pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
@@ -193,25 +198,25 @@ pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
         Ok(text) => (status, HEADERS, text).into_response(),
         Err(error) => {
             let id = uuid::Uuid::new_v4();
-            tracing::error!(%id, %error, "a page could not be rendered");
+            tracing::error!(%id, %error, "rendering a page failed");
             Problem::Unavailable { id }.into_response()
         }
     }
 }
 
 pub fn see_other(path: &str) -> Response {
-    let place = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
+    let location = HeaderValue::from_str(path).unwrap_or(HeaderValue::from_static("/inbox"));
     (
         StatusCode::SEE_OTHER,
         [
-            (header::LOCATION, place),
+            (header::LOCATION, location),
             (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
         ],
     )
         .into_response()
 }
 
-/// Where a form wants to go back to, if that is a place of ours.
+/// The path a form redirects to, if it is one of our pages; else the inbox. Prevents open redirects.
 pub fn back(path: &str) -> &str {
     let is_below = |page: &str| {
         path.strip_prefix(page)
@@ -225,19 +230,19 @@ pub fn back(path: &str) -> &str {
     }
 }
 
-/// Why there is no page.
+/// The reason why a page cannot be shown.
 #[derive(Debug)]
-pub enum Failure {
+pub enum PageError {
     Problem(Problem),
-    /// Nobody is signed in; afterwards the reader wants to go on there.
+    /// No user is signed in; after the sign-in the browser continues at `next`.
     SignIn {
         next: String,
     },
-    /// The session has ended under an open page.
+    /// The session ended while the page was open.
     SignedOut,
 }
 
-impl Failure {
+impl PageError {
     pub fn owners_only() -> Self {
         Self::Problem(Problem::NotAuthorized {
             message: "only an owner may do this".to_owned(),
@@ -245,20 +250,20 @@ impl Failure {
     }
 
     pub fn foreign_form() -> Self {
-        let message = "this form did not come from a page of yours, or you signed in again since; reload the page";
+        let message = "this form is not from one of your pages, or you have signed in again since; reload the page";
         Self::Problem(Problem::NotAuthorized {
             message: message.to_owned(),
         })
     }
 }
 
-impl From<Problem> for Failure {
+impl From<Problem> for PageError {
     fn from(problem: Problem) -> Self {
         Self::Problem(problem)
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         Self::Problem(error.into())
     }
@@ -267,13 +272,13 @@ impl From<StoreError> for Failure {
 #[derive(Template)]
 #[template(path = "problem.html")]
 struct ProblemPage {
-    shell: Shell,
+    layout: PageLayout,
     status: u16,
     message: String,
     signed_out: bool,
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for PageError {
     fn into_response(self) -> Response {
         let (problem, signed_out) = match self {
             Self::SignIn { next } => {
@@ -283,7 +288,7 @@ impl IntoResponse for Failure {
             Self::SignedOut => (Problem::Unauthenticated, true),
             Self::Problem(problem) => (problem, false),
         };
-        let shell = Shell::anonymous(&Asked::default(), Here::Settings, "Not possible");
+        let layout = PageLayout::anonymous(&PageRequest::default(), PageSection::Settings, "Not possible");
         let message = match &problem {
             _ if signed_out => "You are signed out.".to_owned(),
             Problem::Unavailable { id } => format!("{} (the log has the reason under {id})", problem.message()),
@@ -291,7 +296,7 @@ impl IntoResponse for Failure {
         };
         let status = problem.status();
         let page = ProblemPage {
-            shell,
+            layout,
             status: status.as_u16(),
             message,
             signed_out,
@@ -307,7 +312,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_leads_back_to_places_of_ours_only() {
+    fn form_redirects_to_our_own_pages_only() {
         assert_eq!(back("/inbox?tag=a"), "/inbox?tag=a");
         assert_eq!(back("/inbox/history"), "/inbox/history");
         assert_eq!(

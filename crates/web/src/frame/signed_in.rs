@@ -1,4 +1,4 @@
-//! Who is looking: a person whose browser holds the cookie of a session.
+//! The signed-in user: a person whose browser holds a session cookie.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ use countersign_hub::Hub;
 use countersign_hub::auth::hash_token;
 use url::Url;
 
-use super::page::{Asked, Failure};
+use super::page::{PageError, PageRequest};
 
-pub struct Visitor {
+pub struct SignedInUser {
     pub name: String,
     pub role: Role,
-    /// Every form of this session carries it.
+    /// The CSRF token in every form of this session.
     pub csrf: String,
     /// The hash of the session's token.
     pub session: [u8; 32],
 }
 
-impl Visitor {
+impl SignedInUser {
     pub fn principal(&self) -> Principal {
         Principal::Person {
             name: self.name.clone(),
@@ -47,12 +47,12 @@ impl Visitor {
         }
     }
 
-    /// What the list of sessions calls this one.
+    /// The id of this session in the list of sessions.
     pub fn session_id(&self) -> String {
         self.session.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, Failure> {
+    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Option<Self>, PageError> {
         let Some(token) = cookie(headers, &cookie_name(hub)) else {
             return Ok(None);
         };
@@ -68,13 +68,13 @@ impl Visitor {
     }
 }
 
-/// Derived from the session's token: it needs no place of its own and ends with the session.
+/// The CSRF token is derived from the session token, so it needs no storage and ends with the session.
 fn csrf_of(token: &str) -> String {
     URL_SAFE_NO_PAD.encode(Digest::of(format!("csrf:{token}").as_bytes()).into_bytes())
 }
 
-/// With the port in it, because browsers share the cookies of one host between all of its ports. The one that browsers reach
-/// it by: hubs behind one address share their sessions.
+/// The cookie name contains the port, because browsers share cookies between all ports of a host. It is the port of the
+/// public address, so that hubs behind one address share their sessions.
 pub fn cookie_name(hub: &Hub) -> String {
     if is_secure(hub) {
         return "__Host-countersign".to_owned();
@@ -101,31 +101,31 @@ pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     })
 }
 
-impl FromRequestParts<Arc<Hub>> for Visitor {
-    type Rejection = Failure;
+impl FromRequestParts<Arc<Hub>> for SignedInUser {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
-        let asked = Asked::from_parts(parts);
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, PageError> {
+        let request = PageRequest::from_parts(parts);
         let found = Self::from_headers(&parts.headers, hub).await?;
         found.ok_or(match parts.method {
-            Method::GET if !asked.fragment => Failure::SignIn { next: asked.path },
-            _ => Failure::SignedOut,
+            Method::GET if !request.fragment => PageError::SignIn { next: request.path },
+            _ => PageError::SignedOut,
         })
     }
 }
 
-/// An owner, for the pages that administer the hub.
-pub struct OwnerVisitor(pub Visitor);
+/// A signed-in owner, for the administration pages.
+pub struct SignedInOwner(pub SignedInUser);
 
-impl FromRequestParts<Arc<Hub>> for OwnerVisitor {
-    type Rejection = Failure;
+impl FromRequestParts<Arc<Hub>> for SignedInOwner {
+    type Rejection = PageError;
 
-    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Failure> {
-        let visitor = Visitor::from_request_parts(parts, hub).await?;
-        if visitor.is_owner() {
-            Ok(Self(visitor))
+    async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, PageError> {
+        let user = SignedInUser::from_request_parts(parts, hub).await?;
+        if user.is_owner() {
+            Ok(Self(user))
         } else {
-            Err(Failure::owners_only())
+            Err(PageError::owners_only())
         }
     }
 }

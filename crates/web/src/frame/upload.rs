@@ -1,5 +1,5 @@
-//! A form with files, as browsers send it. It is read as it comes: what is too large is dropped on the way, and what was
-//! typed beside it is kept all the same.
+//! Multipart forms with files. The body is read as a stream: files that are too large are discarded while reading, and
+//! the typed fields are kept.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,77 +10,79 @@ use axum::http::{HeaderMap, header};
 use countersign_core::Rejection;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES, check_files};
 use countersign_hub::Hub;
-use countersign_hub::attachments::Attached;
+use countersign_hub::attachments::AttachedFiles;
 use countersign_hub::body;
 use countersign_hub::problem::Problem;
-use countersign_hub::room::Hold;
+use countersign_hub::room::MemoryPermit;
 use http_body::Body as _;
 use multer::{Constraints, Multipart, SizeLimit};
 
-use super::form::{Fields, LARGEST_FORM, LARGEST_LONG_FORM, check_csrf, check_origin};
+use super::form::{FormFields, MAX_FORM_BYTES, MAX_LONG_FORM_BYTES, check_csrf, check_origin};
 use super::format::size;
-use super::page::Failure;
-use super::signed_in::Visitor;
+use super::page::PageError;
+use super::signed_in::SignedInUser;
 
-/// So much is read, and what does not fit thrown away, only to say which file is too large.
-const MOST_READ: u64 = 64 * 1024 * 1024;
-const PATIENCE: Duration = Duration::from_secs(180);
-/// The one field of a form that holds files.
+/// Bytes read at most. More than the file limits allow is read and discarded, to be able to name the file that is too
+/// large.
+const MAX_READ_BYTES: u64 = 64 * 1024 * 1024;
+const UPLOAD_TIMEOUT: Duration = Duration::from_secs(180);
+/// The form field that holds files.
 pub const FILES: &str = "files";
-const MOST_PARTS: usize = 1100;
-/// So much of the name of a file is shown, and so many files that are too large are named.
-const MOST_NAME_CHARS: usize = 200;
-const MOST_NAMED: usize = 10;
+const MAX_PARTS: usize = 1100;
+/// Characters of a file name that are shown.
+const MAX_NAME_CHARS: usize = 200;
+/// Files that are named when they are too large.
+const MAX_NAMED_FILES: usize = 10;
 
-/// A form of somebody who is signed in, before its body is read: how much of it may come depends on what it is for.
-pub struct Unread {
-    pub visitor: Visitor,
+/// A form of a signed-in user before its body is read. The size limit depends on the message that the form answers.
+pub struct UnreadForm {
+    pub user: SignedInUser,
     headers: HeaderMap,
     body: Body,
 }
 
-/// What was in it.
-pub struct Sent {
-    pub visitor: Visitor,
-    /// The names of the files are among them.
-    pub fields: Fields,
-    pub files: Attached,
-    /// What is wrong with the files.
+/// The form after its body was read.
+pub struct SubmittedForm {
+    pub user: SignedInUser,
+    /// Includes the names of the files.
+    pub fields: FormFields,
+    pub files: AttachedFiles,
+    /// Errors in the files.
     pub faults: Vec<String>,
-    /// For as long as the files are held.
-    pub hold: Option<Hold>,
+    /// Memory permit, held as long as the files are.
+    pub hold: Option<MemoryPermit>,
 }
 
-impl FromRequest<Arc<Hub>> for Unread {
-    type Rejection = Failure;
+impl FromRequest<Arc<Hub>> for UnreadForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
         let (mut parts, body) = request.into_parts();
-        let visitor = Visitor::from_request_parts(&mut parts, hub).await?;
+        let user = SignedInUser::from_request_parts(&mut parts, hub).await?;
         check_origin(&parts.headers)?;
         Ok(Self {
-            visitor,
+            user,
             headers: parts.headers,
             body,
         })
     }
 }
 
-/// What may be in it besides a short text.
+/// Input that is accepted besides a short text.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Takes {
+pub struct AcceptedInput {
     pub files: bool,
     pub long_text: bool,
 }
 
-impl Unread {
-    /// Whether it may hold files, or more text than most forms.
-    pub fn is_special(&self) -> bool {
+impl UnreadForm {
+    /// True if the form may contain files or a long text.
+    pub fn may_be_large(&self) -> bool {
         let length = self
             .headers
             .get(header::CONTENT_LENGTH)
             .and_then(|length| length.to_str().ok()?.parse().ok());
-        self.boundary().is_some() || length.is_some_and(|length: usize| length > LARGEST_FORM)
+        self.boundary().is_some() || length.is_some_and(|length: usize| length > MAX_FORM_BYTES)
     }
 
     fn boundary(&self) -> Option<String> {
@@ -88,35 +90,35 @@ impl Unread {
         multer::parse_boundary(kind).ok()
     }
 
-    pub async fn read(self, hub: &Hub, takes: Takes) -> Result<Sent, Failure> {
+    pub async fn read(self, hub: &Hub, accepted: AcceptedInput) -> Result<SubmittedForm, PageError> {
         let mut hold = None;
-        let most = if takes.long_text {
-            LARGEST_LONG_FORM
+        let max_bytes = if accepted.long_text {
+            MAX_LONG_FORM_BYTES
         } else {
-            LARGEST_FORM
+            MAX_FORM_BYTES
         };
         let (fields, files, faults) = match self.boundary() {
             None => (
-                Fields::read_within(self.body, most).await?,
-                Attached::default(),
+                FormFields::read_within(self.body, max_bytes).await?,
+                AttachedFiles::default(),
                 Vec::new(),
             ),
             Some(boundary) => {
                 hold = hub
-                    .room
-                    .take(self.visitor.actor().as_str(), self.held_at_most(takes.files))
+                    .memory_budget
+                    .acquire(self.user.actor().as_str(), self.max_memory(accepted.files))
                     .await?;
-                let reading = read_parts(self.body, boundary, takes.files);
-                let parts = tokio::time::timeout(PATIENCE, reading)
+                let reading = read_parts(self.body, boundary, accepted.files);
+                let parts = tokio::time::timeout(UPLOAD_TIMEOUT, reading)
                     .await
                     .map_err(|_| Problem::TimedOut)??;
                 let faults = parts.faults();
-                (Fields::of(parts.typed), parts.files, faults)
+                (FormFields::of(parts.typed), parts.files, faults)
             }
         };
-        check_csrf(&self.headers, &fields, &self.visitor)?;
-        Ok(Sent {
-            visitor: self.visitor,
+        check_csrf(&self.headers, &fields, &self.user)?;
+        Ok(SubmittedForm {
+            user: self.user,
             fields,
             files,
             faults,
@@ -124,90 +126,98 @@ impl Unread {
         })
     }
 
-    /// What is too large is not kept.
-    fn held_at_most(&self, takes_files: bool) -> usize {
-        let most = if takes_files { MAX_FILES_BYTES } else { 0 } + LARGEST_FORM as u64;
+    /// Upper bound of the memory for this form; files that are too large are not kept.
+    fn max_memory(&self, accepts_files: bool) -> usize {
+        let max_bytes = if accepts_files { MAX_FILES_BYTES } else { 0 } + MAX_FORM_BYTES as u64;
         let sent = self.body.size_hint().upper().unwrap_or(u64::MAX);
-        usize::try_from(sent.min(most)).unwrap_or(usize::MAX)
+        usize::try_from(sent.min(max_bytes)).unwrap_or(usize::MAX)
     }
 }
 
 #[derive(Default)]
-struct Parts {
+struct FormParts {
     typed: Vec<(String, String)>,
     typed_bytes: usize,
-    /// As they came, until all are here.
-    came: Vec<Came>,
-    files: Attached,
-    /// Of the files that are kept.
+    /// Files in the order of arrival, until the form is complete.
+    received: Vec<ReceivedFile>,
+    files: AttachedFiles,
+    /// Total size of the kept files.
     file_bytes: u64,
-    /// The first of them, by name.
+    /// Names of the first files that were too large.
     too_large: Vec<String>,
     too_many: bool,
 }
 
-struct Came {
+struct ReceivedFile {
     name: String,
     media_type: Option<String>,
     body: Vec<u8>,
 }
 
-async fn read_parts(body: Body, boundary: String, takes_files: bool) -> Result<Parts, Problem> {
-    let most = if takes_files { MOST_READ } else { LARGEST_FORM as u64 };
+async fn read_parts(body: Body, boundary: String, accepts_files: bool) -> Result<FormParts, Problem> {
+    let max_bytes = if accepts_files {
+        MAX_READ_BYTES
+    } else {
+        MAX_FORM_BYTES as u64
+    };
     let limits = Constraints::new().size_limit(
         SizeLimit::new()
-            .whole_stream(most)
-            .per_field(LARGEST_FORM as u64)
-            .for_field(FILES, MOST_READ),
+            .whole_stream(max_bytes)
+            .per_field(MAX_FORM_BYTES as u64)
+            .for_field(FILES, MAX_READ_BYTES),
     );
     let mut form = Multipart::with_constraints(body.into_data_stream(), boundary, limits);
-    let mut parts = Parts::default();
+    let mut parts = FormParts::default();
     let mut count = 0;
-    while let Some(field) = form.next_field().await.map_err(|error| broken(&error))? {
+    while let Some(field) = form.next_field().await.map_err(|error| multipart_problem(&error))? {
         count += 1;
-        if count > MOST_PARTS {
-            return Err(Problem::invalid("form", format!("send at most {MOST_PARTS} parts")));
+        if count > MAX_PARTS {
+            return Err(Problem::invalid(
+                "form",
+                format!("send at most {MAX_PARTS} form fields"),
+            ));
         }
         let name = field.name().unwrap_or_default().to_owned();
         match field.file_name().map(file_name) {
-            // As browsers send it when no file was chosen.
+            // Browsers send an empty name if no file was chosen.
             Some(file) if file.is_empty() => {}
             Some(file) => parts.take_file(&name, file, field).await?,
             None => parts.take_typed(name, field).await?,
         }
     }
-    let came = std::mem::take(&mut parts.came);
+    let received = std::mem::take(&mut parts.received);
     let bytes = usize::try_from(parts.file_bytes).unwrap_or(usize::MAX);
-    parts.files = body::work(bytes, move || attached(came)).await?;
+    parts.files = body::offload_if_large(bytes, move || attached(received)).await?;
     Ok(parts)
 }
 
-fn attached(came: Vec<Came>) -> Attached {
-    let mut files = Attached::default();
-    came.into_iter()
-        .for_each(|Came { name, media_type, body }| files.add(name, media_type, body));
+fn attached(received: Vec<ReceivedFile>) -> AttachedFiles {
+    let mut files = AttachedFiles::default();
+    received
+        .into_iter()
+        .for_each(|ReceivedFile { name, media_type, body }| files.add(name, media_type, body));
     files
 }
 
-/// As the browser had it. What is far too long for a name is refused later on, and need not be kept whole until then.
+/// The file name as the user's browser has it. A name that is too long is cut here and refused later.
 fn file_name(sent: &str) -> String {
-    let name: String = sent.chars().take(MOST_NAME_CHARS + 1).collect();
+    let name: String = sent.chars().take(MAX_NAME_CHARS + 1).collect();
     let name = name.replace("%22", "\"");
-    if name.chars().count() > MOST_NAME_CHARS {
+    if name.chars().count() > MAX_NAME_CHARS {
         format!("{name}…")
     } else {
         name
     }
 }
 
-impl Parts {
+impl FormParts {
     async fn take_typed(&mut self, name: String, field: multer::Field<'_>) -> Result<(), Problem> {
-        let text = field.text().await.map_err(|error| broken(&error))?;
+        let text = field.text().await.map_err(|error| multipart_problem(&error))?;
         self.typed_bytes += name.len() + text.len();
-        if self.typed_bytes > LARGEST_FORM {
+        if self.typed_bytes > MAX_FORM_BYTES {
             return Err(Problem::invalid(
                 "form",
-                format!("write less than {}", size(LARGEST_FORM as u64)),
+                format!("the text must be shorter than {}", size(MAX_FORM_BYTES as u64)),
             ));
         }
         self.typed.push((name, text));
@@ -217,9 +227,9 @@ impl Parts {
     async fn take_file(&mut self, field_name: &str, name: String, mut field: multer::Field<'_>) -> Result<(), Problem> {
         let media_type = field.content_type().map(ToString::to_string);
         let mut body = Vec::new();
-        let is_one_too_many = field_name != FILES || self.came.len() >= MAX_FILES;
+        let is_one_too_many = field_name != FILES || self.received.len() >= MAX_FILES;
         let mut is_too_large = false;
-        while let Some(chunk) = field.chunk().await.map_err(|error| broken(&error))? {
+        while let Some(chunk) = field.chunk().await.map_err(|error| multipart_problem(&error))? {
             let together = body.len() as u64 + chunk.len() as u64;
             is_too_large |= together > MAX_FILE_BYTES || self.file_bytes + together > MAX_FILES_BYTES;
             if is_too_large || is_one_too_many {
@@ -228,16 +238,16 @@ impl Parts {
                 body.extend_from_slice(&chunk);
             }
         }
-        if field_name == FILES && !is_one_too_many && self.too_large.len() < MOST_NAMED {
+        if field_name == FILES && !is_one_too_many && self.too_large.len() < MAX_NAMED_FILES {
             self.typed.push((FILES.to_owned(), name.clone()));
         }
         match (is_one_too_many, is_too_large) {
             (true, _) => self.too_many |= field_name == FILES,
-            (false, true) if self.too_large.len() < MOST_NAMED => self.too_large.push(name),
+            (false, true) if self.too_large.len() < MAX_NAMED_FILES => self.too_large.push(name),
             (false, true) => self.too_many = true,
             (false, false) => {
                 self.file_bytes += body.len() as u64;
-                self.came.push(Came { name, media_type, body });
+                self.received.push(ReceivedFile { name, media_type, body });
             }
         }
         Ok(())
@@ -247,33 +257,33 @@ impl Parts {
         let large = self.too_large.iter().map(|name| {
             let each = size(MAX_FILE_BYTES);
             let together = size(MAX_FILES_BYTES);
-            format!("{name} is too large: a file may have {each}, and all of them {together} together")
+            format!("{name} is too large: each file may have {each}, and all files together {together}")
         });
         let many = self.too_many.then(|| format!("attach at most {MAX_FILES} files"));
         large.chain(many).chain(self.name_fault()).collect()
     }
 
-    /// What the core says about a file by its place is said by its name.
+    /// The core reports a file by its index; this message has its name instead.
     fn name_fault(&self) -> Option<String> {
         let Err(Rejection::InvalidField { field, message }) = check_files(&self.files.notes) else {
             return None;
         };
-        let place = field
+        let index = field
             .strip_prefix("files[")
             .and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
-        let note = place.and_then(|place| self.files.notes.get(place));
+        let note = index.and_then(|index| self.files.notes.get(index));
         Some(note.map_or_else(|| message.clone(), |note| format!("{}: {message}", note.name)))
     }
 }
 
-fn broken(error: &multer::Error) -> Problem {
+fn multipart_problem(error: &multer::Error) -> Problem {
     match error {
         multer::Error::StreamSizeExceeded { limit } | multer::Error::FieldSizeExceeded { limit, .. } => {
-            Problem::invalid("form", format!("send less than {}", size(*limit)))
+            Problem::invalid("form", format!("the form must be smaller than {}", size(*limit)))
         }
         _ => Problem::Validation {
             field: None,
-            message: "the form broke off; send it again".to_owned(),
+            message: "the upload was cut off; send the form again".to_owned(),
         },
     }
 }
@@ -293,9 +303,9 @@ mod tests {
         .concat()
     }
 
-    async fn parts(sent: &[Vec<u8>], takes_files: bool) -> Result<Parts, Problem> {
+    async fn parts(sent: &[Vec<u8>], accepts_files: bool) -> Result<FormParts, Problem> {
         let body = [sent.concat(), b"--b--\r\n".to_vec()].concat();
-        read_parts(Body::from(body), "b".to_owned(), takes_files).await
+        read_parts(Body::from(body), "b".to_owned(), accepts_files).await
     }
 
     fn file(name: &str, body: &[u8]) -> Vec<u8> {
@@ -303,7 +313,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_too_large_is_named_and_what_was_typed_stays() {
+    async fn too_large_file_is_named_and_typed_text_is_kept() {
         let large = vec![b'x'; MAX_FILE_BYTES as usize + 1];
         let sent = [
             file("big.bin", &large),
@@ -327,7 +337,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn too_many_and_odd_names_are_told() {
+    async fn too_many_files_and_duplicate_names_are_reported() {
         let many: Vec<_> = (0..=MAX_FILES).map(|nth| file(&nth.to_string(), b"")).collect();
         assert_eq!(
             parts(&many, true).await.expect("it is read").faults(),
@@ -341,15 +351,15 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_does_not_grow_with_what_is_wrong_in_a_form() {
+    async fn number_and_length_of_file_errors_are_limited() {
         let large = vec![b'x'; MAX_FILE_BYTES as usize];
         let mut many: Vec<_> = (0..3).map(|nth| file(&nth.to_string(), &large)).collect();
         many.extend((0..500).map(|nth| file(&format!("{nth}.txt"), b"x")));
-        let told = parts(&many, true).await.expect("it is read");
+        let crowded = parts(&many, true).await.expect("it is read");
         assert!(
-            told.faults().len() <= 3 * MOST_NAMED && told.typed.len() <= 3 * MOST_NAMED,
+            crowded.faults().len() <= 3 * MAX_NAMED_FILES && crowded.typed.len() <= 3 * MAX_NAMED_FILES,
             "{:?}",
-            told.faults()
+            crowded.faults()
         );
         let long = parts(&[file(&"n".repeat(1024 * 1024), b"x")], true)
             .await
@@ -357,19 +367,16 @@ mod tests {
         let faults = long.faults();
         assert!(faults.len() == 1 && faults[0].len() < 1000, "{faults:?}");
         assert!(long.typed.iter().all(|(_, name)| name.len() < 1000));
-        let parts = parts(&vec![part("name=\"a\"", b""); MOST_PARTS + 1], true).await;
+        let parts = parts(&vec![part("name=\"a\"", b""); MAX_PARTS + 1], true).await;
         assert!(matches!(parts, Err(Problem::InvalidField { .. })));
     }
 
     #[tokio::test]
-    async fn only_where_files_are_taken_may_much_be_sent() {
-        let sent = [file("a", &vec![0; LARGEST_FORM + 1])];
+    async fn large_form_is_accepted_only_if_files_are_accepted() {
+        let sent = [file("a", &vec![0; MAX_FORM_BYTES + 1])];
         assert!(parts(&sent, false).await.is_err());
         assert!(parts(&sent, true).await.is_ok());
-        let typed = [part("name=\"comment\"", &vec![b'x'; LARGEST_FORM + 1])];
-        assert!(
-            parts(&typed, true).await.is_err(),
-            "words are bounded wherever they come"
-        );
+        let typed = [part("name=\"comment\"", &vec![b'x'; MAX_FORM_BYTES + 1])];
+        assert!(parts(&typed, true).await.is_err(), "text is always limited");
     }
 }

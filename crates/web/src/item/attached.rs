@@ -1,4 +1,5 @@
-//! GET /inbox/items/{id}/files/{index} and /inbox/items/{id}/prompt: what is kept and not shown on a page.
+//! GET /inbox/items/{id}/files/{index} and /inbox/items/{id}/prompt: downloads of texts and files that a page does not
+//! show.
 
 use std::sync::Arc;
 
@@ -6,26 +7,26 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::extract::{FilePath, MessagePath};
-use countersign_hub::inbox::api::{file_of, whole_prompt};
+use countersign_hub::inbox::api::{answer_file, full_prompt};
 use countersign_hub::problem::Problem;
 
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<FilePath, Problem>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let FilePath { id, index } = path?;
-    Ok(file_of(&hub, &visitor.actor(), &id, index).await?)
+    Ok(answer_file(&hub, &user.actor(), &id, index).await?)
 }
 
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<MessagePath, Problem>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    Ok(whole_prompt(&hub, &visitor.actor(), id).await?)
+    Ok(full_prompt(&hub, &user.actor(), id).await?)
 }

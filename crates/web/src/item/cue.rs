@@ -1,56 +1,56 @@
-//! What is to be known of a question from a terminal: where its agent runs, and how it stands to the agent's other ones.
+//! Details of a cue from a terminal: where its agent runs, and how it relates to other cues of the agent.
 
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
-use countersign_hub::doors::hap::IMPORTED;
+use countersign_hub::doors::hap::IMPORTED_AT;
 use countersign_hub::terminals::{CueState, cue_kind};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};
 
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 use crate::lists::row::encoded;
 use crate::terminals::AheadBox;
 
-pub struct Cue {
+pub struct CueDetails {
     pub runtime: String,
     pub project_dir: String,
     pub terminal: String,
-    /// Of one that was asked elsewhere: when it came here.
-    pub imported: Option<Instant>,
-    /// The cues it took the place of.
+    /// When an imported cue arrived here; it was asked before this hub, elsewhere.
+    pub imported: Option<DisplayTime>,
+    /// The cues that this one supersedes.
     pub replaces: Vec<String>,
     pub superseded_by: Option<String>,
-    /// How many that came before it are still open.
+    /// Number of earlier cues of the agent that are still open.
     pub earlier: usize,
     pub earlier_href: String,
-    /// Nobody waits for the answer now.
+    /// No process waits for the answer now.
     pub is_gone: bool,
-    /// Of what is over, for the person the agent asks.
+    /// Type-ahead box on a resolved cue, for the person the agent asks.
     pub ahead: Option<AheadBox>,
 }
 
-impl Cue {
-    /// Nothing for what came through another door.
-    pub async fn of(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option<Self>, Failure> {
+impl CueDetails {
+    /// Returns `None` for a message that came through another door.
+    pub async fn of(hub: &Hub, message: &Message, user: &SignedInUser) -> Result<Option<Self>, PageError> {
         if cue_kind(&message.source).is_none() {
             return Ok(None);
         }
         let agent_id = &message.content.agent.id;
-        let said = |name: &str| message.source.ids.get(name).cloned().unwrap_or_default();
+        let source_id = |name: &str| message.source.ids.get(name).cloned().unwrap_or_default();
         Ok(Some(Self {
-            runtime: said("runtime"),
-            project_dir: said("project_dir"),
-            terminal: said("terminal"),
-            imported: Timestamp::parse_rfc3339(&said(IMPORTED)).map(instant),
-            replaces: said("supersedes").split_whitespace().filter_map(id_of).collect(),
+            runtime: source_id("runtime"),
+            project_dir: source_id("project_dir"),
+            terminal: source_id("terminal"),
+            imported: Timestamp::parse_rfc3339(&source_id(IMPORTED_AT)).map(display_time),
+            replaces: source_id("supersedes").split_whitespace().filter_map(id_of).collect(),
             superseded_by: superseded_by(message),
             earlier: earlier(hub, message).await?,
             earlier_href: format!("/inbox?agent={}", encoded(agent_id)),
             is_gone: hub.cue_presence(message).state == Some(CueState::Gone),
-            ahead: ahead(hub, message, visitor).await?,
+            ahead: ahead(hub, message, user).await?,
         }))
     }
 }
@@ -70,7 +70,7 @@ fn superseded_by(message: &Message) -> Option<String> {
     }
 }
 
-async fn earlier(hub: &Hub, message: &Message) -> Result<usize, Failure> {
+async fn earlier(hub: &Hub, message: &Message) -> Result<usize, PageError> {
     if message.state != State::Open {
         return Ok(0);
     }
@@ -83,7 +83,7 @@ async fn earlier(hub: &Hub, message: &Message) -> Result<usize, Failure> {
     Ok(open.iter().take_while(|id| **id != message.id).count())
 }
 
-async fn ahead(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option<AheadBox>, Failure> {
+async fn ahead(hub: &Hub, message: &Message, user: &SignedInUser) -> Result<Option<AheadBox>, PageError> {
     if message.state == State::Open {
         return Ok(None);
     }
@@ -97,7 +97,7 @@ async fn ahead(hub: &Hub, message: &Message, visitor: &Visitor) -> Result<Option
     else {
         return Ok(None);
     };
-    let found = AheadBox::of(hub, visitor, agent_id, &agent.person).await?;
+    let found = AheadBox::of(hub, user, agent_id, &agent.person).await?;
     Ok(found.map(|found| AheadBox {
         back: format!("/inbox/items/{}", message.id),
         ..found

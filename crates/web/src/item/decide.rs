@@ -1,107 +1,107 @@
-//! POST /inbox/items/{id}/decide: the one way from a page to a decision. A GET never takes it.
+//! POST /inbox/items/{id}/decide: the only way from a page to a decision. A GET never decides.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
 use countersign_core::decide::is_overdue_at;
-use countersign_core::{Command, Matter, Outcome, Rejection, State as MessageState};
+use countersign_core::{Command, Outcome, Payload, Rejection, State as MessageState};
 use countersign_hub::Hub;
-use countersign_hub::attachments::Attached;
+use countersign_hub::attachments::AttachedFiles;
 use countersign_hub::extract::MessagePath;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
-use countersign_store::model::{Application, Item};
+use countersign_store::model::{ApplyOutcome, PersonView};
 
-use super::{Faults, Occasion, Reading, missing, page, read};
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, back, see_other};
-use crate::frame::signed_in::Visitor;
-use crate::frame::upload::{FILES, Sent, Takes, Unread};
+use super::{FormErrors, PanelState, ParsedAnswer, missing, page, parse_answer};
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageRequest, back, see_other};
+use crate::frame::signed_in::SignedInUser;
+use crate::frame::upload::{AcceptedInput, FILES, SubmittedForm, UnreadForm};
 use crate::lists::row::may_answer;
 
-pub async fn decide(
+pub async fn submit_decision(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    asked: Asked,
-    unread: Unread,
-) -> Result<Response, Failure> {
-    let takes = match &path {
-        Ok(MessagePath(id)) if unread.is_special() => takes(&hub, id, &unread.visitor).await,
-        Ok(_) | Err(_) => Takes::default(),
+    request: PageRequest,
+    unread: UnreadForm,
+) -> Result<Response, PageError> {
+    let accepted = match &path {
+        Ok(MessagePath(id)) if unread.may_be_large() => accepted_input(&hub, id, &unread.user).await,
+        Ok(_) | Err(_) => AcceptedInput::default(),
     };
-    let Sent {
-        visitor,
+    let SubmittedForm {
+        user,
         fields,
         files,
         faults,
         hold: _hold,
-    } = unread.read(&hub, takes).await?;
-    let desk = Desk {
+    } = unread.read(&hub, accepted).await?;
+    let decision = DecisionRequest {
         hub: &hub,
-        visitor: &visitor,
-        asked: &asked,
+        user: &user,
+        request: &request,
         fields: &fields,
         faults: &faults,
     };
     match path {
-        Ok(MessagePath(id)) => desk.decide(&id, files).await,
-        Err(problem) => desk.missing(problem).await,
+        Ok(MessagePath(id)) => decision.submit(&id, files).await,
+        Err(problem) => decision.missing(problem).await,
     }
 }
 
-/// Only from somebody who may give the answer that it comes with.
-async fn takes(hub: &Hub, id: &MessageId, visitor: &Visitor) -> Takes {
+/// Files and long text are accepted only from a user who may give the answer.
+async fn accepted_input(hub: &Hub, id: &MessageId, user: &SignedInUser) -> AcceptedInput {
     let Ok(item) = find(hub, id).await else {
-        return Takes::default();
+        return AcceptedInput::default();
     };
     match &item.message.content.matter {
-        Matter::Ask(ask) if may_answer(&item, visitor) => Takes {
+        Payload::Ask(ask) if may_answer(&item, user) => AcceptedInput {
             files: ask.open_ended,
             long_text: ask.may_be_empty,
         },
-        Matter::Ask(_) | Matter::Task(_) | Matter::Notify => Takes::default(),
+        Payload::Ask(_) | Payload::Task(_) | Payload::Notify => AcceptedInput::default(),
     }
 }
 
-/// One person with one form.
-struct Desk<'a> {
+/// One submitted decision form of one user.
+struct DecisionRequest<'a> {
     hub: &'a Hub,
-    visitor: &'a Visitor,
-    asked: &'a Asked,
-    fields: &'a Fields,
-    /// What is wrong with the files that came.
+    user: &'a SignedInUser,
+    request: &'a PageRequest,
+    fields: &'a FormFields,
+    /// Errors in the uploaded files.
     faults: &'a [String],
 }
 
-impl Desk<'_> {
-    async fn decide(&self, id: &MessageId, files: Attached) -> Result<Response, Failure> {
+impl DecisionRequest<'_> {
+    async fn submit(&self, id: &MessageId, files: AttachedFiles) -> Result<Response, PageError> {
         match find(self.hub, id).await {
             Ok(item) => self.answer(&item, files).await,
             Err(problem) => self.missing(problem).await,
         }
     }
 
-    /// Who was first, and who may, is said before anything about the answer itself.
-    async fn answer(&self, item: &Item, files: Attached) -> Result<Response, Failure> {
+    /// Reports an earlier resolution or a missing permission before any error in the answer itself.
+    async fn answer(&self, item: &PersonView, files: AttachedFiles) -> Result<Response, PageError> {
         if matches!(item.message.state, MessageState::Resolved(_)) {
-            return self.show(item, Occasion::Late { sent: self.fields }).await;
+            return self.show(item, PanelState::Late { sent: self.fields }).await;
         }
-        if !may_answer(item, self.visitor) {
-            return self.show(item, Occasion::NotAllowed { sent: self.fields }).await;
+        if !may_answer(item, self.user) {
+            return self.show(item, PanelState::NotAllowed { sent: self.fields }).await;
         }
         if is_overdue_at(item.message.expires_at, self.hub.store.clock().now()) {
-            self.hub.decide(&item.message.id, Command::Expire).await?;
+            self.hub.apply_command(&item.message.id, Command::Expire).await?;
             return self.late(&item.message.id).await;
         }
-        let Reading { verdict, comment } = match self.read(item, &files) {
+        let ParsedAnswer { verdict, comment } = match self.read(item, &files) {
             Ok(reading) => reading,
             Err(faults) => {
                 return self
                     .show(
                         item,
-                        Occasion::Refused {
+                        PanelState::Refused {
                             sent: self.fields,
                             faults,
                         },
@@ -110,31 +110,31 @@ impl Desk<'_> {
             }
         };
         let id = &item.message.id;
-        let actor = self.visitor.actor();
+        let actor = self.user.actor();
         let command = Command::Resolve {
             actor,
             verdict,
             comment,
         };
-        match self.hub.decide_with(id, command, files.bodies).await? {
-            // The answer came after the expiry and made it happen.
-            Application::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
-            Application::Resolved(_) => Ok(see_other(&self.next(id))),
-            Application::Rejected(rejection) => self.rejected(item, rejection).await,
-            Application::Gone => self.missing(Problem::Gone).await,
-            Application::NotFound => self.missing(Problem::no_message()).await,
+        match self.hub.apply_command_with_files(id, command, files.bodies).await? {
+            // The answer came after the expiry and triggered it.
+            ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
+            ApplyOutcome::Resolved(_) => Ok(see_other(&self.next(id))),
+            ApplyOutcome::Rejected(rejection) => self.rejected(item, rejection).await,
+            ApplyOutcome::Purged => self.missing(Problem::Gone).await,
+            ApplyOutcome::NotFound => self.missing(Problem::no_message()).await,
         }
     }
 
-    /// Where one goes on: at the page the form stood on, if that is another one.
+    /// The page to show next: the page with the form, if that is not the item's own.
     fn next(&self, id: &MessageId) -> String {
         let item = format!("/inbox/items/{id}");
-        self.fields.get("back").map_or(item, |place| back(place).to_owned())
+        self.fields.get("back").map_or(item, |path| back(path).to_owned())
     }
 
-    /// Everything that is wrong, with the files too.
-    fn read(&self, item: &Item, files: &Attached) -> Result<Reading, Faults> {
-        let reading = read(&item.message.content, self.fields, &files.notes);
+    /// Parses the answer and collects all errors, including those of the files.
+    fn read(&self, item: &PersonView, files: &AttachedFiles) -> Result<ParsedAnswer, FormErrors> {
+        let reading = parse_answer(&item.message.content, self.fields, &files.notes);
         if self.faults.is_empty() {
             return reading;
         }
@@ -143,15 +143,15 @@ impl Desk<'_> {
         Err(faults)
     }
 
-    async fn rejected(&self, item: &Item, rejection: Rejection) -> Result<Response, Failure> {
+    async fn rejected(&self, item: &PersonView, rejection: Rejection) -> Result<Response, PageError> {
         match rejection {
             Rejection::AlreadyTerminal { .. } => self.late(&item.message.id).await,
-            Rejection::NotAuthorized(_) => self.show(item, Occasion::NotAllowed { sent: self.fields }).await,
+            Rejection::NotAuthorized(_) => self.show(item, PanelState::NotAllowed { sent: self.fields }).await,
             Rejection::InvalidField { message, .. } => {
-                let faults = Faults::one("", message);
+                let faults = FormErrors::single("", message);
                 self.show(
                     item,
-                    Occasion::Refused {
+                    PanelState::Refused {
                         sent: self.fields,
                         faults,
                     },
@@ -162,19 +162,19 @@ impl Desk<'_> {
         }
     }
 
-    /// Shows who was first, and what came too late.
-    async fn late(&self, id: &MessageId) -> Result<Response, Failure> {
+    /// Shows the earlier resolution, and the input that came too late.
+    async fn late(&self, id: &MessageId) -> Result<Response, PageError> {
         match find(self.hub, id).await {
-            Ok(item) => self.show(&item, Occasion::Late { sent: self.fields }).await,
+            Ok(item) => self.show(&item, PanelState::Late { sent: self.fields }).await,
             Err(problem) => self.missing(problem).await,
         }
     }
 
-    async fn show(&self, item: &Item, occasion: Occasion<'_>) -> Result<Response, Failure> {
-        page(self.hub, self.visitor, self.asked, item, occasion).await
+    async fn show(&self, item: &PersonView, panel_state: PanelState<'_>) -> Result<Response, PageError> {
+        page(self.hub, self.user, self.request, item, panel_state).await
     }
 
-    async fn missing(&self, why: Problem) -> Result<Response, Failure> {
-        missing(self.hub, self.visitor, self.asked, why).await
+    async fn missing(&self, why: Problem) -> Result<Response, PageError> {
+        missing(self.hub, self.user, self.request, why).await
     }
 }

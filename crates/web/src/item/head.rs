@@ -1,20 +1,20 @@
-//! What stands above the answer: what it is about, who asks, how pressing it is.
+//! The head of an item's page: title, asker, age and expiry, and below it the text of the message.
 
 use countersign_core::State;
 use countersign_core::excerpt::MAX_SHOWN_BYTES;
 use countersign_core::message::{Door, Task};
-use countersign_core::{Content, Matter, Message};
-use countersign_hub::inbox::asker::{OfRun, asker};
+use countersign_core::{Content, Message, Payload};
+use countersign_hub::inbox::asker::{RunOrigin, asker_name};
 use countersign_hub::inbox::kind::kind_words;
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
 
-use super::cue::Cue;
-use super::part::{Part, part};
-use super::presence::Presence;
-use crate::frame::format::{self, Expiry, Instant};
+use super::cue::CueDetails;
+use super::part::{ContextPart, part};
+use super::presence::AgentPresence;
+use crate::frame::format::{self, DisplayTime, Expiry};
 use crate::lists::row::encoded;
-use crate::text::{self, Safe};
+use crate::text::{self, SafeHtml};
 
 pub struct Head {
     pub id: String,
@@ -26,46 +26,46 @@ pub struct Head {
     pub priority: &'static str,
     pub sensitive: bool,
     pub is_open: bool,
-    pub received: Instant,
+    pub received: DisplayTime,
     pub waited: String,
     pub freshness: &'static str,
-    /// Of what is open.
+    /// For open messages only.
     pub expiry: Option<Expiry>,
     pub expires_ms: Option<i64>,
-    pub tags: Vec<Narrower>,
-    pub agent: Agent,
-    /// The page shows the start of its text only.
+    pub tags: Vec<FilterLink>,
+    pub agent: AgentDetails,
+    /// The page shows only the start of the text.
     pub is_cut: bool,
-    /// Of what came from a terminal.
-    pub cue: Option<Cue>,
-    /// Of what a run asks: where that is shown.
+    /// For cues from a terminal.
+    pub cue: Option<CueDetails>,
+    /// The page of the run that asks.
     pub run_href: Option<String>,
 }
 
-pub struct Agent {
-    pub id: Narrower,
+pub struct AgentDetails {
+    pub id: FilterLink,
     pub run_id: String,
     pub runtime: String,
-    pub project: Option<Narrower>,
+    pub project: Option<FilterLink>,
     pub labels: Vec<(String, String)>,
-    pub presence: Presence,
+    pub presence: AgentPresence,
 }
 
-/// A name that leads to everything else that has it.
-pub struct Narrower {
+/// A name with a link to all items that have it.
+pub struct FilterLink {
     pub text: String,
     pub href: String,
 }
 
-fn narrower(filter: &str, text: &str) -> Narrower {
-    Narrower {
+fn filter_link(filter: &str, text: &str) -> FilterLink {
+    FilterLink {
         text: text.to_owned(),
         href: format!("/inbox?{filter}={}", encoded(text)),
     }
 }
 
 impl Head {
-    pub fn of(message: &Message, presence: Presence, cue: Option<Cue>, now: Timestamp) -> Self {
+    pub fn of(message: &Message, presence: AgentPresence, cue: Option<CueDetails>, now: Timestamp) -> Self {
         let content = &message.content;
         let is_open = matches!(message.state, State::Open);
         Self {
@@ -78,21 +78,21 @@ impl Head {
             priority: content.priority.as_str(),
             sensitive: content.sensitive,
             is_open,
-            received: format::instant(message.received_at),
+            received: format::display_time(message.received_at),
             waited: format::waited(message.received_at, now),
             freshness: format::freshness(message.received_at, now),
             expiry: if is_open { format::expiry(message, now) } else { None },
             expires_ms: message.expires_at.filter(|_| is_open).map(Timestamp::as_millis),
-            tags: content.tags.iter().map(|tag| narrower("tag", tag)).collect(),
+            tags: content.tags.iter().map(|tag| filter_link("tag", tag)).collect(),
             agent: agent(message, presence),
             is_cut: is_cut(message),
             cue,
-            run_href: OfRun::of(&message.source).map(|run| run.href()),
+            run_href: RunOrigin::of(&message.source).map(|run| run.href()),
         }
     }
 }
 
-/// Where the wire has more than a page takes.
+/// True if the stored prompt is longer than the page shows.
 fn is_cut(message: &Message) -> bool {
     match message.source.door {
         Door::Hap | Door::Runs => message
@@ -104,37 +104,37 @@ fn is_cut(message: &Message) -> bool {
     }
 }
 
-fn agent(message: &Message, presence: Presence) -> Agent {
+fn agent(message: &Message, presence: AgentPresence) -> AgentDetails {
     let agent = &message.content.agent;
-    Agent {
-        id: Narrower {
-            text: asker(message).to_owned(),
-            ..narrower("agent", &agent.id)
+    AgentDetails {
+        id: FilterLink {
+            text: asker_name(message).to_owned(),
+            ..filter_link("agent", &agent.id)
         },
         run_id: agent.run_id.clone(),
         runtime: agent.runtime.clone(),
-        project: agent.project.as_deref().map(|project| narrower("project", project)),
+        project: agent.project.as_deref().map(|project| filter_link("project", project)),
         labels: agent.labels.clone().into_iter().collect(),
         presence,
     }
 }
 
-/// What the agent wrote, below the title.
-pub struct Said {
-    pub body: Option<Safe>,
-    pub parts: Vec<Part>,
-    pub work: Option<Work>,
+/// The text of the agent below the title.
+pub struct MessageText {
+    pub body: Option<SafeHtml>,
+    pub parts: Vec<ContextPart>,
+    pub work: Option<TaskText>,
 }
 
-pub struct Work {
-    pub instructions: Safe,
+pub struct TaskText {
+    pub instructions: SafeHtml,
     pub checklist: Vec<CheckItem>,
-    pub verification: Option<Safe>,
+    pub verification: Option<SafeHtml>,
 }
 
-impl Said {
-    /// Nothing but a title.
-    pub fn is_silent(&self) -> bool {
+impl MessageText {
+    /// True if the message has only a title.
+    pub fn is_empty(&self) -> bool {
         self.body.is_none() && self.parts.is_empty() && self.work.is_none()
     }
 
@@ -147,15 +147,15 @@ impl Said {
                 .map(text::markdown),
             parts: content.context.iter().map(part).collect(),
             work: match &content.matter {
-                Matter::Task(task) => Some(work(task)),
-                Matter::Ask(_) | Matter::Notify => None,
+                Payload::Task(task) => Some(work(task)),
+                Payload::Ask(_) | Payload::Notify => None,
             },
         }
     }
 }
 
-fn work(task: &Task) -> Work {
-    Work {
+fn work(task: &Task) -> TaskText {
+    TaskText {
         instructions: text::markdown(&task.instructions),
         checklist: task.checklist.clone(),
         verification: task.verification.as_deref().map(text::markdown),

@@ -1,4 +1,4 @@
-//! One message on a page of its own: what the agent wrote on one side, the panel where it is decided on the other.
+//! The page of one message: the agent's text on one side, the panel with the decision on the other.
 
 mod answer;
 mod attached;
@@ -22,19 +22,19 @@ use axum::Router;
 use axum::routing::{get, post};
 use countersign_hub::Hub;
 
-pub use answer::control::Shape;
-pub use answer::faults::Faults;
-pub use answer::parse::{Reading, lines, read};
-pub use answer::{Again, Answer, Wanted};
-pub use page::{Occasion, page};
-pub use part::{Part, Shown, part};
+pub use answer::control::ControlShape;
+pub use answer::faults::FormErrors;
+pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer};
+pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
+pub use page::{PanelState, page};
+pub use part::{ContextPart, PartContent, part};
 pub use show::missing;
-pub use track::why;
+pub use track::failure_reason;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/items/{id}", get(show::show))
-        .route("/inbox/items/{id}/decide", post(decide::decide))
+        .route("/inbox/items/{id}/decide", post(decide::submit_decision))
         .route("/inbox/items/{id}/files/{index}", get(attached::file))
         .route("/inbox/items/{id}/prompt", get(attached::prompt))
         .route("/inbox/items/{id}/retry", post(retry::retry))

@@ -1,17 +1,17 @@
-//! What stands before and after an item in the list, so that it can be gone through without going back to it.
+//! The previous and next item of the list, so that a person can go through the list without returning to it.
 
 use countersign_core::State;
 use countersign_core::message::inbox_rank;
 use countersign_hub::Hub;
-use countersign_store::model::{Cursor, Item};
-use countersign_store::ops::list::{Filter, Inbox, InboxBefore, InboxPage};
+use countersign_store::model::{Cursor, PersonView};
+use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
 
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 use crate::lists::row::may_answer;
 
-/// Among how many a neighbour is looked for: those nearby first, and then, where all of them are for others, many more.
-const LOOKS: [i64; 2] = [20, 480];
+/// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are for other people.
+const SCAN_LIMITS: [i64; 2] = [20, 480];
 
 #[derive(Default)]
 pub struct Neighbours {
@@ -25,23 +25,23 @@ pub struct Neighbour {
 }
 
 impl Neighbours {
-    /// What is over still has its place: whoever decided goes on from there, and at the end begins with what was passed
-    /// over. A notice stands in another list.
-    pub async fn of(hub: &Hub, visitor: &Visitor, item: &Item) -> Result<Self, Failure> {
-        let begins_again = match item.message.state {
+    /// A resolved item keeps its position: after a decision the person continues from there, and after the last item
+    /// starts again with the skipped ones. A notice has no neighbours, because it is in another list.
+    pub async fn of(hub: &Hub, user: &SignedInUser, item: &PersonView) -> Result<Self, PageError> {
+        let wraps_around = match item.message.state {
             State::Open => false,
             State::Resolved(_) => true,
             State::Delivered => return Ok(Self::default()),
         };
-        let around = Around { hub, visitor };
-        let place = Cursor {
+        let search = NeighbourSearch { hub, user };
+        let cursor = Cursor {
             rank: inbox_rank(item.message.content.priority),
             seq: item.seq,
         };
-        let previous = around.nearest(Side::Before(place.clone())).await?;
-        let mut next = around.nearest(Side::After(Some(place))).await?;
-        if next.is_none() && begins_again {
-            next = around.nearest(Side::After(None)).await?;
+        let previous = search.nearest(Side::Before(cursor.clone())).await?;
+        let mut next = search.nearest(Side::After(Some(cursor))).await?;
+        if next.is_none() && wraps_around {
+            next = search.nearest(Side::After(None)).await?;
         }
         Ok(Self {
             previous: previous.map(neighbour),
@@ -50,7 +50,7 @@ impl Neighbours {
     }
 }
 
-fn neighbour(item: Item) -> Neighbour {
+fn neighbour(item: PersonView) -> Neighbour {
     Neighbour {
         href: format!("/inbox/items/{}", item.message.id),
         title: item.message.content.title,
@@ -59,44 +59,44 @@ fn neighbour(item: Item) -> Neighbour {
 
 enum Side {
     Before(Cursor),
-    /// Of nothing: from the top.
+    /// `None` starts at the top.
     After(Option<Cursor>),
 }
 
 impl Side {
-    fn on_from(self, place: Cursor) -> Self {
+    fn continue_from(self, cursor: Cursor) -> Self {
         match self {
-            Self::Before(_) => Self::Before(place),
-            Self::After(_) => Self::After(Some(place)),
+            Self::Before(_) => Self::Before(cursor),
+            Self::After(_) => Self::After(Some(cursor)),
         }
     }
 }
 
-/// The list as one person sees it.
-struct Around<'a> {
+/// A search in the list as one person sees it.
+struct NeighbourSearch<'a> {
     hub: &'a Hub,
-    visitor: &'a Visitor,
+    user: &'a SignedInUser,
 }
 
-impl Around<'_> {
-    async fn nearest(&self, mut side: Side) -> Result<Option<Item>, Failure> {
-        for limit in LOOKS {
-            let page = self.look(&side, limit).await?;
-            let found = page.items.into_iter().find(|item| self.fits(item));
+impl NeighbourSearch<'_> {
+    async fn nearest(&self, mut side: Side) -> Result<Option<PersonView>, PageError> {
+        for limit in SCAN_LIMITS {
+            let page = self.fetch_page(&side, limit).await?;
+            let found = page.items.into_iter().find(|item| self.is_relevant(item));
             match page.next {
-                Some(place) if found.is_none() => side = side.on_from(place),
+                Some(cursor) if found.is_none() => side = side.continue_from(cursor),
                 Some(_) | None => return Ok(found),
             }
         }
         Ok(None)
     }
 
-    async fn look(&self, side: &Side, limit: i64) -> Result<InboxPage, Failure> {
-        let viewer = Some(self.visitor.name.clone());
-        let filter = Filter::default();
+    async fn fetch_page(&self, side: &Side, limit: i64) -> Result<InboxPage, PageError> {
+        let viewer = Some(self.user.name.clone());
+        let filter = ListFilter::default();
         Ok(match side {
-            Side::Before(place) => {
-                let before = Some(place.clone());
+            Side::Before(cursor) => {
+                let before = Some(cursor.clone());
                 self.hub
                     .store
                     .run(InboxBefore {
@@ -107,13 +107,13 @@ impl Around<'_> {
                     })
                     .await?
             }
-            Side::After(place) => {
+            Side::After(cursor) => {
                 self.hub
                     .store
                     .run(Inbox {
                         viewer,
                         filter,
-                        after: place.clone(),
+                        after: cursor.clone(),
                         limit,
                     })
                     .await?
@@ -121,8 +121,8 @@ impl Around<'_> {
         })
     }
 
-    /// Whoever decides wants what is theirs to decide; whoever only looks wants to see all.
-    fn fits(&self, item: &Item) -> bool {
-        !self.visitor.may_decide() || may_answer(item, self.visitor)
+    /// People who may decide get only items that they may answer; viewers get all items.
+    fn is_relevant(&self, item: &PersonView) -> bool {
+        !self.user.may_decide() || may_answer(item, self.user)
     }
 }

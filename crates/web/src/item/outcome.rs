@@ -1,70 +1,70 @@
-//! What became of a message: who decided what, when, and how the agent learns of it.
+//! The outcome of a message: the decision, its actor and time, and its delivery to the agent.
 
 use countersign_core::form;
 use countersign_core::question::Ask;
-use countersign_core::{Content, Matter, Question, Resolution};
+use countersign_core::{Content, Payload, Question, Resolution};
 use countersign_hub::inbox::outcome;
 use countersign_protocol::a2h::CheckItem;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use serde_json::Value;
 
-use super::answer::control::{answered, plain};
-use super::presence::Presence;
-use super::track::{Way, way};
-use crate::frame::format::{self, Instant};
+use super::answer::control::{plain, value_label};
+use super::presence::AgentPresence;
+use super::track::{DeliveryProgress, delivery_progress};
+use crate::frame::format::{self, DisplayTime};
 
-/// What is longer does not belong into a sentence.
-const LONGEST_IN_A_SENTENCE: usize = 120;
+/// Longer answers are shown below the sentence instead of in it.
+const MAX_SENTENCE_CHARS: usize = 120;
 
-pub struct Outcome {
+pub struct OutcomeView {
     pub words: String,
     pub actor: String,
-    pub at: Instant,
+    pub at: DisplayTime,
     pub took: String,
     pub by_default: bool,
     pub edited: bool,
-    pub value: Told,
+    pub value: AnswerView,
     pub comment: Option<String>,
     pub hides_comment: bool,
     pub checklist: Vec<CheckItem>,
-    pub files: Vec<Kept>,
+    pub files: Vec<AnswerFile>,
     pub hides_files: bool,
-    pub way: Way,
-    pub presence: Presence,
+    pub progress: DeliveryProgress,
+    pub presence: AgentPresence,
 }
 
-/// A file that came with the answer.
-pub struct Kept {
+/// A file attached to the answer.
+pub struct AnswerFile {
     pub name: String,
     pub size: String,
     pub href: String,
 }
 
-pub enum Told {
-    /// Nothing beyond the sentence.
+pub enum AnswerView {
+    /// The sentence already says everything.
     Nothing,
     Hidden,
     Text(String),
-    Form(Vec<Row>),
+    Form(Vec<FormAnswerRow>),
 }
 
-pub struct Row {
+pub struct FormAnswerRow {
     pub label: String,
-    pub cell: Cell,
+    pub cell: FormAnswerCell,
 }
 
-pub enum Cell {
+pub enum FormAnswerCell {
     Empty,
     Hidden,
     Text(String),
 }
 
-impl Outcome {
-    pub fn of(item: &Item, resolution: &Resolution, presence: Presence) -> Self {
+impl OutcomeView {
+    pub fn of(item: &PersonView, resolution: &Resolution, presence: AgentPresence) -> Self {
         let message = &item.message;
         let content = &message.content;
         let words = outcome::in_words(resolution, content);
-        let is_long = words.chars().count() > LONGEST_IN_A_SENTENCE || words.contains('\n');
+        let is_long = words.chars().count() > MAX_SENTENCE_CHARS || words.contains('\n');
         let bare = || {
             outcome::in_words(
                 &Resolution {
@@ -75,10 +75,10 @@ impl Outcome {
             )
         };
         Self {
-            value: told(resolution, content, is_long),
+            value: answer_view(resolution, content, is_long),
             words: if is_long { bare() } else { words },
             actor: resolution.actor.to_string(),
-            at: format::instant(resolution.resolved_at),
+            at: format::display_time(resolution.resolved_at),
             took: format::span(resolution.resolved_at.since(message.received_at)),
             by_default: resolution.defaulted,
             edited: resolution.edited,
@@ -88,58 +88,58 @@ impl Outcome {
             files: if content.sensitive {
                 Vec::new()
             } else {
-                kept(item, resolution)
+                answer_files(item, resolution)
             },
             hides_files: content.sensitive && !resolution.files.is_empty(),
-            way: way(item, resolution, &presence),
+            progress: delivery_progress(item, resolution, &presence),
             presence,
         }
     }
 }
 
-fn kept(item: &Item, resolution: &Resolution) -> Vec<Kept> {
+fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {
     let files = resolution.files.iter().enumerate();
-    let kept = files.map(|(index, file)| Kept {
+    let answer_files = files.map(|(index, file)| AnswerFile {
         name: file.name.clone(),
         size: format::size(file.size),
         href: format!("/inbox/items/{}/files/{index}", item.message.id),
     });
-    kept.collect()
+    answer_files.collect()
 }
 
-fn told(resolution: &Resolution, content: &Content, is_long: bool) -> Told {
+fn answer_view(resolution: &Resolution, content: &Content, is_long: bool) -> AnswerView {
     let Some(value) = &resolution.value else {
-        return Told::Nothing;
+        return AnswerView::Nothing;
     };
     if content.sensitive {
-        return Told::Hidden;
+        return AnswerView::Hidden;
     }
     match (&content.matter, value) {
         (
-            Matter::Ask(Ask {
+            Payload::Ask(Ask {
                 question: Question::Form { schema },
                 ..
             }),
             Value::Object(_),
-        ) => Told::Form(rows(schema, value)),
-        (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) if is_long => {
-            Told::Text(outcome::answered(resolution, content).unwrap_or_else(|| plain(value)))
+        ) => AnswerView::Form(rows(schema, value)),
+        (Payload::Ask(_) | Payload::Task(_) | Payload::Notify, _) if is_long => {
+            AnswerView::Text(outcome::answered(resolution, content).unwrap_or_else(|| plain(value)))
         }
-        (Matter::Ask(_) | Matter::Task(_) | Matter::Notify, _) => Told::Nothing,
+        (Payload::Ask(_) | Payload::Task(_) | Payload::Notify, _) => AnswerView::Nothing,
     }
 }
 
-/// The fields in the order of the form, then what the form does not name but was let in by its schema.
-fn rows(schema: &Value, value: &Value) -> Vec<Row> {
+/// The fields in the order of the form, then additional properties that the schema allowed.
+fn rows(schema: &Value, value: &Value) -> Vec<FormAnswerRow> {
     let fields = form::fields(schema);
-    let mut rows: Vec<Row> = fields
+    let mut rows: Vec<FormAnswerRow> = fields
         .iter()
-        .map(|field| Row {
+        .map(|field| FormAnswerRow {
             label: field.label.clone(),
             cell: match value.get(&field.name) {
-                None => Cell::Empty,
-                Some(_) if field.sensitive => Cell::Hidden,
-                Some(value) => Cell::Text(answered(field, value)),
+                None => FormAnswerCell::Empty,
+                Some(_) if field.sensitive => FormAnswerCell::Hidden,
+                Some(value) => FormAnswerCell::Text(value_label(field, value)),
             },
         })
         .collect();
@@ -149,9 +149,9 @@ fn rows(schema: &Value, value: &Value) -> Vec<Row> {
         .into_iter()
         .flatten()
         .filter(|(name, _)| !is_known(name));
-    rows.extend(others.map(|(name, value)| Row {
+    rows.extend(others.map(|(name, value)| FormAnswerRow {
         label: name.clone(),
-        cell: Cell::Text(plain(value)),
+        cell: FormAnswerCell::Text(plain(value)),
     }));
     rows
 }
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_form_is_told_by_its_labels_and_keeps_its_secrets() {
+    fn form_answer_is_shown_by_label_without_its_secrets() {
         let schema = json!({"properties": {
             "pin": {"type": "string", "x-a2h-sensitive": true},
             "size": {"enum": ["s", "m"], "enumNames": ["Small", "Medium"], "title": "Size"},
@@ -171,13 +171,13 @@ mod tests {
             "note": {"type": "string"},
         }});
         let value = json!({"pin": "hunter2", "size": "m", "ok": false, "extra": 1});
-        let told: Vec<(String, String)> = rows(&schema, &value)
+        let answer_view: Vec<(String, String)> = rows(&schema, &value)
             .into_iter()
             .map(|row| {
                 let cell = match row.cell {
-                    Cell::Empty => "-".to_owned(),
-                    Cell::Hidden => "*".to_owned(),
-                    Cell::Text(text) => text,
+                    FormAnswerCell::Empty => "-".to_owned(),
+                    FormAnswerCell::Hidden => "*".to_owned(),
+                    FormAnswerCell::Text(text) => text,
                 };
                 (row.label, cell)
             })
@@ -189,6 +189,9 @@ mod tests {
             ("note", "-"),
             ("extra", "1"),
         ];
-        assert_eq!(told, expected.map(|(label, cell)| (label.to_owned(), cell.to_owned())));
+        assert_eq!(
+            answer_view,
+            expected.map(|(label, cell)| (label.to_owned(), cell.to_owned()))
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! The whole page of one item, put together.
+//! Puts the page of one item together.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -7,59 +7,59 @@ use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::presets::presets;
 use countersign_hub::terminals::CueState;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 
-use super::answer::control::Shape;
-use super::answer::faults::Faults;
-use super::answer::typed::typed;
-use super::answer::{Again, Wanted};
-use super::cue::Cue;
-use super::head::{Head, Said};
+use super::answer::control::ControlShape;
+use super::answer::faults::FormErrors;
+use super::answer::typed::discarded_input;
+use super::answer::{AnswerInput, RefusedAttempt};
+use super::cue::CueDetails;
+use super::head::{Head, MessageText};
 use super::neighbours::Neighbours;
-use super::outcome::{Cell, Told};
-use super::panel::{Panel, Seen};
-use super::part::Shown;
-use super::presence::Presence;
-use super::trail::{Entry, trail};
+use super::outcome::{AnswerView, FormAnswerCell};
+use super::panel::{Panel, PanelInput};
+use super::part::PartContent;
+use super::presence::AgentPresence;
+use super::trail::{TrailEntry, trail};
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
-/// Why the page is shown.
-pub enum Occasion<'a> {
-    Look,
-    /// What was sent does not fit the question.
+/// The state of the panel: a plain view, or the result of a failed decision.
+pub enum PanelState<'a> {
+    View,
+    /// The submitted answer is not valid.
     Refused {
-        sent: &'a Fields,
-        faults: Faults,
+        sent: &'a FormFields,
+        faults: FormErrors,
     },
-    /// Somebody, or the clock, was first.
+    /// The message was resolved or expired before.
     Late {
-        sent: &'a Fields,
+        sent: &'a FormFields,
     },
     NotAllowed {
-        sent: &'a Fields,
+        sent: &'a FormFields,
     },
 }
 
-impl Occasion<'_> {
+impl PanelState<'_> {
     fn status(&self) -> StatusCode {
         match self {
-            Self::Look => StatusCode::OK,
+            Self::View => StatusCode::OK,
             Self::Refused { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Late { .. } => StatusCode::CONFLICT,
             Self::NotAllowed { .. } => StatusCode::FORBIDDEN,
         }
     }
 
-    /// What must be said first.
-    fn notice(&self, message: &Message, visitor: &Visitor) -> &'static str {
+    /// The notice at the top of the panel.
+    fn notice(&self, message: &Message, user: &SignedInUser) -> &'static str {
         match (self, &message.state) {
-            (Self::Look, _) => "",
+            (Self::View, _) => "",
             (Self::Refused { .. }, _) => "Nothing was sent. Look at what is marked, then send it again.",
             (Self::NotAllowed { .. }, _) => "Nothing was sent: this is not yours to answer.",
-            (Self::Late { .. }, State::Resolved(first)) if first.actor == visitor.actor() => {
+            (Self::Late { .. }, State::Resolved(first)) if first.actor == user.actor() => {
                 "You had decided this already. What you sent now was not used."
             }
             (Self::Late { .. }, State::Resolved(first)) if first.outcome == Outcome::Expired => {
@@ -72,59 +72,61 @@ impl Occasion<'_> {
 
 #[derive(Template)]
 #[template(path = "item.html")]
-struct ItemPage {
-    shell: Shell,
+struct ItemDetailPage {
+    layout: PageLayout,
     head: Head,
-    said: Said,
+    message_text: MessageText,
     panel: Panel,
     notice: &'static str,
-    /// What was sent in vain.
+    /// The input of a decision that was not applied.
     typed: String,
-    trail: Vec<Entry>,
-    beside: Neighbours,
+    trail: Vec<TrailEntry>,
+    neighbours: Neighbours,
 }
 
 pub async fn page(
     hub: &Hub,
-    visitor: &Visitor,
-    asked: &Asked,
-    item: &Item,
-    occasion: Occasion<'_>,
-) -> Result<Response, Failure> {
+    user: &SignedInUser,
+    request: &PageRequest,
+    item: &PersonView,
+    panel_state: PanelState<'_>,
+) -> Result<Response, PageError> {
     let message = &item.message;
     let now = hub.store.clock().now();
-    let presence = Presence::of(hub, message, now).await?;
-    let status = occasion.status();
-    let notice = occasion.notice(message, visitor);
-    let (sent, faults) = match occasion {
-        Occasion::Look => (None, Faults::default()),
-        Occasion::Refused { sent, faults } => (Some(sent), faults),
-        Occasion::Late { sent } | Occasion::NotAllowed { sent } => (Some(sent), Faults::default()),
+    let presence = AgentPresence::of(hub, message, now).await?;
+    let status = panel_state.status();
+    let notice = panel_state.notice(message, user);
+    let (sent, faults) = match panel_state {
+        PanelState::View => (None, FormErrors::default()),
+        PanelState::Refused { sent, faults } => (Some(sent), faults),
+        PanelState::Late { sent } | PanelState::NotAllowed { sent } => (Some(sent), FormErrors::default()),
     };
     let presets = if message.state == State::Open {
         presets(hub).await?
     } else {
         Vec::new()
     };
-    let seen = Seen {
+    let input = PanelInput {
         item,
-        visitor,
+        user,
         presence: presence.clone(),
         presets,
         now,
     };
-    let panel = Panel::of(seen, &Again { sent, faults: &faults });
-    // What was sent stands in the form again, or is told where there is none.
+    let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults });
+    // The form shows the submitted input again; without a form the page lists it.
     let lost = sent.filter(|_| !panel.is_answer());
-    let page = ItemPage {
-        shell: Shell::of(hub, visitor, asked, Here::Item, message.content.title.clone()).await?,
-        head: Head::of(message, presence, Cue::of(hub, message, visitor).await?, now),
-        said: Said::of(&message.content),
+    let page = ItemDetailPage {
+        layout: PageLayout::of(hub, user, request, PageSection::Item, message.content.title.clone()).await?,
+        head: Head::of(message, presence, CueDetails::of(hub, message, user).await?, now),
+        message_text: MessageText::of(&message.content),
         panel,
         notice,
-        typed: lost.map(|sent| typed(&message.content, sent)).unwrap_or_default(),
+        typed: lost
+            .map(|sent| discarded_input(&message.content, sent))
+            .unwrap_or_default(),
         trail: trail(hub, item).await?,
-        beside: Neighbours::of(hub, visitor, item).await?,
+        neighbours: Neighbours::of(hub, user, item).await?,
     };
     Ok(render(status, &page))
 }

@@ -1,24 +1,24 @@
-//! The side of the page where one decides, or sees why one cannot.
+//! The panel of the page: the answer form, or the reason why there is none.
 
 use countersign_core::decide::is_overdue_at;
 use countersign_core::{Content, State};
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 
-use super::answer::{Again, Answer};
-use super::outcome::Outcome;
-use super::presence::Presence;
-use crate::frame::signed_in::Visitor;
+use super::answer::{AnswerForm, RefusedAttempt};
+use super::outcome::OutcomeView;
+use super::presence::AgentPresence;
+use crate::frame::signed_in::SignedInUser;
 use crate::lists::row::may_answer;
 
 pub enum Panel {
-    Answer(Box<Answer>),
-    /// Open, and for others to decide.
+    Answer(Box<AnswerForm>),
+    /// Open, but only other people may decide.
     Watch(Watch),
-    /// Its time is over, and the hub is about to say so.
+    /// Expired, but the expiry is not yet applied.
     Ending,
     Notice,
-    Outcome(Box<Outcome>),
+    Outcome(Box<OutcomeView>),
 }
 
 pub struct Watch {
@@ -26,10 +26,10 @@ pub struct Watch {
     pub resolvers: Vec<String>,
 }
 
-pub struct Seen<'a> {
-    pub item: &'a Item,
-    pub visitor: &'a Visitor,
-    pub presence: Presence,
+pub struct PanelInput<'a> {
+    pub item: &'a PersonView,
+    pub user: &'a SignedInUser,
+    pub presence: AgentPresence,
     pub presets: Vec<String>,
     pub now: Timestamp,
 }
@@ -39,24 +39,26 @@ impl Panel {
         matches!(self, Self::Answer(_))
     }
 
-    pub fn of(seen: Seen<'_>, again: &Again<'_>) -> Self {
-        let message = &seen.item.message;
+    pub fn of(input: PanelInput<'_>, attempt: &RefusedAttempt<'_>) -> Self {
+        let message = &input.item.message;
         match &message.state {
             State::Delivered => Self::Notice,
-            State::Resolved(resolution) => Self::Outcome(Box::new(Outcome::of(seen.item, resolution, seen.presence))),
-            State::Open if is_overdue_at(message.expires_at, seen.now) => Self::Ending,
-            State::Open if may_answer(seen.item, seen.visitor) => {
-                let answer = Answer::of(message, seen.presets, again);
+            State::Resolved(resolution) => {
+                Self::Outcome(Box::new(OutcomeView::of(input.item, resolution, input.presence)))
+            }
+            State::Open if is_overdue_at(message.expires_at, input.now) => Self::Ending,
+            State::Open if may_answer(input.item, input.user) => {
+                let answer = AnswerForm::of(message, input.presets, attempt);
                 answer.map_or(Self::Notice, |answer| Self::Answer(Box::new(answer)))
             }
-            State::Open => Self::Watch(watch(&message.content, seen.visitor)),
+            State::Open => Self::Watch(watch(&message.content, input.user)),
         }
     }
 }
 
-fn watch(content: &Content, visitor: &Visitor) -> Watch {
+fn watch(content: &Content, user: &SignedInUser) -> Watch {
     Watch {
-        is_viewer: !visitor.may_decide(),
+        is_viewer: !user.may_decide(),
         resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
     }
 }

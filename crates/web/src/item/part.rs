@@ -1,95 +1,95 @@
-//! The parts of the context, each shown as what it is. Nothing of it is fetched.
+//! The parts of a message's context, rendered by kind. Nothing is fetched.
 
 use countersign_protocol::visible;
 use serde_json::Value;
 use url::Url;
 
-use crate::text::{self, Safe};
+use crate::text::{self, SafeHtml};
 
-/// What is longer gets a place of its own.
-const LONGEST_IN_A_LINK: usize = 200;
-/// The tree has all of it; the raw text is to look at.
-const LARGEST_RAW: usize = 64 * 1024;
+/// A longer address is shown in a block of its own.
+const MAX_LINK_CHARS: usize = 200;
+/// Limit of the raw text; the tree shows all data.
+const MAX_RAW_BYTES: usize = 64 * 1024;
 
-pub struct Part {
-    pub shown: Shown,
-    /// What the agent says about the part.
-    pub metadata: Option<Safe>,
+pub struct ContextPart {
+    pub shown: PartContent,
+    /// The agent's metadata of the part.
+    pub metadata: Option<SafeHtml>,
 }
 
-pub enum Shown {
-    Text(Safe),
-    Diff(Safe),
-    Data { tree: Safe, raw: Raw },
-    File(File),
+pub enum PartContent {
+    Text(SafeHtml),
+    Diff(SafeHtml),
+    Data { tree: SafeHtml, raw: RawJson },
+    File(FilePart),
 }
 
-pub struct Raw {
+pub struct RawJson {
     pub text: String,
-    /// The beginning only.
+    /// Only the beginning is shown.
     pub is_cut: bool,
 }
 
-pub struct File {
+pub struct FilePart {
     pub name: Option<String>,
     pub mime_type: Option<String>,
     pub address: String,
-    /// Too long to be told whole by a link.
+    /// The address is too long to be shown in a link.
     pub is_long: bool,
-    /// Only where a person could follow it.
-    pub link: Option<Safe>,
+    /// For http and https addresses only.
+    pub link: Option<SafeHtml>,
 }
 
-pub fn part(value: &Value) -> Part {
+pub fn part(value: &Value) -> ContextPart {
     let metadata = value.get("metadata");
     let shown = match value["kind"].as_str() {
         Some("text") => text_part(value["text"].as_str().unwrap_or_default(), metadata),
         Some("data") => data(&value["data"]),
-        Some("file") => Shown::File(file(&value["file"])),
-        // Of a kind this page has no picture for.
+        Some("file") => PartContent::File(file(&value["file"])),
+        // An unknown kind is shown as data.
         Some(_) | None => data(value),
     };
     let has_any = |metadata: &&Value| metadata.as_object().is_some_and(|members| !members.is_empty());
-    Part {
+    ContextPart {
         shown,
         metadata: metadata.filter(has_any).map(text::tree),
     }
 }
 
-fn text_part(said: &str, metadata: Option<&Value>) -> Shown {
-    if text::looks_like_diff(said, metadata) {
-        Shown::Diff(text::diff(said))
+fn text_part(source: &str, metadata: Option<&Value>) -> PartContent {
+    if text::looks_like_diff(source, metadata) {
+        PartContent::Diff(text::diff(source))
     } else {
-        Shown::Text(text::markdown(said))
+        PartContent::Text(text::markdown(source))
     }
 }
 
-fn file(value: &Value) -> File {
+fn file(value: &Value) -> FilePart {
     let word = |key: &str| value[key].as_str().filter(|word| !word.is_empty()).map(str::to_owned);
     let address = word("uri").unwrap_or_default();
     let is_web = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
-    File {
+    FilePart {
         name: word("name"),
         mime_type: word("mime_type"),
         link: is_web.then(|| text::link("", &address)),
-        is_long: address.chars().count() > LONGEST_IN_A_LINK,
+        is_long: address.chars().count() > MAX_LINK_CHARS,
         address,
     }
 }
 
-fn data(value: &Value) -> Shown {
-    Shown::Data {
+fn data(value: &Value) -> PartContent {
+    PartContent::Data {
         tree: text::tree(value),
         raw: raw(value),
     }
 }
 
-/// The same JSON, with what cannot be seen in it spelled out.
-fn raw(value: &Value) -> Raw {
+/// The same JSON, with hidden characters escaped.
+fn raw(value: &Value) -> RawJson {
     let text = text::json(value);
-    let end = text.floor_char_boundary(LARGEST_RAW);
+    let end = text.floor_char_boundary(MAX_RAW_BYTES);
     let shown = text[..end].lines().map(visible::escape_json).collect::<Vec<_>>();
-    Raw {
+    RawJson {
         text: shown.join("\n"),
         is_cut: end < text.len(),
     }
@@ -103,13 +103,13 @@ mod tests {
 
     fn link(uri: &str) -> Option<String> {
         match part(&json!({"kind": "file", "file": {"uri": uri}})).shown {
-            Shown::File(file) => file.link.map(|link| link.to_string()),
+            PartContent::File(file) => file.link.map(|link| link.to_string()),
             _ => panic!("no file"),
         }
     }
 
     #[test]
-    fn only_addresses_of_the_web_are_links() {
+    fn only_http_addresses_are_links() {
         assert!(
             link("https://files.example/plan.pdf").is_some_and(|html| html.contains("href=\"https://files.example/"))
         );
@@ -125,22 +125,25 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_known_by_its_look_or_its_name() {
+    fn diff_part_is_recognized_by_text_or_metadata() {
         let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n";
         let shown = |part_of: Value| part(&part_of).shown;
-        assert!(matches!(shown(json!({"kind": "text", "text": patch})), Shown::Diff(_)));
+        assert!(matches!(
+            shown(json!({"kind": "text", "text": patch})),
+            PartContent::Diff(_)
+        ));
         let named = json!({"kind": "text", "text": "+x", "metadata": {"format": "diff"}});
-        assert!(matches!(shown(named), Shown::Diff(_)));
+        assert!(matches!(shown(named), PartContent::Diff(_)));
         assert!(matches!(
             shown(json!({"kind": "text", "text": "- a list\n- of two"})),
-            Shown::Text(_)
+            PartContent::Text(_)
         ));
     }
 
     #[test]
-    fn raw_data_is_the_same_json_without_hidden_characters() {
+    fn raw_data_is_the_same_json_with_hidden_characters_escaped() {
         let data = json!({"a\u{202e}": ["x\u{200b}", {"b": 1}]});
-        let Shown::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else {
+        let PartContent::Data { raw, .. } = part(&json!({"kind": "data", "data": data})).shown else {
             panic!("no data")
         };
         assert!(
@@ -152,16 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn much_deep_data_does_not_outgrow_its_page() {
+    fn deeply_nested_data_stays_within_the_page_limits() {
         let mut deep = json!("ä");
         (0..100).for_each(|_| deep = json!([deep]));
         let data = json!(vec![deep; 2_000]);
         let sent = data.to_string().len();
-        let Shown::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else {
+        let PartContent::Data { tree, raw } = part(&json!({"kind": "data", "data": data})).shown else {
             panic!("no data")
         };
         assert!(
-            raw.is_cut && raw.text.len() <= LARGEST_RAW,
+            raw.is_cut && raw.text.len() <= MAX_RAW_BYTES,
             "{} of {sent}",
             raw.text.len()
         );

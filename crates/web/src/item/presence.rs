@@ -1,4 +1,4 @@
-//! Whether the agent is still there.
+//! Whether the agent of a message is still active.
 
 use std::time::Duration;
 
@@ -7,52 +7,54 @@ use countersign_hub::Hub;
 use countersign_hub::terminals::CueState;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::format::{Instant, instant, waited};
-use crate::frame::page::Failure;
+use crate::frame::format::{DisplayTime, display_time, waited};
+use crate::frame::page::PageError;
 
-/// An agent that has been silent for longer may be gone.
-const GONE: Duration = Duration::from_secs(600);
+/// An agent that has not called for longer than this counts as gone.
+const GONE_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Presence {
-    /// It holds a line open for this very answer.
+pub enum AgentPresence {
+    /// The agent has a long-poll open for this answer.
     Waiting,
-    Here {
+    RecentlySeen {
         ago: String,
-        at: Instant,
+        at: DisplayTime,
     },
     Gone {
-        since: Instant,
+        since: DisplayTime,
     },
     NeverSeen,
-    /// Of an open question from a terminal, where a held connection tells.
+    /// An open cue from a terminal, whose connection shows its state.
     Cue {
         state: CueState,
-        since: Option<Instant>,
+        since: Option<DisplayTime>,
     },
 }
 
-impl Presence {
-    pub async fn of(hub: &Hub, message: &Message, now: Timestamp) -> Result<Self, Failure> {
+impl AgentPresence {
+    pub async fn of(hub: &Hub, message: &Message, now: Timestamp) -> Result<Self, PageError> {
         let seen_at = hub.agent_seen_at(&message.content.agent.id).await?;
         let cue = hub.cue_presence(message);
         if let Some(state) = cue.state {
             return Ok(Self::Cue {
                 state,
-                since: cue.since.or(seen_at).map(instant),
+                since: cue.since.or(seen_at).map(display_time),
             });
         }
-        Ok(Self::at(hub.wake.is_waited_for(&message.id), seen_at, now))
+        Ok(Self::at(hub.waiters.has_waiter(&message.id), seen_at, now))
     }
 
     fn at(waiting: bool, seen_at: Option<Timestamp>, now: Timestamp) -> Self {
         match seen_at {
             _ if waiting => Self::Waiting,
             None => Self::NeverSeen,
-            Some(at) if now.since(at) > GONE => Self::Gone { since: instant(at) },
-            Some(at) => Self::Here {
+            Some(at) if now.since(at) > GONE_TIMEOUT => Self::Gone {
+                since: display_time(at),
+            },
+            Some(at) => Self::RecentlySeen {
                 ago: waited(at, now),
-                at: instant(at),
+                at: display_time(at),
             },
         }
     }
@@ -68,20 +70,22 @@ mod tests {
 
     #[test]
     fn an_agent_is_gone_after_ten_silent_minutes() {
-        let here = Presence::Here {
+        let here = AgentPresence::RecentlySeen {
             ago: "10 min".to_owned(),
-            at: instant(at(0)),
+            at: display_time(at(0)),
         };
-        assert_eq!(Presence::at(false, Some(at(0)), at(600)), here);
+        assert_eq!(AgentPresence::at(false, Some(at(0)), at(600)), here);
         assert_eq!(
-            Presence::at(false, Some(at(0)), at(601)),
-            Presence::Gone { since: instant(at(0)) }
+            AgentPresence::at(false, Some(at(0)), at(601)),
+            AgentPresence::Gone {
+                since: display_time(at(0))
+            }
         );
-        assert_eq!(Presence::at(false, None, at(0)), Presence::NeverSeen);
+        assert_eq!(AgentPresence::at(false, None, at(0)), AgentPresence::NeverSeen);
     }
 
     #[test]
-    fn whoever_waits_is_there_however_long_ago_it_called() {
-        assert_eq!(Presence::at(true, Some(at(0)), at(9999)), Presence::Waiting);
+    fn waiting_agent_is_present_however_long_ago_it_called() {
+        assert_eq!(AgentPresence::at(true, Some(at(0)), at(9999)), AgentPresence::Waiting);
     }
 }

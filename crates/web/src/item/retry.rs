@@ -1,4 +1,4 @@
-//! POST /inbox/items/{id}/retry: another round for a delivery that was given up.
+//! POST /inbox/items/{id}/retry: retries a delivery that was given up.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use countersign_hub::extract::MessagePath;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::deliver::RetryDelivery;
 
-use crate::frame::form::OwnerPosted;
-use crate::frame::page::{Failure, see_other};
+use crate::frame::form::OwnerForm;
+use crate::frame::page::{PageError, see_other};
 
-/// Where nothing is left to deliver nothing happens, and the page says how it stands.
+/// Does nothing if there is nothing to deliver; the page then shows the current state.
 pub async fn retry(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: OwnerPosted,
-) -> Result<Response, Failure> {
+    posted: OwnerForm,
+) -> Result<Response, PageError> {
     let MessagePath(message_id) = path?;
     let page = format!("/inbox/items/{message_id}");
-    let actor = posted.visitor.actor().to_string();
+    let actor = posted.user.actor().to_string();
     if let Some(host) = hub.store.run(RetryDelivery { message_id, actor }).await? {
         hub.outbox.wake(&host);
     }

@@ -10,41 +10,46 @@ use countersign_hub::extract::MessagePath;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 
-use super::page::{Occasion, page};
+use super::page::{PanelState, page};
 use crate::frame::filters;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
 pub async fn show(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     path: Result<MessagePath, Problem>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let found = match path {
         Ok(MessagePath(id)) => find(&hub, &id).await,
         Err(problem) => Err(problem),
     };
     match found {
-        Ok(item) => page(&hub, &visitor, &asked, &item, Occasion::Look).await,
-        Err(problem) => missing(&hub, &visitor, &asked, problem).await,
+        Ok(item) => page(&hub, &user, &request, &item, PanelState::View).await,
+        Err(problem) => missing(&hub, &user, &request, problem).await,
     }
 }
 
 #[derive(Template)]
 #[template(path = "item_missing.html")]
-struct MissingPage {
-    shell: Shell,
+struct MissingItemPage {
+    layout: PageLayout,
     gone: bool,
 }
 
-/// Of an item that never was, or was emptied at the end of its retention. Any other reason has a page of its own.
-pub async fn missing(hub: &Hub, visitor: &Visitor, asked: &Asked, why: Problem) -> Result<Response, Failure> {
+/// The page of an item that never existed, or was purged at the end of its retention. Other problems become errors.
+pub async fn missing(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    why: Problem,
+) -> Result<Response, PageError> {
     let (title, gone) = match why {
         Problem::NotFound { .. } => ("Nothing here", false),
         Problem::Gone => ("No longer kept", true),
         other => return Err(other.into()),
     };
-    let shell = Shell::of(hub, visitor, asked, Here::Item, title).await?;
-    Ok(render(why.status(), &MissingPage { shell, gone }))
+    let layout = PageLayout::of(hub, user, request, PageSection::Item, title).await?;
+    Ok(render(why.status(), &MissingItemPage { layout, gone }))
 }

@@ -1,26 +1,26 @@
-//! The way of a decision to its agent, step by step.
+//! The delivery of a decision to its agent, step by step.
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::{Actor, Outcome, Resolution};
-use countersign_hub::inbox::asker::OfRun;
-use countersign_store::model::{Delivery, Item};
+use countersign_hub::inbox::asker::RunOrigin;
+use countersign_store::model::{Delivery, PersonView};
 
-use super::presence::Presence;
-use crate::frame::format::{Instant, instant};
+use super::presence::AgentPresence;
+use crate::frame::format::{DisplayTime, display_time};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct DeliveryStep {
     /// `done`, `now` or `failed`.
     pub class: &'static str,
     pub words: String,
-    pub at: Option<Instant>,
-    /// What more is to be said, before the instant it is about.
+    pub at: Option<DisplayTime>,
+    /// A detail, shown before `then`.
     pub more: Option<String>,
-    pub then: Option<Instant>,
+    pub then: Option<DisplayTime>,
 }
 
-impl Step {
-    fn new(class: &'static str, words: impl Into<String>, at: Option<Instant>) -> Self {
+impl DeliveryStep {
+    fn new(class: &'static str, words: impl Into<String>, at: Option<DisplayTime>) -> Self {
         Self {
             class,
             words: words.into(),
@@ -31,20 +31,24 @@ impl Step {
     }
 }
 
-pub struct Way {
-    pub steps: Vec<Step>,
-    /// The answer is still on its way, so it matters whether the agent is there.
+pub struct DeliveryProgress {
+    pub steps: Vec<DeliveryStep>,
+    /// The answer has not arrived yet, so the page shows whether the agent is present.
     pub is_under_way: bool,
-    /// An attempt failed, and a person can ask for another one.
+    /// An attempt failed, and an owner can retry it.
     pub can_retry: bool,
 }
 
-/// Nothing is shown as arrived before the agent's side has taken it.
-pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
-    let mut steps = vec![Step::new("done", "Decided", Some(instant(resolution.resolved_at)))];
-    if OfRun::of(&item.message.source).is_some() {
-        steps.push(Step::new("done", of_run(resolution.outcome), None));
-        return Way {
+/// An answer counts as arrived only after the agent fetched it or its endpoint accepted it.
+pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &AgentPresence) -> DeliveryProgress {
+    let mut steps = vec![DeliveryStep::new(
+        "done",
+        "Decided",
+        Some(display_time(resolution.resolved_at)),
+    )];
+    if RunOrigin::of(&item.message.source).is_some() {
+        steps.push(DeliveryStep::new("done", run_step_text(resolution.outcome), None));
+        return DeliveryProgress {
             steps,
             is_under_way: false,
             can_retry: false,
@@ -53,30 +57,30 @@ pub fn way(item: &Item, resolution: &Resolution, presence: &Presence) -> Way {
     let is_its_own = resolution.actor == Actor::agent(&item.message.content.agent.id);
     let fetched = item
         .fetched_at
-        .map(|at| Step::new("done", "Fetched by the agent", Some(instant(at))));
+        .map(|at| DeliveryStep::new("done", "Fetched by the agent", Some(display_time(at))));
     let arrived = fetched.is_some() || is_its_own;
     let track = item.delivery.as_ref().map(|delivery| delivery.track);
     let can_retry = item.delivery.as_ref().is_some_and(|delivery| match delivery.track {
-        Track::Failed => true,
-        Track::Pending => delivery.attempts > 0,
-        Track::Delivered => false,
+        DeliveryState::Failed => true,
+        DeliveryState::Pending => delivery.attempts > 0,
+        DeliveryState::Delivered => false,
     });
     match &item.delivery {
-        Some(delivery) => steps.extend(pushed(delivery)),
-        None if is_its_own => steps.push(Step::new("done", "The agent did this itself", None)),
-        None if arrived => steps.push(Step::new("done", "Waited for the agent", None)),
-        None => steps.push(waiting(presence)),
+        Some(delivery) => steps.extend(push_steps(delivery)),
+        None if is_its_own => steps.push(DeliveryStep::new("done", "The agent did this itself", None)),
+        None if arrived => steps.push(DeliveryStep::new("done", "Waited for the agent", None)),
+        None => steps.push(waiting_step(presence)),
     }
     steps.extend(fetched);
-    Way {
+    DeliveryProgress {
         steps,
-        is_under_way: !arrived && track != Some(Track::Delivered),
+        is_under_way: !arrived && track != Some(DeliveryState::Delivered),
         can_retry,
     }
 }
 
-/// A run reads its answer where it was stored, so the two have it at once.
-fn of_run(outcome: Outcome) -> &'static str {
+/// A run lives in the hub, so it gets the answer as soon as it is stored.
+fn run_step_text(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Answered => "The run goes on with it",
         Outcome::Cancelled => "The run ended before anybody answered",
@@ -85,53 +89,56 @@ fn of_run(outcome: Outcome) -> &'static str {
     }
 }
 
-fn waiting(presence: &Presence) -> Step {
+fn waiting_step(presence: &AgentPresence) -> DeliveryStep {
     let words = match presence {
-        Presence::Waiting => "Being handed to the agent, which waits for it",
-        Presence::Here { .. } | Presence::Gone { .. } | Presence::NeverSeen | Presence::Cue { .. } => {
-            "Waiting for the agent to fetch it"
-        }
+        AgentPresence::Waiting => "Being handed to the agent, which waits for it",
+        AgentPresence::RecentlySeen { .. }
+        | AgentPresence::Gone { .. }
+        | AgentPresence::NeverSeen
+        | AgentPresence::Cue { .. } => "Waiting for the agent to fetch it",
     };
-    Step::new("now", words, None)
+    DeliveryStep::new("now", words, None)
 }
 
-fn pushed(delivery: &Delivery) -> Vec<Step> {
+fn push_steps(delivery: &Delivery) -> Vec<DeliveryStep> {
     let attempts = delivery.attempts;
     let to = format!("to {}", delivery.host);
     match delivery.track {
-        Track::Delivered => {
-            vec![Step::new(
+        DeliveryState::Delivered => {
+            vec![DeliveryStep::new(
                 "done",
                 format!("Delivered {to}"),
-                delivery.delivered_at.map(instant),
+                delivery.delivered_at.map(display_time),
             )]
         }
-        Track::Failed => {
+        DeliveryState::Failed => {
             let words = format!("Not delivered {to}, given up after attempt {attempts}");
-            vec![Step {
-                more: why(delivery),
-                ..Step::new("failed", words, None)
+            vec![DeliveryStep {
+                more: failure_reason(delivery),
+                ..DeliveryStep::new("failed", words, None)
             }]
         }
-        Track::Pending if attempts == 0 => vec![Step::new("now", format!("Being delivered {to}"), None)],
-        Track::Pending => {
+        DeliveryState::Pending if attempts == 0 => {
+            vec![DeliveryStep::new("now", format!("Being delivered {to}"), None)]
+        }
+        DeliveryState::Pending => {
             let words = format!("Not delivered {to} yet, attempt {attempts} failed");
-            let step = Step::new("now", words, None);
-            vec![Step {
-                more: why(delivery),
-                then: delivery.next_attempt_at.map(instant),
+            let step = DeliveryStep::new("now", words, None);
+            vec![DeliveryStep {
+                more: failure_reason(delivery),
+                then: delivery.next_attempt_at.map(display_time),
                 ..step
             }]
         }
     }
 }
 
-/// Why the last attempt failed, as a clause beside the host and the number of attempts, which are told already.
-pub fn why(delivery: &Delivery) -> Option<String> {
+/// The error of the last attempt, without the host and the number of attempts, which the step already shows.
+pub fn failure_reason(delivery: &Delivery) -> Option<String> {
     let error = delivery.last_error.as_deref()?;
     let given_up = format!("given up after {} attempts: ", delivery.attempts);
     let reason = error.strip_prefix(&given_up).unwrap_or(error);
-    // A status alone does not say whose it is.
+    // "answered 503" needs a subject.
     Some(if reason.starts_with("answered ") {
         format!("it {reason}")
     } else {
@@ -146,7 +153,7 @@ mod tests {
 
     use super::*;
 
-    fn delivery(track: Track, attempts: u32, last_error: &str) -> Delivery {
+    fn delivery(track: DeliveryState, attempts: u32, last_error: &str) -> Delivery {
         Delivery {
             message_id: MessageId::from_uuid(uuid::Uuid::nil()),
             agent_id: "bot".to_owned(),
@@ -161,12 +168,12 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_attempt_says_who_answered_what_and_nothing_twice() {
-        let failing = delivery(Track::Pending, 1, "answered 503");
-        assert_eq!(why(&failing).as_deref(), Some("it answered 503"));
-        let lost = delivery(Track::Failed, 8, "given up after 8 attempts: no answer in time");
-        assert_eq!(why(&lost).as_deref(), Some("no answer in time"));
-        let steps = pushed(&lost);
+    fn failed_attempt_shows_its_error_without_repetition() {
+        let failing = delivery(DeliveryState::Pending, 1, "answered 503");
+        assert_eq!(failure_reason(&failing).as_deref(), Some("it answered 503"));
+        let lost = delivery(DeliveryState::Failed, 8, "given up after 8 attempts: no answer in time");
+        assert_eq!(failure_reason(&lost).as_deref(), Some("no answer in time"));
+        let steps = push_steps(&lost);
         assert_eq!(
             steps[0].words,
             "Not delivered to hooks.example, given up after attempt 8"

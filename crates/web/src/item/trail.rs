@@ -1,20 +1,20 @@
-//! Who did what, and when.
+//! The audit trail of a message.
 
 use countersign_hub::Hub;
-use countersign_store::model::{AuditRow, Item};
+use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::audit::Trail;
 
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::Failure;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::PageError;
 
-pub struct Entry {
-    pub at: Instant,
+pub struct TrailEntry {
+    pub at: DisplayTime,
     pub actor: String,
     pub event: String,
 }
 
-/// Of the message, then of its delivery, whose entries are chained on their own.
-pub async fn trail(hub: &Hub, item: &Item) -> Result<Vec<Entry>, Failure> {
+/// The entries of the message, then those of its delivery, which are a hash chain of their own.
+pub async fn trail(hub: &Hub, item: &PersonView) -> Result<Vec<TrailEntry>, PageError> {
     let id = item.message.id.as_str();
     let mut rows = hub.store.run(Trail { subject: id.to_owned() }).await?;
     if item.delivery.is_some() {
@@ -29,13 +29,13 @@ pub async fn trail(hub: &Hub, item: &Item) -> Result<Vec<Entry>, Failure> {
     Ok(rows.into_iter().map(entry).collect())
 }
 
-fn entry(AuditRow { entry, .. }: AuditRow) -> Entry {
+fn entry(AuditRow { entry, .. }: AuditRow) -> TrailEntry {
     let event = match entry.event.as_str() {
         "delivery.retried" => "asked for the delivery to be tried again",
         other => other,
     };
-    Entry {
-        at: instant(entry.at),
+    TrailEntry {
+        at: display_time(entry.at),
         actor: entry.actor,
         event: event.to_owned(),
     }

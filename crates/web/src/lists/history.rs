@@ -1,4 +1,4 @@
-//! What was decided: who, when, how long it took, and whether the agent knows.
+//! GET /inbox/history: decided items, with actor, time, duration and delivery.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use countersign_core::delivery::Track as Delivered;
+use countersign_core::delivery::DeliveryState as Delivered;
 use countersign_core::message::Status;
 use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::OfRun;
-use countersign_hub::inbox::cursor::pair;
+use countersign_hub::inbox::asker::RunOrigin;
+use countersign_hub::inbox::cursor::parse_pair;
 use countersign_hub::inbox::outcome;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use countersign_store::ops::list::Decided;
 
-use super::open::{Active, Narrow, Offered, PAGE};
-use super::row::{Ending, List, Row, Track};
+use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
+use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome};
 use crate::frame::filters;
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 use crate::frame::format;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
 const ADDRESS: &str = "/inbox/history";
 
@@ -37,36 +37,36 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "history.html")]
 struct HistoryPage {
-    shell: Shell,
-    rows: Vec<Row>,
-    narrow: Narrow,
-    active: Vec<Active>,
-    offered: Offered,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
+    filter_form: FilterForm,
+    active: Vec<ActiveFilter>,
+    suggestions: FilterSuggestions,
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn history(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let narrow = Narrow::of(&query);
-    let status = status_of(&narrow.status)?;
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
+    let filter_form = FilterForm::of(&query);
+    let status = status_of(&filter_form.status)?;
     let before = query
         .get("before")
         .filter(|text| !text.is_empty())
-        .map(parse_place)
+        .map(parse_cursor)
         .transpose()?;
     let page = hub
         .store
         .run(Decided {
-            filter: narrow.filter(),
+            filter: filter_form.filter(),
             status,
             before,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let now = hub.store.clock().now();
@@ -74,17 +74,17 @@ async fn history(
         .next
         .map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
     let page = HistoryPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::History, "History").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::History, "History").await?,
         rows: page
             .items
             .iter()
-            .map(|item| row(&hub, item, List::History, now, &visitor))
+            .map(|item| row(&hub, item, ListKind::History, now, &user))
             .collect(),
-        active: narrow.active(ADDRESS),
-        offered: Offered::by(page.items.iter()),
-        first: before.map(|_| narrow.address(ADDRESS, None, None)),
-        next: next.map(|next| narrow.address(ADDRESS, None, Some(next))),
-        narrow,
+        active: filter_form.active(ADDRESS),
+        suggestions: FilterSuggestions::by(page.items.iter()),
+        first: before.map(|_| filter_form.address(ADDRESS, None, None)),
+        next: next.map(|next| filter_form.address(ADDRESS, None, Some(next))),
+        filter_form,
     };
     Ok(render(StatusCode::OK, &page))
 }
@@ -94,41 +94,42 @@ fn status_of(text: &str) -> Result<Option<Status>, Problem> {
     match outcome {
         Some(outcome) => Ok(Some(Status::Resolved(outcome))),
         None if text.is_empty() => Ok(None),
-        None => Err(Problem::validation("status", "status: choose an outcome from the list")),
+        None => Err(Problem::validation("status", "status must be an outcome from the list")),
     }
 }
 
-fn parse_place(text: &str) -> Result<(Timestamp, i64), Problem> {
-    let (at, seq) = pair(text).ok_or_else(|| Problem::validation("before", "before: begin again at the first page"))?;
+fn parse_cursor(text: &str) -> Result<(Timestamp, i64), Problem> {
+    let (at, seq) = parse_pair(text)
+        .ok_or_else(|| Problem::validation("before", "before is not valid; start again at the first page"))?;
     Ok((Timestamp::from_millis(at), seq))
 }
 
-/// A row that tells what became of its message.
-pub fn row(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Row {
-    let ending = match &item.message.state {
-        MessageState::Resolved(resolution) => Some(ending(item, resolution)),
+/// A row that shows the outcome of its message.
+pub fn row(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> MessageRow {
+    let outcome = match &item.message.state {
+        MessageState::Resolved(resolution) => Some(outcome(item, resolution)),
         MessageState::Open | MessageState::Delivered => None,
     };
-    Row {
-        ending,
-        ..Row::seen_by(hub, item, list, now, visitor)
+    MessageRow {
+        outcome,
+        ..MessageRow::seen_by(hub, item, list, now, user)
     }
 }
 
-fn ending(item: &Item, resolution: &Resolution) -> Ending {
+fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     let message = &item.message;
-    Ending {
+    RowOutcome {
         words: outcome::in_words(resolution, &message.content),
         actor: resolution.actor.to_string(),
-        at: format::instant(resolution.resolved_at),
+        at: format::display_time(resolution.resolved_at),
         took: format::span(resolution.resolved_at.since(message.received_at)),
         track: track(item, resolution),
     }
 }
 
-/// An agent that decided itself, or cancelled, knows already; so does a run, which is the hub's own.
-fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
-    let is_of_run = OfRun::of(&item.message.source).is_some();
+/// Returns `None` if no delivery is needed: the agent cancelled or decided itself, or the asker is a run in this hub.
+fn track(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
+    let is_of_run = RunOrigin::of(&item.message.source).is_some();
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;
     }
@@ -142,7 +143,7 @@ fn track(item: &Item, resolution: &Resolution) -> Option<Track> {
             (Delivered::Pending, _) => ("delivery failing, will try again", "warn"),
         },
     };
-    Some(Track { words, mood })
+    Some(DeliveryLabel { words, mood })
 }
 
 #[cfg(test)]
@@ -151,11 +152,11 @@ mod tests {
 
     fn empty(next: Option<&str>) -> String {
         let page = HistoryPage {
-            shell: Shell::anonymous(&Asked::default(), Here::History, "History"),
+            layout: PageLayout::anonymous(&PageRequest::default(), PageSection::History, "History"),
             rows: Vec::new(),
-            narrow: Narrow::of(&Fields::parse(b"tag=rare")),
+            filter_form: FilterForm::of(&FormFields::parse(b"tag=rare")),
             active: Vec::new(),
-            offered: Offered::default(),
+            suggestions: FilterSuggestions::default(),
             first: None,
             next: next.map(str::to_owned),
         };
@@ -163,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
+    fn empty_page_of_an_unfinished_scan_points_to_the_next_page() {
         let over = empty(None);
         let further = empty(Some("/inbox/history?tag=rare&before=1.1"));
         assert!(

@@ -1,4 +1,5 @@
-//! What agents only want people to know. It is read and archived, never decided, and stands apart from what is.
+//! GET /inbox/notices: notifies, which people read and archive. They need no decision, so they have a list of their
+//! own.
 
 use std::sync::Arc;
 
@@ -14,12 +15,12 @@ use countersign_hub::inbox::shelf;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::list::Notices;
 
-use super::open::PAGE;
-use super::row::{Around, List, Row};
+use super::open::PAGE_SIZE;
+use super::row::{ListKind, MessageRow, RowForm};
 use crate::frame::filters;
-use crate::frame::form::{Fields, Posted};
-use crate::frame::page::{Asked, Failure, Here, Shell, back, render, see_other};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::{FormFields, PostedForm};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
+use crate::frame::signed_in::SignedInUser;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
@@ -30,41 +31,41 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "notices.html")]
 struct NoticesPage {
-    shell: Shell,
-    rows: Vec<Row>,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn notices(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
     let page = hub
         .store
         .run(Notices {
-            person: Some(visitor.name.clone()),
+            person: Some(user.name.clone()),
             before,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let now = hub.store.clock().now();
     let row = |item| {
-        let around = Around {
-            csrf: visitor.csrf.clone(),
-            back: asked.path.clone(),
+        let form = RowForm {
+            csrf: user.csrf.clone(),
+            back: request.path.clone(),
         };
-        Row {
-            around,
-            ..Row::seen_by(&hub, item, List::Notices, now, &visitor)
+        MessageRow {
+            form,
+            ..MessageRow::seen_by(&hub, item, ListKind::Notices, now, &user)
         }
     };
     let page = NoticesPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::Notices, "Notices").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Notices, "Notices").await?,
         rows: page.items.iter().map(row).collect(),
         first: before.map(|_| "/inbox/notices".to_owned()),
         next: page.next.map(|seq| format!("/inbox/notices?before={seq}")),
@@ -72,20 +73,20 @@ async fn notices(
     Ok(render(StatusCode::OK, &page))
 }
 
-/// Where a list that goes backwards from a message goes on.
-pub fn seq_of(query: &Fields) -> Result<Option<i64>, Problem> {
+/// Parses the cursor of a newest-first list.
+pub fn seq_of(query: &FormFields) -> Result<Option<i64>, Problem> {
     let text = query.get("before").filter(|text| !text.is_empty());
-    let refused = |_| Problem::validation("before", "before: begin again at the first page");
+    let refused = |_| Problem::validation("before", "before is not valid; start again at the first page");
     text.map(|text| text.parse().map_err(refused)).transpose()
 }
 
-/// For the reader alone; others still see it.
+/// Archives a notice for this user only; other people still see it.
 async fn archive(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    shelf::archive(&hub, &posted.visitor.name, &id).await?;
+    shelf::archive(&hub, &posted.user.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

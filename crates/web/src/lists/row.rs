@@ -1,26 +1,26 @@
-//! One line of a list. One template makes it, for the pages and for those who watch them.
+//! One row of a list. The same template renders it for pages and for live events.
 
 use askama::Template;
 use countersign_core::access::may_resolve;
 use countersign_core::message::inbox_rank;
-use countersign_core::{Digest, Matter, Message, State};
+use countersign_core::{Digest, Message, Payload, State};
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::{OfRun, asker};
+use countersign_hub::inbox::asker::{RunOrigin, asker_name};
 use countersign_hub::inbox::kind::kind_words;
 use countersign_hub::terminals::{CueState, cue_kind};
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use url::form_urlencoded::byte_serialize;
 
 use crate::frame::filters;
-use crate::frame::format::{self, Expiry, Instant};
-use crate::frame::signed_in::Visitor;
-use crate::terminals::Mark;
+use crate::frame::format::{self, DisplayTime, Expiry};
+use crate::frame::signed_in::SignedInUser;
+use crate::terminals::PresenceMark;
 
-/// Which list a row stands in.
+/// The list that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum List {
+pub enum ListKind {
     Open,
     Notices,
     Aside,
@@ -28,9 +28,9 @@ pub enum List {
     Search,
 }
 
-impl List {
-    /// Where a name in a row leads to: the same list, narrowed down to that name.
-    fn narrowed(self) -> Option<&'static str> {
+impl ListKind {
+    /// The page that a name in a row links to: the same list, filtered by that name.
+    fn filter_page(self) -> Option<&'static str> {
         match self {
             Self::Open => Some("/inbox"),
             Self::History => Some("/inbox/history"),
@@ -46,12 +46,12 @@ impl List {
     }
 }
 
-/// An agent may send many long tags and name many people; a row stays short all the same.
-const MOST_TAGS: usize = 8;
-const MOST_TAG_BYTES: usize = 8 * 1024;
-const MOST_PEOPLE: usize = 200;
+/// Limits that keep a row short, although an agent may send many long tags and name many people.
+const MAX_TAGS: usize = 8;
+const MAX_TAG_BYTES: usize = 8 * 1024;
+const MAX_PEOPLE: usize = 200;
 
-/// A name that may lead to everything else that has it.
+/// A name, with an optional link to all items that have it.
 pub struct Chip {
     /// `agent`, `project`, `kind`, `run` or `tag`.
     pub class: &'static str,
@@ -59,32 +59,33 @@ pub struct Chip {
     pub href: Option<String>,
 }
 
-/// What became of a message, in the lists that tell.
-pub struct Ending {
+/// The outcome of a message, in the history and in search results.
+pub struct RowOutcome {
     pub words: String,
     pub actor: String,
-    pub at: Instant,
-    /// From arrival to decision.
+    pub at: DisplayTime,
+    /// The time from arrival to decision.
     pub took: String,
-    pub track: Option<Track>,
+    pub track: Option<DeliveryLabel>,
 }
 
-/// How far the answer is on its way to the agent.
-pub struct Track {
+/// The state of the delivery to the agent.
+pub struct DeliveryLabel {
     pub words: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
 
-/// What a form in a row needs from the page it stands in. Those who watch get rows without it; their script fills it in.
+/// Values that a form in a row needs from its page. Live events have rows without them; the page's script fills them
+/// in.
 #[derive(Default)]
-pub struct Around {
+pub struct RowForm {
     pub csrf: String,
     pub back: String,
 }
 
-pub struct Row {
-    pub list: List,
+pub struct MessageRow {
+    pub list: ListKind,
     pub picks: bool,
     pub id: String,
     pub rank: i64,
@@ -94,29 +95,29 @@ pub struct Row {
     pub agent: String,
     pub project: String,
     pub chips: Vec<Chip>,
-    /// How many tags have no chip.
+    /// Number of tags that are not shown.
     pub more_tags: usize,
-    /// Joined by spaces, percent-encoded, for scripts.
+    /// Percent-encoded tags joined by spaces, for scripts.
     pub tags_joined: String,
-    /// The marks of the people who may answer, likewise.
+    /// Marks of the people who may answer, joined by spaces.
     pub people_joined: String,
     pub priority: &'static str,
-    pub since: Instant,
+    pub since: DisplayTime,
     pub waited: String,
     pub freshness: &'static str,
     pub is_open: bool,
     pub expiry: Option<Expiry>,
-    /// Whether the agent of an open cue is there.
-    pub here: Option<Mark>,
-    /// Whether the reader may answer; unknown where many read.
+    /// Presence of the agent of an open cue.
+    pub presence: Option<PresenceMark>,
+    /// Whether the user may answer; `None` in live events, which go to many users.
     pub mine: Option<bool>,
-    pub until: Option<Instant>,
-    pub ending: Option<Ending>,
-    pub around: Around,
+    pub until: Option<DisplayTime>,
+    pub outcome: Option<RowOutcome>,
+    pub form: RowForm,
 }
 
-impl Row {
-    pub fn of(item: &Item, list: List, now: Timestamp) -> Self {
+impl MessageRow {
+    pub fn of(item: &PersonView, list: ListKind, now: Timestamp) -> Self {
         let message = &item.message;
         let content = &message.content;
         let kind = content.kind_word();
@@ -136,80 +137,82 @@ impl Row {
             agent: content.agent.id.clone(),
             project: content.agent.project.clone().unwrap_or_default(),
             chips: chips(message, list),
-            more_tags: content.tags.len().saturating_sub(MOST_TAGS),
+            more_tags: content.tags.len().saturating_sub(MAX_TAGS),
             tags_joined: tags_joined(&content.tags),
-            people_joined: people.take(MOST_PEOPLE).map(mark_of).collect::<Vec<_>>().join(" "),
+            people_joined: people.take(MAX_PEOPLE).map(person_mark).collect::<Vec<_>>().join(" "),
             priority: content.priority.as_str(),
-            since: format::instant(message.received_at),
+            since: format::display_time(message.received_at),
             waited: format::waited(message.received_at, now),
             freshness: format::freshness(message.received_at, now),
             is_open,
             expiry: if is_open { format::expiry(message, now) } else { None },
-            here: arriving(item),
+            presence: presence_on_arrival(item),
             mine: None,
             until: None,
-            ending: None,
-            around: Around::default(),
+            outcome: None,
+            form: RowForm::default(),
         }
     }
 
-    /// As one reader sees it. Only what is open is anybody's to answer.
-    pub fn seen_by(hub: &Hub, item: &Item, list: List, now: Timestamp, visitor: &Visitor) -> Self {
-        let mine = may_answer(item, visitor);
+    /// The row as one user sees it. Only an open message can be answered.
+    pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
+        let mine = may_answer(item, user);
         let row = Self::of(item, list, now);
-        let here = hub.cue_presence(&item.message).state.map(Mark::of);
+        let presence = hub.cue_presence(&item.message).state.map(PresenceMark::of);
         Self {
             mine: row.is_open.then_some(mine),
-            here,
+            presence,
             ..row
         }
     }
 }
 
-/// Whoever has just asked is there.
-fn arriving(item: &Item) -> Option<Mark> {
+/// An agent that has just asked is present.
+fn presence_on_arrival(item: &PersonView) -> Option<PresenceMark> {
     let kind = cue_kind(&item.message.source).filter(|_| matches!(item.message.state, State::Open))?;
-    Some(Mark::of(match kind {
-        Kind::Cue => CueState::Waiting,
-        Kind::Pause => CueState::Paused,
+    Some(PresenceMark::of(match kind {
+        CueKind::Cue => CueState::Waiting,
+        CueKind::Pause => CueState::Paused,
     }))
 }
 
-/// Whether the reader may answer what is open.
-pub fn may_answer(item: &Item, visitor: &Visitor) -> bool {
-    visitor.may_decide() && may_resolve(&item.message.content, &visitor.actor())
+/// Whether the user may answer the message, if it is open.
+pub fn may_answer(item: &PersonView, user: &SignedInUser) -> bool {
+    user.may_decide() && may_resolve(&item.message.content, &user.actor())
 }
 
 #[derive(Template)]
 #[template(path = "row.html")]
 struct RowHtml {
-    row: Row,
+    row: MessageRow,
 }
 
-/// The row of a message that has just come in, the same for everybody who watches.
-pub fn html(item: &Item, now: Timestamp) -> String {
+/// The row of a message that has just arrived, the same for all users.
+pub fn html(item: &PersonView, now: Timestamp) -> String {
     let list = match item.message.content.matter {
-        Matter::Notify => List::Notices,
-        Matter::Ask(_) | Matter::Task(_) => List::Open,
+        Payload::Notify => ListKind::Notices,
+        Payload::Ask(_) | Payload::Task(_) => ListKind::Open,
     };
     let page = RowHtml {
-        row: Row::of(item, list, now),
+        row: MessageRow::of(item, list, now),
     };
     page.render().unwrap_or_else(|error| {
-        tracing::error!(%error, "a row could not be rendered");
+        tracing::error!(%error, "rendering an inbox row failed");
         String::new()
     })
 }
 
-fn chips(message: &Message, list: List) -> Vec<Chip> {
+fn chips(message: &Message, list: ListKind) -> Vec<Chip> {
     let content = &message.content;
     let chip = |class: &'static str, value: &str, text: &str| Chip {
         class,
         text: text.to_owned(),
-        href: list.narrowed().map(|page| format!("{page}?{class}={}", encoded(value))),
+        href: list
+            .filter_page()
+            .map(|page| format!("{page}?{class}={}", encoded(value))),
     };
     let kind = content.kind_word();
-    let mut chips = vec![chip("agent", &content.agent.id, asker(message))];
+    let mut chips = vec![chip("agent", &content.agent.id, asker_name(message))];
     chips.extend(
         content
             .agent
@@ -218,12 +221,12 @@ fn chips(message: &Message, list: List) -> Vec<Chip> {
             .map(|project| chip("project", project, project)),
     );
     chips.push(chip("kind", kind, kind_words(kind)));
-    chips.extend(OfRun::of(&message.source).map(|run| run_chip(&run)));
-    chips.extend(content.tags.iter().take(MOST_TAGS).map(|tag| chip("tag", tag, tag)));
+    chips.extend(RunOrigin::of(&message.source).map(|run| run_chip(&run)));
+    chips.extend(content.tags.iter().take(MAX_TAGS).map(|tag| chip("tag", tag, tag)));
     chips
 }
 
-fn run_chip(run: &OfRun<'_>) -> Chip {
+fn run_chip(run: &RunOrigin<'_>) -> Chip {
     Chip {
         class: "run",
         text: "run".to_owned(),
@@ -231,11 +234,12 @@ fn run_chip(run: &OfRun<'_>) -> Chip {
     }
 }
 
-/// As many as there is room for: a live row that lacks one is missing from a narrowed list until that is loaded again.
+/// As many tags as fit. A live row is missing from a list filtered by a tag that did not fit, until the list is
+/// reloaded.
 fn tags_joined(tags: &[String]) -> String {
     let mut joined = String::new();
     for tag in tags.iter().map(|tag| encoded(tag)) {
-        if joined.len() + tag.len() >= MOST_TAG_BYTES {
+        if joined.len() + tag.len() >= MAX_TAG_BYTES {
             break;
         }
         if !joined.is_empty() {
@@ -246,14 +250,14 @@ fn tags_joined(tags: &[String]) -> String {
     joined
 }
 
-/// What stands for a person in a row: short, whatever the name, and enough for a page to know its own reader by.
-pub fn mark_of(person: &str) -> String {
+/// A short hash that stands for a person in a row, so that a page recognizes its own user.
+pub fn person_mark(person: &str) -> String {
     let mut digest = Digest::of(person.as_bytes()).to_string();
     digest.truncate(8);
     digest
 }
 
-/// As `decodeURIComponent` reads it, to which a plus sign is no space.
+/// Percent-encodes for `decodeURIComponent`, which does not read a plus sign as a space.
 pub fn encoded(text: &str) -> String {
     byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
@@ -271,13 +275,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_mark_is_short_and_always_the_same() {
-        assert_eq!(mark_of("owner"), "4c102969");
-        assert_eq!(mark_of(&"x".repeat(255)).len(), 8);
+    fn person_mark_is_short_and_stable() {
+        assert_eq!(person_mark("owner"), "4c102969");
+        assert_eq!(person_mark(&"x".repeat(255)).len(), 8);
     }
 
     #[test]
-    fn a_row_is_short_whatever_the_agent_sent() {
+    fn row_stays_short_for_any_message() {
         let name = |number: usize| format!("{number}{}", "\u{1f980}".repeat(250));
         let wire = json!({
             "a2h_version": "0.3", "type": "ask", "created_at": "2026-01-02T03:04:05Z", "title": "Deploy?",
@@ -299,7 +303,7 @@ mod tests {
             callback: None,
             content: read_content(&wire.to_string()).unwrap(),
         };
-        let item = Item {
+        let item = PersonView {
             seq: 1,
             message,
             delivery: None,
@@ -307,17 +311,20 @@ mod tests {
         };
         let html = html(&item, Timestamp::from_millis(1000));
         assert!(html.len() < 64 * 1024, "{}", html.len());
-        assert!(html.contains(" · +56") && html.contains(&mark_of("owner")), "{html}");
+        assert!(
+            html.contains(" · +56") && html.contains(&person_mark("owner")),
+            "{html}"
+        );
     }
 
     #[test]
-    fn long_tags_end_before_they_fill_the_row() {
+    fn joined_tags_are_limited_in_size() {
         let tags: Vec<_> = (0..64)
             .map(|number| format!("{number}{}", "\u{1f980}".repeat(250)))
             .collect();
         let joined = tags_joined(&tags);
         assert!(
-            joined.len() < MOST_TAG_BYTES && joined.split(' ').count() == 2,
+            joined.len() < MAX_TAG_BYTES && joined.split(' ').count() == 2,
             "{}",
             joined.len()
         );

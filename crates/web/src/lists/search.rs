@@ -1,4 +1,4 @@
-//! Search over titles and texts: what waits, what was decided and what was only told, newest first.
+//! GET /inbox/search: searches titles and texts of open items, decided items and notices, newest first.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use countersign_store::ops::search::Search;
 
 use super::history;
 use super::notices::seq_of;
-use super::open::PAGE;
-use super::row::{List, Row, encoded};
+use super::open::PAGE_SIZE;
+use super::row::{ListKind, MessageRow, encoded};
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
-const LONGEST_QUERY: usize = 200;
+const MAX_QUERY_CHARS: usize = 200;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox/search", get(search))
@@ -29,40 +29,40 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "search.html")]
 struct SearchPage {
-    shell: Shell,
-    rows: Vec<Row>,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn search(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
-    let text: String = query.text("q").trim().chars().take(LONGEST_QUERY).collect();
-    hub.indexer.caught_up().await;
+    let text: String = query.text("q").trim().chars().take(MAX_QUERY_CHARS).collect();
+    hub.indexer.wait_until_caught_up().await;
     let found = hub
         .store
         .run(Search {
             text: text.clone(),
             before,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let now = hub.store.clock().now();
     let address = format!("/inbox/search?q={}", encoded(&text));
-    let mut shell = Shell::of(&hub, &visitor, &asked, Here::Search, "Search").await?;
-    shell.query = text;
+    let mut layout = PageLayout::of(&hub, &user, &request, PageSection::Search, "Search").await?;
+    layout.query = text;
     let page = SearchPage {
-        shell,
+        layout,
         rows: found
             .items
             .iter()
-            .map(|item| history::row(&hub, item, List::Search, now, &visitor))
+            .map(|item| history::row(&hub, item, ListKind::Search, now, &user))
             .collect(),
         first: before.map(|_| address.clone()),
         next: found.next.map(|seq| format!("{address}&before={seq}")),

@@ -1,42 +1,42 @@
-//! What a run waits for, with the form by which it is answered.
+//! A pending ask of a run, with its answer form.
 
 use countersign_core::State;
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::asker;
+use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
-use countersign_hub::runs::{Asked, Wait};
+use countersign_hub::runs::{PendingAskView, PendingKind};
 
-use crate::frame::format::{Instant, instant, waited};
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
-use crate::item::{Again, Answer, Faults, Part, part};
+use crate::frame::format::{DisplayTime, display_time, waited};
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
+use crate::item::{AnswerForm, ContextPart, FormErrors, RefusedAttempt, part};
 use crate::lists::row::may_answer;
-use crate::text::{Safe, markdown};
+use crate::text::{SafeHtml, markdown};
 
-pub struct Ask {
+pub struct RunPageAsk {
     pub id: String,
     pub agent_name: String,
-    /// What it does, after its name.
+    /// The words after the agent's name.
     pub words: &'static str,
     pub title: String,
-    pub body: Option<Safe>,
-    /// What the item's page shows beside it: nobody decides here on less.
-    pub parts: Vec<Part>,
-    pub since: Instant,
+    pub body: Option<SafeHtml>,
+    /// The context parts, as on the item's page, so that a person decides with the same information.
+    pub parts: Vec<ContextPart>,
+    pub since: DisplayTime,
     pub waited: String,
-    /// For those who may.
-    pub answer: Option<Box<Answer>>,
+    /// `None` if the user may not answer.
+    pub answer: Option<Box<AnswerForm>>,
 }
 
-/// One that waits behind the first.
-pub struct Later {
+/// An ask that waits behind the first one.
+pub struct LaterAsk {
     pub id: String,
     pub agent_name: String,
 }
 
-impl Later {
-    pub fn of(wait: &Wait) -> Self {
+impl LaterAsk {
+    pub fn of(wait: &PendingAskView) -> Self {
         Self {
             id: wait.message_id.to_string(),
             agent_name: wait.agent_name.clone(),
@@ -44,9 +44,9 @@ impl Later {
     }
 }
 
-impl Ask {
-    /// Nothing if it was answered a moment ago.
-    pub async fn of(hub: &Hub, visitor: &Visitor, wait: &Wait) -> Result<Option<Self>, Failure> {
+impl RunPageAsk {
+    /// Returns `None` if the ask was answered a moment ago.
+    pub async fn of(hub: &Hub, user: &SignedInUser, wait: &PendingAskView) -> Result<Option<Self>, PageError> {
         let message = match find(hub, &wait.message_id).await {
             Ok(item) if item.message.state == State::Open => item,
             Ok(_) | Err(Problem::Gone | Problem::NotFound { .. }) => return Ok(None),
@@ -54,27 +54,27 @@ impl Ask {
         };
         let item = &message;
         let message = &message.message;
-        let again = Again {
+        let attempt = RefusedAttempt {
             sent: None,
-            faults: &Faults::default(),
+            faults: &FormErrors::default(),
         };
-        let answer = if may_answer(item, visitor) {
-            Answer::of(message, Vec::new(), &again)
+        let answer = if may_answer(item, user) {
+            AnswerForm::of(message, Vec::new(), &attempt)
         } else {
             None
         };
         Ok(Some(Self {
             id: message.id.to_string(),
-            agent_name: asker(message).to_owned(),
+            agent_name: asker_name(message).to_owned(),
             words: match wait.kind {
-                Asked::Input => "waits for an answer",
-                Asked::Permission => "wants to run this",
-                Asked::Question => "has a question",
+                PendingKind::Input => "waits for an answer",
+                PendingKind::Permission => "wants to run this",
+                PendingKind::Question => "has a question",
             },
             title: message.content.title.clone(),
             body: message.content.body.as_deref().map(markdown),
             parts: message.content.context.iter().map(part).collect(),
-            since: instant(message.received_at),
+            since: display_time(message.received_at),
             waited: waited(message.received_at, hub.store.clock().now()),
             answer: answer.map(Box::new),
         }))

@@ -1,5 +1,6 @@
-//! GET /runs/{id}/events: what happens in one run, for the page that shows it. The stream says that something changed, and
-//! what an agent writes while it writes; how things stand is asked of the page itself. Much at once is told together.
+//! GET /runs/{id}/events: live updates for the page of one run. The stream carries the agent's text while it is
+//! written, and a note that something changed; the page then loads the new state itself. Updates are debounced and
+//! sent together.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -11,10 +12,10 @@ use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use countersign_hub::Hub;
 use countersign_hub::extract::RunPath;
-use countersign_hub::inbox::news::{Heard, Listener, Origin, last_event_id, record, stream_of};
+use countersign_hub::inbox::news::{LiveEvent, LiveListener, SseSource, last_event_id, record, stream_from};
 use countersign_hub::inbox::runs::find;
 use countersign_hub::problem::Problem;
-use countersign_hub::runs::{Connected, Joined, Joining, Next, NotFound, Run};
+use countersign_hub::runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_protocol::visible::escape_lines;
 use countersign_store::StoreError;
 use serde::Deserialize;
@@ -22,262 +23,263 @@ use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
 use crate::frame::events::is_signed_in;
-use crate::frame::form::Fields;
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 
-/// So long after the first of it everything is told that came meanwhile.
-const GATHER: Duration = Duration::from_millis(150);
-/// Of what an agent writes in that time; the page gets the whole of it in the end.
-const MOST_TEXT: usize = 64 * 1024;
+/// Updates are collected for this long after the first one, then sent together.
+const BATCH_DELAY: Duration = Duration::from_millis(150);
+/// Limit of streamed text in one batch; the page gets the whole text with the output event.
+const MAX_TEXT_BYTES: usize = 64 * 1024;
 
-/// Not sent to the sign-in page like other readers: no browser shows what a stream redirects to.
+/// Without a session this is an error and not a redirect to the sign-in page, because a browser cannot show the target
+/// of a redirected stream.
 pub async fn events(
     State(hub): State<Arc<Hub>>,
     headers: HeaderMap,
     RawQuery(query): RawQuery,
     path: Result<RunPath, Problem>,
-) -> Result<Response, Failure> {
-    let Some(visitor) = Visitor::from_headers(&headers, &hub).await? else {
-        return Err(Failure::SignedOut);
+) -> Result<Response, PageError> {
+    let Some(user) = SignedInUser::from_headers(&headers, &hub).await? else {
+        return Err(PageError::SignedOut);
     };
     let RunPath(run_id) = path?;
     find(&hub, &run_id).await?;
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let after = last_event_id(&headers)
         .or_else(|| query.text("after").parse().ok())
         .unwrap_or_default();
-    let looked_at = (Arc::clone(&hub), headers);
-    let is_welcome = move || {
-        let (hub, headers) = looked_at.clone();
+    let context = (Arc::clone(&hub), headers);
+    let is_authorized = move || {
+        let (hub, headers) = context.clone();
         async move { is_signed_in(&hub, &headers).await }
     };
-    let follower = Follower::of(&hub, run_id, after).await.map_err(Problem::from)?;
-    Ok(stream_of(&hub, &visitor.name, follower, is_welcome)?)
+    let feed = RunFeed::of(&hub, run_id, after).await.map_err(Problem::from)?;
+    Ok(stream_from(&hub, &user.name, feed, is_authorized)?)
 }
 
-struct Follower {
+struct RunFeed {
     hub: Arc<Hub>,
     run_id: String,
-    connected: Connected,
-    /// Where it was joined: a run that is forgotten and continued is another one.
-    joined: Weak<Run>,
-    /// It may be another one by now.
-    looks_again: bool,
-    listener: Listener,
-    gathered: Gathered,
-    due: Option<Instant>,
+    connected: ConnectedClient,
+    /// The run that was joined. A run that is dropped from memory and continued later is a new object.
+    joined: Weak<TrackedRun>,
+    /// The run may be a new object by now, so it must be looked up again.
+    must_rejoin: bool,
+    listener: LiveListener,
+    pending: PendingUpdates,
+    flush_at: Option<Instant>,
 }
 
-impl Follower {
+impl RunFeed {
     async fn of(hub: &Arc<Hub>, run_id: String, after: u64) -> Result<Self, StoreError> {
-        let mut follower = Self {
+        let mut feed = Self {
             hub: Arc::clone(hub),
             run_id,
-            connected: hub.runs.onlooker(),
+            connected: hub.runs.page_client(),
             joined: Weak::new(),
-            looks_again: false,
+            must_rejoin: false,
             listener: hub.news.listen(None),
-            gathered: Gathered {
-                seen: after,
-                ..Gathered::default()
+            pending: PendingUpdates {
+                last_seq: after,
+                ..PendingUpdates::default()
             },
-            due: None,
+            flush_at: None,
         };
-        follower.join().await?;
-        Ok(follower)
+        feed.join().await?;
+        Ok(feed)
     }
 
-    /// From what was seen last, so that nothing is missed between the page and the stream. One of another hub is here from
-    /// now on; where too many of those are, only the news tell.
+    /// Joins after the last seen event, so that nothing is missed between page and stream. A run of another hub gets a
+    /// local replica; if there are too many replicas, only the inbox's live events trigger updates.
     async fn join(&mut self) -> Result<(), StoreError> {
         loop {
             let run = match self.hub.find_run(&self.run_id).await {
                 Ok(Some(run)) => run,
-                Ok(None) | Err(NotFound::TooMany(_)) => return Ok(()),
-                Err(NotFound::Store(error)) => return Err(error),
+                Ok(None) | Err(FindRunError::TooMany(_)) => return Ok(()),
+                Err(FindRunError::Store(error)) => return Err(error),
             };
-            if self.joined.as_ptr() == Arc::as_ptr(&run) || self.follow(&run) {
+            if self.joined.as_ptr() == Arc::as_ptr(&run) || self.try_join(&run) {
                 return Ok(());
             }
         }
     }
 
-    /// Says whether the run was still here.
-    fn follow(&mut self, run: &Arc<Run>) -> bool {
-        let from_here = Joining {
-            after: Some(self.gathered.seen),
+    /// Returns false if the run has been dropped from memory.
+    fn try_join(&mut self, run: &Arc<TrackedRun>) -> bool {
+        let from_here = Subscription {
+            after: Some(self.pending.last_seq),
             extensions: true,
-            ..Joining::default()
+            ..Subscription::default()
         };
-        let mut joined = run.join(&self.connected.client, &from_here);
-        if matches!(joined, Joined::Missing { .. }) {
-            joined = run.join(
+        let mut joined = run.subscribe(&self.connected.client, &from_here);
+        if matches!(joined, SubscribeOutcome::Missing { .. }) {
+            joined = run.subscribe(
                 &self.connected.client,
-                &Joining {
+                &Subscription {
                     after: None,
                     ..from_here
                 },
             );
-            self.change();
+            self.mark_changed();
         }
-        if joined == Joined::Gone {
+        if joined == SubscribeOutcome::Gone {
             return false;
         }
         self.joined = Arc::downgrade(run);
         true
     }
 
-    async fn look_again(&mut self) {
+    async fn rejoin(&mut self) {
         if let Err(error) = self.join().await {
-            tracing::warn!(run_id = self.run_id, %error, "a run could not be looked at for a page");
+            tracing::warn!(run_id = self.run_id, %error, "joining a run for its page failed; retrying on the next event");
         }
-        self.looks_again = false;
+        self.must_rejoin = false;
     }
 
-    fn change(&mut self) {
-        self.gathered.has_changed = true;
-        self.settle_soon();
+    fn mark_changed(&mut self) {
+        self.pending.has_changed = true;
+        self.schedule_flush();
     }
 
-    fn settle_soon(&mut self) {
-        if self.due.is_none() && !self.gathered.is_empty() {
-            self.due = Some(Instant::now() + GATHER);
+    fn schedule_flush(&mut self) {
+        if self.flush_at.is_none() && !self.pending.is_empty() {
+            self.flush_at = Some(Instant::now() + BATCH_DELAY);
         }
     }
 
-    fn hear(&mut self, next: Next) {
+    fn on_run_message(&mut self, next: ClientAction) {
         match next {
-            Next::Send(text) => {
-                self.gathered.take(&text);
-                self.settle_soon();
+            ClientAction::Send(text) => {
+                self.pending.ingest(&text);
+                self.schedule_flush();
             }
-            // It fell behind: from now on as if it had just come.
-            Next::Close(_) => {
-                (self.connected, self.joined) = (self.hub.runs.onlooker(), Weak::new());
-                self.looks_again = true;
-                self.change();
+            // The client fell behind, so it starts again as a new one.
+            ClientAction::Close(_) => {
+                (self.connected, self.joined) = (self.hub.runs.page_client(), Weak::new());
+                self.must_rejoin = true;
+                self.mark_changed();
             }
         }
     }
 
-    fn told(&mut self, heard: &Heard) {
-        let is_about_it = match heard {
-            Heard::Event(event) => event.kind == "run" && event.about == self.run_id,
-            Heard::Resync { .. } => true,
+    fn on_live_event(&mut self, event: &LiveEvent) {
+        let is_relevant = match event {
+            LiveEvent::Rendered(event) => event.kind == "run" && event.about == self.run_id,
+            LiveEvent::Resync { .. } => true,
         };
-        if is_about_it {
-            self.looks_again = true;
-            self.change();
+        if is_relevant {
+            self.must_rejoin = true;
+            self.mark_changed();
         }
     }
 }
 
-impl Origin for Follower {
-    fn place(&self) -> u64 {
-        self.gathered.seen
+impl SseSource for RunFeed {
+    fn last_id(&self) -> u64 {
+        self.pending.last_seq
     }
 
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if self.looks_again {
-                self.look_again().await;
+            if self.must_rejoin {
+                self.rejoin().await;
             }
-            let due = self.due;
+            let flush_at = self.flush_at;
             tokio::select! {
                 biased;
-                () = async { sleep_until(due.unwrap_or_else(Instant::now)).await }, if due.is_some() => {
-                    self.due = None;
-                    return Some(self.gathered.tell());
+                () = async { sleep_until(flush_at.unwrap_or_else(Instant::now)).await }, if flush_at.is_some() => {
+                    self.flush_at = None;
+                    return Some(self.pending.flush());
                 }
-                heard = self.listener.next() => self.told(&heard?),
-                next = self.connected.client.next() => self.hear(next),
+                event = self.listener.next() => self.on_live_event(&event?),
+                next = self.connected.client.next() => self.on_run_message(next),
             }
         }
     }
 }
 
-/// What came since it was told last.
+/// Updates since the last batch.
 #[derive(Debug, Default)]
-struct Gathered {
-    /// The number of the latest event.
-    seen: u64,
+struct PendingUpdates {
+    /// The `seq` of the latest event.
+    last_seq: u64,
     has_changed: bool,
-    /// Of the agent that writes.
+    /// Streamed text of the agent that is writing.
     text: VecDeque<String>,
     bytes: usize,
-    /// What was written before is over.
-    is_fresh: bool,
+    /// The text that was streamed before is complete.
+    starts_anew: bool,
 }
 
 #[derive(Deserialize)]
-struct Frame {
+struct FeedFrame {
     #[serde(rename = "type")]
     kind: String,
     seq: Option<u64>,
-    event: Option<Streamed>,
+    event: Option<StreamedText>,
 }
 
 #[derive(Deserialize)]
-struct Streamed {
+struct StreamedText {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     text: String,
 }
 
-impl Gathered {
+impl PendingUpdates {
     fn is_empty(&self) -> bool {
-        !self.has_changed && !self.is_fresh && self.text.is_empty()
+        !self.has_changed && !self.starts_anew && self.text.is_empty()
     }
 
-    fn take(&mut self, text: &str) {
-        let Ok(frame) = serde_json::from_str::<Frame>(text) else {
+    fn ingest(&mut self, text: &str) {
+        let Ok(frame) = serde_json::from_str::<FeedFrame>(text) else {
             return;
         };
         match frame.seq {
-            Some(seq) if seq <= self.seen => return,
-            Some(seq) => self.seen = seq,
+            Some(seq) if seq <= self.last_seq => return,
+            Some(seq) => self.last_seq = seq,
             None => {}
         }
         match (frame.kind.as_str(), frame.event) {
-            ("agent_streaming", Some(Streamed { kind, text })) if kind == "text" => self.write(text),
+            ("agent_streaming", Some(StreamedText { kind, text })) if kind == "text" => self.append_text(text),
             ("agent_streaming", _) => {}
             ("agent_output" | "step_started" | "step_completed", _) => {
                 self.has_changed = true;
-                self.is_fresh = true;
-                self.forget();
+                self.starts_anew = true;
+                self.clear_text();
             }
             _ => self.has_changed = true,
         }
     }
 
-    fn write(&mut self, text: String) {
+    fn append_text(&mut self, text: String) {
         self.bytes += text.len();
         self.text.push_back(text);
-        while self.bytes > MOST_TEXT {
+        while self.bytes > MAX_TEXT_BYTES {
             self.bytes -= self.text.pop_front().map_or(self.bytes, |oldest| oldest.len());
         }
     }
 
-    fn forget(&mut self) {
+    fn clear_text(&mut self) {
         self.text.clear();
         self.bytes = 0;
     }
 
-    fn tell(&mut self) -> Bytes {
-        let mut told = BytesMut::new();
-        if self.is_fresh || !self.text.is_empty() {
+    fn flush(&mut self) -> Bytes {
+        let mut records = BytesMut::new();
+        if self.starts_anew || !self.text.is_empty() {
             let text: String = self.text.iter().map(String::as_str).collect();
-            let data = json!({"fresh": self.is_fresh, "text": escape_lines(&text)});
-            told.extend(record(self.seen, "text", &data));
+            let data = json!({"fresh": self.starts_anew, "text": escape_lines(&text)});
+            records.extend(record(self.last_seq, "text", &data));
         }
         if self.has_changed {
-            told.extend(record(self.seen, "changed", &json!({"seq": self.seen})));
+            records.extend(record(self.last_seq, "changed", &json!({"seq": self.last_seq})));
         }
-        self.forget();
-        (self.has_changed, self.is_fresh) = (false, false);
-        told.freeze()
+        self.clear_text();
+        (self.has_changed, self.starts_anew) = (false, false);
+        records.freeze()
     }
 }
 
@@ -290,47 +292,47 @@ mod tests {
         json!({"type": "agent_streaming", "runId": "r", "agentName": "a", "seq": seq, "event": event}).to_string()
     }
 
-    fn told(gathered: &mut Gathered) -> String {
-        String::from_utf8(gathered.tell().to_vec()).unwrap()
+    fn flushed(pending: &mut PendingUpdates) -> String {
+        String::from_utf8(pending.flush().to_vec()).unwrap()
     }
 
     #[test]
-    fn what_an_agent_writes_is_told_together_and_without_hidden_characters() {
-        let mut gathered = Gathered {
-            seen: 4,
-            ..Gathered::default()
+    fn streamed_text_is_batched_and_hidden_characters_are_escaped() {
+        let mut pending = PendingUpdates {
+            last_seq: 4,
+            ..PendingUpdates::default()
         };
         for (seq, text) in [(4, "seen"), (5, "Hel"), (6, "lo\n\u{202e}"), (5, "again")] {
-            gathered.take(&streamed(seq, text));
+            pending.ingest(&streamed(seq, text));
         }
-        let text = told(&mut gathered);
+        let text = flushed(&mut pending);
         assert!(
             text.starts_with("id: 6\nevent: text\n") && !text.contains("changed"),
             "{text}"
         );
         assert!(text.contains(r#""text":"Hello\n\\u{202e}""#), "{text}");
-        assert!(gathered.is_empty());
+        assert!(pending.is_empty());
     }
 
     #[test]
-    fn what_was_written_is_over_when_the_step_goes_on() {
-        let mut gathered = Gathered::default();
-        gathered.take(&streamed(1, "draft"));
-        gathered.take(r#"{"type":"agent_output","seq":2,"text":"draft"}"#);
-        gathered.take(&streamed(3, "next"));
-        let text = told(&mut gathered);
+    fn streamed_text_starts_anew_when_the_step_goes_on() {
+        let mut pending = PendingUpdates::default();
+        pending.ingest(&streamed(1, "draft"));
+        pending.ingest(r#"{"type":"agent_output","seq":2,"text":"draft"}"#);
+        pending.ingest(&streamed(3, "next"));
+        let text = flushed(&mut pending);
         assert!(
             text.contains(r#"{"fresh":true,"text":"next"}"#) && text.contains("event: changed"),
             "{text}"
         );
-        gathered.take(r#"{"type":"input_resolved","runId":"r"}"#);
-        assert_eq!(told(&mut gathered), "id: 3\nevent: changed\ndata: {\"seq\":3}\n\n");
+        pending.ingest(r#"{"type":"input_resolved","runId":"r"}"#);
+        assert_eq!(flushed(&mut pending), "id: 3\nevent: changed\ndata: {\"seq\":3}\n\n");
     }
 
     #[test]
-    fn of_very_much_text_the_end_is_told() {
-        let mut gathered = Gathered::default();
-        (1..=20).for_each(|seq| gathered.take(&streamed(seq, &"x".repeat(MOST_TEXT / 4))));
-        assert!(gathered.bytes <= MOST_TEXT && told(&mut gathered).len() < 2 * MOST_TEXT);
+    fn only_the_end_of_a_very_long_text_is_sent() {
+        let mut pending = PendingUpdates::default();
+        (1..=20).for_each(|seq| pending.ingest(&streamed(seq, &"x".repeat(MAX_TEXT_BYTES / 4))));
+        assert!(pending.bytes <= MAX_TEXT_BYTES && flushed(&mut pending).len() < 2 * MAX_TEXT_BYTES);
     }
 }

@@ -1,104 +1,104 @@
-//! GET /runs: the latest to start first.
+//! GET /runs: the list of runs, latest start first.
 
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{RawQuery, State as Given};
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::inbox::asker::run_href;
-use countersign_hub::inbox::cursor::pair;
-use countersign_hub::inbox::runs::{Asking, Listed, runs};
+use countersign_hub::inbox::cursor::parse_pair;
+use countersign_hub::inbox::runs::{RunListQuery, RunOverview, runs};
 use countersign_hub::problem::Problem;
 use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::RunPlace;
+use countersign_store::ops::run::RunCursor;
 
-use super::state::{KINDS, State};
+use super::state::{RunLabel, STATUS_FILTERS};
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::format::{Instant, instant, span, waited};
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::format::{DisplayTime, display_time, span, waited};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
-const PAGE: i64 = 30;
-/// Of what one run asks at once.
-const MOST_ASKS: usize = 3;
+const PAGE_SIZE: i64 = 30;
+/// Pending asks shown in one row.
+const MAX_ASKS_SHOWN: usize = 3;
 
 #[derive(Template)]
 #[template(path = "runs.html")]
 struct RunsPage {
-    shell: Shell,
-    kinds: Vec<Kind>,
-    rows: Vec<Row>,
-    is_narrowed: bool,
+    layout: PageLayout,
+    kinds: Vec<StatusFilter>,
+    rows: Vec<RunRow>,
+    is_filtered: bool,
     first: Option<String>,
     next: Option<String>,
 }
 
-struct Kind {
+struct StatusFilter {
     words: &'static str,
     href: String,
     is_shown: bool,
 }
 
-struct Row {
+struct RunRow {
     id: String,
     href: String,
     strategy: String,
     cwd: String,
-    state: State,
-    /// Differs whenever the row does.
+    state: RunLabel,
+    /// Changes whenever the row changes.
     rev: String,
-    started: Instant,
-    /// How long it took; of one that goes on, how long so far.
+    started: DisplayTime,
+    /// The duration, so far if the run is not over.
     took: String,
     is_over: bool,
     is_begun: bool,
-    asks: Vec<Ask>,
+    asks: Vec<RunRowAsk>,
     more_asks: usize,
 }
 
-struct Ask {
+struct RunRowAsk {
     href: String,
     agent_name: String,
     prompt: String,
-    since: Instant,
+    since: DisplayTime,
     waited: String,
 }
 
 pub async fn list(
-    Given(hub): Given<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let word = query.text("status");
     let cursor = query.get("cursor").filter(|text| !text.is_empty());
-    let asking = Asking {
+    let run_query = RunListQuery {
         status: status(word)?,
         cwd: None,
-        before: cursor.map(place).transpose()?,
-        limit: PAGE,
+        before: cursor.map(parse_cursor).transpose()?,
+        limit: PAGE_SIZE,
     };
-    let is_narrowed = asking.status.is_some();
-    let (found, next) = runs(&hub, asking).await?;
+    let is_filtered = run_query.status.is_some();
+    let (found, next) = runs(&hub, run_query).await?;
     let now = hub.store.clock().now();
     let page = RunsPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::Runs, "Runs").await?,
-        kinds: KINDS
-            .map(|(kind, words)| Kind {
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Runs, "Runs").await?,
+        kinds: STATUS_FILTERS
+            .map(|(kind, words)| StatusFilter {
                 words,
                 href: address(kind, None),
                 is_shown: kind == word,
             })
             .into(),
         rows: found.into_iter().map(|run| row(run, now)).collect(),
-        is_narrowed,
+        is_filtered,
         first: cursor.map(|_| address(word, None)),
-        next: next.map(|place| address(word, Some(place))),
+        next: next.map(|cursor| address(word, Some(cursor))),
     };
     Ok(render(StatusCode::OK, &page))
 }
@@ -107,23 +107,27 @@ fn status(word: &str) -> Result<Option<RunStatus>, Problem> {
     match RunStatus::parse(word) {
         Some(status) => Ok(Some(status)),
         None if word.is_empty() => Ok(None),
-        None => Err(Problem::validation("status", "status: choose one above the list")),
+        None => Err(Problem::validation(
+            "status",
+            "status must be one of the filters above the list",
+        )),
     }
 }
 
-fn place(text: &str) -> Result<RunPlace, Problem> {
-    let (at, seq) = pair(text).ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
-    Ok(RunPlace {
+fn parse_cursor(text: &str) -> Result<RunCursor, Problem> {
+    let (at, seq) = parse_pair(text)
+        .ok_or_else(|| Problem::validation("cursor", "cursor is not valid; start again at the first page"))?;
+    Ok(RunCursor {
         started_at: Timestamp::from_millis(at),
         seq,
     })
 }
 
-fn address(status: &str, from: Option<RunPlace>) -> String {
+fn address(status: &str, from: Option<RunCursor>) -> String {
     let status = Some(status)
         .filter(|status| !status.is_empty())
         .map(|status| format!("status={status}"));
-    let from = from.map(|place| format!("cursor={}.{}", place.started_at.as_millis(), place.seq));
+    let from = from.map(|cursor| format!("cursor={}.{}", cursor.started_at.as_millis(), cursor.seq));
     let query: Vec<String> = status.into_iter().chain(from).collect();
     if query.is_empty() {
         "/runs".to_owned()
@@ -132,14 +136,19 @@ fn address(status: &str, from: Option<RunPlace>) -> String {
     }
 }
 
-fn row(run: Listed, now: Timestamp) -> Row {
-    let state = State::of(&run);
-    let asks: Vec<Ask> = run.waiting.iter().take(MOST_ASKS).map(|wait| ask(wait, now)).collect();
+fn row(run: RunOverview, now: Timestamp) -> RunRow {
+    let state = RunLabel::of(&run);
+    let asks: Vec<RunRowAsk> = run
+        .waiting
+        .iter()
+        .take(MAX_ASKS_SHOWN)
+        .map(|wait| ask(wait, now))
+        .collect();
     let ids: Vec<&str> = run.waiting.iter().map(|wait| wait.message_id.as_str()).collect();
-    Row {
+    RunRow {
         href: run_href(&run.run_id),
         rev: format!("{} {} {}", run.segment, run.status.as_str(), ids.join(" ")),
-        started: instant(run.started_at),
+        started: display_time(run.started_at),
         took: match run.completed_at {
             Some(at) => span(at.since(run.started_at)),
             None => waited(run.started_at, now),
@@ -155,13 +164,13 @@ fn row(run: Listed, now: Timestamp) -> Row {
     }
 }
 
-fn ask(wait: &countersign_hub::runs::Wait, now: Timestamp) -> Ask {
+fn ask(wait: &countersign_hub::runs::PendingAskView, now: Timestamp) -> RunRowAsk {
     let prompt = wait.prompt.as_deref().and_then(countersign_core::excerpt::title);
-    Ask {
+    RunRowAsk {
         href: format!("/inbox/items/{}", wait.message_id),
         prompt: prompt.unwrap_or_else(|| "an input".to_owned()),
         agent_name: wait.agent_name.clone(),
-        since: instant(wait.since),
+        since: display_time(wait.since),
         waited: waited(wait.since, now),
     }
 }
@@ -171,8 +180,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_in_the_list_is_part_of_its_address() {
-        let from = RunPlace {
+    fn cursor_and_status_are_part_of_the_address() {
+        let from = RunCursor {
             started_at: Timestamp::from_millis(1_780_000_000_000),
             seq: 7,
         };
@@ -181,7 +190,7 @@ mod tests {
             address("error", Some(from)),
             "/runs?status=error&cursor=1780000000000.7"
         );
-        assert_eq!(place("1780000000000.7").unwrap(), from);
-        assert!(place("7").is_err() && status("waiting").is_err() && status("").unwrap().is_none());
+        assert_eq!(parse_cursor("1780000000000.7").unwrap(), from);
+        assert!(parse_cursor("7").is_err() && status("waiting").is_err() && status("").unwrap().is_none());
     }
 }

@@ -1,4 +1,4 @@
-//! Runs in a browser: which there are, and each with its steps, followed while it goes on.
+//! Runs in a browser: the list, and the page of each run with its steps and live updates.
 
 mod ask;
 mod feed;

@@ -1,84 +1,84 @@
-//! GET /runs/{id}: one run with its steps, what it waits for, and the button that stops it.
+//! GET /runs/{id}: one run with its steps, its pending asks and the stop button.
 
 use std::sync::Arc;
 
 use askama::Template;
-use axum::extract::{RawQuery, State as Given};
+use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::extract::RunPath;
 use countersign_hub::inbox::asker::run_href;
-use countersign_hub::inbox::runs::{MOST_SHOWN, OneRun, find, timeline};
+use countersign_hub::inbox::runs::{MAX_TEXT_BYTES, RunInfo, find, timeline};
 use countersign_hub::problem::Problem;
 use countersign_protocol::runs::RunStatus;
 
-use super::ask::{Ask, Later};
-use super::shown::{Ending, Kind, Line, NoteSaid, Standing, lines};
-use super::state::State;
+use super::ask::{LaterAsk, RunPageAsk};
+use super::shown::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
+use super::state::RunLabel;
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::format::{Instant, instant, span, waited};
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
-use crate::item::{Shape, Shown, Wanted};
-use crate::text::{self, Safe};
+use crate::frame::form::FormFields;
+use crate::frame::format::{DisplayTime, display_time, span, waited};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
+use crate::item::{AnswerInput, ControlShape, PartContent};
+use crate::text::{self, SafeHtml};
 
 #[derive(Template)]
 #[template(path = "run.html")]
-struct RunPage {
-    shell: Shell,
+struct RunDetailPage {
+    layout: PageLayout,
     head: RunHead,
-    lines: Vec<Line>,
-    /// Of the latest event on the page; none on a page of earlier ones, which does not change.
+    lines: Vec<TimelineLine>,
+    /// The `seq` of the latest event; `None` on a page of earlier steps, which does not change.
     newest: Option<u64>,
     earlier: Option<String>,
-    /// Earlier ones are not kept any more.
+    /// Earlier events were pruned.
     is_pruned: bool,
-    ask: Option<Ask>,
-    later: Vec<Later>,
-    /// Differs whenever what can be done here does.
+    ask: Option<RunPageAsk>,
+    later: Vec<LaterAsk>,
+    /// Changes whenever the panel changes.
     panel_rev: String,
     may_stop: bool,
     may_decide: bool,
-    about: About,
+    about: RunAbout,
 }
 
-/// Named as the item's: the form that answers stands on both pages.
+/// Has the same field names as the item's head, because the answer form is on both pages.
 struct RunHead {
-    /// Of the message the form answers.
+    /// The message that the form answers.
     id: String,
     run_id: String,
     href: String,
     strategy: String,
-    state: State,
+    state: RunLabel,
     status: &'static str,
     rev: String,
-    started: Instant,
+    started: DisplayTime,
     took: String,
     is_over: bool,
     is_begun: bool,
     segment: u64,
 }
 
-struct About {
+struct RunAbout {
     strategy_path: String,
     cwd: String,
     model: Option<String>,
-    /// Its start, where it is long: the first step was given all of it.
+    /// The start of the input; the first step shows all of it.
     input: String,
     agents: Vec<String>,
-    flow: Safe,
+    flow: SafeHtml,
 }
 
 pub async fn page(
-    Given(hub): Given<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
     path: Result<RunPath, Problem>,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = query
         .get("before")
         .filter(|text| !text.is_empty())
@@ -89,66 +89,66 @@ pub async fn page(
         Err(problem) => Err(problem),
     };
     match found {
-        Ok(run) => show(&hub, &visitor, &asked, run, before).await,
-        Err(problem) => missing(&hub, &visitor, &asked, problem).await,
+        Ok(run) => show(&hub, &user, &request, run, before).await,
+        Err(problem) => missing(&hub, &user, &request, problem).await,
     }
 }
 
 fn number(text: &str) -> Result<u64, Problem> {
     text.parse()
-        .map_err(|_| Problem::validation("before", "before: begin again at the latest steps"))
+        .map_err(|_| Problem::validation("before", "before is not valid; start again at the latest steps"))
 }
 
 async fn show(
     hub: &Hub,
-    visitor: &Visitor,
-    asked: &Asked,
-    run: OneRun,
+    user: &SignedInUser,
+    request: &PageRequest,
+    run: RunInfo,
     before: Option<u64>,
-) -> Result<Response, Failure> {
-    let told = timeline(hub, &run.listed.run_id, before).await?;
-    let earlier = told.earlier;
-    let newest = told.newest;
-    let standing = Standing {
-        // On a page of earlier steps the last one has its end elsewhere.
-        is_over: run.listed.status.is_over() || before.is_some(),
-        is_waiting: !run.listed.waiting.is_empty(),
+) -> Result<Response, PageError> {
+    let timeline = timeline(hub, &run.overview.run_id, before).await?;
+    let earlier = timeline.earlier;
+    let newest = timeline.newest;
+    let progress = RunProgress {
+        // On a page of earlier steps the end of the last step is on the next page.
+        is_over: run.overview.status.is_over() || before.is_some(),
+        is_waiting: !run.overview.waiting.is_empty(),
         is_whole: earlier.is_none() && run.pruned_seq == 0,
     };
-    let ask = match run.listed.waiting.first() {
-        Some(wait) => Ask::of(hub, visitor, wait).await?,
+    let ask = match run.overview.waiting.first() {
+        Some(wait) => RunPageAsk::of(hub, user, wait).await?,
         None => None,
     };
     let head = RunHead::of(hub, &run, ask.as_ref());
-    let may_stop = visitor.may_decide() && !run.listed.status.is_over();
-    let page = RunPage {
-        shell: Shell::of(hub, visitor, asked, Here::Run, run.listed.strategy_name.clone()).await?,
-        lines: lines(told, standing),
+    let may_stop = user.may_decide() && !run.overview.status.is_over();
+    let page = RunDetailPage {
+        layout: PageLayout::of(hub, user, request, PageSection::Run, run.overview.strategy_name.clone()).await?,
+        lines: lines(timeline, progress),
         newest: Some(newest).filter(|_| before.is_none()),
         earlier: earlier.map(|seq| format!("{}?before={seq}", head.href)),
         is_pruned: earlier.is_none() && run.pruned_seq > 0,
         panel_rev: panel_rev(&run, ask.as_ref()),
-        later: run.listed.waiting.iter().skip(1).map(Later::of).collect(),
+        later: run.overview.waiting.iter().skip(1).map(LaterAsk::of).collect(),
         ask,
         may_stop,
-        may_decide: visitor.may_decide(),
-        about: About::of(run),
+        may_decide: user.may_decide(),
+        about: RunAbout::of(run),
         head,
     };
     Ok(render(StatusCode::OK, &page))
 }
 
-fn panel_rev(run: &OneRun, ask: Option<&Ask>) -> String {
+fn panel_rev(run: &RunInfo, ask: Option<&RunPageAsk>) -> String {
     let first = ask.map(|ask| ask.id.as_str()).unwrap_or_default();
-    let later = run.listed.waiting.iter().skip(1).map(|wait| wait.message_id.as_str());
+    let later = run.overview.waiting.iter().skip(1).map(|wait| wait.message_id.as_str());
     let ids: Vec<&str> = std::iter::once(first).chain(later).collect();
-    format!("{} {}", run.listed.status.as_str(), ids.join(" "))
+    format!("{} {}", run.overview.status.as_str(), ids.join(" "))
 }
 
 impl RunHead {
-    fn of(hub: &Hub, run: &OneRun, ask: Option<&Ask>) -> Self {
-        let run = &run.listed;
-        let state = State::of(run);
+    fn of(hub: &Hub, run: &RunInfo, ask: Option<&RunPageAsk>) -> Self {
+        let run = &run.overview;
+        let state = RunLabel::of(run);
         Self {
             id: ask.map(|ask| ask.id.clone()).unwrap_or_default(),
             run_id: run.run_id.clone(),
@@ -157,7 +157,7 @@ impl RunHead {
             state,
             status: run.status.as_str(),
             rev: format!("{} {}", run.segment, state.words),
-            started: instant(run.started_at),
+            started: display_time(run.started_at),
             took: match run.completed_at {
                 Some(at) => span(at.since(run.started_at)),
                 None => waited(run.started_at, hub.store.clock().now()),
@@ -169,11 +169,11 @@ impl RunHead {
     }
 }
 
-impl About {
-    fn of(run: OneRun) -> Self {
+impl RunAbout {
+    fn of(run: RunInfo) -> Self {
         Self {
-            strategy_path: run.listed.strategy_path,
-            cwd: run.listed.cwd,
+            strategy_path: run.overview.strategy_path,
+            cwd: run.overview.cwd,
             model: run.plan.model_override.clone(),
             input: start_of(run.input),
             agents: run.plan.strategy.agent_names(),
@@ -183,8 +183,8 @@ impl About {
 }
 
 fn start_of(mut input: String) -> String {
-    if input.len() > MOST_SHOWN {
-        input.truncate(input.floor_char_boundary(MOST_SHOWN));
+    if input.len() > MAX_TEXT_BYTES {
+        input.truncate(input.floor_char_boundary(MAX_TEXT_BYTES));
         input.push('…');
     }
     input
@@ -192,14 +192,14 @@ fn start_of(mut input: String) -> String {
 
 #[derive(Template)]
 #[template(path = "run_missing.html")]
-struct MissingPage {
-    shell: Shell,
+struct MissingRunPage {
+    layout: PageLayout,
 }
 
-async fn missing(hub: &Hub, visitor: &Visitor, asked: &Asked, why: Problem) -> Result<Response, Failure> {
+async fn missing(hub: &Hub, user: &SignedInUser, request: &PageRequest, why: Problem) -> Result<Response, PageError> {
     if !matches!(why, Problem::NotFound { .. }) {
         return Err(why.into());
     }
-    let shell = Shell::of(hub, visitor, asked, Here::Run, "No such run").await?;
-    Ok(render(why.status(), &MissingPage { shell }))
+    let layout = PageLayout::of(hub, user, request, PageSection::Run, "No such run").await?;
+    Ok(render(why.status(), &MissingRunPage { layout }))
 }

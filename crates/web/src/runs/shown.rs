@@ -1,49 +1,51 @@
-//! What a run did, as it stands on its page.
+//! The timeline of a run as lines of its page.
 
-use countersign_hub::inbox::runs::{Done, Entry, Happened, Said, Step, Text, Timeline};
+use countersign_hub::inbox::runs::{
+    StepDone, TextExcerpt, Timeline, TimelineEntry, TimelineNote, TimelineNoteKind, TimelineStep,
+};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::format::{Instant, instant, size, span};
-use crate::text::{Safe, markdown};
+use crate::frame::format::{DisplayTime, display_time, size, span};
+use crate::text::{SafeHtml, markdown};
 
-pub struct Line {
-    /// Of the event it begins with.
+pub struct TimelineLine {
+    /// The `seq` of the first event of the line.
     pub seq: u64,
-    /// Differs whenever the line does.
+    /// Changes whenever the line changes.
     pub rev: String,
-    pub kind: Kind,
+    pub kind: LineKind,
 }
 
-impl Line {
+impl TimelineLine {
     pub fn class(&self) -> &'static str {
         match &self.kind {
-            Kind::Step(step) => match step.ending {
-                Ending::Done { .. } => "step done",
-                Ending::Now { .. } => "step at-work",
-                Ending::Cut => "step cut",
+            LineKind::Step(step) => match step.ending {
+                StepEnding::Done { .. } => "step done",
+                StepEnding::Now { .. } => "step at-work",
+                StepEnding::Cut => "step cut",
             },
-            Kind::Note(_) => "between",
-            Kind::Began { .. } | Kind::Completed { .. } | Kind::Failed { .. } => "turn",
+            LineKind::Note(_) => "between",
+            LineKind::Began { .. } | LineKind::Completed { .. } | LineKind::Failed { .. } => "turn",
         }
     }
 }
 
-pub enum Kind {
-    /// The first segment of what is shown, or a later one.
+pub enum LineKind {
+    /// A segment started.
     Began {
-        at: Instant,
+        at: DisplayTime,
         is_first: bool,
     },
     Step(Box<StepLine>),
-    Note(Note),
+    Note(NoteLine),
     Completed {
-        at: Instant,
-        result: Told,
+        at: DisplayTime,
+        result: RenderedText,
         tokens: String,
     },
     Failed {
-        at: Instant,
+        at: DisplayTime,
         is_stopped: bool,
         code: String,
         message: String,
@@ -52,120 +54,123 @@ pub enum Kind {
 
 pub struct StepLine {
     pub name: String,
-    pub began: Option<Instant>,
-    /// Where it is more than what the step before came to.
-    pub given: Option<Plain>,
-    pub notes: Vec<Note>,
-    pub ending: Ending,
+    pub began: Option<DisplayTime>,
+    /// The input, if it differs from the result of the step before.
+    pub given: Option<PlainText>,
+    pub notes: Vec<NoteLine>,
+    pub ending: StepEnding,
 }
 
-pub enum Ending {
+pub enum StepEnding {
     Done {
         took: Option<String>,
         tokens: String,
         finish_reason: Option<String>,
-        result: Told,
+        result: RenderedText,
     },
-    /// It is at work, or waits for somebody.
+    /// The step is running, or waits for an answer.
     Now { is_waiting: bool },
-    /// The run ended before it did.
+    /// The run ended before the step did.
     Cut,
 }
 
-pub struct Note {
-    pub at: Instant,
-    pub said: NoteSaid,
+pub struct NoteLine {
+    pub at: DisplayTime,
+    pub content: NoteContent,
 }
 
-pub enum NoteSaid {
+pub enum NoteContent {
     Output {
         agent_name: String,
         model: Option<String>,
         tokens: String,
-        text: Told,
+        text: RenderedText,
     },
     Asked {
         agent_name: String,
-        text: Option<Plain>,
+        text: Option<PlainText>,
     },
-    Steered(Plain),
+    Steered(PlainText),
     Policy(Vec<String>),
 }
 
-/// A text of an agent, rendered.
-pub struct Told {
-    pub html: Option<Safe>,
-    pub rest: Option<Rest>,
+/// Rendered Markdown of an agent.
+pub struct RenderedText {
+    pub html: Option<SafeHtml>,
+    pub rest: Option<FullTextLink>,
 }
 
-/// A text as it was written.
-pub struct Plain {
+/// Plain text, not rendered.
+pub struct PlainText {
     pub text: String,
-    pub rest: Option<Rest>,
+    pub rest: Option<FullTextLink>,
 }
 
-/// What does not stand on the page.
-pub struct Rest {
+/// A link to the whole text, if the page shows only its start.
+pub struct FullTextLink {
     pub seq: u64,
     pub size: String,
 }
 
-/// How the run stands, as far as it matters to its steps.
+/// The state of the run, as far as it matters to its lines.
 #[derive(Debug, Clone, Copy)]
-pub struct Standing {
+pub struct RunProgress {
     pub is_over: bool,
     pub is_waiting: bool,
-    /// What is shown goes back to its start.
+    /// The page reaches back to the start of the run.
     pub is_whole: bool,
 }
 
-pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
-    let mut before: Option<Text> = None;
+pub fn lines(timeline: Timeline, progress: RunProgress) -> Vec<TimelineLine> {
+    let mut before: Option<TextExcerpt> = None;
     let last = timeline.entries.len();
     let mut lines = Vec::new();
     for (nth, entry) in timeline.entries.into_iter().enumerate() {
-        let is_first = standing.is_whole && lines.iter().all(|line: &Line| !matches!(line.kind, Kind::Began { .. }));
+        let is_first = progress.is_whole
+            && lines
+                .iter()
+                .all(|line: &TimelineLine| !matches!(line.kind, LineKind::Began { .. }));
         lines.push(match entry {
-            Entry::Began { seq, at } => line(
+            TimelineEntry::Began { seq, at } => line(
                 seq,
                 "",
-                Kind::Began {
-                    at: instant(at),
+                LineKind::Began {
+                    at: display_time(at),
                     is_first,
                 },
             ),
-            Entry::Step(step) => {
+            TimelineEntry::Step(step) => {
                 let result = step.done.as_ref().map(|done| done.result.clone());
-                let is_now = nth + 1 == last && !standing.is_over;
-                let line = step_line(step, before.as_ref(), is_now.then_some(standing.is_waiting));
+                let is_now = nth + 1 == last && !progress.is_over;
+                let line = step_line(step, before.as_ref(), is_now.then_some(progress.is_waiting));
                 before = result;
                 line
             }
-            Entry::Happened(happened) => line(happened.seq, "", Kind::Note(note(happened))),
-            Entry::Completed { seq, at, result, usage } => {
-                let is_said = before.as_ref().is_some_and(|before| is_same(before, &result));
-                let result = if is_said {
-                    Told { html: None, rest: None }
+            TimelineEntry::Note(entry) => line(entry.seq, "", LineKind::Note(note_line(entry))),
+            TimelineEntry::Completed { seq, at, result, usage } => {
+                let is_repeated = before.as_ref().is_some_and(|before| is_same(before, &result));
+                let result = if is_repeated {
+                    RenderedText { html: None, rest: None }
                 } else {
-                    told(&result)
+                    rendered(&result)
                 };
                 line(
                     seq,
                     "",
-                    Kind::Completed {
-                        at: instant(at),
+                    LineKind::Completed {
+                        at: display_time(at),
                         result,
                         tokens: tokens(usage),
                     },
                 )
             }
-            Entry::Failed { seq, at, code, message } => {
+            TimelineEntry::Failed { seq, at, code, message } => {
                 let is_stopped = code == "CANCELLED";
                 line(
                     seq,
                     "",
-                    Kind::Failed {
-                        at: instant(at),
+                    LineKind::Failed {
+                        at: display_time(at),
                         is_stopped,
                         code,
                         message: message.shown,
@@ -177,59 +182,61 @@ pub fn lines(timeline: Timeline, standing: Standing) -> Vec<Line> {
     lines
 }
 
-fn line(seq: u64, rev: impl Into<String>, kind: Kind) -> Line {
-    Line {
+fn line(seq: u64, rev: impl Into<String>, kind: LineKind) -> TimelineLine {
+    TimelineLine {
         seq,
         rev: rev.into(),
         kind,
     }
 }
 
-/// `waiting` is given for the step that goes on.
-fn step_line(step: Step, before: Option<&Text>, waiting: Option<bool>) -> Line {
-    let Step {
+/// `waiting` is set for the step that is still running.
+fn step_line(step: TimelineStep, before: Option<&TextExcerpt>, waiting: Option<bool>) -> TimelineLine {
+    let TimelineStep {
         seq,
         name,
         began,
-        happened,
+        notes,
         done,
     } = step;
     let began_at = began.as_ref().map(|(at, _)| *at);
-    let is_news = |text: &Text| !text.shown.is_empty() && !before.is_some_and(|before| is_same(before, text));
-    let given = began.map(|(_, text)| text).filter(is_news).map(plain);
+    let is_new = |text: &TextExcerpt| !text.shown.is_empty() && !before.is_some_and(|before| is_same(before, text));
+    let given = began.map(|(_, text)| text).filter(is_new).map(plain);
     let result = done.as_ref().map(|done| done.result.shown.clone());
-    // The one agent of a step says what the step comes to.
-    let is_told = |happened: &Happened| match &happened.said {
-        Said::Output { agent_name, text, .. } => *agent_name == name && result.as_deref() == Some(&text.shown),
-        Said::Asked { text, .. } => text
+    // Output of the step's only agent equals the step's result, so it is not shown twice.
+    let is_redundant = |note: &TimelineNote| match &note.kind {
+        TimelineNoteKind::Output { agent_name, text, .. } => {
+            *agent_name == name && result.as_deref() == Some(&text.shown)
+        }
+        TimelineNoteKind::Asked { text, .. } => text
             .as_ref()
             .is_none_or(|text| before.is_some_and(|before| is_same(before, text))),
-        Said::Steered(_) | Said::Policy(_) => false,
+        TimelineNoteKind::Steered(_) | TimelineNoteKind::Policy(_) => false,
     };
-    let count = happened.len();
-    let notes = happened
+    let count = notes.len();
+    let notes = notes
         .into_iter()
-        .filter(|happened| !is_told(happened))
-        .map(note)
+        .filter(|note| !is_redundant(note))
+        .map(note_line)
         .collect();
     let ending = match (done, waiting) {
         (Some(done), _) => ending(done, began_at),
-        (None, Some(is_waiting)) => Ending::Now { is_waiting },
-        (None, None) => Ending::Cut,
+        (None, Some(is_waiting)) => StepEnding::Now { is_waiting },
+        (None, None) => StepEnding::Cut,
     };
     let word = match &ending {
-        Ending::Done { .. } => "done",
-        Ending::Now { is_waiting: true } => "waiting",
-        Ending::Now { is_waiting: false } => "now",
-        Ending::Cut => "cut",
+        StepEnding::Done { .. } => "done",
+        StepEnding::Now { is_waiting: true } => "waiting",
+        StepEnding::Now { is_waiting: false } => "now",
+        StepEnding::Cut => "cut",
     };
     let rev = format!("{word} {count}");
     line(
         seq,
         rev,
-        Kind::Step(Box::new(StepLine {
+        LineKind::Step(Box::new(StepLine {
             name,
-            began: began_at.map(instant),
+            began: began_at.map(display_time),
             given,
             notes,
             ending,
@@ -237,66 +244,66 @@ fn step_line(step: Step, before: Option<&Text>, waiting: Option<bool>) -> Line {
     )
 }
 
-fn ending(done: Done, began: Option<Timestamp>) -> Ending {
-    Ending::Done {
+fn ending(done: StepDone, began: Option<Timestamp>) -> StepEnding {
+    StepEnding::Done {
         took: began.map(|began| span(done.at.since(began))),
         tokens: tokens(done.usage),
         finish_reason: Some(done.finish_reason).filter(|reason| !matches!(reason.as_str(), "" | "stop")),
-        result: told(&done.result),
+        result: rendered(&done.result),
     }
 }
 
-fn is_same(one: &Text, other: &Text) -> bool {
-    (&one.shown, one.left) == (&other.shown, other.left)
+fn is_same(first: &TextExcerpt, second: &TextExcerpt) -> bool {
+    (&first.shown, first.omitted_bytes) == (&second.shown, second.omitted_bytes)
 }
 
-fn note(happened: Happened) -> Note {
-    let said = match happened.said {
-        Said::Output {
+fn note_line(note: TimelineNote) -> NoteLine {
+    let content = match note.kind {
+        TimelineNoteKind::Output {
             agent_name,
             model,
             text,
             usage,
-        } => NoteSaid::Output {
+        } => NoteContent::Output {
             agent_name,
             model,
             tokens: tokens(usage),
-            text: told(&text),
+            text: rendered(&text),
         },
-        Said::Asked { agent_name, text } => NoteSaid::Asked {
+        TimelineNoteKind::Asked { agent_name, text } => NoteContent::Asked {
             agent_name,
             text: text.map(plain),
         },
-        Said::Steered(text) => NoteSaid::Steered(plain(text)),
-        Said::Policy(names) => NoteSaid::Policy(names),
+        TimelineNoteKind::Steered(text) => NoteContent::Steered(plain(text)),
+        TimelineNoteKind::Policy(names) => NoteContent::Policy(names),
     };
-    Note {
-        at: instant(happened.at),
-        said,
+    NoteLine {
+        at: display_time(note.at),
+        content,
     }
 }
 
-fn told(text: &Text) -> Told {
+fn rendered(text: &TextExcerpt) -> RenderedText {
     let html = Some(text.shown.as_str())
         .filter(|shown| !shown.is_empty())
         .map(markdown);
-    Told { html, rest: rest(text) }
+    RenderedText { html, rest: rest(text) }
 }
 
-fn plain(text: Text) -> Plain {
+fn plain(text: TextExcerpt) -> PlainText {
     let rest = rest(&text);
-    Plain { text: text.shown, rest }
+    PlainText { text: text.shown, rest }
 }
 
-fn rest(text: &Text) -> Option<Rest> {
-    let bytes = (text.shown.len() + text.left) as u64;
-    (text.left > 0).then(|| Rest {
+fn rest(text: &TextExcerpt) -> Option<FullTextLink> {
+    let bytes = (text.shown.len() + text.omitted_bytes) as u64;
+    (text.omitted_bytes > 0).then(|| FullTextLink {
         seq: text.seq,
         size: size(bytes),
     })
 }
 
-/// Nothing where no model was at work.
+/// Returns an empty text if no model was used.
 pub fn tokens(usage: Usage) -> String {
     let Usage {
         prompt_tokens,

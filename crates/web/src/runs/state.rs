@@ -1,17 +1,17 @@
-//! Where a run stands, in a word or two.
+//! The status of a run as a short label.
 
-use countersign_hub::inbox::runs::Listed;
+use countersign_hub::inbox::runs::RunOverview;
 use countersign_protocol::runs::RunStatus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
+pub struct RunLabel {
     pub words: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
 
-impl State {
-    pub fn of(run: &Listed) -> Self {
+impl RunLabel {
+    pub fn of(run: &RunOverview) -> Self {
         let is_waiting = !run.waiting.is_empty();
         let (words, mood) = match run.status {
             RunStatus::Pending => ("prepared, not started", ""),
@@ -25,8 +25,8 @@ impl State {
     }
 }
 
-/// What a list can be narrowed down to: the word in its address, and the one that is read.
-pub const KINDS: [(&str, &str); 5] = [
+/// The status filters of the list: the value in the URL, and the label.
+pub const STATUS_FILTERS: [(&str, &str); 5] = [
     ("", "All"),
     ("running", "Running"),
     ("completed", "Completed"),

@@ -10,15 +10,15 @@ use countersign_hub::inbox::api::stop_run;
 use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
-use crate::frame::form::Posted;
-use crate::frame::page::{Failure, see_other};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, see_other};
 
 pub async fn stop(
     State(hub): State<Arc<Hub>>,
     path: Result<RunPath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let RunPath(run_id) = path?;
-    stop_run(&hub, &posted.visitor.principal(), &run_id).await?;
+    stop_run(&hub, &posted.user.principal(), &run_id).await?;
     Ok(see_other(&run_href(&run_id)))
 }

@@ -1,4 +1,4 @@
-//! GET /runs/{id}/texts/{seq}: a text that is too long to stand on a page, as a file.
+//! GET /runs/{id}/texts/{seq}: downloads a text that is too long for the page.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::attachments::to_keep;
-use countersign_hub::inbox::runs::text_of;
+use countersign_hub::attachments::download;
+use countersign_hub::inbox::runs::event_text;
 use countersign_hub::problem::Problem;
 
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 
 pub async fn text(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
+    user: SignedInUser,
     path: Result<Path<(String, String)>, PathRejection>,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let read = path
         .ok()
         .and_then(|Path((run_id, seq))| Some((run_id, seq.parse().ok()?)));
     let (run_id, seq): (String, u64) = read.ok_or_else(Problem::no_run)?;
-    let text = text_of(&hub, &run_id, seq).await?;
-    let hold = hub.room.take(visitor.actor().as_str(), text.len()).await?;
-    Ok(to_keep(
+    let text = event_text(&hub, &run_id, seq).await?;
+    let hold = hub.memory_budget.acquire(user.actor().as_str(), text.len()).await?;
+    Ok(download(
         &format!("{run_id}-{seq}.txt"),
         "text/plain; charset=utf-8",
         text.into_bytes(),

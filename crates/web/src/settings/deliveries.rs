@@ -1,25 +1,25 @@
-//! Answers on their way to their agents, those that fail first.
+//! Pushes of answers to agents, failed ones first.
 
 use std::sync::Arc;
 
 use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_hub::Hub;
 use countersign_hub::admin::deliveries::retry_delivery;
 use countersign_store::model::Delivery;
 use countersign_store::ops::deliver::Deliveries;
 
-use super::flash::{DoneQuery, Word};
+use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
-use crate::frame::form::OwnerPosted;
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::frame::signed_in::OwnerVisitor;
-use crate::item::why;
+use crate::frame::form::OwnerForm;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::frame::signed_in::SignedInOwner;
+use crate::item::failure_reason;
 
-const MOST_SHOWN: i64 = 100;
+const MAX_SHOWN_DELIVERIES: i64 = 100;
 
 struct DeliveryRow {
     id: String,
@@ -28,23 +28,23 @@ struct DeliveryRow {
     state: &'static str,
     can_retry: bool,
     attempts: u32,
-    created_at: Instant,
-    next_attempt_at: Option<Instant>,
+    created_at: DisplayTime,
+    next_attempt_at: Option<DisplayTime>,
     last_error: Option<String>,
 }
 
 impl From<Delivery> for DeliveryRow {
     fn from(delivery: Delivery) -> Self {
         Self {
-            last_error: why(&delivery),
+            last_error: failure_reason(&delivery),
             id: delivery.message_id.to_string(),
             agent_id: delivery.agent_id,
             host: delivery.host,
             state: delivery.track.as_str(),
-            can_retry: delivery.attempts > 0 && delivery.track != Track::Delivered,
+            can_retry: delivery.attempts > 0 && delivery.track != DeliveryState::Delivered,
             attempts: delivery.attempts,
-            created_at: instant(delivery.created_at),
-            next_attempt_at: delivery.next_attempt_at.map(instant),
+            created_at: display_time(delivery.created_at),
+            next_attempt_at: delivery.next_attempt_at.map(display_time),
         }
     }
 }
@@ -52,38 +52,38 @@ impl From<Delivery> for DeliveryRow {
 #[derive(Template)]
 #[template(path = "settings_deliveries.html")]
 struct DeliveriesPage {
-    shell: Shell,
-    word: Word,
+    layout: PageLayout,
+    flash: FlashMessage,
     deliveries: Vec<DeliveryRow>,
 }
 
 pub async fn page(
     State(hub): State<Arc<Hub>>,
-    OwnerVisitor(visitor): OwnerVisitor,
-    asked: Asked,
+    SignedInOwner(user): SignedInOwner,
+    request: PageRequest,
     query: DoneQuery,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let mut deliveries = Vec::new();
-    for track in [Track::Failed, Track::Pending] {
+    for track in [DeliveryState::Failed, DeliveryState::Pending] {
         let found = hub
             .store
             .run(Deliveries {
                 track: Some(track),
-                limit: MOST_SHOWN,
+                limit: MAX_SHOWN_DELIVERIES,
             })
             .await?;
         deliveries.extend(found.into_iter().map(DeliveryRow::from));
     }
-    let shell = Shell::of(&hub, &visitor, &asked, Here::Settings, "Deliveries").await?;
+    let layout = PageLayout::of(&hub, &user, &request, PageSection::Settings, "Deliveries").await?;
     let page = DeliveriesPage {
-        shell,
-        word: Word::from_query(&query),
+        layout,
+        flash: FlashMessage::from_query(&query),
         deliveries,
     };
-    Ok(render(page.word.status(), &page))
+    Ok(render(page.flash.status(), &page))
 }
 
-pub async fn retry(State(hub): State<Arc<Hub>>, posted: OwnerPosted) -> Result<Response, Failure> {
-    retry_delivery(&hub, posted.fields.text("id"), posted.visitor.actor().to_string()).await?;
+pub async fn retry(State(hub): State<Arc<Hub>>, posted: OwnerForm) -> Result<Response, PageError> {
+    retry_delivery(&hub, posted.fields.text("id"), posted.user.actor().to_string()).await?;
     Ok(see_other("/inbox/settings/deliveries"))
 }

@@ -1,4 +1,4 @@
-//! What a settings page says about what was just done on it.
+//! Flash messages: the result of the last action on a settings page.
 
 use std::convert::Infallible;
 
@@ -7,31 +7,31 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use countersign_hub::problem::Problem;
 
-use crate::frame::form::Fields;
-use crate::frame::format::Instant;
+use crate::frame::form::FormFields;
+use crate::frame::format::DisplayTime;
 
-/// Something that is shown once and never again.
-pub struct Once {
+/// A secret that is shown once and never again.
+pub struct OneTimeSecret {
     pub title: String,
-    /// What the title ends with.
-    pub until: Option<Instant>,
+    /// An expiry that is shown after the title.
+    pub until: Option<DisplayTime>,
     pub lines: Vec<(&'static str, String)>,
 }
 
 #[derive(Default)]
-pub struct Word {
+pub struct FlashMessage {
     pub done: Option<&'static str>,
-    pub refused: Option<Refused>,
-    pub once: Option<Once>,
+    pub error: Option<FlashError>,
+    pub secret: Option<OneTimeSecret>,
 }
 
-pub struct Refused {
+pub struct FlashError {
     pub status: StatusCode,
     pub field: String,
     pub message: String,
 }
 
-/// The address a form leads to names what was done; anything else there says nothing.
+/// The `done` code in the URL that a form redirects to. Unknown codes show no message.
 #[derive(Debug)]
 pub struct DoneQuery {
     done: String,
@@ -42,7 +42,7 @@ impl<S: Send + Sync> FromRequestParts<S> for DoneQuery {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let fields = Fields::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        let fields = FormFields::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             done: fields.text("done").to_owned(),
             id: fields.text("id").to_owned(),
@@ -71,7 +71,7 @@ const DONE: [(&str, &str); 15] = [
     ("presets", "The reasons are saved."),
 ];
 
-impl Word {
+impl FlashMessage {
     pub fn from_query(query: &DoneQuery) -> Self {
         let done = DONE
             .iter()
@@ -83,9 +83,9 @@ impl Word {
         }
     }
 
-    pub fn once(title: impl Into<String>, lines: Vec<(&'static str, String)>) -> Self {
+    pub fn secret(title: impl Into<String>, lines: Vec<(&'static str, String)>) -> Self {
         Self {
-            once: Some(Once {
+            secret: Some(OneTimeSecret {
                 title: title.into(),
                 until: None,
                 lines,
@@ -94,10 +94,10 @@ impl Word {
         }
     }
 
-    /// The title goes on with the instant.
-    pub fn once_until(title: impl Into<String>, until: Instant, lines: Vec<(&'static str, String)>) -> Self {
+    /// Like `secret`, with an expiry shown after the title.
+    pub fn secret_until(title: impl Into<String>, until: DisplayTime, lines: Vec<(&'static str, String)>) -> Self {
         Self {
-            once: Some(Once {
+            secret: Some(OneTimeSecret {
                 title: title.into(),
                 until: Some(until),
                 lines,
@@ -107,20 +107,20 @@ impl Word {
     }
 
     pub fn status(&self) -> StatusCode {
-        self.refused.as_ref().map_or(StatusCode::OK, |refused| refused.status)
+        self.error.as_ref().map_or(StatusCode::OK, |error| error.status)
     }
 }
 
-impl From<Problem> for Word {
+impl From<Problem> for FlashMessage {
     fn from(problem: Problem) -> Self {
         let field = problem.field().unwrap_or_default().to_owned();
-        let refused = Refused {
+        let error = FlashError {
             status: problem.status(),
             field,
             message: problem.message(),
         };
         Self {
-            refused: Some(refused),
+            error: Some(error),
             ..Self::default()
         }
     }

@@ -1,4 +1,4 @@
-//! Settings: one's own, and for owners the hub's. Secrets are shown once, to whoever made them.
+//! Settings: personal ones, and for owners those of the hub. A secret is shown once, to the person who made it.
 
 mod agent;
 mod agents;

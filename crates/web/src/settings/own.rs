@@ -1,4 +1,4 @@
-//! One's own settings: how one signs in, where one is signed in, and how the pages behave here.
+//! Personal settings: ways to sign in, open sessions, tokens, and preferences for the pages.
 
 use std::sync::Arc;
 
@@ -9,40 +9,40 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_hub::serve::is_per_start;
-use countersign_store::ops::credential::{EndOtherSessions, Kind, ListCredentials};
+use countersign_hub::serve::is_start_label;
+use countersign_store::ops::credential::{CredentialKind, EndOtherSessions, ListCredentials};
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::{PasswordOf, SetPassword};
 
-use super::flash::{DoneQuery, Word};
+use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
-use crate::frame::form::Posted;
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::PostedForm;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::frame::signed_in::SignedInUser;
 use crate::sign_in::password;
 
 pub struct PasskeyRow {
     id: String,
     name: String,
-    created_at: Instant,
-    used_at: Option<Instant>,
+    created_at: DisplayTime,
+    used_at: Option<DisplayTime>,
 }
 
 /// A session or a token.
 pub struct CredentialRow {
     id: String,
     label: String,
-    created_at: Instant,
-    /// In use right here: the session of this browser, or the token of the hub's own machine.
+    created_at: DisplayTime,
+    /// The session of this browser, or the token that the hub makes for its own machine.
     is_this: bool,
 }
 
 #[derive(Template)]
 #[template(path = "settings_own.html")]
 struct OwnPage {
-    shell: Shell,
-    word: Word,
+    layout: PageLayout,
+    flash: FlashMessage,
     role: &'static str,
     has_password: bool,
     passkeys: Vec<PasskeyRow>,
@@ -53,29 +53,34 @@ struct OwnPage {
 
 pub async fn page(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     query: DoneQuery,
-) -> Result<Response, Failure> {
-    show(&hub, &visitor, &asked, Word::from_query(&query)).await
+) -> Result<Response, PageError> {
+    show(&hub, &user, &request, FlashMessage::from_query(&query)).await
 }
 
-pub async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result<Response, Failure> {
-    let person = visitor.name.clone();
+pub async fn show(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    flash: FlashMessage,
+) -> Result<Response, PageError> {
+    let person = user.name.clone();
     let page = OwnPage {
-        shell: Shell::of(hub, visitor, asked, Here::Settings, "Settings").await?,
-        role: visitor.role.as_str(),
+        layout: PageLayout::of(hub, user, request, PageSection::Settings, "Settings").await?,
+        role: user.role.as_str(),
         has_password: hub.store.run(PasswordOf { person: person.clone() }).await?.is_some(),
         passkeys: passkeys(hub, &person).await?,
-        sessions: credentials(hub, visitor, Kind::Session).await?,
-        tokens: credentials(hub, visitor, Kind::Person).await?,
-        terminal_tokens: credentials(hub, visitor, Kind::Terminal).await?,
-        word,
+        sessions: credentials(hub, user, CredentialKind::Session).await?,
+        tokens: credentials(hub, user, CredentialKind::Person).await?,
+        terminal_tokens: credentials(hub, user, CredentialKind::Terminal).await?,
+        flash,
     };
-    Ok(render(page.word.status(), &page))
+    Ok(render(page.flash.status(), &page))
 }
 
-async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, Failure> {
+async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, PageError> {
     let found = hub
         .store
         .run(Passkeys {
@@ -85,86 +90,95 @@ async fn passkeys(hub: &Hub, person: &str) -> Result<Vec<PasskeyRow>, Failure> {
     let row = |passkey: countersign_store::model::Passkey| PasskeyRow {
         id: URL_SAFE_NO_PAD.encode(passkey.id),
         name: passkey.name,
-        created_at: instant(passkey.created_at),
-        used_at: passkey.used_at.map(instant),
+        created_at: display_time(passkey.created_at),
+        used_at: passkey.used_at.map(display_time),
     };
     Ok(found.into_iter().map(row).collect())
 }
 
-async fn credentials(hub: &Hub, visitor: &Visitor, kind: Kind) -> Result<Vec<CredentialRow>, Failure> {
+async fn credentials(hub: &Hub, user: &SignedInUser, kind: CredentialKind) -> Result<Vec<CredentialRow>, PageError> {
     let found = hub
         .store
         .run(ListCredentials {
-            person: visitor.name.clone(),
+            person: user.name.clone(),
             kind,
         })
         .await?;
-    let this = visitor.session_id();
+    let this_session = user.session_id();
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
-        is_this: credential.id == this || (kind != Kind::Session && is_per_start(&credential.label)),
+        is_this: credential.id == this_session
+            || (kind != CredentialKind::Session && is_start_label(&credential.label)),
         id: credential.id,
         label: credential.label,
-        created_at: instant(credential.created_at),
+        created_at: display_time(credential.created_at),
     };
     Ok(found.into_iter().map(row).collect())
 }
 
-/// A borrowed browser must not be able to change the password: whoever has one must know it.
-pub async fn set_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+/// Setting a new password needs the current one, so that a borrowed browser cannot change it.
+pub async fn set_password(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: PostedForm,
+) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let new = fields.text("password");
     let again = fields.text("again");
     let current = fields.text("current");
     let set = async {
-        check_current(&hub, &visitor, current).await?;
+        check_current(&hub, &user, current).await?;
         if new != again {
             return Err(Problem::invalid(
                 "again",
                 "the two passwords differ; type the same one twice",
             ));
         }
-        password::check_new(&visitor.name, new)?;
+        password::check_new(&user.name, new)?;
         let hash = Some(password::hash(&hub, new).await?);
-        put_password(&hub, &visitor, hash).await
+        put_password(&hub, &user, hash).await
     };
     match set.await {
         Ok(()) => Ok(see_other("/inbox/settings?done=password")),
-        Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,
+        Err(problem) => show(&hub, &user, &request, problem.into()).await,
     }
 }
 
-async fn check_current(hub: &Hub, visitor: &Visitor, typed: &str) -> Result<(), Problem> {
+async fn check_current(hub: &Hub, user: &SignedInUser, typed: &str) -> Result<(), Problem> {
     let Some(hash) = hub
         .store
         .run(PasswordOf {
-            person: visitor.name.clone(),
+            person: user.name.clone(),
         })
         .await?
     else {
         return Ok(());
     };
-    password::throttle(hub, visitor).await?;
+    password::throttle(hub, user).await?;
     if password::verify(hub, &hash, typed).await? {
         return Ok(());
     }
-    Err(Problem::invalid("current", "this is not your present password"))
+    Err(Problem::invalid("current", "this is not your current password"))
 }
 
-pub async fn remove_password(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
-    if let Err(problem) = check_current(&hub, &visitor, fields.text("current")).await {
-        return show(&hub, &visitor, &asked, problem.into()).await;
+pub async fn remove_password(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: PostedForm,
+) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
+    if let Err(problem) = check_current(&hub, &user, fields.text("current")).await {
+        return show(&hub, &user, &request, problem.into()).await;
     }
-    put_password(&hub, &visitor, None).await?;
+    put_password(&hub, &user, None).await?;
     Ok(see_other("/inbox/settings?done=password-removed"))
 }
 
-/// Whoever came in by the old password is out again: only this browser stays signed in.
-async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Result<(), Problem> {
-    let person = visitor.name.clone();
-    let actor = visitor.actor().to_string();
+/// Sets the password and ends all other sessions, because they may have signed in with the old password.
+async fn put_password(hub: &Hub, user: &SignedInUser, hash: Option<String>) -> Result<(), Problem> {
+    let person = user.name.clone();
+    let actor = user.actor().to_string();
     let store = Arc::clone(&hub.store);
-    let keep = visitor.session;
+    let keep = user.session;
     let change = async move {
         store
             .run(SetPassword {
@@ -175,6 +189,6 @@ async fn put_password(hub: &Hub, visitor: &Visitor, hash: Option<String>) -> Res
             .await?;
         store.run(EndOtherSessions { person, keep, actor }).await
     };
-    hub.ending_credentials(change).await?;
+    hub.revoke_credentials_with(change).await?;
     Ok(())
 }

@@ -8,19 +8,19 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::passkey::RemovePasskey;
 
-use crate::frame::form::Posted;
-use crate::frame::page::{Failure, see_other};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, see_other};
 
-pub async fn remove(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn remove(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let missing = || Problem::NotFound {
-        message: "this passkey is not there any more".to_owned(),
+        message: "this passkey no longer exists".to_owned(),
     };
     let id = URL_SAFE_NO_PAD.decode(fields.text("id")).map_err(|_| missing())?;
     let removal = RemovePasskey {
-        person: visitor.name.clone(),
+        person: user.name.clone(),
         id,
-        actor: visitor.actor().to_string(),
+        actor: user.actor().to_string(),
     };
     if !hub.store.run(removal).await? {
         return Err(missing().into());

@@ -1,4 +1,4 @@
-//! Who may look and decide.
+//! The list of people and their roles.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use countersign_hub::Hub;
 use countersign_hub::admin::people::{check_name, no_person, remove_person};
 use countersign_hub::auth::new_link;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::admin::people::{AddPerson, Change, ListPeople, SetRole};
+use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, SetRole};
 
-use super::flash::{DoneQuery, Word};
+use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
-use crate::frame::form::OwnerPosted;
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::frame::signed_in::{OwnerVisitor, Visitor};
+use crate::frame::form::OwnerForm;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::frame::signed_in::{SignedInOwner, SignedInUser};
 
 struct PersonRow {
     name: String,
     actor: String,
     role: &'static str,
-    created_at: Instant,
+    created_at: DisplayTime,
     signs_in: String,
     is_me: bool,
 }
@@ -31,36 +31,41 @@ struct PersonRow {
 #[derive(Template)]
 #[template(path = "settings_people.html")]
 struct PeoplePage {
-    shell: Shell,
-    word: Word,
+    layout: PageLayout,
+    flash: FlashMessage,
     people: Vec<PersonRow>,
 }
 
 pub async fn page(
     State(hub): State<Arc<Hub>>,
-    OwnerVisitor(visitor): OwnerVisitor,
-    asked: Asked,
+    SignedInOwner(user): SignedInOwner,
+    request: PageRequest,
     query: DoneQuery,
-) -> Result<Response, Failure> {
-    show(&hub, &visitor, &asked, Word::from_query(&query)).await
+) -> Result<Response, PageError> {
+    show(&hub, &user, &request, FlashMessage::from_query(&query)).await
 }
 
-async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, word: Word) -> Result<Response, Failure> {
+async fn show(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    flash: FlashMessage,
+) -> Result<Response, PageError> {
     let row = |person: countersign_store::model::PersonSummary| PersonRow {
-        is_me: person.name == visitor.name,
-        signs_in: ways(person.has_password, person.passkeys),
+        is_me: person.name == user.name,
+        signs_in: sign_in_methods(person.has_password, person.passkeys),
         name: person.name,
         actor: person.actor,
         role: person.role.as_str(),
-        created_at: instant(person.created_at),
+        created_at: display_time(person.created_at),
     };
     let people = hub.store.run(ListPeople).await?.into_iter().map(row).collect();
-    let shell = Shell::of(hub, visitor, asked, Here::Settings, "People").await?;
-    let page = PeoplePage { shell, word, people };
-    Ok(render(page.word.status(), &page))
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "People").await?;
+    let page = PeoplePage { layout, flash, people };
+    Ok(render(page.flash.status(), &page))
 }
 
-fn ways(has_password: bool, passkeys: i64) -> String {
+fn sign_in_methods(has_password: bool, passkeys: i64) -> String {
     match (has_password, passkeys) {
         (false, 0) => "by link only".to_owned(),
         (true, 0) => "password".to_owned(),
@@ -74,17 +79,25 @@ fn role_of(text: &str) -> Result<Role, Problem> {
         .map_err(|_| Problem::invalid("role", "choose owner, resolver or viewer"))
 }
 
-/// A link of one use, for somebody who is there.
-async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<Word, Problem> {
+/// A one-time sign-in link for an existing person.
+async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<FlashMessage, Problem> {
     let (link, expires_at) = new_link(hub, name, actor).await?.ok_or_else(|| no_person(name))?;
     let title = format!("Give this link to {name}. It signs in once, until");
-    Ok(Word::once_until(title, instant(expires_at), vec![("Link", link)]))
+    Ok(FlashMessage::secret_until(
+        title,
+        display_time(expires_at),
+        vec![("Link", link)],
+    ))
 }
 
-pub async fn invite(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
-    let OwnerPosted { visitor, fields } = posted;
+pub async fn invite(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: OwnerForm,
+) -> Result<Response, PageError> {
+    let OwnerForm { user, fields } = posted;
     let name = fields.text("name").trim().to_owned();
-    let actor = visitor.actor().to_string();
+    let actor = user.actor().to_string();
     let invited = async {
         check_name(&name)?;
         let role = role_of(fields.text("role"))?;
@@ -97,50 +110,54 @@ pub async fn invite(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPost
         if !hub.store.run(person).await? {
             return Err(Problem::invalid(
                 "name",
-                format!("{name} is there already; make a new link for them below"),
+                format!("{name} already exists; make a new sign-in link for them below"),
             ));
         }
         link_for(&hub, &name, &actor).await
     };
-    let word = invited.await.unwrap_or_else(Word::from);
-    show(&hub, &visitor, &asked, word).await
+    let flash = invited.await.unwrap_or_else(FlashMessage::from);
+    show(&hub, &user, &request, flash).await
 }
 
-pub async fn link(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
-    let OwnerPosted { visitor, fields } = posted;
-    let made = link_for(&hub, fields.text("name"), visitor.actor().as_str()).await;
-    show(&hub, &visitor, &asked, made.unwrap_or_else(Word::from)).await
+pub async fn link(State(hub): State<Arc<Hub>>, request: PageRequest, posted: OwnerForm) -> Result<Response, PageError> {
+    let OwnerForm { user, fields } = posted;
+    let made = link_for(&hub, fields.text("name"), user.actor().as_str()).await;
+    show(&hub, &user, &request, made.unwrap_or_else(FlashMessage::from)).await
 }
 
-pub async fn role(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
-    let OwnerPosted { visitor, fields } = posted;
+pub async fn role(State(hub): State<Arc<Hub>>, request: PageRequest, posted: OwnerForm) -> Result<Response, PageError> {
+    let OwnerForm { user, fields } = posted;
     let name = fields.text("name").to_owned();
     let changed = async {
         let role = role_of(fields.text("role"))?;
         let change = SetRole {
             name: name.clone(),
             role,
-            actor: visitor.actor().to_string(),
+            actor: user.actor().to_string(),
         };
-        match hub.end_credentials(change).await? {
-            Change::Done => Ok(()),
-            Change::NotThere => Err(no_person(&name)),
-            Change::LastOwner => Err(Problem::invalid(
+        match hub.revoke_credentials(change).await? {
+            AccountChange::Done => Ok(()),
+            AccountChange::NotFound => Err(no_person(&name)),
+            AccountChange::LastOwner => Err(Problem::invalid(
                 "role",
-                "the last owner stays one; make another one first",
+                "the last owner must stay an owner; make another person an owner first",
             )),
         }
     };
     match changed.await {
         Ok(()) => Ok(see_other("/inbox/settings/people?done=role")),
-        Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,
+        Err(problem) => show(&hub, &user, &request, problem.into()).await,
     }
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
-    let OwnerPosted { visitor, fields } = posted;
-    match remove_person(&hub, fields.text("name"), visitor.actor().to_string()).await {
+pub async fn remove(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: OwnerForm,
+) -> Result<Response, PageError> {
+    let OwnerForm { user, fields } = posted;
+    match remove_person(&hub, fields.text("name"), user.actor().to_string()).await {
         Ok(()) => Ok(see_other("/inbox/settings/people?done=person")),
-        Err(problem) => show(&hub, &visitor, &asked, problem.into()).await,
+        Err(problem) => show(&hub, &user, &request, problem.into()).await,
     }
 }

@@ -1,4 +1,4 @@
-//! The reasons offered to whoever rejects.
+//! The preset reasons offered when a person rejects.
 
 use std::sync::Arc;
 
@@ -6,59 +6,65 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::inbox::presets::{LONGEST_CHARS, MOST, SETTING, presets};
+use countersign_hub::inbox::presets::{MAX_PRESET_CHARS, MAX_PRESETS, SETTING, presets};
 use countersign_hub::problem::Problem;
 use countersign_store::model::json_text;
 use countersign_store::ops::setting::PutSetting;
 
-use super::flash::{DoneQuery, Word};
+use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
-use crate::frame::form::OwnerPosted;
-use crate::frame::page::{Asked, Failure, Here, Shell, render, see_other};
-use crate::frame::signed_in::{OwnerVisitor, Visitor};
+use crate::frame::form::OwnerForm;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::frame::signed_in::{SignedInOwner, SignedInUser};
 
 #[derive(Template)]
 #[template(path = "settings_presets.html")]
 struct PresetsPage {
-    shell: Shell,
-    word: Word,
+    layout: PageLayout,
+    flash: FlashMessage,
     lines: String,
 }
 
 pub async fn page(
     State(hub): State<Arc<Hub>>,
-    OwnerVisitor(visitor): OwnerVisitor,
-    asked: Asked,
+    SignedInOwner(user): SignedInOwner,
+    request: PageRequest,
     query: DoneQuery,
-) -> Result<Response, Failure> {
+) -> Result<Response, PageError> {
     let lines = presets(&hub).await?.join("\n");
-    show(&hub, &visitor, &asked, lines, Word::from_query(&query)).await
+    show(&hub, &user, &request, lines, FlashMessage::from_query(&query)).await
 }
 
-async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, lines: String, word: Word) -> Result<Response, Failure> {
-    let shell = Shell::of(hub, visitor, asked, Here::Settings, "Reasons").await?;
-    let page = PresetsPage { shell, word, lines };
-    Ok(render(page.word.status(), &page))
+async fn show(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    lines: String,
+    flash: FlashMessage,
+) -> Result<Response, PageError> {
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "Reasons").await?;
+    let page = PresetsPage { layout, flash, lines };
+    Ok(render(page.flash.status(), &page))
 }
 
-pub async fn save(State(hub): State<Arc<Hub>>, asked: Asked, posted: OwnerPosted) -> Result<Response, Failure> {
-    let OwnerPosted { visitor, fields } = posted;
+pub async fn save(State(hub): State<Arc<Hub>>, request: PageRequest, posted: OwnerForm) -> Result<Response, PageError> {
+    let OwnerForm { user, fields } = posted;
     let typed = fields.text("lines");
     let reasons: Vec<&str> = typed.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let too_long = reasons.iter().any(|reason| reason.chars().count() > LONGEST_CHARS);
-    if reasons.len() > MOST || too_long {
-        let message = format!("give at most {MOST} reasons of at most {LONGEST_CHARS} characters");
+    let too_long = reasons.iter().any(|reason| reason.chars().count() > MAX_PRESET_CHARS);
+    if reasons.len() > MAX_PRESETS || too_long {
+        let message = format!("give at most {MAX_PRESETS} reasons of at most {MAX_PRESET_CHARS} characters");
         return show(
             &hub,
-            &visitor,
-            &asked,
+            &user,
+            &request,
             typed.to_owned(),
             Problem::invalid("lines", message).into(),
         )
         .await;
     }
     let name = SETTING.to_owned();
-    let actor = visitor.actor().to_string();
+    let actor = user.actor().to_string();
     hub.store
         .run(PutSetting {
             name,

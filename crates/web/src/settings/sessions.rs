@@ -4,38 +4,38 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{EndCredential, EndOtherSessions, Kind};
+use countersign_store::ops::credential::{CredentialKind, EndCredential, EndOtherSessions};
 
-use crate::frame::form::Posted;
-use crate::frame::page::{Failure, see_other};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, see_other};
 
-pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let id = fields.text("id").to_owned();
-    let actor = visitor.actor().to_string();
+    let actor = user.actor().to_string();
     if !hub
-        .end_credentials(EndCredential {
-            person: visitor.name.clone(),
-            kind: Kind::Session,
+        .revoke_credentials(EndCredential {
+            person: user.name.clone(),
+            kind: CredentialKind::Session,
             id,
             actor,
         })
         .await?
     {
         return Err(Problem::NotFound {
-            message: "it has ended already".to_owned(),
+            message: "this session has already ended".to_owned(),
         }
         .into());
     }
     Ok(see_other("/inbox/settings?done=session"))
 }
 
-pub async fn end_others(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    let visitor = posted.visitor;
-    let actor = visitor.actor().to_string();
-    hub.end_credentials(EndOtherSessions {
-        person: visitor.name.clone(),
-        keep: visitor.session,
+pub async fn end_others(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
+    let user = posted.user;
+    let actor = user.actor().to_string();
+    hub.revoke_credentials(EndOtherSessions {
+        person: user.name.clone(),
+        keep: user.session,
         actor,
     })
     .await?;

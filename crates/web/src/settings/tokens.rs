@@ -1,4 +1,4 @@
-//! Tokens with which a person uses the hub from a terminal or a script, and those that agents in their terminals have.
+//! Tokens with which a person uses the hub from a terminal or a script, and tokens of agents in their terminals.
 
 use std::sync::Arc;
 
@@ -9,31 +9,31 @@ use countersign_hub::admin::no_randomness;
 use countersign_hub::admin::tokens::{check_label, end_token};
 use countersign_hub::auth::Token;
 use countersign_store::ops::admin::people::AddPersonToken;
-use countersign_store::ops::credential::{Kind, NewCredential};
+use countersign_store::ops::credential::{CredentialKind, NewCredential};
 
-use super::flash::Word;
+use super::flash::FlashMessage;
 use super::own;
-use crate::frame::form::Posted;
-use crate::frame::page::{Asked, Failure, see_other};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, PageRequest, see_other};
 
-pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let label = fields.text("label").trim();
     if let Err(problem) = check_label(label) {
-        return own::show(&hub, &visitor, &asked, problem.into()).await;
+        return own::show(&hub, &user, &request, problem.into()).await;
     }
-    let token = Token::new(Kind::Person).map_err(no_randomness)?;
+    let token = Token::new(CredentialKind::Person).map_err(no_randomness)?;
     let credential = NewCredential {
         hash: token.hash,
-        kind: Kind::Person,
-        subject: visitor.name.clone(),
+        kind: CredentialKind::Person,
+        subject: user.name.clone(),
         label: label.to_owned(),
         expires_at: None,
     };
-    let actor = visitor.actor().to_string();
+    let actor = user.actor().to_string();
     hub.store
         .run(AddPersonToken {
-            name: visitor.name.clone(),
+            name: user.name.clone(),
             token: credential,
             actor,
         })
@@ -42,11 +42,11 @@ pub async fn add(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
         ("COUNTERSIGN_URL", hub.url().to_owned()),
         ("COUNTERSIGN_TOKEN", token.text),
     ];
-    own::show(&hub, &visitor, &asked, Word::once("Your new token", lines)).await
+    own::show(&hub, &user, &request, FlashMessage::secret("Your new token", lines)).await
 }
 
-pub async fn end(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
-    end_token(&hub, &visitor.name, fields.text("id"), visitor.actor().as_str()).await?;
+pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
+    end_token(&hub, &user.name, fields.text("id"), user.actor().as_str()).await?;
     Ok(see_other("/inbox/settings?done=token"))
 }

@@ -1,9 +1,9 @@
-//! Where people open the hub.
+//! The address under which a page was opened.
 
 use url::{Host, Url};
 
-/// Whether a page was opened under a number of this machine, where its passkeys do not work.
-pub fn is_loopback_number(host: &str) -> bool {
+/// True for a loopback IP address, under which passkeys do not work.
+pub fn is_loopback_ip(host: &str) -> bool {
     Url::parse(&format!("http://{host}")).is_ok_and(|url| match url.host() {
         Some(Host::Ipv4(ip)) => ip.is_loopback(),
         Some(Host::Ipv6(ip)) => ip.is_loopback(),
@@ -16,8 +16,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_numbers_of_this_machine_are_such() {
-        assert!(is_loopback_number("127.0.0.1:7422") && is_loopback_number("[::1]:7422"));
-        assert!(!is_loopback_number("localhost:7422") && !is_loopback_number("10.0.0.5") && !is_loopback_number(""));
+    fn only_loopback_ip_addresses_count() {
+        assert!(is_loopback_ip("127.0.0.1:7422") && is_loopback_ip("[::1]:7422"));
+        assert!(!is_loopback_ip("localhost:7422") && !is_loopback_ip("10.0.0.5") && !is_loopback_ip(""));
     }
 }

@@ -1,6 +1,6 @@
-//! Forms of those who are not signed in yet. There is no session to tie them to, so a random value stands both in the form
-//! and in a cookie: another site can make a browser send a form here, but can neither read nor choose the two. Without
-//! it, it could sign somebody in as somebody else.
+//! Forms of anonymous users (login CSRF protection). There is no session yet, so a random value is both in the form
+//! and in a cookie (double submit): another site can make a browser send a form here, but can neither read nor set the
+//! value. Without this, another site could sign a person in under a different account.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,55 +14,56 @@ use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::problem::Problem;
 
 use super::session;
-use crate::frame::form::{Fields, check_origin};
-use crate::frame::page::Failure;
+use crate::frame::form::{FormFields, check_origin};
+use crate::frame::page::PageError;
 use crate::frame::signed_in::{cookie, cookie_name};
 
-const LIVES: Duration = Duration::from_secs(24 * 3600);
+const FORM_TOKEN_TTL: Duration = Duration::from_secs(24 * 3600);
 
-/// What the form and the cookie share.
-pub struct Pass {
+/// The random value that the form and the cookie share.
+pub struct FormToken {
     pub value: String,
     cookie: HeaderValue,
 }
 
-impl Pass {
-    /// The one this browser has, so that two open pages do not fight; else a new one.
+impl FormToken {
+    /// Reuses the value of this browser, so that several open pages work, or makes a new one.
     pub fn of(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
-        let name = pass_name(hub);
-        let value = match cookie(headers, &name).filter(|held| is_random_text(held)) {
-            Some(held) => held.to_owned(),
+        let name = form_token_cookie(hub);
+        let value = match cookie(headers, &name).filter(|cookie_value| is_random_text(cookie_value)) {
+            Some(cookie_value) => cookie_value.to_owned(),
             None => random_text().map_err(no_randomness)?,
         };
-        let cookie = session::cookie(hub, &name, &value, LIVES, "Strict");
+        let cookie = session::cookie(hub, &name, &value, FORM_TOKEN_TTL, "Strict");
         Ok(Self { value, cookie })
     }
 
-    pub fn put_on(self, mut response: Response) -> Response {
+    pub fn set_on(self, mut response: Response) -> Response {
         response.headers_mut().append(header::SET_COOKIE, self.cookie);
         response
     }
 }
 
-fn pass_name(hub: &Hub) -> String {
+fn form_token_cookie(hub: &Hub) -> String {
     format!("{}_form", cookie_name(hub))
 }
 
-pub struct StrangerPosted {
+pub struct AnonymousForm {
     pub headers: HeaderMap,
-    pub fields: Fields,
+    pub fields: FormFields,
 }
 
-impl FromRequest<Arc<Hub>> for StrangerPosted {
-    type Rejection = Failure;
+impl FromRequest<Arc<Hub>> for AnonymousForm {
+    type Rejection = PageError;
 
-    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, Failure> {
+    async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
         let (parts, body) = request.into_parts();
         check_origin(&parts.headers)?;
-        let fields = Fields::read(body).await?;
-        let held = cookie(&parts.headers, &pass_name(hub)).filter(|held| is_random_text(held));
-        if held.is_none() || held != fields.get("csrf") {
-            return Err(Failure::foreign_form());
+        let fields = FormFields::read(body).await?;
+        let cookie_value =
+            cookie(&parts.headers, &form_token_cookie(hub)).filter(|cookie_value| is_random_text(cookie_value));
+        if cookie_value.is_none() || cookie_value != fields.get("csrf") {
+            return Err(PageError::foreign_form());
         }
         Ok(Self {
             headers: parts.headers,

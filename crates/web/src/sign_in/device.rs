@@ -1,8 +1,8 @@
-//! The browser and the system a session lives in, in words its person knows again.
+//! A short label for a session, made from its browser and operating system.
 
 use countersign_protocol::visible;
 
-/// The more particular ones first: browsers claim to be each other.
+/// Most specific first, because browsers claim to be each other.
 const BROWSERS: [(&str, &str); 9] = [
     ("Edg", "Edge"),
     ("OPR/", "Opera"),
@@ -25,7 +25,7 @@ const SYSTEMS: [(&str, &str); 7] = [
     ("Linux", "Linux"),
 ];
 
-const LONGEST: usize = 40;
+const MAX_NAME_CHARS: usize = 40;
 
 pub fn device(user_agent: &str) -> String {
     let named = |known: &[(&str, &'static str)]| {
@@ -42,14 +42,14 @@ pub fn device(user_agent: &str) -> String {
     }
 }
 
-/// What it calls itself, but no more than a word of it: anything may stand there.
+/// The first word of an unknown user agent, cut and escaped, because the header may hold any text.
 fn unknown(user_agent: &str) -> String {
     let word: String = user_agent
         .split(['/', ' '])
         .next()
         .unwrap_or_default()
         .chars()
-        .take(LONGEST)
+        .take(MAX_NAME_CHARS)
         .collect();
     if word.is_empty() {
         "Unknown browser".to_owned()
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_are_called_by_their_names() {
+    fn known_browsers_are_recognized() {
         let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0";
         let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
         let edge = format!("{chrome} Edg/140.0");
@@ -75,10 +75,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_knows_is_short_and_visible() {
+    fn unknown_user_agent_is_cut_and_escaped() {
         assert_eq!(device(""), "Unknown browser");
         assert_eq!(device("reqwest/0.13"), "reqwest");
         assert_eq!(device("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(device(&"x".repeat(5000)).len(), LONGEST);
+        assert_eq!(device(&"x".repeat(5000)).len(), MAX_NAME_CHARS);
     }
 }

@@ -1,4 +1,4 @@
-//! GET and POST /signin/{token}: a link that works once.
+//! GET and POST /signin/{token}: one-time sign-in links.
 
 use std::sync::Arc;
 
@@ -8,87 +8,94 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::auth::{Peer, hash_token, looks_like};
+use countersign_hub::auth::{ClientAddr, hash_token, looks_like};
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{Kind, LinkWorks, RedeemLink};
+use countersign_store::ops::credential::{CredentialKind, IsLinkValid, RedeemLink};
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::passkey::Passkeys;
 use countersign_store::ops::password::PasswordOf;
 
-use super::anonymous::{Pass, StrangerPosted};
-use super::session::{Fresh, leave_earlier};
+use super::anonymous::{AnonymousForm, FormToken};
+use super::session::{NewBrowserSession, end_previous_session};
 use crate::frame::filters;
-use crate::frame::page::{Asked, Failure, Here, Shell, render, see_other};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 
 #[derive(Template)]
 #[template(path = "sign_in_link.html")]
 struct LinkPage {
-    shell: Shell,
+    layout: PageLayout,
     csrf: String,
 }
 
 #[derive(Template)]
 #[template(path = "sign_in_used.html")]
 struct UsedPage {
-    shell: Shell,
+    layout: PageLayout,
 }
 
-/// Opening the link does nothing yet: links are opened by scanners and previews too. The button does.
-pub async fn page(State(hub): State<Arc<Hub>>, asked: Asked, headers: HeaderMap) -> Result<Response, Failure> {
-    let pass = Pass::of(&hub, &headers)?;
-    let shell = Shell::anonymous(&asked, Here::SignIn, "Sign in");
+/// Opening the link only shows a button, because mail scanners and previews open links too.
+pub async fn page(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    headers: HeaderMap,
+) -> Result<Response, PageError> {
+    let form_token = FormToken::of(&hub, &headers)?;
+    let layout = PageLayout::anonymous(&request, PageSection::SignIn, "Sign in");
     let page = render(
         StatusCode::OK,
         &LinkPage {
-            shell,
-            csrf: pass.value.clone(),
+            layout,
+            csrf: form_token.value.clone(),
         },
     );
-    Ok(pass.put_on(page))
+    Ok(form_token.set_on(page))
 }
 
 pub async fn redeem(
     State(hub): State<Arc<Hub>>,
-    Peer(from): Peer,
+    ClientAddr(from): ClientAddr,
     path: Result<Path<String>, PathRejection>,
-    asked: Asked,
-    posted: StrangerPosted,
-) -> Result<Response, Failure> {
-    // What is no text at all is no link of ours either.
+    request: PageRequest,
+    posted: AnonymousForm,
+) -> Result<Response, PageError> {
+    // A path that is not valid UTF-8 counts as an unknown token.
     let token = path.map(|Path(token)| token).unwrap_or_default();
-    let fresh = Fresh::for_browser(&hub, &posted.headers)?;
-    let Some(person) = use_up(&hub, &token, &fresh).await? else {
-        hub.sign_in_attempts.missed(from).await?;
-        let shell = Shell::anonymous(&asked, Here::SignIn, "This link no longer works");
-        return Ok(render(StatusCode::GONE, &UsedPage { shell }));
+    let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
+    let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
+        hub.sign_in_attempts.record_miss(from).await?;
+        let layout = PageLayout::anonymous(&request, PageSection::SignIn, "This link no longer works");
+        return Ok(render(StatusCode::GONE, &UsedPage { layout }));
     };
-    leave_earlier(&hub, &posted.headers).await?;
+    end_previous_session(&hub, &posted.headers).await?;
     let mut response = see_other(next_page(&hub, &person).await?);
-    response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
+    response
+        .headers_mut()
+        .append(header::SET_COOKIE, new_session.cookie(&hub));
     Ok(response)
 }
 
-/// Whom the link stood for. The writer, whom everybody shares, is not asked about what anybody might make up.
-async fn use_up(hub: &Hub, token: &str, fresh: &Fresh) -> Result<Option<String>, Problem> {
-    if !looks_like(Kind::SignIn, token) {
+/// Redeems the link and returns its person. Made-up tokens are refused by a read, so that they cannot load the store's
+/// single writer.
+async fn redeem_token(hub: &Hub, token: &str, new_session: &NewBrowserSession) -> Result<Option<String>, Problem> {
+    if !looks_like(CredentialKind::SignIn, token) {
         return Ok(None);
     }
     let link = hash_token(token);
-    if !hub.store.run(LinkWorks { link }).await? {
+    if !hub.store.run(IsLinkValid { link }).await? {
         return Ok(None);
     }
     Ok(hub
         .store
         .run(RedeemLink {
             link,
-            session: fresh.session.clone(),
+            session: new_session.session.clone(),
         })
         .await?)
 }
 
-/// What waits comes first; where nothing does, there is time for a password.
-async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
-    let waits = hub
+/// The inbox if items are open; else the settings, if the person has no password or passkey yet.
+async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, PageError> {
+    let has_open_items = hub
         .store
         .run(Counts {
             person: person.to_owned(),
@@ -96,15 +103,15 @@ async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, Failure> {
         .await?
         .open
         > 0;
-    Ok(if waits || can_come_back(hub, person).await? {
+    Ok(if has_open_items || has_other_sign_in(hub, person).await? {
         "/inbox"
     } else {
         "/inbox/settings?welcome"
     })
 }
 
-/// Whether the person can sign in without another link.
-async fn can_come_back(hub: &Hub, person: &str) -> Result<bool, Failure> {
+/// True if the person can sign in without another link.
+async fn has_other_sign_in(hub: &Hub, person: &str) -> Result<bool, PageError> {
     let person = person.to_owned();
     let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();
     Ok(has_password || !hub.store.run(Passkeys { person }).await?.is_empty())

@@ -1,4 +1,4 @@
-//! Signing in: by a one-time link, a password or a passkey. What comes of it is a session, held by a cookie.
+//! Signing in with a one-time link, a password or a passkey. Each starts a session, which a cookie holds.
 
 mod address;
 mod anonymous;

@@ -1,4 +1,4 @@
-//! GET and POST /signin: a name and a password.
+//! GET and POST /signin: sign-in with name and password.
 
 use std::sync::Arc;
 
@@ -8,77 +8,77 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_core::access::is_person_name;
 use countersign_hub::Hub;
-use countersign_hub::auth::Peer;
+use countersign_hub::auth::ClientAddr;
 use countersign_store::ops::credential::StartSession;
 use countersign_store::ops::password::PasswordOf;
 
-use super::address::is_loopback_number;
-use super::anonymous::{Pass, StrangerPosted};
-use super::session::{Fresh, leave_earlier};
+use super::address::is_loopback_ip;
+use super::anonymous::{AnonymousForm, FormToken};
+use super::session::{NewBrowserSession, end_previous_session};
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, Here, Shell, back, render, see_other};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
+use crate::frame::signed_in::SignedInUser;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
-    shell: Shell,
+    layout: PageLayout,
     csrf: String,
     next: String,
     name: String,
     is_wrong: bool,
-    /// Where to open the page instead, when passkeys do not work where it was opened.
-    elsewhere: Option<String>,
+    /// The address at which passkeys work, if they do not work at this one.
+    passkey_url: Option<String>,
 }
 
 pub async fn page(
     State(hub): State<Arc<Hub>>,
-    asked: Asked,
+    request: PageRequest,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let next = back(query.text("next"));
-    if Visitor::from_headers(&headers, &hub).await?.is_some() {
+    if SignedInUser::from_headers(&headers, &hub).await?.is_some() {
         return Ok(see_other(next));
     }
-    shown(&hub, &asked, &headers, StatusCode::OK, next, "")
+    shown(&hub, &request, &headers, StatusCode::OK, next, "")
 }
 
 fn shown(
     hub: &Hub,
-    asked: &Asked,
+    request: &PageRequest,
     headers: &HeaderMap,
     status: StatusCode,
     next: &str,
     name: &str,
-) -> Result<Response, Failure> {
-    let pass = Pass::of(hub, headers)?;
+) -> Result<Response, PageError> {
+    let form_token = FormToken::of(hub, headers)?;
     let page = SignInPage {
-        shell: Shell::anonymous(asked, Here::SignIn, "Sign in"),
-        csrf: pass.value.clone(),
+        layout: PageLayout::anonymous(request, PageSection::SignIn, "Sign in"),
+        csrf: form_token.value.clone(),
         next: next.to_owned(),
         name: name.to_owned(),
         is_wrong: status != StatusCode::OK,
-        elsewhere: elsewhere(hub, headers),
+        passkey_url: passkey_url(hub, headers),
     };
-    Ok(pass.put_on(render(status, &page)))
+    Ok(form_token.set_on(render(status, &page)))
 }
 
-/// A proxy may write the host anew, so it says something only where there is none.
-fn elsewhere(hub: &Hub, headers: &HeaderMap) -> Option<String> {
+/// A proxy may rewrite the Host header, so it is only trusted if no `public_url` is set.
+fn passkey_url(hub: &Hub, headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
-    let is_wrong = hub.config.public_url.is_none() && is_loopback_number(host);
+    let is_wrong = hub.config.public_url.is_none() && is_loopback_ip(host);
     is_wrong.then(|| format!("{}/signin", hub.browser_url()))
 }
 
 pub async fn sign_in(
     State(hub): State<Arc<Hub>>,
-    Peer(from): Peer,
-    asked: Asked,
-    posted: StrangerPosted,
-) -> Result<Response, Failure> {
+    ClientAddr(from): ClientAddr,
+    request: PageRequest,
+    posted: AnonymousForm,
+) -> Result<Response, PageError> {
     let headers = &posted.headers;
     let fields = &posted.fields;
     let name = fields.text("name").trim();
@@ -95,22 +95,24 @@ pub async fn sign_in(
         false => None,
     };
     let is_known = stored.is_some();
-    let fresh = Fresh::for_browser(&hub, headers)?;
+    let new_session = NewBrowserSession::for_browser(&hub, headers)?;
     let is_right = hub.passwords.matches(fields.text("password"), stored).await?;
     let start = StartSession {
         person: name.to_owned(),
-        session: fresh.session.clone(),
+        session: new_session.session.clone(),
     };
     if !is_right || !hub.store.run(start).await? {
-        // People type passwords into the field of the name: what is nobody's name stays out of the log.
+        // People sometimes type a password into the name field, so unknown names stay out of the log.
         match is_known {
-            true => tracing::warn!(person = name, %from, "a wrong password"),
-            false => tracing::warn!(%from, "a sign-in under an unknown name, or one without a password"),
+            true => tracing::warn!(person = name, %from, "sign-in failed: wrong password"),
+            false => tracing::warn!(%from, "sign-in failed: unknown name, or no password set"),
         }
-        return shown(&hub, &asked, headers, StatusCode::UNPROCESSABLE_ENTITY, next, name);
+        return shown(&hub, &request, headers, StatusCode::UNPROCESSABLE_ENTITY, next, name);
     }
-    leave_earlier(&hub, headers).await?;
+    end_previous_session(&hub, headers).await?;
     let mut response = see_other(next);
-    response.headers_mut().append(header::SET_COOKIE, fresh.cookie(&hub));
+    response
+        .headers_mut()
+        .append(header::SET_COOKIE, new_session.cookie(&hub));
     Ok(response)
 }

@@ -1,9 +1,9 @@
-//! Passwords as the pages use them.
+//! Password helpers of the pages.
 
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 
-use crate::frame::signed_in::Visitor;
+use crate::frame::signed_in::SignedInUser;
 
 pub use countersign_hub::auth::check_password as check_new;
 
@@ -15,8 +15,8 @@ pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem>
     hub.passwords.matches(typed, Some(hash.to_owned())).await
 }
 
-/// Before every look at the present password, which somebody who is signed in has typed. Strangers who guess at the same
-/// name elsewhere do not count.
-pub async fn throttle(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
-    hub.sign_in_attempts.within_session(&visitor.session).await
+/// Rate limit before each check of the current password on the settings page. It counts per session, so sign-in
+/// attempts by others under the same name do not count.
+pub async fn throttle(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
+    hub.sign_in_attempts.within_session(&user.session).await
 }

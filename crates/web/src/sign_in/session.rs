@@ -1,4 +1,4 @@
-//! A session from its cookie to its end.
+//! Browser sessions: start, cookie and sign-out.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,29 +10,29 @@ use countersign_hub::Hub;
 use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::Token;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{EndCredential, Kind, NewSession};
+use countersign_store::ops::credential::{CredentialKind, EndCredential, NewSession};
 
 use super::device::device;
-use crate::frame::form::Posted;
-use crate::frame::page::{Failure, see_other};
-use crate::frame::signed_in::{Visitor, cookie_name, is_secure};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, see_other};
+use crate::frame::signed_in::{SignedInUser, cookie_name, is_secure};
 
-const SESSION_LIVES: Duration = Duration::from_secs(30 * 24 * 3600);
+const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
-/// A session that is about to start: its secret for the browser, the rest for the store.
-pub struct Fresh {
+/// A session that is about to start: the token for the browser, and the row for the store.
+pub struct NewBrowserSession {
     token: Token,
     pub session: NewSession,
 }
 
-impl Fresh {
+impl NewBrowserSession {
     pub fn for_browser(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
-        let token = Token::new(Kind::Session).map_err(no_randomness)?;
+        let token = Token::new(CredentialKind::Session).map_err(no_randomness)?;
         let user_agent = headers
             .get(header::USER_AGENT)
             .and_then(|value| value.to_str().ok())
             .unwrap_or_default();
-        let expires_at = hub.store.clock().now().plus(SESSION_LIVES);
+        let expires_at = hub.store.clock().now().plus(SESSION_TTL);
         let session = NewSession {
             hash: token.hash,
             label: device(user_agent),
@@ -42,40 +42,40 @@ impl Fresh {
     }
 
     pub fn cookie(&self, hub: &Hub) -> HeaderValue {
-        cookie(hub, &cookie_name(hub), &self.token.text, SESSION_LIVES, "Lax")
+        cookie(hub, &cookie_name(hub), &self.token.text, SESSION_TTL, "Lax")
     }
 }
 
-/// The value is ours, so it always fits into a header.
-pub fn cookie(hub: &Hub, name: &str, value: &str, lives: Duration, same_site: &str) -> HeaderValue {
+/// Builds a cookie. The hub makes the value, so it is always a valid header value.
+pub fn cookie(hub: &Hub, name: &str, value: &str, ttl: Duration, same_site: &str) -> HeaderValue {
     let secure = if is_secure(hub) { "; Secure" } else { "" };
-    let seconds = lives.as_secs();
+    let seconds = ttl.as_secs();
     let text = format!("{name}={value}; Path=/; HttpOnly; SameSite={same_site}; Max-Age={seconds}{secure}");
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
-/// Who signs in anew leaves nothing of the old session behind.
-pub async fn leave_earlier(hub: &Hub, headers: &HeaderMap) -> Result<(), Failure> {
-    match Visitor::from_headers(headers, hub).await? {
-        Some(visitor) => Ok(end(hub, &visitor).await?),
+/// Ends the session that the browser had before it signed in again.
+pub async fn end_previous_session(hub: &Hub, headers: &HeaderMap) -> Result<(), PageError> {
+    match SignedInUser::from_headers(headers, hub).await? {
+        Some(user) => Ok(end(hub, &user).await?),
         None => Ok(()),
     }
 }
 
-async fn end(hub: &Hub, visitor: &Visitor) -> Result<(), Problem> {
+async fn end(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
     let op = EndCredential {
-        person: visitor.name.clone(),
-        kind: Kind::Session,
-        id: visitor.session_id(),
-        actor: visitor.actor().to_string(),
+        person: user.name.clone(),
+        kind: CredentialKind::Session,
+        id: user.session_id(),
+        actor: user.actor().to_string(),
     };
-    hub.end_credentials(op).await?;
+    hub.revoke_credentials(op).await?;
     Ok(())
 }
 
 /// POST /signout
-pub async fn sign_out(State(hub): State<Arc<Hub>>, posted: Posted) -> Result<Response, Failure> {
-    end(&hub, &posted.visitor).await?;
+pub async fn sign_out(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
+    end(&hub, &posted.user).await?;
     let mut response = see_other("/signin");
     let gone = cookie(&hub, &cookie_name(&hub), "", Duration::ZERO, "Lax");
     response.headers_mut().append(header::SET_COOKIE, gone);

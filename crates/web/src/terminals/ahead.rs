@@ -1,45 +1,45 @@
-//! Typing ahead: telling an agent something before it asks. POST /inbox/terminals/ahead and …/ahead/drop
+//! Type-ahead: texts that answer an agent's next cue. POST /inbox/terminals/ahead and …/ahead/drop
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::inbox::api::{put_ahead, take_ahead_back};
+use countersign_hub::inbox::api::{queue_ahead, remove_ahead};
 use countersign_hub::problem::Problem;
 use countersign_store::ops::terminal::{Ahead, ListAhead};
 
 use super::page;
-use crate::frame::form::Posted;
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::{Asked, Failure, back, see_other};
-use crate::frame::signed_in::Visitor;
-use crate::item::lines;
+use crate::frame::form::PostedForm;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::{PageError, PageRequest, back, see_other};
+use crate::frame::signed_in::SignedInUser;
+use crate::item::normalize_newlines;
 
-/// Where one types ahead, and what waits already.
+/// The type-ahead form of one agent, with its queued texts.
 pub struct AheadBox {
     pub agent_id: String,
-    /// Tells the boxes of a page apart.
+    /// The index of this form on the page.
     pub nth: usize,
-    pub waiting: Vec<Waiting>,
-    /// Where one goes on afterwards.
+    pub waiting: Vec<AheadText>,
+    /// The page to return to.
     pub back: String,
-    /// What was not taken, and why.
+    /// The text that was refused; `error` has the reason.
     pub text: String,
     pub error: String,
 }
 
-pub struct Waiting {
+pub struct AheadText {
     pub id: i64,
     pub text: String,
-    pub at: Instant,
+    pub at: DisplayTime,
     pub is_mine: bool,
 }
 
 impl AheadBox {
-    /// Only for the person the agent asks: nobody else's words could answer it.
-    pub async fn of(hub: &Hub, visitor: &Visitor, agent_id: &str, person: &str) -> Result<Option<Self>, Failure> {
-        if person != visitor.name || !visitor.may_decide() {
+    /// Returns `None` unless the user is the person the agent asks: no other person may answer its cues.
+    pub async fn of(hub: &Hub, user: &SignedInUser, agent_id: &str, person: &str) -> Result<Option<Self>, PageError> {
+        if person != user.name || !user.may_decide() {
             return Ok(None);
         }
         let waiting = hub
@@ -48,11 +48,11 @@ impl AheadBox {
                 agent_id: agent_id.to_owned(),
             })
             .await?;
-        let shown = |ahead: Ahead| Waiting {
+        let shown = |ahead: Ahead| AheadText {
             id: ahead.id,
-            is_mine: ahead.person == visitor.name,
+            is_mine: ahead.person == user.name,
             text: ahead.text,
-            at: instant(ahead.created_at),
+            at: display_time(ahead.created_at),
         };
         Ok(Some(Self {
             agent_id: agent_id.to_owned(),
@@ -65,25 +65,25 @@ impl AheadBox {
     }
 }
 
-/// Something about the box of one agent.
-pub struct Refused {
+/// A type-ahead request that was refused.
+pub struct RefusedText {
     pub agent_id: String,
     pub text: String,
     pub problem: Problem,
 }
 
-pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn put(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let agent_id = fields.text("agent").to_owned();
-    let text = lines(fields.text("text"));
-    match put_ahead(&hub, visitor.principal(), agent_id.clone(), text.clone()).await {
+    let text = normalize_newlines(fields.text("text"));
+    match queue_ahead(&hub, user.principal(), agent_id.clone(), text.clone()).await {
         Ok(_) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
             page::refused(
                 &hub,
-                &visitor,
-                &asked,
-                Refused {
+                &user,
+                &request,
+                RefusedText {
                     agent_id,
                     text,
                     problem,
@@ -94,20 +94,24 @@ pub async fn put(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> R
     }
 }
 
-pub async fn take_back(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
+pub async fn drop_text(
+    State(hub): State<Arc<Hub>>,
+    request: PageRequest,
+    posted: PostedForm,
+) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
     let agent_id = fields.text("agent").to_owned();
-    // What is no number is the number of nothing.
+    // An invalid number becomes 0, which is never an id.
     let id = fields.text("id").parse().unwrap_or_default();
-    match take_ahead_back(&hub, visitor.actor(), agent_id.clone(), id).await {
+    match remove_ahead(&hub, user.actor(), agent_id.clone(), id).await {
         Ok(()) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
-            let refused = Refused {
+            let refused = RefusedText {
                 agent_id,
                 text: String::new(),
                 problem,
             };
-            page::refused(&hub, &visitor, &asked, refused).await
+            page::refused(&hub, &user, &request, refused).await
         }
     }
 }

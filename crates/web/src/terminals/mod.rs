@@ -1,4 +1,4 @@
-//! The agents in terminals, and what people tell them before they ask.
+//! The page of agents in terminals, with type-ahead.
 
 mod ahead;
 mod page;
@@ -11,11 +11,11 @@ use axum::routing::{get, post};
 use countersign_hub::Hub;
 
 pub use ahead::AheadBox;
-pub use state::Mark;
+pub use state::PresenceMark;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/terminals", get(page::terminals))
         .route("/inbox/terminals/ahead", post(ahead::put))
-        .route("/inbox/terminals/ahead/drop", post(ahead::take_back))
+        .route("/inbox/terminals/ahead/drop", post(ahead::drop_text))
 }

@@ -1,4 +1,4 @@
-//! GET /inbox/terminals: agents in terminals, the latest to call first.
+//! GET /inbox/terminals: agents in terminals, latest call first.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -9,75 +9,101 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::terminal::{TerminalSummary, Terminals};
+use countersign_store::ops::terminal::{ListTerminals, TerminalSummary};
 
-use super::ahead::{AheadBox, Refused};
-use super::state::Mark;
+use super::ahead::{AheadBox, RefusedText};
+use super::state::PresenceMark;
 use crate::frame::filters;
-use crate::frame::format::{Instant, instant};
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 use crate::lists::row::encoded;
 
-/// The latest are shown.
-const MOST_SHOWN: i64 = 200;
+/// Agents on the page; those that called last are shown.
+const MAX_SHOWN_AGENTS: i64 = 200;
 
 #[derive(Template)]
 #[template(path = "terminals.html")]
 struct TerminalsPage {
-    shell: Shell,
-    agents: Vec<Agent>,
-    /// Of what was sent.
+    layout: PageLayout,
+    agents: Vec<TerminalRow>,
+    /// The error of a refused request.
     problem: String,
 }
 
-struct Agent {
+struct TerminalRow {
     id: String,
     runtime: String,
     project_dir: String,
     terminal: String,
     person: String,
-    mark: Mark,
-    active: Instant,
+    mark: PresenceMark,
+    active: DisplayTime,
     open: i64,
     open_href: String,
     last_cue_id: String,
-    /// How many texts wait, for those who may not read them.
+    /// Number of queued texts, for people who may not read them.
     ahead: i64,
     own: Option<AheadBox>,
 }
 
-pub async fn terminals(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
-    show(&hub, &visitor, &asked, None).await
+pub async fn terminals(
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
+) -> Result<Response, PageError> {
+    show(&hub, &user, &request, None).await
 }
 
-/// The page again, with what was not taken where it was typed.
-pub async fn refused(hub: &Hub, visitor: &Visitor, asked: &Asked, refused: Refused) -> Result<Response, Failure> {
+/// Shows the page again, with the refused text in its form.
+pub async fn refused(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    refused: RefusedText,
+) -> Result<Response, PageError> {
     if matches!(refused.problem, Problem::Unavailable { .. }) {
         return Err(refused.problem.into());
     }
-    show(hub, visitor, asked, Some(refused)).await
+    show(hub, user, request, Some(refused)).await
 }
 
-async fn show(hub: &Hub, visitor: &Visitor, asked: &Asked, refused: Option<Refused>) -> Result<Response, Failure> {
-    let mut found = hub.store.run(Terminals { limit: MOST_SHOWN }).await?;
+async fn show(
+    hub: &Hub,
+    user: &SignedInUser,
+    request: &PageRequest,
+    refused: Option<RefusedText>,
+) -> Result<Response, PageError> {
+    let mut found = hub
+        .store
+        .run(ListTerminals {
+            limit: MAX_SHOWN_AGENTS,
+        })
+        .await?;
     for agent in &mut found {
-        agent.seen_at = hub.presence.seen(&agent.terminal.agent_id).or(agent.seen_at);
+        agent.seen_at = hub.agent_last_seen.get(&agent.terminal.agent_id).or(agent.seen_at);
     }
     found.sort_by_key(|agent| Reverse(agent.seen_at.unwrap_or(agent.joined_at)));
     let mut agents = Vec::new();
     for (nth, summary) in found.into_iter().enumerate() {
-        agents.push(shown(hub, visitor, nth, summary, refused.as_ref()).await?);
+        agents.push(shown(hub, user, nth, summary, refused.as_ref()).await?);
     }
     let (status, problem) = match &refused {
-        Some(Refused { problem, .. }) => (problem.status(), words(problem)),
+        Some(RefusedText { problem, .. }) => (problem.status(), words(problem)),
         None => (StatusCode::OK, String::new()),
     };
-    let shell = Shell::of(hub, visitor, asked, Here::Terminals, "Terminals").await?;
-    Ok(render(status, &TerminalsPage { shell, agents, problem }))
+    let layout = PageLayout::of(hub, user, request, PageSection::Terminals, "Terminals").await?;
+    Ok(render(
+        status,
+        &TerminalsPage {
+            layout,
+            agents,
+            problem,
+        },
+    ))
 }
 
-/// Beside the field it is about, its name says nothing.
+/// The message without its field name, because it is shown beside the field.
 fn words(problem: &Problem) -> String {
     match problem {
         Problem::InvalidField { message, .. } => message.clone(),
@@ -87,13 +113,13 @@ fn words(problem: &Problem) -> String {
 
 async fn shown(
     hub: &Hub,
-    visitor: &Visitor,
+    user: &SignedInUser,
     nth: usize,
     agent: TerminalSummary,
-    refused: Option<&Refused>,
-) -> Result<Agent, Failure> {
+    refused: Option<&RefusedText>,
+) -> Result<TerminalRow, PageError> {
     let id = agent.terminal.agent_id.clone();
-    let mut own = AheadBox::of(hub, visitor, &id, &agent.person).await?;
+    let mut own = AheadBox::of(hub, user, &id, &agent.person).await?;
     if let Some(own) = &mut own {
         own.nth = nth;
     }
@@ -101,9 +127,9 @@ async fn shown(
         own.text.clone_from(&refused.text);
         own.error = words(&refused.problem);
     }
-    Ok(Agent {
-        mark: Mark::of_agent(hub, &agent).await?,
-        active: instant(agent.seen_at.unwrap_or(agent.joined_at)),
+    Ok(TerminalRow {
+        mark: PresenceMark::of_agent(hub, &agent).await?,
+        active: display_time(agent.seen_at.unwrap_or(agent.joined_at)),
         open: agent.open,
         open_href: format!("/inbox?agent={}", encoded(&id)),
         last_cue_id: agent.last_cue_id.map(|id| id.to_string()).unwrap_or_default(),

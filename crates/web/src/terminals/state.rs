@@ -1,14 +1,14 @@
-//! Whether an agent in a terminal is there, in a word or two.
+//! The presence of an agent in a terminal as a short label.
 
 use countersign_hub::Hub;
 use countersign_hub::terminals::CueState;
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
 
-use crate::frame::page::Failure;
+use crate::frame::page::PageError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Mark {
+pub struct PresenceMark {
     /// `waiting`, `paused`, `gone` or `idle`.
     pub class: &'static str,
     /// `good`, `warn` or nothing.
@@ -16,8 +16,8 @@ pub struct Mark {
     pub words: &'static str,
 }
 
-impl Mark {
-    /// Of one open cue.
+impl PresenceMark {
+    /// The mark of one open cue.
     pub fn of(state: CueState) -> Self {
         match state {
             CueState::Waiting => Self {
@@ -38,8 +38,8 @@ impl Mark {
         }
     }
 
-    /// Of an agent: whichever of its open cues somebody waits for says most.
-    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, Failure> {
+    /// The mark of an agent: the best state among its open cues.
+    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
         let idle = Self {
             class: "idle",
             mood: "",
@@ -54,8 +54,10 @@ impl Mark {
                 agent_id: agent.terminal.agent_id.clone(),
             })
             .await?;
-        // What is held knows its own kind.
-        let states = open.iter().filter_map(|id| hub.terminals.presence(id, Kind::Cue).state);
+        // The kind given here is a fallback; a waiting connection knows its own kind.
+        let states = open
+            .iter()
+            .filter_map(|id| hub.cue_waiters.presence(id, CueKind::Cue).state);
         let best = states.min_by_key(|state| match state {
             CueState::Waiting => 0,
             CueState::Paused => 1,

@@ -1,13 +1,13 @@
-//! Unified diffs, with what is added and what is taken away marked as such.
+//! Unified diffs as HTML, with added and deleted lines marked.
 
 use serde_json::Value;
 
-use super::safe::{Html, Safe};
+use super::safe::{HtmlBuilder, SafeHtml};
 
-/// Lines shown at once; the rest is there, unmarked, behind a disclosure.
+/// Lines shown at once; the rest follows unmarked in a closed `<details>`.
 const MAX_LINES: usize = 2000;
 
-/// Declared by the part's `metadata`, as `format` or `mime_type`, or plain to see.
+/// True if the part's `metadata` declares a diff as `format` or `mime_type`, or if the text contains a diff hunk.
 pub fn looks_like_diff(text: &str, metadata: Option<&Value>) -> bool {
     let declared = |key: &str| {
         metadata
@@ -25,7 +25,7 @@ pub(super) fn is_diff_name(name: &str) -> bool {
     )
 }
 
-/// The names of two files and a hunk, one line after the other.
+/// Two file names followed by a hunk header, on consecutive lines.
 fn has_hunk(text: &str) -> bool {
     let lines: Vec<&str> = text.lines().take(MAX_LINES).collect();
     lines
@@ -37,11 +37,11 @@ fn is_names(old: &str, new: &str) -> bool {
     old.starts_with("--- ") && new.starts_with("+++ ")
 }
 
-pub fn diff(text: &str) -> Safe {
-    let mut html = Html::new();
+pub fn diff(text: &str) -> SafeHtml {
+    let mut html = HtmlBuilder::new();
     html.markup(r#"<pre class="diff">"#);
     let mut lines = text.lines();
-    let mut reader = Reader::default();
+    let mut reader = DiffReader::default();
     for _ in 0..MAX_LINES {
         let Some(line) = lines.next() else { break };
         let next = lines.clone().next().unwrap_or_default();
@@ -52,7 +52,7 @@ pub fn diff(text: &str) -> Safe {
     html.finish()
 }
 
-fn write_rest<'a>(html: &mut Html, lines: impl Iterator<Item = &'a str> + Clone) {
+fn write_rest<'a>(html: &mut HtmlBuilder, lines: impl Iterator<Item = &'a str> + Clone) {
     let count = lines.clone().count();
     if count > 0 {
         html.markup("<details><summary>… ");
@@ -65,7 +65,7 @@ fn write_rest<'a>(html: &mut Html, lines: impl Iterator<Item = &'a str> + Clone)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum DiffMark {
     Added,
     Deleted,
     Hunk,
@@ -73,20 +73,20 @@ enum Mark {
     Same,
 }
 
-fn write_line(html: &mut Html, mark: Mark, line: &str) {
+fn write_line(html: &mut HtmlBuilder, mark: DiffMark, line: &str) {
     let (open, close) = match mark {
-        Mark::Added => (r#"<span class="add">"#, "</span>\n"),
-        Mark::Deleted => (r#"<span class="del">"#, "</span>\n"),
-        Mark::Hunk => (r#"<span class="hunk">"#, "</span>\n"),
-        Mark::Meta => (r#"<span class="meta">"#, "</span>\n"),
-        Mark::Same => ("", "\n"),
+        DiffMark::Added => (r#"<span class="add">"#, "</span>\n"),
+        DiffMark::Deleted => (r#"<span class="del">"#, "</span>\n"),
+        DiffMark::Hunk => (r#"<span class="hunk">"#, "</span>\n"),
+        DiffMark::Meta => (r#"<span class="meta">"#, "</span>\n"),
+        DiffMark::Same => ("", "\n"),
     };
     html.markup(open);
     html.lines(line);
     html.markup(close);
 }
 
-/// Lines of the old and of the new file that a hunk still has to bring.
+/// A hunk, with the number of old and new lines still to come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Hunk {
     old: usize,
@@ -94,7 +94,7 @@ struct Hunk {
 }
 
 impl Hunk {
-    /// `@@ -12,3 +12,4 @@ and anything`, where a count of one is left out.
+    /// Parses `@@ -12,3 +12,4 @@ and anything`; a count of one may be omitted.
     fn read(line: &str) -> Option<Self> {
         let (ranges, _) = line.strip_prefix("@@ -")?.split_once(" @@")?;
         let (old, new) = ranges.split_once(" +")?;
@@ -112,15 +112,15 @@ fn count(range: &str) -> Option<usize> {
     }
 }
 
-/// Remembers where in a hunk a line is: a deleted `-- x` looks like the name of a file, but not there.
+/// Tracks the position in a hunk, because a deleted line `-- x` inside a hunk looks like a file name.
 #[derive(Default)]
-struct Reader {
+struct DiffReader {
     hunk: Option<Hunk>,
     after_names: bool,
 }
 
-impl Reader {
-    fn mark(&mut self, line: &str, next: &str) -> Mark {
+impl DiffReader {
+    fn mark(&mut self, line: &str, next: &str) -> DiffMark {
         if let Some(hunk) = &mut self.hunk.filter(|hunk| hunk.old > 0 || hunk.new > 0) {
             let mark = hunk.take(line);
             self.hunk = Some(*hunk);
@@ -129,22 +129,22 @@ impl Reader {
         self.hunk = Hunk::read(line);
         let is_new_name = std::mem::replace(&mut self.after_names, is_names(line, next));
         match line.as_bytes().first() {
-            _ if self.hunk.is_some() => Mark::Hunk,
-            _ if is_new_name || self.after_names || is_header(line) => Mark::Meta,
-            Some(b'+') => Mark::Added,
-            Some(b'-') => Mark::Deleted,
-            Some(_) | None => Mark::Same,
+            _ if self.hunk.is_some() => DiffMark::Hunk,
+            _ if is_new_name || self.after_names || is_header(line) => DiffMark::Meta,
+            Some(b'+') => DiffMark::Added,
+            Some(b'-') => DiffMark::Deleted,
+            Some(_) | None => DiffMark::Same,
         }
     }
 }
 
 impl Hunk {
-    fn take(&mut self, line: &str) -> Mark {
+    fn take(&mut self, line: &str) -> DiffMark {
         let (old, new, mark) = match line.as_bytes().first() {
-            Some(b'+') => (0, 1, Mark::Added),
-            Some(b'-') => (1, 0, Mark::Deleted),
-            Some(b'\\') => (0, 0, Mark::Meta),
-            Some(_) | None => (1, 1, Mark::Same),
+            Some(b'+') => (0, 1, DiffMark::Added),
+            Some(b'-') => (1, 0, DiffMark::Deleted),
+            Some(b'\\') => (0, 0, DiffMark::Meta),
+            Some(_) | None => (1, 1, DiffMark::Same),
         };
         self.old = self.old.saturating_sub(old);
         self.new = self.new.saturating_sub(new);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snippet_without_a_head_is_marked_too() {
+    fn snippet_without_a_header_is_marked_too() {
         let html = diff("-old\n+new\n--- alone\nsame").to_string();
         let expected = "<span class=\"del\">-old</span>\n<span class=\"add\">+new</span>\n<span class=\"del\">--- alone</span>\nsame\n";
         assert_eq!(html, format!("<pre class=\"diff\">{expected}</pre>"));
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_diff_is_markup_or_hidden() {
+    fn diff_text_is_never_markup_and_hides_no_characters() {
         let html = diff("+<script>alert(1)</script>\n-\u{202e}\u{200b}&amp;\n@@ \"' @@").to_string();
         assert!(html.contains("+&lt;script&gt;alert(1)&lt;/script&gt;"), "{html}");
         assert!(html.contains("-\\u{202e}\\u{200b}&amp;amp;"), "{html}");
     }
 
     #[test]
-    fn a_long_diff_is_complete_behind_a_disclosure() {
+    fn rest_of_a_long_diff_is_in_a_closed_details_element() {
         let html = diff(&"+a\n".repeat(MAX_LINES + 3)).to_string();
         assert_eq!(html.matches("<span").count(), MAX_LINES);
         assert!(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_diff_is_known_by_its_name_or_its_shape() {
+    fn diff_is_recognized_by_metadata_or_by_its_hunks() {
         assert!(looks_like_diff(PATCH, None));
         assert!(looks_like_diff("+a", Some(&json!({"format": "diff"}))));
         assert!(looks_like_diff("+a", Some(&json!({"mime_type": "text/x-Diff"}))));

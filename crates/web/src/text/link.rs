@@ -1,36 +1,36 @@
-//! Links to elsewhere. Nobody has checked them, so each shows where it leads, whatever its text pretends.
+//! External links. They come unchecked from agents, so each link shows its real target beside its text.
 
 use url::Url;
 
-use super::safe::{Html, Safe};
+use super::safe::{HtmlBuilder, SafeHtml};
 
-/// Room for the host, which comes first and cannot be longer than 253 characters, and some of the rest.
+/// Enough for the host, which comes first and has at most 253 characters, and part of the path.
 const MAX_SHOWN_CHARS: usize = 300;
 
-/// A link for a page of ours: `label` is the agent's text, `address` the agent's address.
-pub fn link(label: &str, address: &str) -> Safe {
-    let mut html = Html::new();
-    let address = Address::new(address);
+/// Renders a link; `label` and `address` both come from the agent.
+pub fn link(label: &str, address: &str) -> SafeHtml {
+    let mut html = HtmlBuilder::new();
+    let address = LinkTarget::new(address);
     address.open(&mut html);
     html.line(label);
     address.close(&mut html, label);
     html.finish()
 }
 
-pub(super) struct Address {
-    given: String,
+pub(super) struct LinkTarget {
+    original: String,
     url: Option<Url>,
 }
 
-impl Address {
-    pub fn new(given: &str) -> Self {
+impl LinkTarget {
+    pub fn new(original: &str) -> Self {
         Self {
-            given: given.to_owned(),
-            url: outward(given),
+            original: original.to_owned(),
+            url: external_url(original),
         }
     }
 
-    pub fn open(&self, html: &mut Html) {
+    pub fn open(&self, html: &mut HtmlBuilder) {
         let Some(url) = &self.url else { return };
         html.markup(r#"<a href=""#);
         html.address(url);
@@ -39,34 +39,34 @@ impl Address {
         );
     }
 
-    /// `text` is what was written between `open` and this.
-    pub fn close(&self, html: &mut Html, text: &str) {
+    /// Ends the link and shows its target. `text` is the text that was written since `open`.
+    pub fn close(&self, html: &mut HtmlBuilder, text: &str) {
         if self.url.is_some() {
             if text.trim().is_empty() {
                 html.line(&self.shown());
             }
             html.markup("</a>");
         }
-        if !self.is_told_by(text) {
+        if !self.is_visible_in(text) {
             html.markup(r#" <span class="url">("#);
             html.line(&self.shown());
             html.markup(")</span>");
         }
     }
 
-    /// The address as it will be called: with the host in its ASCII form, so that letters of other scripts cannot pose as
-    /// Latin ones. What cannot be called is told as it was given.
+    /// The address that a browser would open. Its host is in ASCII form (punycode), so that look-alike letters of other
+    /// scripts cannot pose as Latin ones. An address that cannot be opened is shown as given.
     pub fn shown(&self) -> String {
-        let whole = self.url.as_ref().map_or(self.given.as_str(), Url::as_str);
-        match whole.char_indices().nth(MAX_SHOWN_CHARS) {
-            Some((end, _)) => format!("{}…", &whole[..end]),
-            None => whole.to_owned(),
+        let address = self.url.as_ref().map_or(self.original.as_str(), Url::as_str);
+        match address.char_indices().nth(MAX_SHOWN_CHARS) {
+            Some((end, _)) => format!("{}…", &address[..end]),
+            None => address.to_owned(),
         }
     }
 
-    fn is_told_by(&self, text: &str) -> bool {
+    fn is_visible_in(&self, text: &str) -> bool {
         match &self.url {
-            None => text == self.given,
+            None => text == self.original,
             Some(_) if text.trim().is_empty() => true,
             Some(url) if url.scheme() == "mailto" => {
                 text == url.as_str() || Some(text) == url.as_str().strip_prefix("mailto:")
@@ -76,8 +76,9 @@ impl Address {
     }
 }
 
-/// Only addresses a person would follow. A name before the host (`https://bank.example@evil.example`) serves to deceive.
-fn outward(address: &str) -> Option<Url> {
+/// Accepts http, https and mailto. Credentials in the URL are refused, because `https://bank.example@evil.example` is
+/// made to deceive.
+fn external_url(address: &str) -> Option<Url> {
     let url = Url::parse(address).ok()?;
     let is_plain = url.username().is_empty() && url.password().is_none();
     match url.scheme() {
@@ -91,7 +92,7 @@ fn outward(address: &str) -> Option<Url> {
 mod tests {
     use super::*;
 
-    fn told(label: &str, address: &str) -> String {
+    fn rendered(label: &str, address: &str) -> String {
         let html = link(label, address).to_string();
         let attributes =
             r#" rel="noopener noreferrer nofollow ugc" target="_blank" class="out" referrerpolicy="no-referrer""#;
@@ -99,10 +100,10 @@ mod tests {
     }
 
     #[test]
-    fn a_link_says_where_it_leads() {
+    fn link_shows_its_target() {
         let expected = r#"<a href="https://a.example/b?c">report</a> <span class="url">(https://a.example/b?c)</span>"#;
-        assert_eq!(told("report", "https://a.example/b?c"), expected);
-        let posing = told("https://bank.example", "https://evil.example");
+        assert_eq!(rendered("report", "https://a.example/b?c"), expected);
+        let posing = rendered("https://bank.example", "https://evil.example");
         assert!(
             posing.ends_with(r#"<span class="url">(https://evil.example/)</span>"#),
             "{posing}"
@@ -110,23 +111,23 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_its_own_text_is_not_repeated() {
+    fn address_that_is_its_own_text_is_not_repeated() {
         assert_eq!(
-            told("https://a.example", "https://a.example"),
+            rendered("https://a.example", "https://a.example"),
             r#"<a href="https://a.example/">https://a.example</a>"#
         );
         assert_eq!(
-            told("", "https://a.example"),
+            rendered("", "https://a.example"),
             r#"<a href="https://a.example/">https://a.example/</a>"#
         );
         assert_eq!(
-            told("a@b.example", "mailto:a@b.example"),
+            rendered("a@b.example", "mailto:a@b.example"),
             r#"<a href="mailto:a@b.example">a@b.example</a>"#
         );
     }
 
     #[test]
-    fn what_nobody_should_follow_is_only_told() {
+    fn unsafe_addresses_are_shown_as_text_only() {
         for address in [
             "javascript:alert(1)",
             "JaVaScRiPt:alert(1)",
@@ -142,7 +143,7 @@ mod tests {
             "https://",
             "blob:https://a.example/1",
         ] {
-            let html = told("x", address);
+            let html = rendered("x", address);
             assert!(
                 !html.contains("<a") && html.starts_with(r#"x <span class="url">("#),
                 "{html}"
@@ -151,20 +152,20 @@ mod tests {
     }
 
     #[test]
-    fn letters_of_other_scripts_do_not_pose_as_a_known_host() {
-        let html = told("https://аpple.example", "https://аpple.example");
+    fn look_alike_letters_do_not_pose_as_a_known_host() {
+        let html = rendered("https://аpple.example", "https://аpple.example");
         assert!(html.contains(r#"href="https://xn--pple-43d.example/""#), "{html}");
         assert!(html.ends_with("(https://xn--pple-43d.example/)</span>"), "{html}");
     }
 
     #[test]
     fn a_long_address_still_shows_its_host() {
-        let html = told("x", &format!("https://evil.example/{}", "a".repeat(5000)));
+        let html = rendered("x", &format!("https://evil.example/{}", "a".repeat(5000)));
         assert!(
             html.contains("(https://evil.example/aaa") && html.ends_with("…)</span>"),
             "{html}"
         );
-        let data = told("x", &format!("data:text/plain,{}", "é".repeat(5000)));
+        let data = rendered("x", &format!("data:text/plain,{}", "é".repeat(5000)));
         assert!(data.chars().count() < 400, "{data}");
     }
 }

@@ -1,4 +1,5 @@
-//! What agents wrote, as HTML that does nothing: no markup of theirs, nothing fetched, nothing hidden, no address unseen.
+//! Text from agents as safe HTML: no markup of theirs, nothing fetched, no hidden characters, every link target
+//! visible.
 
 mod diff;
 mod link;
@@ -9,5 +10,5 @@ mod tree;
 pub use diff::{diff, looks_like_diff};
 pub use link::link;
 pub use markdown::markdown;
-pub use safe::Safe;
+pub use safe::SafeHtml;
 pub use tree::{json, tree};

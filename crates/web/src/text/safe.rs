@@ -1,4 +1,4 @@
-//! HTML that may be printed as it is, and the one way to make it.
+//! HTML that templates may print unescaped, and the only builder of it.
 
 use std::fmt;
 
@@ -6,29 +6,30 @@ use askama::filters::HtmlSafe;
 use countersign_protocol::visible;
 use url::Url;
 
-/// HTML made in this folder and nowhere else; templates print it without escaping it again.
+/// Escaped HTML. Only this folder can build it, and templates print it without escaping it again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Safe(String);
+pub struct SafeHtml(String);
 
-impl Safe {
+impl SafeHtml {
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Display for Safe {
+impl fmt::Display for SafeHtml {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl HtmlSafe for Safe {}
+impl HtmlSafe for SafeHtml {}
 
-/// Markup comes from this program's own text alone, which `&'static` ensures. All else is escaped on its way in.
+/// Builder of `SafeHtml`. Markup must be `&'static`, so it can only come from the program itself; all other text is
+/// escaped.
 #[derive(Debug, Default)]
-pub(super) struct Html(String);
+pub(super) struct HtmlBuilder(String);
 
-impl Html {
+impl HtmlBuilder {
     pub fn new() -> Self {
         Self::default()
     }
@@ -37,17 +38,17 @@ impl Html {
         self.0.push_str(markup);
     }
 
-    /// Text of one line.
+    /// Appends text of one line.
     pub fn line(&mut self, text: &str) {
         self.encode(&visible::escape(text));
     }
 
-    /// Text that keeps its line breaks.
+    /// Appends text and keeps its line breaks.
     pub fn lines(&mut self, text: &str) {
         self.encode(&visible::escape_lines(text));
     }
 
-    pub fn append(&mut self, safe: &Safe) {
+    pub fn append(&mut self, safe: &SafeHtml) {
         self.0.push_str(&safe.0);
     }
 
@@ -55,16 +56,17 @@ impl Html {
         &self.0
     }
 
-    pub fn finish(self) -> Safe {
-        Safe(self.0)
+    pub fn finish(self) -> SafeHtml {
+        SafeHtml(self.0)
     }
 
-    /// Through a second, independent guard, which may only take away.
-    pub fn finish_through(self, guard: &ammonia::Builder<'_>) -> Safe {
-        Safe(guard.clean(&self.0).to_string())
+    /// Finishes through a second, independent sanitizer, which can only remove markup.
+    pub fn finish_sanitized(self, guard: &ammonia::Builder<'_>) -> SafeHtml {
+        SafeHtml(guard.clean(&self.0).to_string())
     }
 
-    /// An address between the double quotes of an attribute; a quote in it cannot end it.
+    /// Appends an address inside a double-quoted attribute. Quotes in the address are escaped and cannot end the
+    /// attribute.
     pub fn address(&mut self, address: &Url) {
         for piece in address.as_str().split_inclusive('"') {
             let bare = piece.strip_suffix('"');
@@ -73,7 +75,7 @@ impl Html {
         }
     }
 
-    /// Between tags quotes mean nothing, and every entity costs the guard a look-up.
+    /// Quotes stay as they are: they are harmless between tags, and each entity costs the sanitizer a look-up.
     fn encode(&mut self, text: &str) {
         for letter in text.chars() {
             match letter {
@@ -93,31 +95,31 @@ mod tests {
     use super::*;
 
     #[derive(Template)]
-    #[template(source = "{{ theirs }}|{{ ours }}|{{ lent }}", ext = "html")]
-    struct Page<'a> {
-        theirs: &'a str,
-        ours: Safe,
-        lent: &'a Safe,
+    #[template(source = "{{ agent_text }}|{{ safe }}|{{ borrowed }}", ext = "html")]
+    struct TestTemplate<'a> {
+        agent_text: &'a str,
+        safe: SafeHtml,
+        borrowed: &'a SafeHtml,
     }
 
     #[test]
-    fn an_address_stays_within_its_quotes() {
-        let mut html = Html::new();
+    fn quote_in_an_address_cannot_end_the_attribute() {
+        let mut html = HtmlBuilder::new();
         html.address(&Url::parse("mailto:a\"b'<&\"").expect("an address"));
         assert_eq!(html.as_str().matches(['"', '<']).count(), 0, "{}", html.as_str());
     }
 
     #[test]
-    fn a_template_escapes_theirs_and_prints_ours() {
-        let mut html = Html::new();
+    fn template_escapes_agent_text_and_prints_safe_html() {
+        let mut html = HtmlBuilder::new();
         html.markup("<b>");
         html.line("<i> & \"'\n\u{202e}");
         html.markup("</b>");
-        let ours = html.finish();
-        let page = Page {
-            theirs: "<b>",
-            lent: &ours.clone(),
-            ours,
+        let safe = html.finish();
+        let page = TestTemplate {
+            agent_text: "<b>",
+            borrowed: &safe.clone(),
+            safe,
         }
         .render()
         .expect("a page");

@@ -1,37 +1,37 @@
-//! JSON as a tree that folds. What is too large or too deep for one is shown as text, whole.
+//! JSON as a collapsible tree. Values too large or too deep for the tree are shown as text, without omissions.
 
 use serde_json::Value;
 
-use super::safe::{Html, Safe};
+use super::safe::{HtmlBuilder, SafeHtml};
 
 const MAX_NODES: usize = 2000;
 const MAX_DEPTH: usize = 20;
-/// These levels start open, and below them whatever has few entries.
+/// Levels that start open; below them only nodes with few entries do.
 const OPEN_DEPTH: usize = 2;
-const FEW: usize = 5;
-/// Text is laid out in lines down to here; deeper, the indentation alone could outgrow everything else.
+const FEW_ENTRIES: usize = 5;
+/// JSON text is pretty-printed down to this depth; deeper, indentation could outgrow the content.
 const INDENTED_DEPTH: usize = 8;
-/// Nor is it laid out where that takes more room than this.
-const LARGEST_LAID_OUT: usize = 64 * 1024;
+/// JSON text is not pretty-printed beyond this size.
+const MAX_PRETTY_BYTES: usize = 64 * 1024;
 
-pub fn tree(value: &Value) -> Safe {
-    let mut painter = Painter {
-        html: Html::new(),
+pub fn tree(value: &Value) -> SafeHtml {
+    let mut writer = TreeWriter {
+        html: HtmlBuilder::new(),
         left: MAX_NODES,
     };
-    painter.html.markup(r#"<div class="json">"#);
-    painter.node(None, value, 0);
-    painter.html.markup("</div>");
-    painter.html.finish()
+    writer.html.markup(r#"<div class="json">"#);
+    writer.node(None, value, 0);
+    writer.html.markup("</div>");
+    writer.html.finish()
 }
 
-struct Painter {
-    html: Html,
-    /// How many more entries may be drawn.
+struct TreeWriter {
+    html: HtmlBuilder,
+    /// Entries that may still be rendered.
     left: usize,
 }
 
-impl Painter {
+impl TreeWriter {
     fn node(&mut self, key: Option<&str>, value: &Value, depth: usize) {
         match value {
             Value::Object(members) if !members.is_empty() => {
@@ -78,7 +78,7 @@ impl Painter {
         }
     }
 
-    /// Claims room for the entries, so that the whole stays bounded.
+    /// Takes the entries from the budget, so that the size of the tree stays bounded.
     fn may_open(&mut self, entries: usize, depth: usize) -> bool {
         let fits = depth < MAX_DEPTH && entries <= self.left;
         if fits {
@@ -88,7 +88,7 @@ impl Painter {
     }
 
     fn open(&mut self, key: Option<&str>, entries: usize, depth: usize, unit: &'static str) {
-        let is_open = depth < OPEN_DEPTH || entries <= FEW;
+        let is_open = depth < OPEN_DEPTH || entries <= FEW_ENTRIES;
         self.html.markup(if is_open {
             r#"<details class="tree" open><summary>"#
         } else {
@@ -120,7 +120,7 @@ impl Painter {
         self.html.markup(markup);
     }
 
-    /// Several lines get a frame of their own: they could pass for entries of the tree.
+    /// A text of several lines gets its own block, or its lines could pass for entries of the tree.
     fn string(&mut self, key: Option<&str>, text: &str) {
         self.key(key);
         if text.contains('\n') {
@@ -142,21 +142,21 @@ impl Painter {
     }
 }
 
-/// JSON as text: in lines where it is small, else in one.
+/// JSON as text: pretty-printed if it is small, else on one line.
 pub fn json(value: &Value) -> String {
-    laid_out(value).unwrap_or_else(|| value.to_string())
+    pretty_json(value).unwrap_or_else(|| value.to_string())
 }
 
-fn laid_out(value: &Value) -> Option<String> {
+fn pretty_json(value: &Value) -> Option<String> {
     if !is_shallow(value, INDENTED_DEPTH) {
         return None;
     }
-    let mut room = vec![0; LARGEST_LAID_OUT];
-    let mut left = room.as_mut_slice();
+    let mut buffer = vec![0; MAX_PRETTY_BYTES];
+    let mut left = buffer.as_mut_slice();
     serde_json::to_writer_pretty(&mut left, value).ok()?;
-    let used = LARGEST_LAID_OUT - left.len();
-    room.truncate(used);
-    String::from_utf8(room).ok()
+    let used = MAX_PRETTY_BYTES - left.len();
+    buffer.truncate(used);
+    String::from_utf8(buffer).ok()
 }
 
 fn is_shallow(value: &Value, depth: usize) -> bool {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_value_has_its_place() {
+    fn every_kind_of_value_is_rendered() {
         let value = json!({"a": [1, true], "b": {}, "c": [], "d": null, "e": "x", "f": "two\nlines"});
         let expected = concat!(
             r#"<div class="json"><details class="tree" open><summary><span class="size">6 fields</span></summary><ul>"#,
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_and_texts_are_neither_markup_nor_hidden() {
+    fn keys_and_texts_are_never_markup_and_hide_no_characters() {
         let evil = "<img src=x onerror=alert(1)>\u{202e}\u{200b}\"'&";
         let html = tree(&json!({evil: [evil, {"x": evil}]})).to_string();
         assert!(
@@ -208,8 +208,8 @@ mod tests {
 
     #[test]
     fn large_and_deep_parts_start_closed() {
-        let few: Vec<usize> = (0..FEW).collect();
-        let more: Vec<usize> = (0..=FEW).collect();
+        let few: Vec<usize> = (0..FEW_ENTRIES).collect();
+        let more: Vec<usize> = (0..=FEW_ENTRIES).collect();
         let html = tree(&json!({"a": {"few": few, "more": more}})).to_string();
         assert_eq!(html.matches(r#"<details class="tree" open>"#).count(), 3);
         assert_eq!(
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_for_a_tree_is_shown_as_text_and_whole() {
+    fn value_too_large_for_a_tree_is_shown_as_complete_text() {
         let wide = json!({"note": "small", "wide": (0..MAX_NODES).collect::<Vec<_>>()});
         let html = tree(&wide).to_string();
         assert!(
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_in_lines_where_that_is_small() {
+    fn only_small_json_is_pretty_printed() {
         assert_eq!(json(&json!({"a": [1]})), "{\n  \"a\": [\n    1\n  ]\n}");
         let mut indented = json!(vec![0; 10_000]);
         (1..INDENTED_DEPTH).for_each(|_| indented = json!([indented]));

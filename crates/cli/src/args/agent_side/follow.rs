@@ -1,8 +1,8 @@
-//! `wait`, `cancel` and `journal`: coming back to what was sent.
+//! `wait`, `cancel` and `journal`: commands on messages that were already sent.
 
 use clap::{Args, Subcommand};
 
-use super::{Exec, Span};
+use super::{ExecArgs, Span};
 
 #[derive(Debug, Args)]
 pub struct WaitArgs {
@@ -16,7 +16,7 @@ pub struct WaitArgs {
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
     #[command(flatten)]
-    pub exec: Exec,
+    pub exec: ExecArgs,
 }
 
 #[derive(Debug, Args)]

@@ -1,11 +1,11 @@
-//! `receive` and `verify`: what is needed to believe a pushed answer.
+//! `receive` and `verify`: the keys and headers needed to check a pushed answer.
 
 use std::net::SocketAddr;
 
 use clap::{ArgGroup, Args};
 use countersign_agent::Timestamp;
 
-use super::{Exec, When};
+use super::{ExecArgs, When};
 
 #[derive(Debug, Clone, Args)]
 pub struct KeyArgs {
@@ -51,7 +51,7 @@ pub struct ReceiveArgs {
     #[command(flatten)]
     pub keys: KeyArgs,
     #[command(flatten)]
-    pub exec: Exec,
+    pub exec: ExecArgs,
 }
 
 fn header(text: &str) -> Result<(String, String), String> {

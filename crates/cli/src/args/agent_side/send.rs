@@ -1,13 +1,13 @@
-//! `ask`, `notify` and `task`: what is said, to whom, and how long to wait for it.
+//! `ask`, `notify` and `task`: the content, the recipients and the wait.
 
 use clap::{ArgGroup, Args};
 use countersign_agent::Priority;
 
-use super::{Exec, Span, When};
+use super::{ExecArgs, Span, When};
 
 /// What every message can carry.
 #[derive(Debug, Args)]
-pub struct Content {
+pub struct ContentArgs {
     /// What it is about, in one line.
     pub title: String,
     /// More words, as Markdown.
@@ -41,7 +41,7 @@ pub struct Content {
 
 /// What goes with a message that somebody has to resolve.
 #[derive(Debug, Args)]
-pub struct Request {
+pub struct RequestArgs {
     /// Who may resolve it, such as human:alice; repeat for more [default: $COUNTERSIGN_TO, else the owner of the hub
     /// of the data directory]
     #[arg(long, value_name = "ACTOR")]
@@ -65,14 +65,14 @@ pub struct Request {
     #[arg(long, value_name = "SPAN", value_parser = Span::read)]
     pub timeout: Option<Span>,
     #[command(flatten)]
-    pub exec: Exec,
+    pub exec: ExecArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("question").required(true).args(["confirm", "select", "form"]))]
 pub struct AskArgs {
     #[command(flatten)]
-    pub content: Content,
+    pub content: ContentArgs,
     /// Ask for a yes or a no.
     #[arg(long)]
     pub confirm: bool,
@@ -83,8 +83,8 @@ pub struct AskArgs {
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["select", "form"], allow_hyphen_values = true)]
     pub no: Option<String>,
     /// One option to choose from; repeat for more.
-    #[arg(long, value_name = "VALUE=LABEL", value_parser = Pick::read)]
-    pub select: Vec<Pick>,
+    #[arg(long, value_name = "VALUE=LABEL", value_parser = OptionArg::read)]
+    pub select: Vec<OptionArg>,
     /// Ask for the fields of this JSON Schema; `-` reads it from standard input.
     #[arg(long, value_name = "FILE")]
     pub form: Option<String>,
@@ -92,20 +92,20 @@ pub struct AskArgs {
     #[arg(long, value_name = "VALUE", requires = "expires", allow_hyphen_values = true)]
     pub default: Option<String>,
     #[command(flatten)]
-    pub request: Request,
+    pub request: RequestArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct NotifyArgs {
     #[command(flatten)]
-    pub content: Content,
+    pub content: ContentArgs,
 }
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("what").required(true).args(["instructions", "instructions_file"]))]
 pub struct TaskArgs {
     #[command(flatten)]
-    pub content: Content,
+    pub content: ContentArgs,
     /// What is to be done.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub instructions: Option<String>,
@@ -119,7 +119,7 @@ pub struct TaskArgs {
     #[arg(long, value_name = "TEXT")]
     pub verification: Option<String>,
     #[command(flatten)]
-    pub request: Request,
+    pub request: RequestArgs,
 }
 
 fn priority(text: &str) -> Result<Priority, String> {
@@ -128,12 +128,12 @@ fn priority(text: &str) -> Result<Priority, String> {
 
 /// An option: `VALUE=LABEL`, or a value that is its own label.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Pick {
+pub struct OptionArg {
     pub value: String,
     pub label: String,
 }
 
-impl Pick {
+impl OptionArg {
     fn read(text: &str) -> Result<Self, String> {
         let (value, label) = text.split_once('=').unwrap_or((text, text));
         if value.is_empty() || label.is_empty() {
@@ -167,7 +167,7 @@ mod tests {
         assert!(read(&["--confirm", "--yes", "Ship it"]).is_ok());
         assert!(read(&["--form", "schema.json", "--detach"]).is_ok());
         let args = read(&["--select", "a=One = 1", "--select", "b"]).unwrap();
-        let pick = |value: &str, label: &str| Pick {
+        let pick = |value: &str, label: &str| OptionArg {
             value: value.to_owned(),
             label: label.to_owned(),
         };
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_wait_has_nothing_to_wait_with() {
+    fn detach_conflicts_with_every_waiting_flag() {
         for words in [&["--wait"][..], &["--timeout", "5s"], &["--exec", "true"]] {
             let words: Vec<&str> = ["--confirm", "--detach"].iter().chain(words).copied().collect();
             assert_eq!(read(&words).unwrap_err().exit_code(), 2, "{words:?}");

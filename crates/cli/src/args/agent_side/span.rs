@@ -1,4 +1,4 @@
-//! Spans and instants as options of a command.
+//! Durations and instants as command line options.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ impl Span {
     }
 }
 
-/// A span from now, or an instant.
+/// A duration from now, or an instant.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum When {
     In(Duration),

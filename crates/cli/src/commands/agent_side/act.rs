@@ -1,34 +1,34 @@
-//! Acting on an outcome at most once: reserve, run the command, and write down how it went.
+//! Acts on an outcome at most once: reserve it in the journal, run the command, record the result.
 
 use std::process::Stdio;
 
 use anyhow::{Context, Result};
-use countersign_agent::{Begin, Journal, Reservation, Resolved};
+use countersign_agent::{Claim, Journal, Reservation, Resolved};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::outcome::{Report, resolution};
-use crate::args::Exec;
+use super::outcome::{OutcomeReport, resolution};
+use crate::args::ExecArgs;
 use crate::screen;
 
-/// What became of an outcome that a command was to be run with.
+/// The result of acting on an outcome.
 #[derive(Debug, PartialEq)]
-pub enum Acted {
-    /// The command was run and ended well.
+pub enum ActResult {
+    /// The command ran and succeeded.
     Done,
-    /// The command was run and failed; it will not be run again by itself.
+    /// The command ran and failed; it is not retried automatically.
     Failed(String),
-    /// Somebody acted on this very outcome before.
+    /// This outcome was acted on before.
     Before { ok: bool },
-    /// A process that is gone began to act, and nobody knows how far it came.
+    /// A process that no longer exists started to act; how far it got is unknown.
     Interrupted,
-    /// Another process acts on it now.
+    /// Another process is acting on it now.
     UnderWay,
     /// Another outcome of the same message was acted on.
     Other,
 }
 
-impl Acted {
+impl ActResult {
     /// One word for programs.
     pub fn name(&self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Acted {
         }
     }
 
-    /// In words, and what to do about it.
+    /// A sentence for people, with the next step.
     pub fn words(&self, message_id: &str) -> String {
         let again = format!("to run it again: countersign journal forget {message_id}");
         match self {
@@ -52,61 +52,64 @@ impl Acted {
             Self::Interrupted => {
                 format!("an earlier run of the command was cut off: find out how far it came; {again}")
             }
-            Self::UnderWay => "another process is running the command for it: wait until that one has ended".to_owned(),
+            Self::UnderWay => "another process is running the command for it: wait until it ends".to_owned(),
             Self::Other => "the command ran for another outcome of this message, so not for this one".to_owned(),
         }
     }
 }
 
-/// How a command is run.
+/// How the command is run.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Manner {
-    /// Keeps the terminal's Ctrl-C away from it.
-    pub alone: bool,
-    /// What it prints goes to standard error, because standard output is for JSON.
-    pub aside: bool,
+pub struct ExecOptions {
+    /// Runs in a process group of its own, so that the terminal's Ctrl-C does not reach it.
+    pub own_group: bool,
+    /// Redirects the command's output to standard error, because standard output is reserved for JSON.
+    pub to_stderr: bool,
 }
 
-pub async fn act(journal: &Journal, resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<Acted> {
+pub async fn act(journal: &Journal, resolved: &Resolved, exec: &ExecArgs, options: ExecOptions) -> Result<ActResult> {
     let (message_id, resolution_id) = resolved.act_key();
     let reservation = match journal.begin(message_id, resolution_id)? {
-        Begin::Go(reservation) => reservation,
-        Begin::AlreadyDone { ok } => return Ok(Acted::Before { ok }),
-        Begin::Interrupted => return Ok(Acted::Interrupted),
-        Begin::UnderWay => return Ok(Acted::UnderWay),
-        Begin::Other => return Ok(Acted::Other),
+        Claim::Go(reservation) => reservation,
+        Claim::AlreadyDone { ok } => return Ok(ActResult::Before { ok }),
+        Claim::Interrupted => return Ok(ActResult::Interrupted),
+        Claim::UnderWay => return Ok(ActResult::UnderWay),
+        Claim::Other => return Ok(ActResult::Other),
     };
-    let failure = match run(journal, &reservation, resolved, exec, manner).await {
+    let failure = match run(journal, &reservation, resolved, exec, options).await {
         Ok(failure) => failure,
         Err(error) => {
-            // It never started, so nothing is done twice when it is tried again.
+            // The command never started, so a retry cannot run it twice.
             drop(reservation);
             journal.forget(message_id)?;
             return Err(error);
         }
     };
     journal.finish(reservation, failure.is_none())?;
-    Ok(failure.map_or(Acted::Done, Acted::Failed))
+    Ok(failure.map_or(ActResult::Done, ActResult::Failed))
 }
 
-/// Nothing when the command ended well; fails only when it could not be started.
+/// Returns `None` if the command succeeded, the failure if it did not; an error only if it could not be started.
 async fn run(
     journal: &Journal,
     reservation: &Reservation,
     resolved: &Resolved,
-    exec: &Exec,
-    manner: Manner,
+    exec: &ExecArgs,
+    options: ExecOptions,
 ) -> Result<Option<String>> {
-    let input = Report::of_outcome(resolved).with_state(resolved).text()?;
-    let mut child = command(resolved, exec, manner)?;
-    // Should this process be killed, the command goes on without it, and nobody may start a second one beside it.
+    let input = OutcomeReport::of_outcome(resolved).with_state(resolved).text()?;
+    let mut child = command(resolved, exec, options)?;
+    // The child's pid is recorded: if this process is killed, the command keeps running and must not be started
+    // again.
     if let Some(pid) = child.id()
-        && let Err(error) = journal.entrust(reservation, pid)
+        && let Err(error) = journal.set_worker(reservation, pid)
     {
-        screen::remark(&format!("the command runs, but that could not be noted: {error}"));
+        screen::print_notice(&format!(
+            "the command is running, but recording its pid in the journal failed: {error}"
+        ));
     }
     let mut stdin = child.stdin.take();
-    // Written while the command runs: one that does not read its input must not stop the rest, and may leave it unread.
+    // The input is written concurrently: a command that does not read its input must not block.
     let feed = async {
         if let Some(mut stdin) = stdin.take() {
             let _ = stdin.write_all(input.as_bytes()).await;
@@ -116,11 +119,11 @@ async fn run(
     Ok(match ended {
         Ok(status) if status.success() => None,
         Ok(status) => Some(format!("failed ({status})")),
-        Err(error) => Some(format!("was started and lost sight of ({error})")),
+        Err(error) => Some(format!("was started, but its exit status is unknown ({error})")),
     })
 }
 
-fn command(resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<tokio::process::Child> {
+fn command(resolved: &Resolved, exec: &ExecArgs, options: ExecOptions) -> Result<tokio::process::Child> {
     let (program, args) = exec.words.split_first().context("--exec names no command")?;
     let mut command = Command::new(program);
     command
@@ -129,10 +132,10 @@ fn command(resolved: &Resolved, exec: &Exec, manner: Manner) -> Result<tokio::pr
         .env("COUNTERSIGN_MESSAGE_ID", &resolved.message_id)
         .env("COUNTERSIGN_RESOLUTION", resolution(&resolved.outcome))
         .env("COUNTERSIGN_RESOLUTION_ID", &resolved.resolution_id);
-    if manner.alone {
+    if options.own_group {
         command.process_group(0);
     }
-    if manner.aside {
+    if options.to_stderr {
         command.stdout(std::io::stderr());
     }
     command
@@ -171,8 +174,8 @@ mod tests {
         sample::resolved(Outcome::Declined)
     }
 
-    fn sh(script: &str) -> Exec {
-        Exec {
+    fn sh(script: &str) -> ExecArgs {
+        ExecArgs {
             words: ["sh", "-c", script].map(Into::into).to_vec(),
         }
     }
@@ -187,27 +190,29 @@ mod tests {
             note.display()
         );
         assert_eq!(
-            act(&journal, &resolved(), &sh(&script), Manner::default())
+            act(&journal, &resolved(), &sh(&script), ExecOptions::default())
                 .await
                 .unwrap(),
-            Acted::Done
+            ActResult::Done
         );
         let text = std::fs::read_to_string(&note).unwrap();
         assert!(
             text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"),
             "{text}"
         );
-        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), Manner::default())
+        let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), ExecOptions::default())
             .await
             .unwrap();
-        assert_eq!(again, Acted::Before { ok: true });
+        assert_eq!(again, ActResult::Before { ok: true });
         let other = Resolved {
             resolution_id: "res_2".to_owned(),
             ..resolved()
         };
         assert_eq!(
-            act(&journal, &other, &sh("exit 1"), Manner::default()).await.unwrap(),
-            Acted::Other
+            act(&journal, &other, &sh("exit 1"), ExecOptions::default())
+                .await
+                .unwrap(),
+            ActResult::Other
         );
     }
 
@@ -215,46 +220,53 @@ mod tests {
     async fn a_command_that_failed_is_not_run_again_and_one_that_never_started_is() {
         let scratch = Scratch::new("failed");
         let journal = scratch.journal();
-        let missing = Exec {
+        let missing = ExecArgs {
             words: vec!["/nonexistent/command".into()],
         };
-        assert!(act(&journal, &resolved(), &missing, Manner::default()).await.is_err());
-        let failed = act(&journal, &resolved(), &sh("exit 3"), Manner::default())
+        assert!(
+            act(&journal, &resolved(), &missing, ExecOptions::default())
+                .await
+                .is_err()
+        );
+        let failed = act(&journal, &resolved(), &sh("exit 3"), ExecOptions::default())
             .await
             .unwrap();
-        assert!(matches!(&failed, Acted::Failed(how) if how.contains('3')), "{failed:?}");
+        assert!(
+            matches!(&failed, ActResult::Failed(how) if how.contains('3')),
+            "{failed:?}"
+        );
         assert_eq!(
-            act(&journal, &resolved(), &sh("true"), Manner::default())
+            act(&journal, &resolved(), &sh("true"), ExecOptions::default())
                 .await
                 .unwrap(),
-            Acted::Before { ok: false }
+            ActResult::Before { ok: false }
         );
     }
 
     #[tokio::test]
-    async fn a_run_that_was_cut_off_is_seen() {
+    async fn an_interrupted_command_is_reported_and_not_run_again() {
         let scratch = Scratch::new("cut");
         let journal = scratch.journal();
         let reservation = journal.begin("msg_1", "res_1").unwrap();
         assert_eq!(
-            act(&journal, &resolved(), &sh("true"), Manner::default())
+            act(&journal, &resolved(), &sh("true"), ExecOptions::default())
                 .await
                 .unwrap(),
-            Acted::UnderWay
+            ActResult::UnderWay
         );
         drop(reservation);
         assert_eq!(
-            act(&journal, &resolved(), &sh("true"), Manner::default())
+            act(&journal, &resolved(), &sh("true"), ExecOptions::default())
                 .await
                 .unwrap(),
-            Acted::Interrupted
+            ActResult::Interrupted
         );
         journal.forget("msg_1").unwrap();
         assert_eq!(
-            act(&journal, &resolved(), &sh("true"), Manner::default())
+            act(&journal, &resolved(), &sh("true"), ExecOptions::default())
                 .await
                 .unwrap(),
-            Acted::Done
+            ActResult::Done
         );
     }
 }

@@ -7,11 +7,11 @@ use countersign_protocol::json;
 use serde_json::Value;
 
 use super::content::{identity, with_content, with_request};
-use super::follow::{Follow, come_back, deadline};
+use super::follow::{OutcomeFollower, deadline, resume_hint};
 use super::input::Inputs;
-use super::outcome::{Asked, Report};
+use super::outcome::{AskedQuestion, OutcomeReport};
 use super::resolvers::resolvers;
-use super::seat::{Seat, open_journal};
+use super::seat::{AgentSession, open_journal};
 use super::{now, send};
 use crate::args::{AskArgs, Globals};
 use crate::commands::Finished;
@@ -25,17 +25,21 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     let question = question(args, &mut inputs)?;
     let ask = with_content!(question, &args.content, &mut inputs);
     let ask = with_request!(ask, &args.request, &mut inputs, now());
-    let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
-    let to = resolvers(&args.request.to, &seat).await?;
+    let session = AgentSession::open(args.content.agent.as_deref(), globals).await?;
+    let to = resolvers(&args.request.to, &session).await?;
     let ask: Ask<Addressed> = ask.to(to.iter().cloned());
     let draft = ask
-        .draft(&identity(&args.content, &seat), send::version(&seat).await?, now())
-        .map_err(send::misworded)?;
+        .draft(
+            &identity(&args.content, &session),
+            send::version(&session).await?,
+            now(),
+        )
+        .map_err(send::name_option)?;
     let journal = open_journal(globals)?;
-    let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
-    let asked = Asked::in_bytes(draft.bytes()).context("the envelope is unreadable")?;
-    let follow = Follow {
-        seat: &seat,
+    let ticket = send::submit(&session, &journal, &draft, deadline).await?;
+    let asked = AskedQuestion::in_bytes(draft.bytes()).context("the envelope is unreadable")?;
+    let follow = OutcomeFollower {
+        session: &session,
         journal: &journal,
         ticket: &ticket,
         asked,
@@ -46,24 +50,24 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
     sent("asked", &to, args.request.detach, follow).await
 }
 
-/// Says that the message is with the hub, and waits for its end if that is wanted.
-pub async fn sent(verb: &str, to: &[String], detach: bool, follow: Follow<'_>) -> Result<Finished> {
+/// Reports that the hub has the message, and waits for the outcome unless detached.
+pub async fn sent(verb: &str, to: &[String], detach: bool, follow: OutcomeFollower<'_>) -> Result<Finished> {
     let ticket = follow.ticket;
     let globals = follow.globals;
     let id = ticket.message_id.as_deref().unwrap_or_default();
     let to = to.join(", ");
-    let back = come_back(ticket, globals);
+    let back = resume_hint(ticket, globals);
     if !detach {
-        screen::remark(&format!("{verb}, waiting for {to} ({id}); {back}"));
+        screen::print_notice(&format!("{verb}, waiting for {to} ({id}); {back}"));
         return follow.finish().await;
     }
-    screen::remark(&format!("{verb} {to}; {back}"));
+    screen::print_notice(&format!("{verb} {to}; {back}"));
     let text = if globals.json {
-        Report::of_status("open", ticket).line()?
+        OutcomeReport::of_status("open", ticket).line()?
     } else {
         screen::escape(id) + "\n"
     };
-    Ok(Finished::well(text))
+    Ok(Finished::ok(text))
 }
 
 fn question(args: &AskArgs, inputs: &mut Inputs) -> Result<Ask<Unaddressed>> {
@@ -96,7 +100,7 @@ fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
     )
 }
 
-/// For a confirm `yes` and `no` will do, for a form it is a JSON object.
+/// A confirm also accepts `yes` and `no`; a form takes a JSON object.
 fn default(args: &AskArgs, text: &str) -> Result<Value> {
     if args.form.is_some() {
         return json::parse(text.as_bytes()).context("--default of a form is a JSON object");

@@ -1,31 +1,31 @@
-//! `cancel`: takes an ask back, if nobody was faster.
+//! `cancel`: withdraws an ask that is not resolved yet.
 
 use anyhow::Result;
 use countersign_agent::{Outcome, Progress};
 
-use super::outcome::{Report, words};
+use super::outcome::{OutcomeReport, words};
 use super::seat::open_journal;
-use super::wait::{Found, find};
+use super::wait::{FoundMessage, find};
 use crate::args::{CancelArgs, Globals};
 use crate::commands::Finished;
 use crate::screen;
 
 pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
     let journal = open_journal(globals)?;
-    let Found { seat, ticket, .. } = find(&args.id, args.agent.as_deref(), &journal, None, globals).await?;
-    let status = match seat
+    let FoundMessage { session, ticket, .. } = find(&args.id, args.agent.as_deref(), &journal, None, globals).await?;
+    let status = match session
         .hub
         .cancel(&ticket)
         .await
-        .map_err(|error| seat.explain(error.into()))?
+        .map_err(|error| session.explain(error.into()))?
     {
         Progress::Ended(resolved) => {
-            screen::remark(&words(&resolved));
-            let report = Report::of_outcome(&resolved);
+            screen::print_notice(&words(&resolved));
+            let report = OutcomeReport::of_outcome(&resolved);
             let text = if globals.json { report.line()? } else { String::new() };
             let cancelled = resolved.outcome == Outcome::Cancelled;
             return Ok(if cancelled {
-                Finished::well(text)
+                Finished::ok(text)
             } else {
                 Finished::failed(text)
             });
@@ -33,9 +33,9 @@ pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
         Progress::Open => "open",
         Progress::Delivered => "delivered",
     };
-    screen::complain(&format!("{} is {status} and was not cancelled", args.id));
+    screen::print_error(&format!("{} is {status} and was not cancelled", args.id));
     Ok(Finished::failed(if globals.json {
-        Report::of_status(status, &ticket).line()?
+        OutcomeReport::of_status(status, &ticket).line()?
     } else {
         String::new()
     }))

@@ -1,4 +1,4 @@
-//! From the words of the command line to the parts of a message.
+//! Builds the parts of a message from the command line.
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Identity, Part, sealed_state};
@@ -6,20 +6,20 @@ use countersign_protocol::json;
 use serde_json::Value;
 
 use super::input::Inputs;
-use super::seat::Seat;
+use super::seat::AgentSession;
 use super::variable;
-use crate::args::Content;
+use crate::args::ContentArgs;
 
-/// What a hub accepts by itself; a hub may be set to accept less, and says so.
+/// The hub's default limits; a hub configured with lower ones refuses the message.
 pub const MAX_BODY_BYTES: u64 = 64 * 1024;
 const MAX_PART_BYTES: u64 = 256 * 1024;
 const MAX_STATE_BYTES: u64 = 256 * 1024;
 const SEAL_PREFIXES: [&str; 3] = ["A2HSEALv1.", "MA2HSEALv1.", "CSEALv2."];
 
-/// Sets what every kind of message has; the three builders share their setters, but no trait.
+/// Sets the fields common to all kinds of messages; the three builders share setters but no trait.
 macro_rules! with_content {
     ($builder:expr, $content:expr, $inputs:expr) => {{
-        let (content, inputs): (&crate::args::Content, &mut super::input::Inputs) = ($content, $inputs);
+        let (content, inputs): (&crate::args::ContentArgs, &mut super::input::Inputs) = ($content, $inputs);
         let mut builder = $builder.sensitive(content.sensitive);
         if let Some(body) = super::content::body(content, inputs)? {
             builder = builder.body(body);
@@ -40,10 +40,10 @@ macro_rules! with_content {
     }};
 }
 
-/// Sets what goes with a message that somebody has to resolve.
+/// Sets the fields of messages that need a resolution.
 macro_rules! with_request {
     ($builder:expr, $request:expr, $inputs:expr, $now:expr) => {{
-        let (request, inputs): (&crate::args::Request, &mut super::input::Inputs) = ($request, $inputs);
+        let (request, inputs): (&crate::args::RequestArgs, &mut super::input::Inputs) = ($request, $inputs);
         let mut builder = $builder;
         if let Some(when) = request.expires {
             builder = builder.expires_at(when.from($now));
@@ -60,14 +60,14 @@ macro_rules! with_request {
 
 pub(super) use {with_content, with_request};
 
-pub fn body(content: &Content, inputs: &mut Inputs) -> Result<Option<String>> {
+pub fn body(content: &ContentArgs, inputs: &mut Inputs) -> Result<Option<String>> {
     match &content.body_file {
         Some(source) => inputs.text("--body-file", source, MAX_BODY_BYTES).map(Some),
         None => Ok(content.body.clone()),
     }
 }
 
-pub fn context(content: &Content, inputs: &mut Inputs) -> Result<Vec<Part>> {
+pub fn context(content: &ContentArgs, inputs: &mut Inputs) -> Result<Vec<Part>> {
     content.context.iter().map(|source| part(source, inputs)).collect()
 }
 
@@ -87,7 +87,7 @@ fn part(source: &str, inputs: &mut Inputs) -> Result<Part> {
     String::from_utf8(bytes).ok().map(Part::Text).with_context(hint)
 }
 
-/// A JSON object, or what `seal` printed.
+/// A JSON object, or the output of `seal`.
 pub fn state(source: &str, inputs: &mut Inputs) -> Result<Value> {
     let text = inputs.text("--state", source, MAX_STATE_BYTES)?;
     if is_sealed(&text) {
@@ -103,8 +103,8 @@ pub fn is_sealed(text: &str) -> bool {
     SEAL_PREFIXES.iter().any(|prefix| text.trim_start().starts_with(prefix))
 }
 
-pub fn identity(content: &Content, seat: &Seat) -> Identity {
-    let mut identity = Identity::new(&seat.agent_id);
+pub fn identity(content: &ContentArgs, session: &AgentSession) -> Identity {
+    let mut identity = Identity::new(&session.agent_id);
     if let Some(run) = &content.run {
         identity.run_id = run.clone();
     }

@@ -1,40 +1,40 @@
-//! From a message the hub has to its end: wait, act if that is wanted, and say how it went.
+//! Waits for a message's outcome, runs the command if one is given, and reports the result.
 
 use anyhow::Result;
-use countersign_agent::{Journal, Progress, Resolved, Ticket, Until};
+use countersign_agent::{Journal, Progress, Resolved, Ticket, WaitUntil};
 use tokio::time::Instant;
 
-use super::act::{Acted, Manner, act};
-use super::outcome::{Asked, Report, answer_line, code, exit_code, words};
-use super::seat::Seat;
-use crate::args::{Exec, Globals, Span};
+use super::act::{ActResult, ExecOptions, act};
+use super::outcome::{AskedQuestion, OutcomeReport, answer_line, code, exit_code, words};
+use super::seat::AgentSession;
+use crate::args::{ExecArgs, Globals, Span};
 use crate::commands::Finished;
 use crate::screen;
 
-pub struct Follow<'a> {
-    pub seat: &'a Seat,
+pub struct OutcomeFollower<'a> {
+    pub session: &'a AgentSession,
     pub journal: &'a Journal,
     pub ticket: &'a Ticket,
-    pub asked: Asked,
+    pub asked: AskedQuestion,
     pub deadline: Option<Instant>,
-    pub exec: &'a Exec,
+    pub exec: &'a ExecArgs,
     pub globals: &'a Globals,
 }
 
-impl Follow<'_> {
+impl OutcomeFollower<'_> {
     pub async fn finish(self) -> Result<Finished> {
-        let until = self.deadline.map_or(Until::Ended, Until::Deadline);
+        let until = self.deadline.map_or(WaitUntil::Ended, WaitUntil::Deadline);
         match self
-            .seat
+            .session
             .hub
             .wait(self.ticket, until)
             .await
-            .map_err(|error| self.seat.explain(error.into()))?
+            .map_err(|error| self.session.explain(error.into()))?
         {
             Progress::Ended(resolved) => self.ended(&resolved).await,
             Progress::Delivered => self.without_outcome("delivered", code::YES),
             Progress::Open => {
-                screen::remark(&format!("still open; {}", come_back(self.ticket, self.globals)));
+                screen::print_notice(&format!("still open; {}", resume_hint(self.ticket, self.globals)));
                 self.without_outcome("open", code::OPEN)
             }
         }
@@ -42,16 +42,16 @@ impl Follow<'_> {
 
     fn without_outcome(&self, status: &'static str, code: u8) -> Result<Finished> {
         let text = if self.globals.json {
-            Report::of_status(status, self.ticket).line()?
+            OutcomeReport::of_status(status, self.ticket).line()?
         } else {
             String::new()
         };
-        Ok(Finished::ending(text, code))
+        Ok(Finished::with_code(text, code))
     }
 
     async fn ended(&self, resolved: &Resolved) -> Result<Finished> {
-        screen::remark(&words(resolved));
-        let report = Report::of_outcome(resolved);
+        screen::print_notice(&words(resolved));
+        let report = OutcomeReport::of_outcome(resolved);
         let code = exit_code(&resolved.outcome, &self.asked);
         if self.exec.words.is_empty() {
             let text = if self.globals.json {
@@ -59,27 +59,29 @@ impl Follow<'_> {
             } else {
                 answer_line(&resolved.outcome)
             };
-            return Ok(Finished::ending(text, code));
+            return Ok(Finished::with_code(text, code));
         }
-        // Standard output belongs to the command, unless one object is to stand there.
-        let manner = Manner {
-            alone: false,
-            aside: self.globals.json,
+        // Standard output belongs to the command, unless it is reserved for one JSON object.
+        let options = ExecOptions {
+            own_group: false,
+            to_stderr: self.globals.json,
         };
-        let acted = act(self.journal, resolved, self.exec, manner).await?;
-        screen::remark(&acted.words(&resolved.message_id));
+        let acted = act(self.journal, resolved, self.exec, options).await?;
+        screen::print_notice(&acted.words(&resolved.message_id));
         let code = match &acted {
-            Acted::Done | Acted::Before { ok: true } => code,
-            Acted::Failed(_) | Acted::Before { ok: false } | Acted::Interrupted | Acted::UnderWay | Acted::Other => {
-                code::FAILED
-            }
+            ActResult::Done | ActResult::Before { ok: true } => code,
+            ActResult::Failed(_)
+            | ActResult::Before { ok: false }
+            | ActResult::Interrupted
+            | ActResult::UnderWay
+            | ActResult::Other => code::FAILED,
         };
         let text = if self.globals.json {
             report.with_act(acted.name()).line()?
         } else {
             String::new()
         };
-        Ok(Finished::ending(text, code))
+        Ok(Finished::with_code(text, code))
     }
 }
 
@@ -87,13 +89,13 @@ pub fn deadline(timeout: Option<Span>) -> Option<Instant> {
     timeout.map(|Span(span)| Instant::now() + span)
 }
 
-/// How to return to a message.
-pub fn come_back(ticket: &Ticket, globals: &Globals) -> String {
+/// How to resume waiting for a message.
+pub fn resume_hint(ticket: &Ticket, globals: &Globals) -> String {
     let id = ticket.message_id.as_deref().unwrap_or(&ticket.idempotency_key);
     let data = globals
         .data
         .as_ref()
         .map(|data| format!(" --data {}", data.display()))
         .unwrap_or_default();
-    format!("come back with: countersign wait {id}{data}")
+    format!("resume with: countersign wait {id}{data}")
 }

@@ -1,4 +1,4 @@
-//! What a command reads besides its words: files, and standard input under the name `-`.
+//! The inputs of a command: files, and standard input as `-`.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use anyhow::{Context, Result, bail};
 use countersign_protocol::json;
 use serde_json::{Map, Value};
 
-/// Reads each source once; standard input has only one reader.
+/// Reads each source once; standard input can be read by one flag only.
 #[derive(Default)]
 pub struct Inputs {
     stdin_taken_by: Option<&'static str>,
 }
 
 impl Inputs {
-    /// `flag` is told when something is wrong.
+    /// `flag` names the source in errors.
     pub fn bytes(&mut self, flag: &'static str, source: &str, limit: u64) -> Result<Vec<u8>> {
         if source != "-" {
             let file = File::open(source).with_context(|| format!("{flag} {source}: cannot be read"))?;
@@ -46,7 +46,7 @@ pub fn stdin(limit: u64) -> Result<Vec<u8>> {
     bounded(io::stdin().lock(), limit).context("standard input")
 }
 
-/// At most `limit` bytes; what follows is left.
+/// Reads at most `limit` bytes and leaves the rest.
 pub fn beginning_of_stdin(limit: u64) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     io::stdin()
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_source_without_end_is_not_read_to_its_end() {
+    fn an_endless_source_is_read_up_to_its_limit() {
         let error = bounded(io::repeat(b'x'), 10).unwrap_err().to_string();
         assert_eq!(error, "it is longer than 10 bytes");
         assert_eq!(bounded(&b"0123456789"[..], 10).unwrap().len(), 10);

@@ -1,4 +1,4 @@
-//! The credential of an agent that speaks from this machine, kept beside the data of its hub.
+//! The credential of an agent on this machine, stored in the data directory of its hub.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -10,22 +10,22 @@ use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use crate::client::{Client, typed};
+use crate::client::{HubClient, typed};
 
-/// File systems end at 255 bytes; the rest is for the ending and for the name of a draft.
-const MAX_FILE_NAME: usize = 200;
-/// How long another process may take from adding an agent to writing its file.
-const LOOKS: u32 = 20;
-const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+/// File systems allow 255 bytes; the rest is for the extension and the temporary file's suffix.
+const MAX_FILE_NAME_BYTES: usize = 200;
+/// Retries while another process that added the agent writes its file.
+const MAX_READ_RETRIES: u32 = 20;
+const READ_RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
-pub struct KeptAgent {
+pub struct StoredAgent {
     pub agent_id: String,
     pub token: String,
     pub signing_key: String,
 }
 
-impl KeptAgent {
+impl StoredAgent {
     pub fn read(data: &Path, agent_id: &str) -> Result<Option<Self>> {
         let path = path(data, agent_id)?;
         let text = match fs::read_to_string(&path) {
@@ -33,11 +33,11 @@ impl KeptAgent {
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
             Err(error) => return Err(error).with_context(|| format!("{} cannot be read", path.display())),
         };
-        // The parser's own words would quote the file, which holds a token. The name is compared as well: a file
-        // system may take two names that differ in case for one.
-        let kept: Option<Self> = serde_json::from_str(&text).ok();
-        match kept.filter(|kept| kept.agent_id == agent_id) {
-            Some(kept) => Ok(Some(kept)),
+        // The parser's error would quote the file, which holds a token. The id is compared because a case-insensitive
+        // file system may map two ids to one file.
+        let stored: Option<Self> = serde_json::from_str(&text).ok();
+        match stored.filter(|stored| stored.agent_id == agent_id) {
+            Some(stored) => Ok(Some(stored)),
             None => bail!(
                 "{} is not the credential of {agent_id}: {}",
                 path.display(),
@@ -46,10 +46,10 @@ impl KeptAgent {
         }
     }
 
-    /// The kept credential; without one, an agent is added with the owner's rights.
-    pub async fn read_or_add(data: &Path, agent_id: &str, owner: &Client) -> Result<Self> {
-        if let Some(kept) = Self::read(data, agent_id)? {
-            return Ok(kept);
+    /// The stored credential; if there is none, the agent is added with the owner's rights.
+    pub async fn read_or_add(data: &Path, agent_id: &str, owner: &HubClient) -> Result<Self> {
+        if let Some(stored) = Self::read(data, agent_id)? {
+            return Ok(stored);
         }
         match owner.post(&["v1", "admin", "agents"], &json!({ "id": agent_id })).await {
             Ok(reply) => {
@@ -62,33 +62,33 @@ impl KeptAgent {
         }
     }
 
-    /// Two commands that start at once both find no file; the one that was second waits for the first.
+    /// Two commands that start together both find no file; the second one waits for the first one's file.
     async fn written_by_another(data: &Path, agent_id: &str) -> Result<Self> {
-        for _ in 0..LOOKS {
-            tokio::time::sleep(BETWEEN_LOOKS).await;
-            if let Some(kept) = Self::read(data, agent_id)? {
-                return Ok(kept);
+        for _ in 0..MAX_READ_RETRIES {
+            tokio::time::sleep(READ_RETRY_INTERVAL).await;
+            if let Some(stored) = Self::read(data, agent_id)? {
+                return Ok(stored);
             }
         }
         Err(anyhow!(
-            "the agent {agent_id} exists, but its token is not kept on this machine: {}",
+            "the agent {agent_id} exists, but its token is not stored on this machine: {}",
             advice(agent_id)
         ))
     }
 
-    /// Takes the place of the credential that is kept for the same agent, if there is one. What cannot be read is replaced
-    /// as well, unless it says that it belongs to another.
+    /// Replaces the stored credential of the same agent, if there is one. An unreadable file is replaced as well; the
+    /// file of another agent is not.
     pub fn renew(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
         let Ok(text) = fs::read(&path) else { return Ok(()) };
-        let kept: Option<Self> = serde_json::from_slice(&text).ok();
-        if kept.is_some_and(|kept| kept.agent_id != self.agent_id) {
+        let stored: Option<Self> = serde_json::from_slice(&text).ok();
+        if stored.is_some_and(|stored| stored.agent_id != self.agent_id) {
             return Ok(());
         }
         self.write(data)
     }
 
-    /// The signing keys of all agents that are kept here.
+    /// The signing keys of all agents stored here.
     pub fn signing_keys(data: &Path) -> Vec<String> {
         let files = fs::read_dir(data.join("agents"))
             .into_iter()
@@ -100,11 +100,11 @@ impl KeptAgent {
             .filter_map(|path| fs::read(path).ok());
         texts
             .filter_map(|text| serde_json::from_slice(&text).ok())
-            .map(|kept: Self| kept.signing_key)
+            .map(|stored: Self| stored.signing_key)
             .collect()
     }
 
-    /// Written beside and moved into place, so that nobody reads half of it.
+    /// Written to a temporary file and renamed, so that no reader sees a partial file.
     fn write(&self, data: &Path) -> Result<()> {
         let path = path(data, &self.agent_id)?;
         let draft = path.with_extension(format!("json.{}", std::process::id()));
@@ -122,7 +122,7 @@ impl KeptAgent {
         let agent_id = &self.agent_id;
         written.with_context(|| {
             format!(
-                "the new token of the agent {agent_id} could not be kept in {}: {}",
+                "the new token of the agent {agent_id} could not be stored in {}: {}",
                 path.display(),
                 advice(agent_id)
             )
@@ -137,7 +137,7 @@ fn advice(agent_id: &str) -> String {
     )
 }
 
-/// Makes the directory that is to hold `file`.
+/// Creates the private directory of `file`.
 fn make_private_dir(file: &Path) -> Result<()> {
     let Some(directory) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) else {
         return Ok(());
@@ -148,13 +148,13 @@ fn make_private_dir(file: &Path) -> Result<()> {
 
 pub fn path(data: &Path, agent_id: &str) -> Result<PathBuf> {
     let name = file_name(agent_id);
-    if name.len() > MAX_FILE_NAME {
-        bail!("the name of the agent is too long to keep its token under: set COUNTERSIGN_TOKEN and COUNTERSIGN_AGENT");
+    if name.len() > MAX_FILE_NAME_BYTES {
+        bail!("the agent's id is too long to store its token: set COUNTERSIGN_TOKEN and COUNTERSIGN_AGENT");
     }
     Ok(data.join("agents").join(name + ".json"))
 }
 
-/// An id may hold slashes and worse; whatever is not plain is written as `%` and its bytes in hex.
+/// Ids may hold slashes and other special bytes; each is written as `%` and two hex digits.
 fn file_name(agent_id: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     agent_id
@@ -189,8 +189,8 @@ mod tests {
         }
     }
 
-    fn agent(id: &str) -> KeptAgent {
-        KeptAgent {
+    fn agent(id: &str) -> StoredAgent {
+        StoredAgent {
             agent_id: id.to_owned(),
             token: "csa_t".to_owned(),
             signing_key: "whsec_k".to_owned(),
@@ -198,34 +198,34 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_found_again_and_private() {
+    fn a_stored_credential_is_found_again_and_private() {
         let scratch = Scratch::new("private");
-        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap().is_none());
+        assert!(StoredAgent::read(&scratch.0, "acme/bot").unwrap().is_none());
         agent("acme/bot").write(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "acme/bot").unwrap() == Some(agent("acme/bot")));
+        assert!(StoredAgent::read(&scratch.0, "acme/bot").unwrap() == Some(agent("acme/bot")));
         let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(&scratch.0.join("agents")), 0o700);
         assert_eq!(mode(&scratch.0.join("agents/acme%2fbot.json")), 0o600);
     }
 
     #[test]
-    fn only_what_is_kept_is_renewed() {
+    fn only_a_stored_credential_is_renewed() {
         let scratch = Scratch::new("renewed");
         agent("bot").renew(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "bot").unwrap().is_none());
+        assert!(StoredAgent::read(&scratch.0, "bot").unwrap().is_none());
         agent("bot").write(&scratch.0).unwrap();
-        let newer = KeptAgent {
+        let newer = StoredAgent {
             token: "csa_new".to_owned(),
             signing_key: "whsec_new".to_owned(),
             ..agent("bot")
         };
         newer.renew(&scratch.0).unwrap();
-        assert!(KeptAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
-        assert_eq!(KeptAgent::signing_keys(&scratch.0), ["whsec_new"]);
+        assert!(StoredAgent::read(&scratch.0, "bot").unwrap() == Some(newer));
+        assert_eq!(StoredAgent::signing_keys(&scratch.0), ["whsec_new"]);
         fs::copy(scratch.0.join("agents/bot.json"), scratch.0.join("agents/BOT.json")).unwrap();
         agent("BOT").renew(&scratch.0).unwrap();
         assert!(
-            KeptAgent::read(&scratch.0, "BOT").is_err(),
+            StoredAgent::read(&scratch.0, "BOT").is_err(),
             "the file of another agent stays as it is"
         );
     }
@@ -235,7 +235,7 @@ mod tests {
         let scratch = Scratch::new("damaged");
         agent("bot").write(&scratch.0).unwrap();
         fs::write(scratch.0.join("agents/bot.json"), "csa_secret").unwrap();
-        let error = format!("{:#}", KeptAgent::read(&scratch.0, "bot").err().unwrap());
+        let error = format!("{:#}", StoredAgent::read(&scratch.0, "bot").err().unwrap());
         assert!(
             error.contains("agent rotate bot") && !error.contains("csa_secret"),
             "{error}"
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn no_id_leaves_the_directory_or_meets_another() {
+    fn file_names_stay_inside_the_directory_and_never_collide() {
         assert_eq!(file_name("../x"), "%2e%2e%2fx");
         assert_eq!(file_name("a%2fb"), "a%252fb");
         assert_eq!(file_name("é"), "%c3%a9");

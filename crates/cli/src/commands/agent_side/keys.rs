@@ -1,21 +1,21 @@
-//! The keys that a pushed answer is checked with.
+//! The keys that verify a pushed answer.
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use countersign_agent::{Hub, Verifier};
+use countersign_agent::{Client as AgentClient, Verifier};
 use countersign_client::data_dir;
 use countersign_protocol::webhooks;
 
-use super::kept::KeptAgent;
+use super::kept::StoredAgent;
 use super::variable;
 use crate::args::{Globals, KeyArgs};
-use crate::client::{Location, Place};
+use crate::client::{AddressSource, HubLocation};
 
 const SIGNING_KEY: &str = "COUNTERSIGN_SIGNING_KEY";
 const ED25519_BYTES: usize = 32;
-/// A shorter secret can be guessed from a single push.
-const SHORTEST_KEY: usize = 16;
+/// A shorter secret could be brute-forced from a single push.
+const MIN_KEY_BYTES: usize = 16;
 
 /// A verifier for pushes to `url`.
 pub async fn verifier(url: &str, keys: &KeyArgs, globals: &Globals) -> Result<Verifier> {
@@ -32,7 +32,7 @@ pub async fn verifier(url: &str, keys: &KeyArgs, globals: &Globals) -> Result<Ve
     })
 }
 
-/// One key, or the old one and the new one.
+/// One key, or the old and the new one during a rotation.
 fn hmac_keys(keys: &KeyArgs, globals: &Globals) -> Result<Vec<String>> {
     let name = keys.key_env.as_deref().unwrap_or(SIGNING_KEY);
     if let Some(value) = variable(name) {
@@ -50,12 +50,12 @@ fn hmac_keys(keys: &KeyArgs, globals: &Globals) -> Result<Vec<String>> {
     bail!("no key to check with: set {name} to the signing key that `countersign agent add` or `rotate` printed")
 }
 
-/// Whether the key is the one in the agent's file, which a rotation changes.
-pub fn are_kept(keys: &KeyArgs) -> bool {
+/// Whether the key comes from the agent's stored credential, which a rotation changes.
+pub fn are_stored(keys: &KeyArgs) -> bool {
     keys.ed25519.is_none() && keys.key_env.is_none() && variable(SIGNING_KEY).is_none()
 }
 
-/// Refuses what is no signing key but, most likely, a slip.
+/// Refuses a value that is most likely not a signing key but a mistake.
 pub fn refuse_weak(keys: &KeyArgs, globals: &Globals) -> Result<()> {
     if keys.ed25519.is_some() || hmac_keys(keys, globals)?.iter().all(|key| is_strong(key)) {
         return Ok(());
@@ -63,7 +63,7 @@ pub fn refuse_weak(keys: &KeyArgs, globals: &Globals) -> Result<()> {
     let name = keys.key_env.as_deref().unwrap_or(SIGNING_KEY);
     bail!(
         "{name} holds no signing key: it is the whsec_… that `countersign agent add` or `rotate` printed, or a callback \
-         secret of at least {SHORTEST_KEY} bytes"
+         secret of at least {MIN_KEY_BYTES} bytes"
     )
 }
 
@@ -72,26 +72,26 @@ fn is_strong(key: &str) -> bool {
     if is_whsec {
         webhooks::decode_secret(key).is_some()
     } else {
-        key.len() >= SHORTEST_KEY
+        key.len() >= MIN_KEY_BYTES
     }
 }
 
-fn kept(keys: &KeyArgs, globals: &Globals) -> Result<Option<KeptAgent>> {
+fn kept(keys: &KeyArgs, globals: &Globals) -> Result<Option<StoredAgent>> {
     let agent = keys.agent.clone().or_else(|| variable("COUNTERSIGN_AGENT"));
     let agent = agent.unwrap_or_else(|| super::seat::DEFAULT_AGENT.to_owned());
     match data_dir::resolve(globals.data.as_deref()) {
-        Ok(data) => KeptAgent::read(&data, &agent),
+        Ok(data) => StoredAgent::read(&data, &agent),
         Err(_) => Ok(None),
     }
 }
 
 async fn hub_keys(globals: &Globals) -> Result<Vec<Vec<u8>>> {
     let location = match variable("COUNTERSIGN_URL") {
-        // The keys are public: no token is needed for them, and none is sent.
-        Some(url) => Location::named(&url, String::new(), Place::Environment)?,
-        None => Location::find(|| data_dir::resolve(globals.data.as_deref()))?,
+        // The keys are public: no token is needed, and none is sent.
+        Some(url) => HubLocation::named(&url, String::new(), AddressSource::Environment)?,
+        None => HubLocation::find(|| data_dir::resolve(globals.data.as_deref()))?,
     };
-    let hub = Hub::with_client(location.url.clone(), location.token.clone(), location.http().build()?);
+    let hub = AgentClient::with_client(location.url.clone(), location.token.clone(), location.http().build()?);
     let keys = hub.public_keys().await?;
     if keys.is_empty() {
         bail!("the hub at {} publishes no Ed25519 keys", location.shown_url());
@@ -101,9 +101,9 @@ async fn hub_keys(globals: &Globals) -> Result<Vec<Vec<u8>>> {
 
 fn public_key(text: &str) -> Result<Vec<u8>> {
     let bytes = URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok();
-    bytes
-        .filter(|bytes| bytes.len() == ED25519_BYTES)
-        .context("--ed25519: not a public key; it is 32 bytes as base64url, as the hub's capability document tells it")
+    bytes.filter(|bytes| bytes.len() == ED25519_BYTES).context(
+        "--ed25519: not a public key; it is 32 bytes as base64url, as published in the hub's capability document",
+    )
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_is_no_signing_key() {
+    fn a_value_too_short_or_malformed_is_no_signing_key() {
         for key in ["whsec_MDEyMzQ1Njc4OWFiY2RlZg==", "0123456789abcdef"] {
             assert!(is_strong(key), "{key}");
         }

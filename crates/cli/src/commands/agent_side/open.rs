@@ -1,4 +1,4 @@
-//! `open`: gets back what was sealed.
+//! `open`: decrypts a sealed state.
 
 use anyhow::{Context, Result};
 use countersign_agent::{SealError, open};
@@ -13,7 +13,7 @@ use crate::args::{Globals, OpenArgs};
 use crate::commands::Finished;
 use crate::screen;
 
-/// A whole outcome may come, with an answer and a comment beside the state.
+/// The input may be a whole outcome, with an answer and a comment beside the state.
 const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;
 
 pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
@@ -21,12 +21,12 @@ pub fn run(args: &OpenArgs, globals: &Globals) -> Result<Finished> {
     let text = String::from_utf8(input::stdin(MAX_INPUT_BYTES)?).context("standard input is not text")?;
     let opened = token(&text).and_then(|token| open(&key, &token, bound(&args.key)));
     Ok(match opened {
-        Ok(state) => Finished::well(screen::json(&state)),
+        Ok(state) => Finished::ok(screen::json(&state)),
         Err(error) => refused(why(&error), &error.to_string(), globals.json),
     })
 }
 
-/// One word for programs.
+/// The error code for programs.
 fn why(error: &SealError) -> &'static str {
     match error {
         SealError::Token(_) => "not_opened",
@@ -38,7 +38,7 @@ fn why(error: &SealError) -> &'static str {
     }
 }
 
-/// The token may come alone, as the state that holds it, or inside of a whole outcome.
+/// The token may come alone, inside its state, or inside a whole outcome.
 fn token(text: &str) -> Result<String, SealError> {
     if is_sealed(text) {
         return Ok(text.trim().to_owned());
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_found_wherever_it_travels() {
+    fn a_token_is_found_alone_in_a_state_or_in_an_outcome() {
         for text in [
             "A2HSEALv1.a.b.c\n",
             r#"{"sealed":"A2HSEALv1.a.b.c"}"#,

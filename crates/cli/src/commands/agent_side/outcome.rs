@@ -1,4 +1,4 @@
-//! An outcome as this program tells it: by exit code, as JSON, and in words.
+//! Reports an outcome: as exit code, as JSON and as text.
 
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
 use countersign_protocol::a2h::APPROVE;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use crate::commands::Finished;
 use crate::screen::{self, escape_lines};
 
-/// The exit codes that scripts branch on; docs/cli.md lists them.
+/// The exit codes that scripts branch on, listed in docs/cli.md.
 pub mod code {
     pub const YES: u8 = 0;
     pub const FAILED: u8 = 1;
@@ -22,15 +22,15 @@ pub mod code {
     pub const REFUSED: u8 = 20;
 }
 
-/// As much of the question as the exit code depends on.
+/// The part of the question that the exit code depends on.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Asked {
+pub enum AskedQuestion {
     Confirm { yes: String },
     Other,
 }
 
-impl Asked {
-    /// From the envelope that was sent. A confirm without options of its own has those of the protocol.
+impl AskedQuestion {
+    /// Read from the sent envelope. A confirm without options has the protocol's defaults.
     pub fn in_envelope(envelope: &Value) -> Self {
         let request = &envelope["request"];
         if request["mode"] != "confirm" {
@@ -50,18 +50,18 @@ impl Asked {
     }
 }
 
-/// A confirm is a yes by its first choice alone: an answer in other words must not open a gate.
-pub fn exit_code(outcome: &Outcome, asked: &Asked) -> u8 {
+/// Only the first option of a confirm is a yes: an edited answer must not open a gate.
+pub fn exit_code(outcome: &Outcome, asked: &AskedQuestion) -> u8 {
     match (outcome, asked) {
         (
             Outcome::Answered {
                 value: Answer::Choice(value),
                 ..
             },
-            Asked::Confirm { yes },
+            AskedQuestion::Confirm { yes },
         ) if value == yes => code::YES,
-        (Outcome::Answered { .. }, Asked::Confirm { .. }) => code::NO,
-        (Outcome::Answered { .. }, Asked::Other) | (Outcome::Completed { .. }, _) => code::YES,
+        (Outcome::Answered { .. }, AskedQuestion::Confirm { .. }) => code::NO,
+        (Outcome::Answered { .. }, AskedQuestion::Other) | (Outcome::Completed { .. }, _) => code::YES,
         (Outcome::Declined | Outcome::Dismissed { .. }, _) => code::DECLINED,
         (Outcome::Expired { .. }, _) => code::EXPIRED,
         (Outcome::Cancelled, _) => code::CANCELLED,
@@ -87,7 +87,7 @@ fn answer(outcome: &Outcome) -> Option<&Answer> {
     }
 }
 
-/// The answer alone, for standard output; nothing when there is none.
+/// The answer alone, for standard output; empty if there is none.
 pub fn answer_line(outcome: &Outcome) -> String {
     match answer(outcome) {
         Some(Answer::Choice(value)) => escape_lines(value) + "\n",
@@ -96,7 +96,7 @@ pub fn answer_line(outcome: &Outcome) -> String {
     }
 }
 
-/// Who decided what, in words for standard error. What was answered is not told: it may be sensitive.
+/// The decision and its actor, for standard error. The answer is left out because it may be sensitive.
 pub fn words(resolved: &Resolved) -> String {
     let id = &resolved.message_id;
     let actor = &resolved.actor;
@@ -114,23 +114,26 @@ pub fn words(resolved: &Resolved) -> String {
     format!("{id} {how}{comment}")
 }
 
-/// The end of a command that did not believe what it was given.
+/// The result of a command whose input failed verification.
 pub fn refused(code: &str, reason: &str, as_json: bool) -> Finished {
-    screen::complain(reason);
-    let told = json!({"ok": false, "code": code, "reason": reason});
-    Finished::ending(if as_json { screen::json(&told) } else { String::new() }, code::REFUSED)
+    screen::print_error(reason);
+    let refusal = json!({"ok": false, "code": code, "reason": reason});
+    Finished::with_code(
+        if as_json { screen::json(&refusal) } else { String::new() },
+        code::REFUSED,
+    )
 }
 
-/// The object that machines get, whatever way an outcome came. What does not apply is left out.
+/// The JSON object for machines, the same for push and pull. Fields that do not apply are omitted.
 #[derive(Debug, Serialize)]
-pub struct Report<'a> {
+pub struct OutcomeReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     idempotency_key: Option<&'a str>,
     status: &'static str,
     #[serde(flatten)]
-    ended: Option<Ended<'a>>,
+    ended: Option<ReportedOutcome<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,10 +141,10 @@ pub struct Report<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Ended<'a> {
+struct ReportedOutcome<'a> {
     resolution: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<Told<'a>>,
+    value: Option<ReportedValue<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     edited: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,13 +160,13 @@ struct Ended<'a> {
 
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum Told<'a> {
+enum ReportedValue<'a> {
     Choice(&'a str),
     Form(&'a Map<String, Value>),
 }
 
-impl<'a> Report<'a> {
-    /// Of a message that has no outcome: `open`, or `delivered` for a notify.
+impl<'a> OutcomeReport<'a> {
+    /// For a message without an outcome: `open`, or `delivered` for a notify.
     pub fn of_status(status: &'static str, ticket: &'a Ticket) -> Self {
         let key = Some(ticket.idempotency_key.as_str()).filter(|key| !key.is_empty());
         Self {
@@ -178,11 +181,11 @@ impl<'a> Report<'a> {
 
     pub fn of_outcome(resolved: &'a Resolved) -> Self {
         let outcome = &resolved.outcome;
-        let ended = Ended {
+        let ended = ReportedOutcome {
             resolution: resolution(outcome),
             value: answer(outcome).map(|answer| match answer {
-                Answer::Choice(value) => Told::Choice(value),
-                Answer::Form(fields) => Told::Form(fields),
+                Answer::Choice(value) => ReportedValue::Choice(value),
+                Answer::Form(fields) => ReportedValue::Form(fields),
             }),
             edited: if let Outcome::Answered { edited, .. } = outcome {
                 Some(*edited)
@@ -213,13 +216,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// With the state that was sent along.
+    /// Adds the state that was sent along.
     pub fn with_state(mut self, resolved: &'a Resolved) -> Self {
         self.state = resolved.state.as_deref();
         self
     }
 
-    /// With what became of the command that was to be run for it.
+    /// Adds the result of the command that was run for the outcome.
     pub fn with_act(mut self, act: &'static str) -> Self {
         self.act = Some(act);
         self
@@ -230,7 +233,7 @@ impl<'a> Report<'a> {
         Ok(screen::json(&serde_json::to_value(self)?))
     }
 
-    /// JSON for a program, with the state in its own spelling.
+    /// JSON for a program, with the state's original spelling.
     pub fn text(&self) -> anyhow::Result<String> {
         Ok(serde_json::to_string(self)? + "\n")
     }
@@ -268,10 +271,10 @@ mod tests {
 
     #[test]
     fn only_the_first_choice_of_a_confirm_is_a_yes() {
-        let plain = Asked::in_envelope(&json!({"request": {"mode": "confirm"}}));
+        let plain = AskedQuestion::in_envelope(&json!({"request": {"mode": "confirm"}}));
         let options = json!([{"value": "go", "label": "Go"}, {"value": "stop", "label": "Stop"}]);
-        let own = Asked::in_envelope(&json!({"request": {"mode": "confirm", "options": options}}));
-        let select = Asked::in_envelope(&json!({"request": {"mode": "select", "options": options}}));
+        let own = AskedQuestion::in_envelope(&json!({"request": {"mode": "confirm", "options": options}}));
+        let select = AskedQuestion::in_envelope(&json!({"request": {"mode": "select", "options": options}}));
         assert_eq!(exit_code(&answered("approve"), &plain), 0);
         assert_eq!(exit_code(&answered("deny"), &plain), 10);
         assert_eq!(exit_code(&answered("go"), &own), 0);
@@ -284,7 +287,7 @@ mod tests {
     #[test]
     fn every_end_has_its_own_code() {
         let default = Some(Answer::Choice("approve".to_owned()));
-        let confirm = Asked::Confirm {
+        let confirm = AskedQuestion::Confirm {
             yes: "approve".to_owned(),
         };
         for (outcome, code) in [
@@ -300,13 +303,13 @@ mod tests {
     }
 
     #[test]
-    fn the_report_tells_what_applies_and_no_more() {
+    fn the_report_has_only_fields_that_apply() {
         let line = |outcome, key: &str| {
             let resolved = Resolved {
                 idempotency_key: Some(key.to_owned()),
                 ..resolved(outcome)
             };
-            let line = Report::of_outcome(&resolved).line().unwrap();
+            let line = OutcomeReport::of_outcome(&resolved).line().unwrap();
             serde_json::from_str::<Value>(&line).unwrap()
         };
         let expected = json!({
@@ -322,10 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn the_state_reaches_a_program_as_it_was_spelled() {
+    fn a_program_gets_the_state_with_its_original_spelling() {
         let mut resolved = resolved(Outcome::Declined);
         resolved.state = RawValue::from_string("{\n \"n\": 1.50}".to_owned()).ok();
-        let report = Report::of_outcome(&resolved).with_state(&resolved);
+        let report = OutcomeReport::of_outcome(&resolved).with_state(&resolved);
         assert!(report.text().unwrap().contains("{\n \"n\": 1.50}"));
         let line = report.line().unwrap();
         assert_eq!(
@@ -336,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_wrote_cannot_paint_the_terminal() {
+    fn answers_cannot_inject_terminal_escapes() {
         assert_eq!(answer_line(&answered("a\u{1b}[2J")), "a\\u{1b}[2J\n");
         let form = json!({"name": "\u{202e}x"}).as_object().unwrap().clone();
         let filled = Outcome::Answered {

@@ -1,33 +1,36 @@
-//! Calls that are made again while the hub is there and cannot do them: its database may be away for a moment.
+//! Retries while the hub answers 503, for example during a short database outage.
 
 use std::time::Duration;
 
 use reqwest::StatusCode;
 use tokio::time::{Instant, sleep};
 
-use crate::client::HubError;
+use crate::client::ClientError;
 use crate::screen;
 
-const BETWEEN_CALLS: Duration = Duration::from_secs(1);
-/// As the SDK does.
-const LONGEST: Duration = Duration::from_secs(600);
+const RETRY_INTERVAL: Duration = Duration::from_secs(1);
+/// The same limit as in the SDK.
+const MAX_RETRY_TIME: Duration = Duration::from_secs(600);
 
-/// Only for calls that change nothing when they are repeated. `deadline` is the caller's own.
-pub async fn outlast<T>(deadline: Option<Instant>, call: impl AsyncFn() -> Result<T, HubError>) -> Result<T, HubError> {
-    let limit = Instant::now() + LONGEST;
+/// Only for idempotent calls. `deadline` is the caller's own.
+pub async fn retry_unavailable<T>(
+    deadline: Option<Instant>,
+    call: impl AsyncFn() -> Result<T, ClientError>,
+) -> Result<T, ClientError> {
+    let limit = Instant::now() + MAX_RETRY_TIME;
     let until = deadline.map_or(limit, |deadline| deadline.min(limit));
-    let mut is_told = false;
+    let mut notified = false;
     loop {
         match call().await {
-            Err(HubError::Refused {
+            Err(ClientError::Refused {
                 status: StatusCode::SERVICE_UNAVAILABLE,
                 message,
                 ..
-            }) if Instant::now() + BETWEEN_CALLS < until => {
-                if !std::mem::replace(&mut is_told, true) {
-                    screen::remark(&format!("the hub cannot do it yet: trying on ({message})"));
+            }) if Instant::now() + RETRY_INTERVAL < until => {
+                if !std::mem::replace(&mut notified, true) {
+                    screen::print_notice(&format!("the hub is temporarily unavailable; retrying ({message})"));
                 }
-                sleep(BETWEEN_CALLS).await;
+                sleep(RETRY_INTERVAL).await;
             }
             done => return done,
         }

@@ -21,34 +21,34 @@ use super::seat::open_journal;
 use crate::args::{Globals, ReceiveArgs};
 use crate::commands::Finished;
 use crate::screen;
-use delivery::Receiver;
-use own::Own;
-use trust::Trust;
+use delivery::PushReceiver;
+use own::OwnerCheck;
+use trust::PushVerifier;
 
-/// How often this process was told to stop.
-type Stops = watch::Receiver<u8>;
+/// The number of stop signals received so far.
+type StopCount = watch::Receiver<u8>;
 
 pub async fn run(args: &ReceiveArgs, globals: &Globals) -> Result<Finished> {
     command::check(&args.exec)?;
     keys::refuse_weak(&args.keys, globals)?;
-    let own = Own::find(&args.keys, globals)?;
-    let stops = listen_for_stops()?;
+    let own = OwnerCheck::find(&args.keys, globals)?;
+    let stop_count = count_stop_signals()?;
     let listener = TcpListener::bind(args.listen)
         .await
         .with_context(|| format!("cannot listen on {}", args.listen))?;
-    let here = format!("http://{}", listener.local_addr()?);
-    let (url, path) = place(args, &here)?;
-    let trust = Trust::new(url, args.keys.clone(), globals.clone()).await?;
+    let base = format!("http://{}", listener.local_addr()?);
+    let (url, path) = callback_url_and_path(args, &base)?;
+    let trust = PushVerifier::new(url, args.keys.clone(), globals.clone()).await?;
     let journal = open_journal(globals)?;
     let exec = args.exec.clone();
     let json = globals.json;
-    screen::print(&listening(&format!("{here}{path}"), json))?;
-    let receiver = Receiver::new((trust, own), journal, exec, path, stops.clone(), json);
-    let mut second = stops.clone();
+    screen::print(&listening(&format!("{base}{path}"), json))?;
+    let receiver = PushReceiver::new((trust, own), journal, exec, path, stop_count.clone(), json);
+    let mut second = stop_count.clone();
     tokio::select! {
-        () = server::serve(listener, Arc::new(receiver), stops) => Ok(Finished::silent()),
-        _ = second.wait_for(|stops| *stops > 1) => {
-            bail!("stopped at once: a command that was running shows as interrupted in `countersign journal`")
+        () = server::serve(listener, Arc::new(receiver), stop_count) => Ok(Finished::silent()),
+        _ = second.wait_for(|stop_count| *stop_count > 1) => {
+            bail!("stopped immediately: a command that was running shows as interrupted in `countersign journal`")
         }
     }
 }
@@ -60,25 +60,25 @@ fn listening(address: &str, json: bool) -> String {
     format!("listening on {}\n", screen::escape(address))
 }
 
-/// The first Ctrl-C or SIGTERM lets a running command end; the second does not.
-fn listen_for_stops() -> Result<Stops> {
+/// The first Ctrl-C or SIGTERM lets a running command finish; the second stops at once.
+fn count_stop_signals() -> Result<StopCount> {
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for Ctrl-C")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-    let (sender, stops) = watch::channel(0);
+    let (sender, stop_count) = watch::channel(0);
     tokio::spawn(async move {
         loop {
             tokio::select! {
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            sender.send_modify(|stops: &mut u8| *stops = stops.saturating_add(1));
+            sender.send_modify(|stop_count: &mut u8| *stop_count = stop_count.saturating_add(1));
         }
     });
-    Ok(stops)
+    Ok(stop_count)
 }
 
-/// The callback address, in the very text that is signed, and the path that pushes come in by.
-fn place(args: &ReceiveArgs, own: &str) -> Result<(String, String)> {
+/// The callback address, byte for byte as it is signed, and the path that pushes arrive on.
+fn callback_url_and_path(args: &ReceiveArgs, own: &str) -> Result<(String, String)> {
     let path = match (&args.path, &args.url) {
         (Some(path), _) if !path.starts_with('/') => bail!("--path starts with a slash"),
         (Some(path), _) => path.clone(),
@@ -105,7 +105,7 @@ mod tests {
 
     fn placed(words: &str) -> Result<(String, String)> {
         let words = format!("receive --listen 127.0.0.1:0 {words} --exec true");
-        place(
+        callback_url_and_path(
             &Line::try_parse_from(words.split_whitespace()).unwrap().receive,
             "http://127.0.0.1:7",
         )

@@ -1,41 +1,41 @@
-//! Whom a message goes to when the command names nobody.
+//! The default resolvers of a message.
 
 use anyhow::{Result, bail};
 use serde::Deserialize;
 
-use super::patient::outlast;
-use super::seat::Seat;
+use super::patient::retry_unavailable;
+use super::seat::AgentSession;
 use super::variable;
 use crate::client::typed;
 
-/// The name of the owner that a hub makes at its first start.
+/// The name of the owner that a hub creates at its first start.
 const FIRST_OWNER: &str = "owner";
 
 #[derive(Deserialize)]
-struct Person {
+struct HubPerson {
     name: String,
     actor: String,
     role: String,
 }
 
-/// The people of the command, else of the environment, else the owner of the hub of the data directory.
-pub async fn resolvers(named: &[String], seat: &Seat) -> Result<Vec<String>> {
+/// The people from the command line, else from the environment, else the owner of the local hub.
+pub async fn resolvers(named: &[String], session: &AgentSession) -> Result<Vec<String>> {
     if !named.is_empty() {
         return Ok(named.to_vec());
     }
     if let Some(listed) = variable("COUNTERSIGN_TO") {
         return Ok(split(&listed));
     }
-    if let Some(owner) = &seat.owner {
-        let people = outlast(None, async || {
+    if let Some(owner) = &session.owner {
+        let people = retry_unavailable(None, async || {
             owner.get_field(&["v1", "admin", "people"], &[], "people").await
         })
         .await?;
-        if let Some(actor) = owner_among(&typed::<Vec<Person>>(&people)?) {
+        if let Some(actor) = owner_among(&typed::<Vec<HubPerson>>(&people)?) {
             return Ok(vec![actor]);
         }
     }
-    bail!("nobody is named to answer: add --to human:NAME, or set COUNTERSIGN_TO")
+    bail!("no resolver is named: add --to human:NAME, or set COUNTERSIGN_TO")
 }
 
 fn split(listed: &str) -> Vec<String> {
@@ -47,8 +47,8 @@ fn split(listed: &str) -> Vec<String> {
         .collect()
 }
 
-/// The same whom the hub's own `hub.json` speaks for.
-fn owner_among(people: &[Person]) -> Option<String> {
+/// The owner that the local `hub.json` token belongs to.
+fn owner_among(people: &[HubPerson]) -> Option<String> {
     let owners = || people.iter().filter(|person| person.role == "owner");
     let first = owners().find(|person| person.name == FIRST_OWNER);
     first.or_else(|| owners().next()).map(|person| person.actor.clone())
@@ -58,8 +58,8 @@ fn owner_among(people: &[Person]) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn person(name: &str, role: &str) -> Person {
-        Person {
+    fn person(name: &str, role: &str) -> HubPerson {
+        HubPerson {
             name: name.to_owned(),
             actor: format!("human:{name}"),
             role: role.to_owned(),
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_owner_answers_while_there_is_one() {
+    fn the_first_owner_is_preferred_over_other_owners() {
         let mut people = vec![
             person("ann", "owner"),
             person("bob", "resolver"),

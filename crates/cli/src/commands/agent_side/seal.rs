@@ -1,20 +1,20 @@
-//! `seal`: closes a state so that nobody but the agent can read or change it.
+//! `seal`: encrypts a state so that only the agent can read or change it.
 
 use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
 use countersign_client::data_dir;
 use countersign_protocol::json;
 
-use super::kept::KeptAgent;
+use super::kept::StoredAgent;
 use super::{input, variable};
 use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
 use crate::screen;
 
-/// Sealing makes it a third longer, and then it must fit into a state.
+/// Sealing adds a third to the length, and the result must fit into a state.
 const MAX_STATE_BYTES: u64 = 190 * 1024;
 const SEAL_KEY: &str = "COUNTERSIGN_SEAL_KEY";
-/// What the hub knows, and so must not seal.
+/// The hub knows these secrets, so they must not be used as seal keys.
 const KNOWN_TO_THE_HUB: [&str; 2] = ["COUNTERSIGN_SIGNING_KEY", "COUNTERSIGN_TOKEN"];
 
 pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
@@ -29,7 +29,7 @@ pub fn run(args: &SealArgs, globals: &Globals) -> Result<Finished> {
         (None, SealFamily::Ma2h) => Binding::Ma2h,
     };
     let token = seal(&key, &state, binding)?;
-    Ok(Finished::well(if globals.json {
+    Ok(Finished::ok(if globals.json {
         screen::json(&sealed_state(&token))
     } else {
         token + "\n"
@@ -41,13 +41,13 @@ pub fn seal_key(args: &SealKeyArgs, globals: &Globals) -> Result<SealKey> {
         Some(path) => SealKey::from_file(path)?,
         None => SealKey::from_env(args.key_env.as_deref().unwrap_or(SEAL_KEY))?,
     };
-    let kept = data_dir::resolve(globals.data.as_deref()).map(|data| KeptAgent::signing_keys(&data));
+    let stored = data_dir::resolve(globals.data.as_deref()).map(|data| StoredAgent::signing_keys(&data));
     let known = KNOWN_TO_THE_HUB
         .iter()
         .filter_map(|name| variable(name))
-        .chain(kept.unwrap_or_default());
+        .chain(stored.unwrap_or_default());
     for value in known {
-        // The letters of a key are bytes too, with and without what stands before them.
+        // The text of a known key is compared too, with and without its `whsec_` prefix.
         let words = value
             .split_whitespace()
             .flat_map(|word| [word, word.trim_start_matches("whsec_")]);

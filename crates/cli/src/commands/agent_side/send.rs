@@ -1,4 +1,4 @@
-//! Bringing a message to the hub: kept first, then sent until the hub has it.
+//! Sends a message: recorded in the journal first, then sent until the hub acknowledges it.
 
 use std::future::Future;
 use std::time::Duration;
@@ -7,54 +7,68 @@ use anyhow::{Result, anyhow};
 use countersign_agent::{Draft, Error, Journal, Ticket, Version};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::seat::Seat;
+use super::seat::AgentSession;
 use crate::screen;
 
-/// After this long a person wants to know why nothing happens.
-const SILENCE: Duration = Duration::from_secs(3);
+/// The delay before a notice explains the wait.
+const NOTICE_DELAY: Duration = Duration::from_secs(3);
 const TOO_MANY_REQUESTS: u16 = 429;
-/// The fields of a message that people know under the name of their option.
+/// The message fields that the command line knows as options.
 const OPTIONS: [(&str, &str); 2] = [("default_on_expire", "--default"), ("allowed_resolvers", "--to")];
 
-/// Sends the draft. A key that was used from here for the same message means that message, so that a script that was cut
-/// off can run again from its start.
-pub async fn submit(seat: &Seat, journal: &Journal, draft: &Draft, deadline: Option<Instant>) -> Result<Ticket> {
-    let sent = in_time(seat.hub.submit(journal, draft), deadline).await;
-    sent.map_err(|error| explain(error, seat, draft.idempotency_key()))
+/// Sends the draft. Reusing a key for the same content returns the earlier message, so an interrupted script can be
+/// run again from its start.
+pub async fn submit(
+    session: &AgentSession,
+    journal: &Journal,
+    draft: &Draft,
+    deadline: Option<Instant>,
+) -> Result<Ticket> {
+    let sent = within_deadline(session.hub.submit(journal, draft), deadline).await;
+    sent.map_err(|error| explain(error, session, draft.idempotency_key()))
 }
 
-/// Sends again what was kept before.
-pub async fn resend(seat: &Seat, journal: &Journal, ticket: &Ticket, deadline: Option<Instant>) -> Result<Ticket> {
-    let sent = in_time(seat.hub.resend(journal, ticket), deadline).await;
-    sent.map_err(|error| explain(error, seat, &ticket.idempotency_key))
+/// Sends a recorded message again.
+pub async fn resend(
+    session: &AgentSession,
+    journal: &Journal,
+    ticket: &Ticket,
+    deadline: Option<Instant>,
+) -> Result<Ticket> {
+    let sent = within_deadline(session.hub.resend(journal, ticket), deadline).await;
+    sent.map_err(|error| explain(error, session, &ticket.idempotency_key))
 }
 
-/// What a message is to be written in.
-pub async fn version(seat: &Seat) -> Result<Version, Error> {
-    with_word(seat.hub.version()).await
+/// The envelope version that the hub understands.
+pub async fn version(session: &AgentSession) -> Result<Version, Error> {
+    with_notice(session.hub.version()).await
 }
 
-async fn in_time(
+async fn within_deadline(
     sending: impl Future<Output = Result<Ticket, Error>>,
     deadline: Option<Instant>,
 ) -> Result<Ticket, Error> {
-    let sending = with_word(sending);
+    let sending = with_notice(sending);
     let Some(deadline) = deadline else { return sending.await };
-    let late = |_| Err(Error::Unreachable("the hub has not taken it in time".to_owned()));
+    let late = |_| {
+        Err(Error::Unreachable(
+            "the hub did not accept the message in time".to_owned(),
+        ))
+    };
     timeout_at(deadline, sending).await.unwrap_or_else(late)
 }
 
-async fn with_word<T>(work: impl Future<Output = T>) -> T {
+async fn with_notice<T>(work: impl Future<Output = T>) -> T {
     tokio::pin!(work);
     tokio::select! {
         done = &mut work => return done,
-        () = sleep(SILENCE) => screen::remark("the hub has not taken it yet: trying on"),
+        () = sleep(NOTICE_DELAY) => screen::print_notice("the hub has not accepted the message yet; retrying"),
     }
     work.await
 }
 
-/// A message that cannot be sent as it is; the reason names the option that it comes from.
-pub fn misworded(error: Error) -> anyhow::Error {
+/// Rewords an error about a message field to name its command line option.
+pub fn name_option(error: Error) -> anyhow::Error {
     let field = match &error {
         Error::Invalid { field, .. } => field.as_str(),
         Error::Refused { field: Some(field), .. } => field.as_str(),
@@ -71,18 +85,18 @@ pub fn misworded(error: Error) -> anyhow::Error {
     }
 }
 
-/// A message that the hub may not have is kept, and can be sent again; one that it refused cannot.
-fn explain(error: Error, seat: &Seat, key: &str) -> anyhow::Error {
+/// A message without an acknowledgement stays in the journal and can be sent again; a refused one cannot.
+fn explain(error: Error, session: &AgentSession, key: &str) -> anyhow::Error {
     let may_pass = match &error {
-        Error::Unreachable(_) | Error::Strange(_) => true,
+        Error::Unreachable(_) | Error::UnexpectedResponse(_) => true,
         Error::Refused { status, .. } => *status == TOO_MANY_REQUESTS || *status >= 500,
         Error::Invalid { .. } | Error::Conflict | Error::Journal(_) | Error::Gone | Error::NotFound => false,
     };
-    let error = seat.explain(misworded(error));
+    let error = session.explain(name_option(error));
     if !may_pass {
         return error;
     }
-    anyhow!("{error:#}; the message is kept here, send it again with: countersign wait {key}")
+    anyhow!("{error:#}; the message is stored in the journal; send it again with: countersign wait {key}")
 }
 
 #[cfg(test)]
@@ -102,11 +116,11 @@ mod tests {
         } else {
             Error::Invalid { field, message }
         };
-        format!("{:#}", misworded(error))
+        format!("{:#}", name_option(error))
     }
 
     #[test]
-    fn a_field_is_told_by_the_name_of_its_option() {
+    fn errors_name_the_option_instead_of_the_field() {
         assert_eq!(said("request.default_on_expire", false), "--default is wrong");
         assert_eq!(said("action.allowed_resolvers", false), "--to is wrong");
         assert_eq!(

@@ -5,11 +5,11 @@ use countersign_agent::{Addressed, Task};
 
 use super::ask::sent;
 use super::content::{MAX_BODY_BYTES, identity, with_content, with_request};
-use super::follow::{Follow, deadline};
+use super::follow::{OutcomeFollower, deadline};
 use super::input::Inputs;
-use super::outcome::Asked;
+use super::outcome::AskedQuestion;
 use super::resolvers::resolvers;
-use super::seat::{Seat, open_journal};
+use super::seat::{AgentSession, open_journal};
 use super::{now, send};
 use crate::args::{Globals, TaskArgs};
 use crate::commands::Finished;
@@ -26,18 +26,22 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
     }
     let task = with_content!(task, &args.content, &mut inputs);
     let task = with_request!(task, &args.request, &mut inputs, now());
-    let seat = Seat::take(args.content.agent.as_deref(), globals).await?;
-    let to = resolvers(&args.request.to, &seat).await?;
+    let session = AgentSession::open(args.content.agent.as_deref(), globals).await?;
+    let to = resolvers(&args.request.to, &session).await?;
     let task: Task<Addressed> = task.to(to.iter().cloned());
     let draft = task
-        .draft(&identity(&args.content, &seat), send::version(&seat).await?, now())
-        .map_err(send::misworded)?;
+        .draft(
+            &identity(&args.content, &session),
+            send::version(&session).await?,
+            now(),
+        )
+        .map_err(send::name_option)?;
     let journal = open_journal(globals)?;
-    let ticket = send::submit(&seat, &journal, &draft, deadline).await?;
-    let asked = Asked::Other;
+    let ticket = send::submit(&session, &journal, &draft, deadline).await?;
+    let asked = AskedQuestion::Other;
     let exec = &args.request.exec;
-    let follow = Follow {
-        seat: &seat,
+    let follow = OutcomeFollower {
+        session: &session,
         journal: &journal,
         ticket: &ticket,
         asked,

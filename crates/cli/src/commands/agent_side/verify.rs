@@ -1,11 +1,11 @@
-//! `verify`: checks one pushed answer. It keeps nothing, so it cannot tell a push that was received before.
+//! `verify`: checks one pushed answer. It keeps no state, so it cannot detect replays.
 
 use anyhow::{Context, Result};
 use countersign_agent::MAX_PUSH_BYTES;
 use countersign_agent::verify;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
-use super::outcome::{Report, refused, words};
+use super::outcome::{OutcomeReport, refused, words};
 use super::{input, keys, now};
 use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
@@ -16,25 +16,22 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
         .await?
         .taking_unsigned_answers();
     let headers = headers(&args.headers)?;
-    // One byte more than a push may have is enough to refuse it.
+    // One byte over the limit is enough to refuse the push.
     let body = input::beginning_of_stdin(MAX_PUSH_BYTES as u64 + 1)?;
     let verified = match verify(&verifier, &headers, &body, args.at.unwrap_or_else(now)) {
         Ok(verified) => verified,
         Err(refusal) => return Ok(refused(refusal.code(), &refusal.to_string(), globals.json)),
     };
     if !verified.answer_signed {
-        screen::remark("this signature covers who, when and how it ended, but not the answer and the state");
+        screen::print_notice("this signature covers who, when and how it ended, but not the answer and the state");
     }
     let resolved = &verified.resolved;
     if globals.json {
-        return Ok(Finished::well(
-            Report::of_outcome(resolved).with_state(resolved).line()?,
+        return Ok(Finished::ok(
+            OutcomeReport::of_outcome(resolved).with_state(resolved).line()?,
         ));
     }
-    Ok(Finished::well(format!(
-        "genuine: {}\n",
-        screen::escape(&words(resolved))
-    )))
+    Ok(Finished::ok(format!("genuine: {}\n", screen::escape(&words(resolved)))))
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
@@ -43,7 +40,7 @@ fn headers(given: &[(String, String)]) -> Result<HeaderMap> {
         let header = HeaderName::from_bytes(name.as_bytes())
             .ok()
             .zip(HeaderValue::from_str(value).ok());
-        let (name, value) = header.with_context(|| format!("--header: {name} is no header of HTTP"))?;
+        let (name, value) = header.with_context(|| format!("--header: {name} is not a valid HTTP header"))?;
         headers.append(name, value);
     }
     Ok(headers)

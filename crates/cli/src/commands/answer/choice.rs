@@ -1,14 +1,13 @@
-//! Which option a person meant.
+//! Finds the option that the input means.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
 use countersign_core::question::yes_and_no;
 
-use crate::item::{Choice, Choices};
+use crate::item::{Choices, ItemChoice};
 
-/// As a select; besides, `yes` and `no` stand for the option that approves and the one that denies, on every surface the
-/// same ones.
+/// Like `select`; in addition `yes` and `no` mean the approving and the denying option, the same on every surface.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
     let spoken = match (typed, roles(choices)) {
         ("yes", (yes, _)) => yes,
@@ -18,7 +17,7 @@ pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
     pick(choices, typed, spoken)
 }
 
-/// Which options `yes` and `no` stand for.
+/// The options that `yes` and `no` stand for.
 pub fn roles(choices: &Choices) -> (Option<usize>, Option<usize>) {
     let values: Vec<&str> = choices.options.iter().map(|option| option.value.as_str()).collect();
     yes_and_no(&values)
@@ -34,13 +33,13 @@ fn numbered(choices: &Choices, typed: &str) -> Option<usize> {
     number.filter(|index| *index < choices.options.len())
 }
 
-/// Several options, each as for a select. Each is a word of its own: their values may hold commas.
+/// Several options, each as in `select`, in separate arguments because values may hold commas.
 pub fn many(choices: &Choices, typed: &[String]) -> Result<Vec<String>> {
     typed.iter().map(|typed| select(choices, typed)).collect()
 }
 
-/// A value always wins. Everything else has to point to one option: the agent chose the labels, and must not be able to
-/// make a person's word mean something else.
+/// An exact value always wins. Labels and numbers must point to exactly one option: the agent chooses the labels and
+/// must not be able to change the meaning of a person's input.
 fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> {
     let options = &choices.options;
     if let Some(option) = options.iter().find(|option| option.value == typed) {
@@ -60,22 +59,22 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
             edit(choices)
         ),
         (Some(_), _) => bail!(
-            "\"{typed}\" may mean more than one option: say {} (invalid_field)",
+            "\"{typed}\" may mean more than one option: use {} (invalid_field)",
             list(options)
         ),
     }
 }
 
-/// Values, each with the label under which it was shown.
-pub fn list(options: &[Choice]) -> String {
-    let words = |option: &Choice| match &option.label {
+/// The values, each with its label.
+pub fn list(options: &[ItemChoice]) -> String {
+    let words = |option: &ItemChoice| match &option.label {
         label if *label == option.value => option.value.clone(),
         label => format!("{} ({label})", option.value),
     };
     options.iter().map(words).collect::<Vec<_>>().join(", ")
 }
 
-/// Other text must be asked for by name, or a mistyped option would become an answer.
+/// Free text needs an explicit flag, or a mistyped option would become an answer.
 fn edit(choices: &Choices) -> &'static str {
     if choices.allow_edit && !choices.many {
         "; --text sends other text"
@@ -89,7 +88,7 @@ mod tests {
     use super::*;
 
     fn choices(options: &[(&str, &str)]) -> Choices {
-        let option = |(value, label): &(&str, &str)| Choice {
+        let option = |(value, label): &(&str, &str)| ItemChoice {
             value: (*value).to_owned(),
             label: (*label).to_owned(),
             description: None,
@@ -102,26 +101,19 @@ mod tests {
     }
 
     #[test]
-    fn yes_approves_whatever_the_order() {
+    fn yes_approves_in_any_order_of_options() {
         let turned = choices(&[("deny", "Deny"), ("approve", "Approve")]);
         assert_eq!(confirm(&turned, "yes").unwrap(), "approve");
         assert_eq!(confirm(&turned, "no").unwrap(), "deny");
         let own_words = choices(&[("hold", "No"), ("ship", "Yes")]);
         assert_eq!(confirm(&own_words, "2").unwrap(), "ship");
         assert_eq!(confirm(&own_words, "Yes").unwrap(), "ship", "by its label");
-        assert!(
-            confirm(&own_words, "yes").is_err(),
-            "which one is meant is not for us to guess"
-        );
+        assert!(confirm(&own_words, "yes").is_err(), "ambiguous options are not guessed");
         let approve = choices(&[("approve", "Approve"), ("deny", "Deny")]);
         assert_eq!(confirm(&approve, "yes").unwrap(), "approve");
         assert_eq!(confirm(&approve, "no").unwrap(), "deny");
         assert_eq!(confirm(&approve, "deny").unwrap(), "deny");
-        assert_eq!(
-            confirm(&approve, "1").unwrap(),
-            "approve",
-            "as it is numbered where it is shown"
-        );
+        assert_eq!(confirm(&approve, "1").unwrap(), "approve", "numbered as shown");
         assert!(confirm(&approve, "3").is_err());
     }
 
@@ -151,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_each_is_meant_by_itself() {
+    fn each_of_many_values_is_matched_by_itself() {
         let colours = choices(&[("r", "Red"), ("g", "Green"), ("a,b", "Both")]);
         let picked = |typed: &[&str]| many(&colours, &typed.iter().map(|&word| word.to_owned()).collect::<Vec<_>>());
         assert_eq!(picked(&["Green", "1", "a,b"]).unwrap(), ["g", "r", "a,b"]);
@@ -159,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_mean_two_options_is_refused() {
+    fn ambiguous_input_is_refused() {
         let versions = choices(&[("2", "Two"), ("1", "One")]);
         assert_eq!(select(&versions, "2").unwrap(), "2");
         let twins = choices(&[("a", "Same"), ("b", "Same")]);

@@ -1,4 +1,4 @@
-//! Files that go with an answer: read within the limits, named as on the disk, typed by their extension.
+//! Files attached to an answer: size-limited, with their names on disk and a media type by extension.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const UNKNOWN: &str = "application/octet-stream";
 
-/// What agents are commonly sent; the rest is bytes.
+/// Common file types; all others are plain text or bytes.
 const MEDIA_TYPES: [(&str, &str); 17] = [
     ("csv", "text/csv"),
     ("diff", "text/x-diff"),
@@ -35,10 +35,13 @@ const MEDIA_TYPES: [(&str, &str); 17] = [
     ("zip", "application/zip"),
 ];
 
-/// As the resolve call takes them.
+/// Returns the files as the resolve call expects them.
 pub fn read(paths: &[PathBuf]) -> Result<Value> {
     if paths.len() > MAX_FILES {
-        bail!("an answer takes {MAX_FILES} files, not {} (invalid_field)", paths.len());
+        bail!(
+            "an answer takes at most {MAX_FILES} files, not {} (invalid_field)",
+            paths.len()
+        );
     }
     let files: Vec<(FileNote, Vec<u8>)> = paths.iter().map(|path| read_one(path)).collect::<Result<_>>()?;
     let notes: Vec<FileNote> = files.iter().map(|(note, _)| note.clone()).collect();
@@ -49,14 +52,14 @@ pub fn read(paths: &[PathBuf]) -> Result<Value> {
     Ok(sent.collect())
 }
 
-/// The rule in the words of the command line: the hub knows files by their place only.
+/// Names the path in the error: the hub refers to files by index only.
 fn named(rejection: &Rejection, paths: &[PathBuf]) -> String {
     let Rejection::InvalidField { field, message } = rejection else {
         return rejection.to_string();
     };
-    let place = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
-    match place
-        .and_then(|place| place.parse::<usize>().ok())
+    let index = field.strip_prefix("files[").and_then(|rest| rest.split(']').next());
+    match index
+        .and_then(|index| index.parse::<usize>().ok())
         .and_then(|index| paths.get(index))
     {
         Some(path) => format!("--file {}: {message}", path.display()),
@@ -85,7 +88,7 @@ fn read_one(path: &Path) -> Result<(FileNote, Vec<u8>)> {
     Ok((note, bytes))
 }
 
-/// By the extension; without one that says something, text is text.
+/// By extension; without a known one, UTF-8 text is `text/plain`.
 fn media_type(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
     let known = extension.and_then(|extension| {
@@ -115,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_that_is_broken_names_the_file_as_it_was_given() {
+    fn errors_name_the_file_as_given() {
         let paths = ["a/one.txt", "b/one.txt"].map(PathBuf::from);
         let rejection = Rejection::field("files[1].name", "two files have this name; rename one");
         assert_eq!(
@@ -129,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn an_unreadable_file_is_named() {
         let error = read(&["/nonexistent/a.txt".into()]).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/a.txt"), "{error}");
         let many = vec![PathBuf::from("/nonexistent/a.txt"); MAX_FILES + 1];

@@ -1,4 +1,4 @@
-//! Forms: the fields a flat schema asks for, and an answer read from JSON or from single fields.
+//! Forms: the fields of a flat schema, and an answer read from JSON or from single fields.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -7,14 +7,14 @@ use anyhow::{Context, Result, bail};
 use countersign_core::form::{self, FieldKind};
 use serde_json::{Map, Value};
 
-use crate::args::Field;
-use crate::item::{Item, Question};
+use crate::args::FieldArg;
+use crate::item::{Item, ItemQuestion};
 use crate::screen::quote;
 
-/// More than a hub takes; a file given by mistake is not read to its end.
+/// Above the hub's limit; a file given by mistake is not read completely.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
-/// What may be filled in: the listed values, else the type.
+/// The accepted input: the listed values, else the type.
 pub fn kind_words(field: &form::Field) -> String {
     let words = match &field.kind {
         FieldKind::Text {
@@ -46,14 +46,14 @@ pub fn kind_words(field: &form::Field) -> String {
     words + null
 }
 
-pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
+pub fn from_fields(schema: &Value, typed: &[FieldArg]) -> Result<Value> {
     let fields = form::fields(schema);
     let mut answer = Map::new();
-    for Field { name, value } in typed {
+    for FieldArg { name, value } in typed {
         let Some(field) = fields.iter().find(|field| field.name == *name) else {
             let known: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
             bail!(
-                "the form has no field \"{name}\", but {} (invalid_field)",
+                "the form has no field \"{name}\"; its fields are {} (invalid_field)",
                 known.join(", ")
             );
         };
@@ -71,12 +71,12 @@ pub fn from_fields(schema: &Value, typed: &[Field]) -> Result<Value> {
     Ok(Value::Object(answer))
 }
 
-/// Whether the value fits in full is the hub's decision. A field that is named is meant, even with an empty text.
+/// The full validation is the hub's. A named field counts as given, even with an empty text.
 fn read(field: &form::Field, typed: &str) -> Option<Value> {
     match &field.kind {
         FieldKind::Text { .. } if typed.is_empty() => Some("".into()),
         FieldKind::Choice(_) => {
-            let index = field.choice_reading(typed)?;
+            let index = field.choice_index(typed)?;
             form::value_of(field, Some(&index.to_string())).ok().flatten()
         }
         FieldKind::Choices(choices) => {
@@ -93,9 +93,9 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
     }
 }
 
-/// What was filled in, one field a line; nothing for whatever else was answered.
+/// The filled-in fields, one per line; empty for other kinds of answers.
 pub fn filled_in(item: &Item, value: &Value) -> String {
-    let (Some(Question::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
+    let (Some(ItemQuestion::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
         return String::new();
     };
     let fields = form::fields(schema);
@@ -103,11 +103,11 @@ pub fn filled_in(item: &Item, value: &Value) -> String {
         .iter()
         .filter_map(|field| Some((field, answer.get(&field.name)?)));
     filled
-        .map(|(field, value)| quote(&told(field, value, item.sensitive)))
+        .map(|(field, value)| quote(&field_line(field, value, item.sensitive)))
         .collect()
 }
 
-fn told(field: &form::Field, value: &Value, is_secret: bool) -> String {
+fn field_line(field: &form::Field, value: &Value, is_secret: bool) -> String {
     let value = match value {
         _ if is_secret || field.sensitive => "(hidden)".to_owned(),
         Value::Array(picked) => picked.iter().map(form::plain).collect::<Vec<_>>().join(", "),
@@ -116,7 +116,7 @@ fn told(field: &form::Field, value: &Value, is_secret: bool) -> String {
     format!("{}: {}", field.name, value.replace('\n', "\n  "))
 }
 
-/// A text as it stands, or from standard input for `-`, without the line break that ends it there.
+/// The text itself, or standard input for `-`, without its final line break.
 pub fn read_free_text(typed: &str) -> Result<String> {
     match typed {
         "-" => {
@@ -130,7 +130,7 @@ pub fn read_free_text(typed: &str) -> Result<String> {
     }
 }
 
-/// A JSON object as it stands, from `@FILE`, or from standard input for `-`.
+/// A JSON object given directly, from `@FILE`, or from standard input for `-`.
 pub fn read_object(typed: &str) -> Result<Value> {
     let text = match (typed, typed.strip_prefix('@')) {
         ("-", _) => read_text(io::stdin().lock()).context("standard input")?,
@@ -140,7 +140,7 @@ pub fn read_object(typed: &str) -> Result<Value> {
             .with_context(|| path.to_owned())?,
         _ => typed.to_owned(),
     };
-    // The text is not repeated in the error: it may hold what must not be shown.
+    // The error does not repeat the text, which may be sensitive.
     match serde_json::from_str(&text) {
         Ok(answer @ Value::Object(_)) => Ok(answer),
         Ok(_) => bail!("a form is answered with a JSON object, or with --field NAME=VALUE (invalid_field)"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     fn answer(fields: &[(&str, &str)]) -> Result<Value> {
-        let field = |(name, value): &(&str, &str)| Field {
+        let field = |(name, value): &(&str, &str)| FieldArg {
             name: (*name).to_owned(),
             value: (*value).to_owned(),
         };
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_what_would() {
+    fn a_wrong_value_is_refused_with_the_accepted_ones() {
         let error = answer(&[("count", "many")]).unwrap_err().to_string();
         assert_eq!(error, "the field \"count\" wants integer (invalid_field)");
         let error = answer(&[("raeson", "typo")]).unwrap_err().to_string();
@@ -218,7 +218,7 @@ mod tests {
     #[test]
     fn several_picks_of_one_field_are_one_value() {
         let schema = json!({"properties": {"Zones": {"type": "array", "items": {"enum": ["eu", "us"]}}}});
-        let zone = |value: &str| Field {
+        let zone = |value: &str| FieldArg {
             name: "Zones".to_owned(),
             value: value.to_owned(),
         };

@@ -1,11 +1,11 @@
-//! This machine's clock against the hub's. Receivers of pushes refuse signatures that look too old or too new.
+//! Compares this machine's clock with the hub's. Push receivers refuse signatures that are too old or too new.
 
 use std::time::Duration;
 
 use super::Finding;
 
-const NOTICEABLE: Duration = Duration::from_secs(5);
-const REFUSED: Duration = Duration::from_secs(120);
+const WARN_SKEW: Duration = Duration::from_secs(5);
+const MAX_SKEW: Duration = Duration::from_secs(120);
 
 /// `hub_date` is the Date header of a reply that arrived at `now`.
 pub fn check(hub_date: &str, now: jiff::Timestamp) -> Finding {
@@ -14,15 +14,15 @@ pub fn check(hub_date: &str, now: jiff::Timestamp) -> Finding {
         return Finding::warn(
             "clock",
             "the hub's Date header is not a date",
-            "look at what stands between",
+            "check the proxy between this machine and the hub",
         );
     };
     let apart = now.duration_since(hub_time).unsigned_abs();
     let words = format!("this clock and the hub's are {}s apart", apart.as_secs());
-    if apart > REFUSED {
+    if apart > MAX_SKEW {
         Finding::fail("clock", words, "set the clocks: signatures this far apart are refused")
-    } else if apart > NOTICEABLE {
-        Finding::warn("clock", words, "set the clocks by a time server")
+    } else if apart > WARN_SKEW {
+        Finding::warn("clock", words, "synchronize the clocks with a time server")
     } else {
         Finding::ok("clock", "this clock and the hub's agree")
     }

@@ -17,12 +17,12 @@ pub fn check(path: &Path) -> Finding {
     }
 }
 
-/// Reads the file as `serve` does when it is given no flags.
+/// Reads the file as `serve` does without flags.
 fn read(path: &Path) -> Result<(), ConfigError> {
     Config::resolve(ConfigFile::read(path)?, Overrides::default()).map(|_| ())
 }
 
-/// The parser draws the place in between; where and why is enough here.
+/// Drops the source excerpt that the parser draws between position and reason.
 fn on_one_line(reason: &str) -> String {
     let mut lines = reason.lines().filter(|line| !line.trim().is_empty());
     let place = lines.next().unwrap_or_default();

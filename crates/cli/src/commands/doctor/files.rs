@@ -1,4 +1,4 @@
-//! The data directory: it holds every token's hash and every answer, so it belongs to one user alone.
+//! The data directory holds every token's hash and every answer, so it must belong to one user alone.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -17,8 +17,8 @@ pub fn check(data: &Path) -> Vec<Finding> {
             return vec![Finding::fail("data", message, "name another one with --data DIR")];
         }
         Err(error) => {
-            let message = format!("the data directory {} is not there: {error}", data.display());
-            return vec![Finding::fail("data", message, "`countersign serve` makes it")];
+            let message = format!("the data directory {} does not exist: {error}", data.display());
+            return vec![Finding::fail("data", message, "`countersign serve` creates it")];
         }
     };
     let mut findings = vec![directory(data, &about)];
@@ -40,13 +40,13 @@ fn directory(data: &Path, about: &Metadata) -> Finding {
         );
     }
     let message = format!(
-        "other users can reach into the data directory {} ({mode:04o})",
+        "other users can access the data directory {} ({mode:04o})",
         data.display()
     );
     Finding::fail("data", message, "make it private with `chmod 700`")
 }
 
-/// Linux tells who runs this program by the owner of /proc/self; where there is none the question is left out.
+/// The owner of /proc/self is the current user on Linux; the check is skipped on other systems.
 fn ownership(data: &Path, about: &Metadata) -> Option<Finding> {
     let mine = fs::metadata("/proc/self").ok()?.uid();
     if about.uid() == mine {
@@ -64,7 +64,7 @@ fn ownership(data: &Path, about: &Metadata) -> Option<Finding> {
     ))
 }
 
-/// A file that is not there is no finding: `hub.json` goes with the hub, the log with the database.
+/// A missing file is no finding: `hub.json` exists while the hub runs, the log while the database is open.
 fn private_file(path: &Path) -> Option<Finding> {
     let mode = fs::metadata(path).ok()?.mode() & PERMISSIONS;
     if mode & OTHERS == 0 {
@@ -73,7 +73,7 @@ fn private_file(path: &Path) -> Option<Finding> {
             format!("{} is private ({mode:04o})", path.display()),
         ));
     }
-    let message = format!("other users can reach {} ({mode:04o})", path.display());
+    let message = format!("other users can access {} ({mode:04o})", path.display());
     Some(Finding::fail("file", message, "make it private with `chmod 600`"))
 }
 
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_others_can_reach_is_a_failure() {
+    fn files_open_to_other_users_are_a_failure() {
         let data = std::env::temp_dir().join(format!("countersign-doctor-{}", std::process::id()));
         fs::create_dir(&data).unwrap();
         fs::write(data.join("hub.json"), "{}").unwrap();

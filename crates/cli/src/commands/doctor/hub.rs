@@ -1,4 +1,4 @@
-//! The running hub: does it answer, and what does it know about its own state?
+//! Checks of the running hub: whether it answers, and the state it reports.
 
 use reqwest::StatusCode;
 use reqwest::header::DATE;
@@ -7,28 +7,28 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Finding, Level, clock};
-use crate::args::DeliveryState;
-use crate::client::{Client, HubError, typed};
-use crate::commands::callback::{self, Callback};
+use crate::args::DeliveryStateArg;
+use crate::client::{ClientError, HubClient, typed};
+use crate::commands::callback::{self, ListedCallback};
 use crate::commands::delivery;
 
-/// Enough to see that there is something to do.
-const SOME_DELIVERIES: u32 = 100;
+/// Enough to show that deliveries failed.
+const MAX_LISTED_DELIVERIES: u32 = 100;
 
 #[derive(Deserialize)]
-struct Status {
+struct HubStatus {
     version: String,
     #[serde(default)]
     warnings: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct Agent {
+struct AgentTokens {
     agent_id: String,
     tokens: u64,
 }
 
-pub async fn check(client: &Client) -> Vec<Finding> {
+pub async fn check(client: &HubClient) -> Vec<Finding> {
     let mut findings: Vec<Finding> = clear_text(client).into_iter().collect();
     if !answers(client, &mut findings).await {
         return findings;
@@ -48,7 +48,7 @@ pub async fn check(client: &Client) -> Vec<Finding> {
     findings
 }
 
-fn clear_text(client: &Client) -> Option<Finding> {
+fn clear_text(client: &HubClient) -> Option<Finding> {
     let location = client.location();
     let exposed = location.url.scheme() == "http" && !location.is_loopback();
     exposed.then(|| {
@@ -57,8 +57,8 @@ fn clear_text(client: &Client) -> Option<Finding> {
     })
 }
 
-/// Whether the hub answers at all; without that nothing else is worth asking.
-async fn answers(client: &Client, findings: &mut Vec<Finding>) -> bool {
+/// Whether the hub answers; all other checks depend on it.
+async fn answers(client: &HubClient, findings: &mut Vec<Finding>) -> bool {
     let health = match client.probe(&["health"]).await {
         Ok(health) => health,
         Err(error) => {
@@ -82,7 +82,7 @@ async fn answers(client: &Client, findings: &mut Vec<Finding>) -> bool {
     healthy
 }
 
-fn state(check: &'static str, good: &str, status: StatusCode, client: &Client) -> Finding {
+fn state(check: &'static str, good: &str, status: StatusCode, client: &HubClient) -> Finding {
     let hub = client.location().shown_url();
     match status {
         StatusCode::OK => Finding::ok(check, format!("the hub at {hub} {good}")),
@@ -94,20 +94,20 @@ fn state(check: &'static str, good: &str, status: StatusCode, client: &Client) -
     }
 }
 
-async fn inner_state(status: &Value, client: &Client) -> Vec<Finding> {
+async fn inner_state(status: &Value, client: &HubClient) -> Vec<Finding> {
     let mut findings = own_warnings(status);
     let callbacks = callback::list(None, client).await;
-    findings.push(judged("callbacks", callbacks, waiting_hosts));
-    let failed = delivery::list(Some(DeliveryState::Failed), Some(SOME_DELIVERIES), client).await;
-    findings.push(judged("deliveries", failed, failed_deliveries));
+    findings.push(checked("callbacks", callbacks, waiting_hosts));
+    let failed = delivery::list(Some(DeliveryStateArg::Failed), Some(MAX_LISTED_DELIVERIES), client).await;
+    findings.push(checked("deliveries", failed, failed_deliveries));
     let agents = client.get_field(&["v1", "admin", "agents"], &[], "agents").await;
-    findings.push(judged("agents", agents, silent_agents));
+    findings.push(checked("agents", agents, agents_without_token));
     findings
 }
 
-fn judged<T: DeserializeOwned>(
+fn checked<T: DeserializeOwned>(
     check: &'static str,
-    reply: Result<Value, HubError>,
+    reply: Result<Value, ClientError>,
     judge: impl FnOnce(T) -> Finding,
 ) -> Finding {
     match reply.and_then(|reply| typed(&reply)) {
@@ -117,7 +117,7 @@ fn judged<T: DeserializeOwned>(
 }
 
 fn own_warnings(status: &Value) -> Vec<Finding> {
-    let status: Status = match typed(status) {
+    let status: HubStatus = match typed(status) {
         Ok(status) => status,
         Err(error) => {
             return vec![Finding::fail(
@@ -133,7 +133,7 @@ fn own_warnings(status: &Value) -> Vec<Finding> {
             format!("the hub (version {}) has no warnings", status.version),
         )];
     }
-    // The hub's own words say what to do already.
+    // The hub's warnings already include advice.
     let warning = |message| Finding {
         check: "status",
         level: Level::Warn,
@@ -142,7 +142,7 @@ fn own_warnings(status: &Value) -> Vec<Finding> {
     status.warnings.into_iter().map(warning).collect()
 }
 
-fn waiting_hosts(callbacks: Vec<Callback>) -> Finding {
+fn waiting_hosts(callbacks: Vec<ListedCallback>) -> Finding {
     let waiting: Vec<String> = callbacks
         .into_iter()
         .filter(|callback| callback.state.as_deref() == Some("pending"))
@@ -156,7 +156,7 @@ fn waiting_hosts(callbacks: Vec<Callback>) -> Finding {
 }
 
 fn failed_deliveries(failed: Vec<Value>) -> Finding {
-    let more = if failed.len() >= SOME_DELIVERIES as usize {
+    let more = if failed.len() >= MAX_LISTED_DELIVERIES as usize {
         " or more"
     } else {
         ""
@@ -171,7 +171,7 @@ fn failed_deliveries(failed: Vec<Value>) -> Finding {
     }
 }
 
-fn silent_agents(agents: Vec<Agent>) -> Finding {
+fn agents_without_token(agents: Vec<AgentTokens>) -> Finding {
     let silent: Vec<String> = agents
         .into_iter()
         .filter(|agent| agent.tokens == 0)

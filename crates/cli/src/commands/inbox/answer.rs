@@ -1,5 +1,5 @@
-//! Answering by keys: one editor for each kind of question. An editor knows nothing of a terminal or a hub; it takes keys
-//! and says what they came to.
+//! Answering by keys: one editor per kind of question. An editor is independent of terminal and hub; it takes keys
+//! and returns their result.
 
 mod choice;
 mod form;
@@ -11,69 +11,71 @@ mod verdict;
 
 use crossterm::event::KeyEvent;
 
-use super::seen::Seen;
-use crate::item::Question;
+use super::seen::ItemDetails;
+use crate::item::ItemQuestion;
 
-pub use choice::Pick;
-pub use form::{Entry, FormEditor};
-pub use many::Ticks;
-pub use task::Steps;
-pub use text::Words;
-pub use verdict::Verdict;
+pub use choice::ChoiceEditor;
+pub use form::{FormEditor, FormEntry};
+pub use many::ManyEditor;
+pub use task::TaskEditor;
+pub use text::TextEditor;
+pub use verdict::PersonDecision;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Editor {
-    Choice(Pick),
-    Many(Ticks),
-    Text(Words),
+    Choice(ChoiceEditor),
+    Many(ManyEditor),
+    Text(TextEditor),
     Form(FormEditor),
-    Task(Steps),
-    /// There is nothing to answer, or not for this person, or not for this version.
+    Task(TaskEditor),
+    /// No answer is possible: none is wanted, this person may not answer, or this version does not know the question.
     Nothing,
 }
 
-/// What a key came to.
+/// The result of a key press.
 #[derive(Debug, PartialEq)]
-pub enum Pressed {
-    /// It means nothing here; somebody else may know it.
-    Passed,
-    Taken,
-    Send(Verdict),
-    /// It means something, but not yet.
+pub enum KeyResult {
+    /// The key means nothing here; the caller may handle it.
+    Ignored,
+    Handled,
+    Send(PersonDecision),
+    /// The key needs another step first.
     Hint(&'static str),
 }
 
 impl Editor {
-    pub fn of(seen: &Seen) -> Self {
-        if !seen.may_respond() {
+    pub fn of(details: &ItemDetails) -> Self {
+        if !details.may_respond() {
             return Self::Nothing;
         }
-        let item = &seen.item;
+        let item = &details.item;
         match (&item.question, &item.action) {
-            (Some(Question::Confirm(choices)), _) => Self::Choice(Pick::confirm(choices, item)),
-            (Some(Question::Select(choices)), _) if choices.many => Self::Many(Ticks::of(choices, item)),
-            (Some(Question::Select(choices)), _) => Self::Choice(Pick::select(choices, item)),
-            (Some(Question::Text), _) => Self::Text(Words::new(item.sensitive).or_nothing(item.takes_nothing())),
-            (Some(Question::Form { schema }), _) => Self::Form(FormEditor::of(schema, item)),
-            (None, Some(action)) => Self::Task(Steps::of(action)),
-            // Whatever it asks, a text is an answer.
-            (Some(Question::Unknown), _) if item.open_ended => Self::Text(Words::new(item.sensitive)),
-            (Some(Question::Unknown), _) | (None, None) => Self::Nothing,
+            (Some(ItemQuestion::Confirm(choices)), _) => Self::Choice(ChoiceEditor::confirm(choices, item)),
+            (Some(ItemQuestion::Select(choices)), _) if choices.many => Self::Many(ManyEditor::of(choices, item)),
+            (Some(ItemQuestion::Select(choices)), _) => Self::Choice(ChoiceEditor::select(choices, item)),
+            (Some(ItemQuestion::Text), _) => {
+                Self::Text(TextEditor::new(item.sensitive).allow_empty(item.allows_empty()))
+            }
+            (Some(ItemQuestion::Form { schema }), _) => Self::Form(FormEditor::of(schema, item)),
+            (None, Some(action)) => Self::Task(TaskEditor::of(action)),
+            // An unknown question still accepts free text.
+            (Some(ItemQuestion::Unknown), _) if item.open_ended => Self::Text(TextEditor::new(item.sensitive)),
+            (Some(ItemQuestion::Unknown), _) | (None, None) => Self::Nothing,
         }
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+    pub fn key(&mut self, key: KeyEvent) -> KeyResult {
         match self {
             Self::Choice(pick) => pick.key(key),
             Self::Many(ticks) => ticks.key(key),
             Self::Text(words) => words.key(key),
             Self::Form(form) => form.key(key),
             Self::Task(steps) => steps.key(key),
-            Self::Nothing => Pressed::Passed,
+            Self::Nothing => KeyResult::Ignored,
         }
     }
 
-    /// While it is typed into, every key belongs to the editor.
+    /// While text is being typed, the editor takes every key.
     pub fn is_typing(&self) -> bool {
         match self {
             Self::Choice(pick) => pick.is_typing(),
@@ -94,8 +96,8 @@ impl Editor {
         }
     }
 
-    /// The row for other words than those offered, where the asker takes them.
-    pub fn own_words(&self) -> Option<&Words> {
+    /// The free text row beside the options, if the asker allows it.
+    pub fn free_text(&self) -> Option<&TextEditor> {
         match self {
             Self::Choice(pick) => pick.other(),
             Self::Many(ticks) => ticks.other(),
@@ -104,8 +106,8 @@ impl Editor {
         }
     }
 
-    /// A clear yes, for one key.
-    pub fn approve(&self) -> Option<Verdict> {
+    /// An unambiguous yes, for a single key.
+    pub fn approve(&self) -> Option<PersonDecision> {
         match self {
             Self::Choice(pick) => pick.approve(),
             Self::Task(steps) => Some(steps.complete()),
@@ -113,8 +115,8 @@ impl Editor {
         }
     }
 
-    /// The no that the asker offers; where there is none, an ask can only be declined.
-    pub fn deny(&self) -> Option<Verdict> {
+    /// The no that the asker offers; without one, an ask can only be declined.
+    pub fn deny(&self) -> Option<PersonDecision> {
         match self {
             Self::Choice(pick) => pick.deny(),
             Self::Task(steps) => Some(steps.dismiss()),
@@ -122,36 +124,36 @@ impl Editor {
         }
     }
 
-    /// Puts what the hub said beside the field it is about, if there is such a field.
-    pub fn blame(&mut self, field: &str, message: &str) -> bool {
+    /// Shows the hub's message beside the field it refers to, if there is one.
+    pub fn show_fault(&mut self, field: &str, message: &str) -> bool {
         match self {
-            Self::Form(form) => form.blame(field, message),
+            Self::Form(form) => form.show_fault(field, message),
             Self::Choice(_) | Self::Many(_) | Self::Text(_) | Self::Task(_) | Self::Nothing => false,
         }
     }
 
-    /// What happens to the item ends the typing, and nothing that was typed.
-    pub fn rest(&mut self) {
+    /// Ends the typing and keeps the text.
+    pub fn stop_typing(&mut self) {
         match self {
-            Self::Choice(pick) => pick.rest(),
-            Self::Text(words) => words.rest(),
-            Self::Many(ticks) => ticks.rest(),
-            Self::Form(form) => form.rest(),
+            Self::Choice(pick) => pick.stop_typing(),
+            Self::Text(words) => words.stop_typing(),
+            Self::Many(ticks) => ticks.stop_typing(),
+            Self::Form(form) => form.stop_typing(),
             Self::Task(_) | Self::Nothing => {}
         }
     }
 
-    /// What was entered, without regard to where the cursor stands.
-    pub fn bare(&self) -> Self {
-        let mut bare = self.clone();
-        bare.rest();
-        match &mut bare {
-            Self::Choice(pick) => pick.leave(),
-            Self::Many(ticks) => ticks.leave(),
-            Self::Task(steps) => steps.leave(),
-            Self::Form(form) => form.leave(),
+    /// The entered answer without cursor positions, for comparison.
+    pub fn without_cursor(&self) -> Self {
+        let mut without_cursor = self.clone();
+        without_cursor.stop_typing();
+        match &mut without_cursor {
+            Self::Choice(pick) => pick.reset_cursor(),
+            Self::Many(ticks) => ticks.reset_cursor(),
+            Self::Task(steps) => steps.reset_cursor(),
+            Self::Form(form) => form.reset_cursor(),
             Self::Text(_) | Self::Nothing => {}
         }
-        bare
+        without_cursor
     }
 }

@@ -1,5 +1,5 @@
-//! What an agent sent, as lines for any kind of terminal. Everything in it is escaped here, and the agent's own words are
-//! marked as quoted, so that they cannot pass for words of this program.
+//! An item's content as lines for any kind of terminal. All text is escaped here, and the agent's text is marked as
+//! quoted, so that it cannot pass for this program's output.
 
 mod answer;
 mod parts;
@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::seen::Seen;
+use super::seen::ItemDetails;
 use super::track::presence;
 use super::zone::time_words;
-use crate::item::{Choices, Item, Question, Step};
+use crate::item::{ChecklistStep, Choices, Item, ItemQuestion};
 use crate::screen::{duration_words, escape, escape_lines};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,12 +29,12 @@ pub enum Tone {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Piece {
     pub tone: Tone,
-    /// One line, as long as it is.
+    /// One line of any length.
     pub text: String,
     pub quoted: bool,
 }
 
-fn said(tone: Tone, text: impl Into<String>) -> Piece {
+fn own_piece(tone: Tone, text: impl Into<String>) -> Piece {
     Piece {
         tone,
         text: text.into(),
@@ -55,19 +55,19 @@ fn titled(title: &str, pieces: Vec<Piece>) -> Vec<Piece> {
     if pieces.is_empty() {
         return Vec::new();
     }
-    [said(Tone::Plain, ""), said(Tone::Heading, title)]
+    [own_piece(Tone::Plain, ""), own_piece(Tone::Heading, title)]
         .into_iter()
         .chain(pieces)
         .collect()
 }
 
-/// The whole item, and what was answered; but for what there is to answer.
-pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
-    let item = &seen.item;
-    let mut pieces = head(seen, now, zone);
-    pieces.extend(decided(seen));
+/// The whole item with its outcome, without the answer editor.
+pub fn content(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &details.item;
+    let mut pieces = head(details, now, zone);
+    pieces.extend(decided(details));
     if let Some(body) = &item.body {
-        pieces.push(said(Tone::Plain, ""));
+        pieces.push(own_piece(Tone::Plain, ""));
         pieces.extend(quoted(body));
     }
     for (index, part) in item.context.iter().enumerate() {
@@ -80,53 +80,56 @@ pub fn content(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
             quoted(action.verification.as_deref().unwrap_or_default()),
         ));
     }
-    if !seen.may_respond() {
+    if !details.may_respond() {
         pieces.extend(offered(item));
     }
     if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
         pieces.extend(titled("Answer by itself at expiry", quoted(&pretty(default))));
     }
-    // Of a terminal the head tells as much.
+    // The head of a terminal's cue already shows this.
     if !item.is_cue() {
-        pieces.extend([said(Tone::Plain, ""), said(Tone::Quiet, escape(&run(item)))]);
+        pieces.extend([own_piece(Tone::Plain, ""), own_piece(Tone::Quiet, escape(&run(item)))]);
     }
     pieces
 }
 
-fn head(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
-    let item = &seen.item;
+fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &details.item;
     let asked = format!(
         "{}, {} ago",
         time_words(&item.created_at, now, zone),
         duration_words(item.created_at.age(now))
     );
     let mut pieces = vec![
-        said(Tone::Title, escape(&item.title)),
-        said(Tone::Quiet, escape(&from(item))),
-        said(
+        own_piece(Tone::Title, escape(&item.title)),
+        own_piece(Tone::Quiet, escape(&from(item))),
+        own_piece(
             Tone::Quiet,
             escape(&format!("{}{}, asked {asked}", item.kind(), priority(item))),
         ),
     ];
     if !item.tags.is_empty() {
-        pieces.push(said(Tone::Quiet, escape(&format!("tags: {}", item.tags.join(", ")))));
+        pieces.push(own_piece(
+            Tone::Quiet,
+            escape(&format!("tags: {}", item.tags.join(", "))),
+        ));
     }
-    if seen.is_open() && !seen.is_notice() {
+    if details.is_open() && !details.is_notice() {
         let tone = if item.expires_at.is_some() {
             Tone::Warning
         } else {
             Tone::Quiet
         };
-        pieces.push(said(tone, escape(&item.expiry_words(now))));
-        pieces.extend(presence(seen, now).map(|words| said(Tone::Quiet, words)));
-        pieces.extend(until(seen, now, zone));
+        pieces.push(own_piece(tone, escape(&item.expiry_words(now))));
+        pieces.extend(presence(details, now).map(|words| own_piece(Tone::Quiet, words)));
+        pieces.extend(until(details, now, zone));
     }
     pieces.extend(
         item.supersedes()
-            .map(|ids| said(Tone::Quiet, escape(&format!("supersedes {ids}")))),
+            .map(|ids| own_piece(Tone::Quiet, escape(&format!("supersedes {ids}")))),
     );
     if item.sensitive {
-        pieces.push(said(
+        pieces.push(own_piece(
             Tone::Quiet,
             "sensitive: answers are typed hidden and not shown again",
         ));
@@ -150,7 +153,7 @@ fn from(item: &Item) -> String {
     format!("from {}{project}", item.agent.id)
 }
 
-/// Said only where it is not as ever: on a small screen every line before the text counts.
+/// Shown only if not normal: on a small screen every line above the text counts.
 fn priority(item: &Item) -> String {
     if item.priority == "normal" {
         String::new()
@@ -166,32 +169,34 @@ fn run(item: &Item) -> String {
         .iter()
         .map(|(name, value)| format!(", {name}={value}"))
         .collect();
-    // What it belongs to stands in the head.
+    // The head already shows the run.
     if item.is_of_run() {
         return labels.trim_start_matches(", ").to_owned();
     }
     format!("run {} ({}){labels}", agent.run_id, agent.runtime)
 }
 
-fn until(seen: &Seen, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
-    let until = seen.more.until.as_ref()?;
-    Some(said(
+fn until(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
+    let until = details.more.until.as_ref()?;
+    Some(own_piece(
         Tone::Quiet,
         format!("set aside until {}", time_words(until, now, zone)),
     ))
 }
 
-/// What could have been answered, for those who only look.
+/// The possible answers, for people who may not answer.
 fn offered(item: &Item) -> Vec<Piece> {
     match (&item.question, &item.action) {
-        (Some(Question::Confirm(choices) | Question::Select(choices)), _) => titled("Offered", options(choices)),
-        (Some(Question::Text), _) => titled("Asked for", vec![said(Tone::Plain, "a text")]),
-        (Some(Question::Form { schema }), _) => titled("Asked for", fields(schema)),
-        (Some(Question::Unknown), _) => titled(
+        (Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)), _) => {
+            titled("Offered", options(choices))
+        }
+        (Some(ItemQuestion::Text), _) => titled("Asked for", vec![own_piece(Tone::Plain, "a text")]),
+        (Some(ItemQuestion::Form { schema }), _) => titled("Asked for", fields(schema)),
+        (Some(ItemQuestion::Unknown), _) => titled(
             "Asked for",
-            vec![said(Tone::Plain, "something this version does not know")],
+            vec![own_piece(Tone::Plain, "something this version does not know")],
         ),
-        // Where it came back it stands as it was sent, and not a second time as it was.
+        // The checklist that was sent back replaces the original one.
         (None, Some(_)) if sent_back(item).is_some() => Vec::new(),
         (None, Some(action)) => titled("Checklist", steps(action.checklist.as_deref().unwrap_or_default())),
         (None, None) => Vec::new(),
@@ -199,13 +204,13 @@ fn offered(item: &Item) -> Vec<Piece> {
 }
 
 fn options(choices: &Choices) -> Vec<Piece> {
-    let line = |(index, option): (usize, &crate::item::Choice)| {
+    let line = |(index, option): (usize, &crate::item::ItemChoice)| {
         let about = option
             .description
             .as_deref()
             .map(|text| format!(": {}", escape(text)))
             .unwrap_or_default();
-        said(
+        own_piece(
             Tone::Plain,
             format!("{}. {}{about}", index + 1, option_words(&option.label, &option.value)),
         )
@@ -213,7 +218,7 @@ fn options(choices: &Choices) -> Vec<Piece> {
     choices.options.iter().enumerate().map(line).collect()
 }
 
-/// The label, and the value the agent gets where that is another word.
+/// The label, followed by the value if they differ.
 pub fn option_words(label: &str, value: &str) -> String {
     if label.eq_ignore_ascii_case(value) {
         escape(label)
@@ -226,7 +231,7 @@ fn fields(schema: &Value) -> Vec<Piece> {
     let fields = countersign_core::form::fields(schema).into_iter();
     fields
         .map(|field| {
-            said(
+            own_piece(
                 Tone::Plain,
                 escape(&field.label) + if field.required { " *" } else { "" },
             )
@@ -234,9 +239,9 @@ fn fields(schema: &Value) -> Vec<Piece> {
         .collect()
 }
 
-pub fn steps(steps: &[Step]) -> Vec<Piece> {
-    let line = |step: &Step| {
-        said(
+pub fn steps(steps: &[ChecklistStep]) -> Vec<Piece> {
+    let line = |step: &ChecklistStep| {
+        own_piece(
             Tone::Plain,
             format!("[{}] {}", if step.done { 'x' } else { ' ' }, escape(&step.text)),
         )
@@ -244,27 +249,27 @@ pub fn steps(steps: &[Step]) -> Vec<Piece> {
     steps.iter().map(line).collect()
 }
 
-fn sent_back(item: &Item) -> Option<&[Step]> {
+fn sent_back(item: &Item) -> Option<&[ChecklistStep]> {
     item.resolution.as_ref()?.checklist.as_deref()
 }
 
-/// What was decided beyond one word, and what was said about it.
-fn decided(seen: &Seen) -> Vec<Piece> {
-    let Some(resolution) = &seen.item.resolution else {
+/// The answer beyond its first line, the comment, files and checklist.
+fn decided(details: &ItemDetails) -> Vec<Piece> {
+    let Some(resolution) = &details.item.resolution else {
         return Vec::new();
     };
-    let question = seen.item.question.as_ref();
+    let question = details.item.question.as_ref();
     let value = resolution.value.as_ref().map(|value| answer::answer(question, value));
     let mut pieces = titled("Answer", value.unwrap_or_default());
-    pieces.extend(titled("Comment", quoted(seen.item.comment().unwrap_or_default())));
+    pieces.extend(titled("Comment", quoted(details.item.comment().unwrap_or_default())));
     let files = resolution
         .files
         .iter()
-        .map(|file| said(Tone::Plain, escape(&file.words())));
+        .map(|file| own_piece(Tone::Plain, escape(&file.words())));
     pieces.extend(titled("Files sent", files.collect()));
     pieces.extend(titled(
         "Checklist sent back",
-        steps(sent_back(&seen.item).unwrap_or_default()),
+        steps(sent_back(&details.item).unwrap_or_default()),
     ));
     pieces
 }
@@ -277,12 +282,12 @@ fn pretty(value: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::seen::tests::seen;
+    use super::super::seen::tests::details;
     use super::*;
 
     fn lines(extra: &Value) -> Vec<Piece> {
         content(
-            &seen("msg_1", extra),
+            &details("msg_1", extra),
             "2026-06-04T15:00:05Z".parse().unwrap(),
             &TimeZone::UTC,
         )
@@ -305,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cue_tells_its_place_and_what_became_of_others() {
+    fn a_cue_shows_its_terminal_presence_and_superseded_cues() {
         let source = |extra: Value| {
             let mut source =
                 json!({"door": "hap", "project_dir": "/srv/\u{1b}shop", "terminal": "zsh", "runtime": "codex"});
@@ -338,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_of_a_run_tells_agent_and_run_in_its_head() {
+    fn the_head_of_a_runs_question_names_agent_and_run() {
         let asked = crate::item::asked(&json!({"kind": "text"}));
         let texts: Vec<String> = lines(&asked).into_iter().map(|piece| piece.text).collect();
         assert_eq!(texts[1], "from editor in run r1 of Topic writer");
@@ -377,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_agent_says_is_quoted_and_what_it_asks_is_told() {
+    fn the_agents_text_is_quoted_and_its_question_is_not() {
         let pieces =
             lines(&json!({"body": "one\ntwo", "expires_at": "2026-06-04T15:05:05.000Z", "default_on_expire": "deny"}));
         let texts: Vec<(&str, bool)> = pieces.iter().map(|piece| (piece.text.as_str(), piece.quoted)).collect();

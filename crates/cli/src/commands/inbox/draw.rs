@@ -1,4 +1,4 @@
-//! The state as a picture. Nothing is decided here; what does not fit is cut or scrolled.
+//! Draws the state. Nothing is decided here; content that does not fit is cut or scrolled.
 
 mod editor;
 mod hints;
@@ -15,42 +15,42 @@ use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::state::{Link, State, Tab, Weight};
+use super::state::{HubLink, InboxState, Severity, Tab};
 use crate::screen::escape;
 
-pub use paint::Paint;
-use sheet::Sheet;
+pub use paint::Theme;
+use sheet::TextLayout;
 
-/// Below this the tabs need the place of the program's name.
-const ROOMY: u16 = 80;
+/// Below this width the program's name makes room for the tabs.
+const TITLE_MIN_WIDTH: u16 = 80;
 
-/// Scrolling is bounded here, where the size of things is known.
-pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint) {
+/// Scroll positions are clamped here, where the sizes are known.
+pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme) {
     let rows = [Constraint::Length(1), Constraint::Min(1), Constraint::Length(1)];
     let [head, body, foot] = Layout::vertical(rows).areas(frame.area());
-    frame.render_widget(head_line(state, paint, head.width), head);
+    frame.render_widget(head_line(state, theme, head.width), head);
     match &state.open {
-        Some(_) => item::draw(frame, state, paint, body),
-        None => list::draw(frame, state, paint, body),
+        Some(_) => item::draw(frame, state, theme, body),
+        None => list::draw(frame, state, theme, body),
     }
-    frame.render_widget(foot_line(state, paint, foot.width), foot);
-    overlay::draw(frame, state, paint, body);
+    frame.render_widget(foot_line(state, theme, foot.width), foot);
+    overlay::draw(frame, state, theme, body);
 }
 
-fn head_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
-    let mut spans = tabs(state, paint, false);
-    if width >= ROOMY {
-        spans.insert(0, Span::styled(" Countersign ", paint.strong()));
+fn head_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
+    let mut spans = tabs(state, theme, false);
+    if width >= TITLE_MIN_WIDTH {
+        spans.insert(0, Span::styled(" Countersign ", theme.strong()));
     }
     let room = usize::from(width).saturating_sub(2);
     let taken = |spans: &[Span]| spans.iter().map(Span::width).sum::<usize>();
     if taken(&spans) > room {
-        spans = tabs(state, paint, true);
+        spans = tabs(state, theme, true);
     }
     let (words, sign, style) = match &state.link {
-        Link::Connecting => ("connecting", "?", paint.warning()),
-        Link::Live => ("live", "•", paint.good()),
-        Link::Lost(_) => ("reconnecting", "!", paint.bad()),
+        HubLink::Connecting => ("connecting", "?", theme.warning()),
+        HubLink::Live => ("live", "•", theme.good()),
+        HubLink::Lost(_) => ("reconnecting", "!", theme.bad()),
     };
     let left = room.saturating_sub(taken(&spans));
     let words = if words.len() < left { words } else { sign };
@@ -60,16 +60,16 @@ fn head_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
     Line::from(spans)
 }
 
-/// Of a short one only the first letter is left, unless it is in front.
-fn tabs(state: &State, paint: Paint, short: bool) -> Vec<Span<'static>> {
+/// Short tabs show only their first letter, except the active one.
+fn tabs(state: &InboxState, theme: Theme, short: bool) -> Vec<Span<'static>> {
     let shown = Tab::ALL
         .into_iter()
         .filter(|tab| *tab != Tab::Found || !state.query.is_empty());
     let span = |tab: Tab| {
         let style = if tab == state.tab {
-            paint.chosen()
+            theme.chosen()
         } else {
-            paint.quiet()
+            theme.quiet()
         };
         let words = tab_words(state, tab);
         let letters = if short && tab != state.tab { 1 } else { words.len() };
@@ -78,7 +78,7 @@ fn tabs(state: &State, paint: Paint, short: bool) -> Vec<Span<'static>> {
     shown.map(span).collect()
 }
 
-fn tab_words(state: &State, tab: Tab) -> String {
+fn tab_words(state: &InboxState, tab: Tab) -> String {
     let list = state.list(tab);
     let count = format!("{}{}", list.len(), if list.has_more() { "+" } else { "" });
     match tab {
@@ -90,11 +90,11 @@ fn tab_words(state: &State, tab: Tab) -> String {
     }
 }
 
-fn foot_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
-    let (text, style) = match (&state.said, &state.link) {
-        (Some(said), _) => (escape(&said.text), said_style(said.weight, paint)),
-        (None, Link::Lost(why)) => (format!("reconnecting: {}", escape(why)), paint.bad()),
-        (None, Link::Connecting | Link::Live) => (hints::hints(state), paint.quiet()),
+fn foot_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
+    let (text, style) = match (&state.message, &state.link) {
+        (Some(message), _) => (escape(&message.text), message_style(message.severity, theme)),
+        (None, HubLink::Lost(why)) => (format!("reconnecting: {}", escape(why)), theme.bad()),
+        (None, HubLink::Connecting | HubLink::Live) => (hints::hints(state), theme.quiet()),
     };
     Line::styled(
         format!(" {}", wrap::cut(&text, usize::from(width).saturating_sub(2))),
@@ -102,15 +102,15 @@ fn foot_line(state: &State, paint: Paint, width: u16) -> Line<'static> {
     )
 }
 
-fn said_style(weight: Weight, paint: Paint) -> Style {
-    match weight {
-        Weight::Hint => paint.warning(),
-        Weight::News => paint.strong(),
-        Weight::Error => paint.bad(),
+fn message_style(severity: Severity, theme: Theme) -> Style {
+    match severity {
+        Severity::Hint => theme.warning(),
+        Severity::News => theme.strong(),
+        Severity::Error => theme.bad(),
     }
 }
 
-/// A box of the wanted size in the middle, or as much of it as there is room for.
+/// A centered box of the wanted size, limited to the area.
 fn middle(area: Rect, width: u16, height: u16) -> Rect {
     let width = width.min(area.width);
     let height = height.min(area.height);

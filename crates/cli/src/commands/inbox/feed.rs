@@ -1,5 +1,5 @@
-//! News from the hub as it happens. The connection is made again and again; whoever listens is told when it holds, and looks
-//! then, because what happened in between was not heard.
+//! The live event stream of the hub, reconnected with backoff. The receiver reloads after each reconnect, because
+//! events in between were missed.
 
 mod events;
 
@@ -9,52 +9,52 @@ use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use tokio::sync::mpsc::Sender;
 
-use super::state::Input;
-use crate::client::{Client, Reach};
-use events::Events;
+use super::state::InboxInput;
+use crate::client::{HubClient, RelocatingClient};
+use events::EventParser;
 
-pub use events::News;
+pub use events::InboxChange;
 
-/// The hub says something at least every 20 seconds, if only that it is still there.
-const SILENCE: Duration = Duration::from_secs(60);
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// The hub sends at least a keep-alive every 20 seconds.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+const MIN_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 #[derive(Debug, PartialEq)]
-pub enum Feed {
+pub enum FeedEvent {
     Live,
-    /// And why.
+    /// With the reason.
     Lost(String),
-    News(News),
+    News(InboxChange),
 }
 
-/// Goes on until nobody listens any more.
-pub async fn run(reach: &Reach, heard: &Sender<Input>) {
-    let mut pause = FIRST_PAUSE;
+/// Runs until the receiver is dropped.
+pub async fn run(hub_client: &RelocatingClient, inputs: &Sender<InboxInput>) {
+    let mut backoff = MIN_BACKOFF;
     loop {
-        let why = match connect(&reach.client()).await {
+        let why = match connect(&hub_client.client()).await {
             Ok(response) => {
-                pause = FIRST_PAUSE;
-                listen(response, heard).await
+                backoff = MIN_BACKOFF;
+                listen(response, inputs).await
             }
             Err(why) => why,
         };
-        if heard.send(Input::Feed(Feed::Lost(why))).await.is_err() {
+        if inputs.send(InboxInput::Feed(FeedEvent::Lost(why))).await.is_err() {
             return;
         }
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(LONGEST_PAUSE);
-        reach.renew();
+        tokio::time::sleep(backoff).await;
+        backoff = (backoff * 2).min(MAX_BACKOFF);
+        hub_client.relocate();
     }
 }
 
-async fn connect(client: &Client) -> Result<Response, String> {
+async fn connect(client: &HubClient) -> Result<Response, String> {
     let location = client.location();
     let unreachable = || format!("the hub at {} cannot be reached", location.shown_url());
-    // A reply that never ends has no timeout but that for silence.
+    // An endless response has only a read timeout.
     let http = location
         .http()
-        .read_timeout(SILENCE)
+        .read_timeout(IDLE_TIMEOUT)
         .build()
         .map_err(|_| unreachable())?;
     let url = client.url(&["v1", "inbox", "events"]);
@@ -72,23 +72,23 @@ async fn connect(client: &Client) -> Result<Response, String> {
 
 fn refusal(status: StatusCode) -> String {
     match status {
-        StatusCode::UNAUTHORIZED => "the hub does not take this token any more".to_owned(),
+        StatusCode::UNAUTHORIZED => "the hub no longer accepts this token".to_owned(),
         status => format!("the hub answered {}", status.as_u16()),
     }
 }
 
-/// Until the connection ends; says why it did.
-async fn listen(mut response: Response, heard: &Sender<Input>) -> String {
-    let mut events = Events::default();
-    if heard.send(Input::Feed(Feed::Live)).await.is_err() {
+/// Reads events until the connection ends, and returns the reason.
+async fn listen(mut response: Response, inputs: &Sender<InboxInput>) -> String {
+    let mut events = EventParser::default();
+    if inputs.send(InboxInput::Feed(FeedEvent::Live)).await.is_err() {
         return String::new();
     }
     while let Ok(Some(chunk)) = response.chunk().await {
         let Some(news) = events.read(&chunk) else {
-            return "the hub sent more than this program takes".to_owned();
+            return "the hub sent an event that is too large".to_owned();
         };
         for one in news {
-            if heard.send(Input::Feed(Feed::News(one))).await.is_err() {
+            if inputs.send(InboxInput::Feed(FeedEvent::News(one))).await.is_err() {
                 return String::new();
             }
         }

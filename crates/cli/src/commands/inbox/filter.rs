@@ -1,17 +1,17 @@
-//! Which of the waiting items a person wants to see here.
+//! The filter of the waiting list.
 
 use crate::args::InboxArgs;
 use crate::item::Item;
 
 #[derive(Debug, Clone, Default)]
-pub struct Filter {
+pub struct InboxFilter {
     agent: Option<String>,
     project: Option<String>,
     tag: Option<String>,
     kind: Option<String>,
 }
 
-impl Filter {
+impl InboxFilter {
     pub fn of(args: &InboxArgs) -> Self {
         let InboxArgs {
             agent,
@@ -28,7 +28,7 @@ impl Filter {
         }
     }
 
-    /// As the hub takes it.
+    /// The filter as query parameters.
     pub fn query(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("agent", &self.agent),
@@ -41,7 +41,7 @@ impl Filter {
             .collect()
     }
 
-    /// What comes as news has not been through the hub's filter.
+    /// Live events have not passed the hub's filter, so they are filtered here.
     pub fn admits(&self, item: &Item) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         fits(&self.agent, &item.agent.id)
@@ -50,7 +50,7 @@ impl Filter {
             && self.tag.as_ref().is_none_or(|tag| item.tags.contains(tag))
     }
 
-    /// In words, for the head of the list.
+    /// The filter as text, for the head of the list.
     pub fn words(&self) -> String {
         self.query()
             .iter()
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn news_is_held_to_the_same_filter() {
+    fn live_events_pass_the_same_filter() {
         let item: Item = serde_json::from_value(json!({
             "id": "msg_1", "type": "task", "status": "open", "title": "t", "priority": "normal", "tags": ["db"],
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli", "project": "site"},
@@ -77,7 +77,7 @@ mod tests {
         let args = |change: &dyn Fn(&mut InboxArgs)| {
             let mut args = InboxArgs::default();
             change(&mut args);
-            Filter::of(&args)
+            InboxFilter::of(&args)
         };
         assert!(args(&|_| {}).admits(&item));
         assert!(args(&|args| args.tag = Some("db".to_owned())).admits(&item));

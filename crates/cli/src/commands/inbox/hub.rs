@@ -1,72 +1,72 @@
-//! What the inbox asks of the hub, call by call.
+//! The inbox's calls to the hub.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::filter::Filter;
+use super::filter::InboxFilter;
 use super::presets;
-use super::seen::Seen;
-use super::state::{Away, Effect, Listing, Page, Reply};
-use crate::client::{Client, HubError, typed};
+use super::seen::ItemDetails;
+use super::state::{Effect, InboxReply, ItemsPage, Listing, SnoozeAction};
+use crate::client::{ClientError, HubClient, typed};
 use crate::commands::terminals;
 
 const PAGE_SIZE: usize = 100;
 
-/// Does what the state asked for. Ringing and ending are not the hub's.
-pub async fn perform(client: &Client, filter: &Filter, effect: Effect) -> Option<Reply> {
+/// Carries out an effect of the state. `Ring` and `Quit` do not involve the hub.
+pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -> Option<InboxReply> {
     Some(match effect {
         Effect::Load { listing, after, want } => {
             let page = load(client, filter, &listing, after.clone(), want).await;
-            Reply::Loaded {
+            InboxReply::Loaded {
                 listing,
                 appends: after.is_some(),
                 page,
             }
         }
         Effect::Read { id, fresh } => {
-            let seen = read(client, &id).await.map(Arc::new);
-            Reply::Read { id, fresh, seen }
+            let details = read(client, &id).await.map(Arc::new);
+            InboxReply::Read { id, fresh, details }
         }
         Effect::Resolve { id, body } => {
             let done = client.post(&["v1", "messages", &id, "resolve"], &body).await;
             let status = done.map(|reply| reply["status"].as_str().unwrap_or_default().to_owned());
-            Reply::Resolved { id, status }
+            InboxReply::Resolved { id, status }
         }
         Effect::Put { id, away } => {
             let done = put(client, &id, &away).await.map(drop);
-            Reply::Put { id, away, done }
+            InboxReply::Put { id, away, done }
         }
         Effect::Retry { id } => {
             let done = client
                 .post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id }))
                 .await
                 .map(drop);
-            Reply::Retried { id, done }
+            InboxReply::Retried { id, done }
         }
         Effect::Ahead { agent_id, text } => {
             let done = ahead(client, &agent_id, &text).await.map(drop);
-            Reply::Ahead { agent_id, text, done }
+            InboxReply::Ahead { agent_id, text, done }
         }
-        Effect::Presets => Reply::Presets(presets::read(client).await),
+        Effect::Presets => InboxReply::Presets(presets::read(client).await),
         Effect::Ring | Effect::Quit => return None,
     })
 }
 
 /// Answers the agent's next cue.
-pub async fn ahead(client: &Client, agent_id: &str, text: &str) -> Result<Value, HubError> {
+pub async fn ahead(client: &HubClient, agent_id: &str, text: &str) -> Result<Value, ClientError> {
     client
         .post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text }))
         .await
 }
 
-pub async fn read(client: &Client, id: &str) -> Result<Seen, HubError> {
-    Seen::read(&client.get(&["v1", "inbox", id], &[]).await?)
+pub async fn read(client: &HubClient, id: &str) -> Result<ItemDetails, ClientError> {
+    ItemDetails::read(&client.get(&["v1", "inbox", id], &[]).await?)
 }
 
-async fn put(client: &Client, id: &str, away: &Away) -> Result<Value, HubError> {
+async fn put(client: &HubClient, id: &str, away: &SnoozeAction) -> Result<Value, ClientError> {
     match away {
-        Away::Until(until) => {
+        SnoozeAction::Until(until) => {
             client
                 .post(
                     &["v1", "inbox", id, "aside"],
@@ -74,30 +74,30 @@ async fn put(client: &Client, id: &str, away: &Away) -> Result<Value, HubError> 
                 )
                 .await
         }
-        Away::Archived => client.post(&["v1", "inbox", id, "archive"], &json!({})).await,
-        Away::Back => client.post(&["v1", "inbox", id, "return"], &json!({})).await,
+        SnoozeAction::Archived => client.post(&["v1", "inbox", id, "archive"], &json!({})).await,
+        SnoozeAction::Back => client.post(&["v1", "inbox", id, "return"], &json!({})).await,
     }
 }
 
-/// Reads on until there are `want` items, or no more.
+/// Reads pages until there are `want` items, or no more.
 pub async fn load(
-    client: &Client,
-    filter: &Filter,
+    client: &HubClient,
+    filter: &InboxFilter,
     listing: &Listing,
     mut after: Option<String>,
     want: usize,
-) -> Result<Page, HubError> {
+) -> Result<ItemsPage, ClientError> {
     let mut items = Vec::new();
     loop {
-        // A page may be empty and not the last: the hub looks at a bounded number of items for each.
+        // A page may be empty without being the last: the hub scans a bounded number of items per page.
         let page = one_page(client, filter, listing, after.as_deref()).await?;
-        // A cursor that comes back would never end.
+        // A repeated cursor would loop forever.
         let is_stuck = page.next.is_some() && page.next == after;
         items.extend(page.items);
         after = page.next.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
-            let items = known_present(client, listing, items).await;
-            return Ok(Page {
+            let items = with_presence(client, listing, items).await;
+            return Ok(ItemsPage {
                 items: items.into_iter().map(Arc::new).collect(),
                 next: after,
             });
@@ -105,32 +105,37 @@ pub async fn load(
     }
 }
 
-/// A list leaves out whether anybody waits for an item. Of every terminal's newest cue the terminals tell it; of the others
-/// it is seen when they are opened.
-async fn known_present(client: &Client, listing: &Listing, mut items: Vec<Seen>) -> Vec<Seen> {
-    let is_untold = |seen: &Seen| seen.item.is_cue() && seen.item.presence.is_none();
-    if *listing != Listing::Waiting || !items.iter().any(is_untold) {
+/// Adds the presence that lists omit. The terminals give it for each terminal's newest cue; for other cues it is read
+/// when they are opened.
+async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<ItemDetails>) -> Vec<ItemDetails> {
+    let lacks_presence = |details: &ItemDetails| details.item.is_cue() && details.item.presence.is_none();
+    if *listing != Listing::Waiting || !items.iter().any(lacks_presence) {
         return items;
     }
-    // The list is good without it.
+    // The presence is optional for the list.
     let Ok(terminals) = terminals::read(client).await else {
         return items;
     };
-    for seen in items.iter_mut().filter(|seen| is_untold(seen)) {
+    for details in items.iter_mut().filter(|details| lacks_presence(details)) {
         let terminal = terminals
             .iter()
-            .find(|terminal| terminal.last_cue_id.as_deref() == Some(seen.id()));
-        seen.item.presence = terminal.map(|terminal| terminal.presence.clone());
+            .find(|terminal| terminal.last_cue_id.as_deref() == Some(details.id()));
+        details.item.presence = terminal.map(|terminal| terminal.presence.clone());
     }
     items
 }
 
-struct Read {
-    items: Vec<Seen>,
+struct RawPage {
+    items: Vec<ItemDetails>,
     next: Option<String>,
 }
 
-async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Option<&str>) -> Result<Read, HubError> {
+async fn one_page(
+    client: &HubClient,
+    filter: &InboxFilter,
+    listing: &Listing,
+    after: Option<&str>,
+) -> Result<RawPage, ClientError> {
     let size = PAGE_SIZE.to_string();
     let mut query = vec![("limit", size.as_str())];
     query.extend(after.map(|cursor| ("cursor", cursor)));
@@ -156,10 +161,10 @@ async fn one_page(client: &Client, filter: &Filter, listing: &Listing, after: Op
     page(&client.get(path, &query).await?)
 }
 
-fn page(reply: &Value) -> Result<Read, HubError> {
+fn page(reply: &Value) -> Result<RawPage, ClientError> {
     let values: Vec<Value> = typed(&reply["items"])?;
-    let items = values.iter().filter_map(Seen::read_or_name).collect();
-    Ok(Read {
+    let items = values.iter().filter_map(ItemDetails::read_or_name).collect();
+    Ok(RawPage {
         items,
         next: reply["next_cursor"].as_str().map(str::to_owned),
     })

@@ -1,5 +1,5 @@
-//! The inbox line by line, for terminals that cannot draw, and for those who prefer it: a numbered list, a question, an
-//! answer, and again.
+//! The inbox line by line, for terminals that cannot draw and for people who prefer it: a numbered list, a question,
+//! an answer, and again.
 
 mod asker;
 mod form;
@@ -14,70 +14,70 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::content::{Piece, content};
-use super::filter::Filter;
-use super::seen::Seen;
+use super::filter::InboxFilter;
+use super::seen::ItemDetails;
 use super::state::Listing;
 use super::track::{outcome, track};
 use super::{hub, presets};
-use crate::client::{Client, HubError};
+use crate::client::{ClientError, HubClient};
 use crate::screen::{self, escape};
-use asker::Asker;
+use asker::Prompter;
 
-const MOST_ROWS: usize = 100;
+const MAX_ROWS: usize = 100;
 
-pub async fn run(client: &Client, filter: &Filter) -> Result<String> {
-    let desk = Desk {
+pub async fn run(client: &HubClient, filter: &InboxFilter) -> Result<String> {
+    let inbox = PlainInbox {
         client,
         zone: TimeZone::system(),
         presets: presets::read(client).await?,
     };
-    let mut asker = Asker::new()?;
+    let mut asker = Prompter::new()?;
     loop {
-        let page = hub::load(client, filter, &Listing::Waiting, None, MOST_ROWS).await?;
+        let page = hub::load(client, filter, &Listing::Waiting, None, MAX_ROWS).await?;
         screen::print(&rows(&page.items, page.next.is_some(), Timestamp::now()))?;
         if page.items.is_empty() {
             return Ok(String::new());
         }
-        let Some(line) = asker.line(which(&page.items)).await? else {
+        let Some(line) = asker.line(list_prompt(&page.items)).await? else {
             break;
         };
-        match chosen(&line, page.items.len()) {
-            Chosen::Nothing => break,
-            Chosen::Ahead(index) if page.items[index].item.is_cue() => {
-                desk.write_ahead(&page.items[index].item.agent.id, &mut asker).await?;
+        match parse_choice(&line, page.items.len()) {
+            LineChoice::Nothing => break,
+            LineChoice::Ahead(index) if page.items[index].item.is_cue() => {
+                inbox.write_ahead(&page.items[index].item.agent.id, &mut asker).await?;
             }
-            Chosen::Ahead(_) => screen::print("Only an agent in a terminal can be written to ahead.\n")?,
-            Chosen::Row(index) => {
-                if !desk.decide(page.items[index].id(), &mut asker).await? {
+            LineChoice::Ahead(_) => screen::print("Only an agent in a terminal can be written to ahead.\n")?,
+            LineChoice::Row(index) => {
+                if !inbox.decide(page.items[index].id(), &mut asker).await? {
                     break;
                 }
             }
-            Chosen::Unknown => screen::print("There is no such number.\n")?,
+            LineChoice::Unknown => screen::print("There is no such number.\n")?,
         }
     }
     Ok(String::new())
 }
 
 #[derive(Debug, PartialEq)]
-enum Chosen {
+enum LineChoice {
     Nothing,
     Row(usize),
-    /// A text for the next question of whoever asks this one.
+    /// A type-ahead text for the agent that asks this question.
     Ahead(usize),
     Unknown,
 }
 
 const AHEAD: char = 'w';
 
-fn which(items: &[Arc<Seen>]) -> &'static str {
-    if items.iter().any(|seen| seen.item.is_cue()) {
+fn list_prompt(items: &[Arc<ItemDetails>]) -> &'static str {
+    if items.iter().any(|details| details.item.is_cue()) {
         "Which one? (a number; w and a number writes ahead to its agent; an empty line ends) "
     } else {
         "Which one? (a number; an empty line ends) "
     }
 }
 
-fn chosen(line: &str, count: usize) -> Chosen {
+fn parse_choice(line: &str, count: usize) -> LineChoice {
     let row = |text: &str| {
         let number = text
             .trim()
@@ -87,19 +87,19 @@ fn chosen(line: &str, count: usize) -> Chosen {
         number.map(|number| number - 1)
     };
     match (line.trim(), line.trim().strip_prefix(AHEAD)) {
-        ("", _) => Chosen::Nothing,
-        (_, Some(text)) => row(text).map_or(Chosen::Unknown, Chosen::Ahead),
-        (text, None) => row(text).map_or(Chosen::Unknown, Chosen::Row),
+        ("", _) => LineChoice::Nothing,
+        (_, Some(text)) => row(text).map_or(LineChoice::Unknown, LineChoice::Ahead),
+        (text, None) => row(text).map_or(LineChoice::Unknown, LineChoice::Row),
     }
 }
 
-fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
+fn rows(items: &[Arc<ItemDetails>], has_more: bool, now: Timestamp) -> String {
     if items.is_empty() {
         return "Nothing waits for you.\n".to_owned();
     }
     let mut text = "\n".to_owned();
-    for (index, seen) in items.iter().enumerate() {
-        let item = &seen.item;
+    for (index, details) in items.iter().enumerate() {
+        let item = &details.item;
         let urgency = if item.priority == "normal" {
             String::new()
         } else {
@@ -128,21 +128,21 @@ fn rows(items: &[Arc<Seen>], has_more: bool, now: Timestamp) -> String {
     text
 }
 
-struct Desk<'a> {
-    client: &'a Client,
+struct PlainInbox<'a> {
+    client: &'a HubClient,
     zone: TimeZone,
     presets: Vec<String>,
 }
 
-impl Desk<'_> {
-    /// Shows one item and takes the decision on it. False when the person has gone.
-    async fn decide(&self, id: &str, asker: &mut Asker) -> Result<bool> {
-        let seen = hub::read(self.client, id).await?;
-        screen::print(&self.page(&seen))?;
-        if seen.item.resolution.is_some() {
+impl PlainInbox<'_> {
+    /// Shows one item and takes the decision on it. Returns false if the input has ended.
+    async fn decide(&self, id: &str, asker: &mut Prompter) -> Result<bool> {
+        let details = hub::read(self.client, id).await?;
+        screen::print(&self.page(&details))?;
+        if details.item.resolution.is_some() {
             return Ok(true);
         }
-        let Some(answer) = verdict::ask(&seen, &self.presets, asker).await? else {
+        let Some(answer) = verdict::ask(&details, &self.presets, asker).await? else {
             return Ok(!asker.is_gone());
         };
         let body = answer.verdict.body(&answer.comment);
@@ -153,7 +153,7 @@ impl Desk<'_> {
         Ok(true)
     }
 
-    async fn write_ahead(&self, agent_id: &str, asker: &mut Asker) -> Result<()> {
+    async fn write_ahead(&self, agent_id: &str, asker: &mut Prompter) -> Result<()> {
         let shown = escape(agent_id);
         let prompt = format!("For the next question of {shown} (one line; an empty line goes back): ");
         let text = asker.line(&prompt).await?.unwrap_or_default();
@@ -162,32 +162,32 @@ impl Desk<'_> {
         }
         let said = match hub::ahead(self.client, agent_id, &text).await {
             Ok(_) => format!("{shown} gets it when it asks next.\n"),
-            Err(error) => format!("Not taken: {}\n", escape(&error.to_string())),
+            Err(error) => format!("Not accepted: {}\n", escape(&error.to_string())),
         };
         screen::print(&said)
     }
 
-    /// Whoever comes second is told who was first.
-    async fn refused(&self, id: &str, error: &HubError) -> Result<()> {
+    /// Shows the earlier decision if this answer came second.
+    async fn refused(&self, id: &str, error: &ClientError) -> Result<()> {
         if error.has_code("already_terminal") {
-            screen::print("Somebody was first. Your answer was not taken.\n")?;
+            screen::print("Already decided. Your answer was not applied.\n")?;
             return screen::print(&self.result(&hub::read(self.client, id).await?));
         }
-        screen::print(&format!("Not taken: {}\n", escape(&error.to_string())))
+        screen::print(&format!("Not accepted: {}\n", escape(&error.to_string())))
     }
 
-    fn page(&self, seen: &Seen) -> String {
-        let mut text = "\n".to_owned() + &lines(&content(seen, Timestamp::now(), &self.zone)) + "\n";
-        text.push_str(&self.result(seen));
+    fn page(&self, details: &ItemDetails) -> String {
+        let mut text = "\n".to_owned() + &lines(&content(details, Timestamp::now(), &self.zone)) + "\n";
+        text.push_str(&self.result(details));
         text
     }
 
-    fn result(&self, seen: &Seen) -> String {
+    fn result(&self, details: &ItemDetails) -> String {
         let now = Timestamp::now();
-        let outcome = outcome(seen, now, &self.zone)
+        let outcome = outcome(details, now, &self.zone)
             .map(|words| format!("{words}\n"))
             .unwrap_or_default();
-        let steps: String = track(seen, now, &self.zone)
+        let steps: String = track(details, now, &self.zone)
             .into_iter()
             .map(|(_, words)| format!("  {words}\n"))
             .collect();
@@ -209,25 +209,25 @@ fn lines(pieces: &[Piece]) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::seen::tests::seen;
+    use super::super::seen::tests::details;
     use super::*;
 
     #[test]
     fn only_a_number_of_the_list_opens_an_item() {
-        assert_eq!(chosen("2\n", 2), Chosen::Row(1));
-        assert_eq!(chosen("", 2), Chosen::Nothing);
+        assert_eq!(parse_choice("2\n", 2), LineChoice::Row(1));
+        assert_eq!(parse_choice("", 2), LineChoice::Nothing);
         assert_eq!(
-            (chosen("w2", 2), chosen(" w 1\n", 2)),
-            (Chosen::Ahead(1), Chosen::Ahead(0))
+            (parse_choice("w2", 2), parse_choice(" w 1\n", 2)),
+            (LineChoice::Ahead(1), LineChoice::Ahead(0))
         );
         for line in ["0", "3", "-1", "two", "99999999999999999999", "w", "w0", "w3", "ww1"] {
-            assert_eq!(chosen(line, 2), Chosen::Unknown, "{line}");
+            assert_eq!(parse_choice(line, 2), LineChoice::Unknown, "{line}");
         }
     }
 
     #[test]
-    fn every_row_says_who_asks_and_what_happens_in_silence() {
-        let item = seen("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
+    fn every_row_shows_asker_and_expiry() {
+        let item = details("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
         let text = rows(&[Arc::new(item)], false, "2026-06-04T15:10:00Z".parse().unwrap());
         let expected = "\n  1. urgent: Ship?\\u{1b}[2J\n     bot, confirm, waits for 10m, waits until answered\n";
         assert_eq!(text, expected);

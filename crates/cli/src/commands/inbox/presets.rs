@@ -1,10 +1,10 @@
-//! Reasons an agent can work with, to pick from when rejecting. The hub keeps them for everybody.
+//! Preset reasons for rejecting, stored on the hub for all people.
 
 use serde_json::Value;
 
-use crate::client::{Client, HubError, typed};
+use crate::client::{ClientError, HubClient, typed};
 
-/// What is offered where the hub is too old to be asked.
+/// The reasons used with a hub too old to have presets.
 const BUILT_IN: [&str; 5] = [
     "Too risky",
     "I need to know more first",
@@ -17,11 +17,11 @@ pub fn built_in() -> Vec<String> {
     BUILT_IN.map(str::to_owned).into()
 }
 
-pub async fn read(client: &Client) -> Result<Vec<String>, HubError> {
+pub async fn read(client: &HubClient) -> Result<Vec<String>, ClientError> {
     offered(client.get_field(&["v1", "presets"], &[], "reject").await)
 }
 
-fn offered(reply: Result<Value, HubError>) -> Result<Vec<String>, HubError> {
+fn offered(reply: Result<Value, ClientError>) -> Result<Vec<String>, ClientError> {
     match reply {
         Ok(reasons) => typed(&reasons),
         Err(error) if error.has_code("not_found") => Ok(built_in()),
@@ -36,8 +36,8 @@ mod tests {
 
     use super::*;
 
-    fn refused(status: StatusCode, code: &str) -> HubError {
-        HubError::Refused {
+    fn refused(status: StatusCode, code: &str) -> ClientError {
+        ClientError::Refused {
             status,
             code: code.to_owned(),
             message: "no".to_owned(),
@@ -46,19 +46,19 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hub_offers_counts_even_if_it_is_nothing() {
+    fn the_hubs_presets_are_used_even_if_empty() {
         assert_eq!(offered(Ok(json!(["Not on a Friday"]))).unwrap(), ["Not on a Friday"]);
         assert_eq!(offered(Ok(json!([]))).unwrap(), [""; 0]);
     }
 
     #[test]
-    fn only_a_hub_that_does_not_know_the_address_is_helped_out() {
+    fn built_in_presets_are_only_for_hubs_without_the_route() {
         assert_eq!(
             offered(Err(refused(StatusCode::NOT_FOUND, "not_found"))).unwrap(),
             built_in()
         );
         assert!(offered(Err(refused(StatusCode::SERVICE_UNAVAILABLE, "unavailable"))).is_err());
-        assert!(offered(Err(HubError::Unreachable("it is away".to_owned()))).is_err());
+        assert!(offered(Err(ClientError::Unreachable("it is away".to_owned()))).is_err());
         assert!(offered(Ok(json!("Too risky"))).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The live inbox: keys, news and replies go into the state, what comes out is drawn and done.
+//! The live inbox: keys, events and replies go into the state; its effects are carried out and the screen is drawn.
 
 mod screen;
 
@@ -13,36 +13,36 @@ use jiff::tz::TimeZone;
 use tokio::sync::mpsc::{self, Sender};
 use tokio::time::sleep;
 
-use super::filter::Filter;
-use super::state::{Effect, Input, Listing, Now, Reply, State};
+use super::filter::InboxFilter;
+use super::state::{Effect, InboxInput, InboxReply, InboxState, Listing, Now};
 use super::{feed, hub, presets};
-use crate::client::{Client, Reach};
-use crate::stops::{self, Stops};
+use crate::client::{HubClient, RelocatingClient};
+use crate::stops::{self, StopSignals};
 use screen::Screen;
 
-const WAITING_INPUTS: usize = 256;
+const MAX_QUEUED_INPUTS: usize = 256;
 const FIRST_ROWS: usize = 100;
 
-pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> {
-    let reach = Arc::new(Reach::new(client.location().clone())?);
-    let clock = Clock {
+pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<String> {
+    let hub_client = Arc::new(RelocatingClient::new(client.location().clone())?);
+    let clock = InboxClock {
         started: Instant::now(),
     };
-    // Before the screen is taken: a hub that cannot be reached is told in a plain line.
+    // Loaded before the screen is taken over, so that an unreachable hub is reported as a plain line.
     let mut state = begin(client, &filter, &clock).await?;
-    let (inputs, mut arrived) = mpsc::channel(WAITING_INPUTS);
-    let mut stops = Stops::new()?;
-    // On a thread without a runtime of its own, where another one may be made.
-    tokio::task::spawn_blocking(stops::end_with_the_terminal).await??;
+    let (inputs, mut arrived) = mpsc::channel(MAX_QUEUED_INPUTS);
+    let mut stops = StopSignals::new()?;
+    // On a blocking thread, because that function builds a runtime of its own.
+    tokio::task::spawn_blocking(stops::exit_on_hangup).await??;
     let mut screen = Screen::enter()?;
     let mut keys = EventStream::new();
-    let desk = Desk {
-        reach: Arc::clone(&reach),
+    let runner = EffectRunner {
+        hub_client: Arc::clone(&hub_client),
         filter,
         bell,
         inputs: inputs.clone(),
     };
-    tokio::spawn(async move { feed::run(&reach, &inputs).await });
+    tokio::spawn(async move { feed::run(&hub_client, &inputs).await });
     loop {
         screen.draw(&mut state)?;
         let first = tokio::select! {
@@ -52,10 +52,10 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
                 Some(Err(_)) | None => break,
             },
             Some(input) = arrived.recv() => Some(input),
-            () = sleep(state.wake_in()) => Some(Input::Tick),
+            () = sleep(state.wake_in()) => Some(InboxInput::Tick),
             () = stops.any() => break,
         };
-        // Whatever else has arrived goes into the same picture.
+        // All pending inputs go into the same frame.
         let more = std::iter::from_fn(|| arrived.try_recv().ok());
         let effects: Vec<Effect> = first
             .into_iter()
@@ -65,31 +65,31 @@ pub async fn run(client: &Client, filter: Filter, bell: bool) -> Result<String> 
         if effects.contains(&Effect::Quit) {
             break;
         }
-        effects.into_iter().for_each(|effect| desk.start(effect));
+        effects.into_iter().for_each(|effect| runner.start(effect));
     }
     Ok(String::new())
 }
 
-async fn begin(client: &Client, filter: &Filter, clock: &Clock) -> Result<State> {
+async fn begin(client: &HubClient, filter: &InboxFilter, clock: &InboxClock) -> Result<InboxState> {
     let page = hub::load(client, filter, &Listing::Waiting, None, FIRST_ROWS);
     let (page, presets) = tokio::try_join!(page, presets::read(client))?;
-    let mut state = State::new(filter.clone(), TimeZone::system(), clock.now());
-    let loaded = Reply::Loaded {
+    let mut state = InboxState::new(filter.clone(), TimeZone::system(), clock.now());
+    let loaded = InboxReply::Loaded {
         listing: Listing::Waiting,
         appends: false,
         page: Ok(page),
     };
-    for reply in [loaded, Reply::Presets(Ok(presets))] {
-        state.update(Input::Reply(reply), clock.now());
+    for reply in [loaded, InboxReply::Presets(Ok(presets))] {
+        state.update(InboxInput::Reply(reply), clock.now());
     }
     Ok(state)
 }
 
-struct Clock {
+struct InboxClock {
     started: Instant,
 }
 
-impl Clock {
+impl InboxClock {
     fn now(&self) -> Now {
         Now {
             at: Timestamp::now(),
@@ -98,15 +98,15 @@ impl Clock {
     }
 }
 
-/// Where effects are carried out; what comes of them arrives as input.
-struct Desk {
-    reach: Arc<Reach>,
-    filter: Filter,
+/// Carries out effects; their results arrive as input.
+struct EffectRunner {
+    hub_client: Arc<RelocatingClient>,
+    filter: InboxFilter,
     bell: bool,
-    inputs: Sender<Input>,
+    inputs: Sender<InboxInput>,
 }
 
-impl Desk {
+impl EffectRunner {
     fn start(&self, effect: Effect) {
         if effect == Effect::Ring {
             if self.bell {
@@ -114,23 +114,23 @@ impl Desk {
             }
             return;
         }
-        let client = self.reach.client();
+        let client = self.hub_client.client();
         let filter = self.filter.clone();
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
             if let Some(reply) = hub::perform(&client, &filter, effect).await {
-                // Nobody listens any more only when the program ends.
-                let _ = inputs.send(Input::Reply(reply)).await;
+                // The receiver is dropped only when the program ends.
+                let _ = inputs.send(InboxInput::Reply(reply)).await;
             }
         });
     }
 }
 
-/// A new size needs nothing but a new picture.
-fn input(event: Event) -> Option<Input> {
+/// A resize needs only a redraw.
+fn input(event: Event) -> Option<InboxInput> {
     match event {
-        Event::Key(key) if key.kind != KeyEventKind::Release => Some(Input::Key(key)),
-        Event::Paste(text) => Some(Input::Paste(text)),
+        Event::Key(key) if key.kind != KeyEventKind::Release => Some(InboxInput::Key(key)),
+        Event::Paste(text) => Some(InboxInput::Paste(text)),
         Event::Key(_) | Event::Resize(..) | Event::FocusGained | Event::FocusLost | Event::Mouse(_) => None,
     }
 }

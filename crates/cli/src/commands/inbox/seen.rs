@@ -1,38 +1,38 @@
-//! An item with the rest of what a person has to see before and after deciding.
+//! An item with the details a person needs before and after deciding.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::client::{HubError, typed};
+use crate::client::{ClientError, typed};
 use crate::item::Item;
-use crate::screen::Instant;
+use crate::screen::HubTime;
 
 #[derive(Debug)]
-pub struct Seen {
+pub struct ItemDetails {
     pub item: Item,
     pub more: More,
 }
 
-/// What is told beside the item itself; a hub may leave any of it out.
+/// Details beside the item; a hub may omit any of them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct More {
-    pub fetched_at: Option<Instant>,
-    pub agent_seen_at: Option<Instant>,
+    pub fetched_at: Option<HubTime>,
+    pub agent_seen_at: Option<HubTime>,
     pub waiting_now: bool,
-    /// Until when this person has set it aside.
-    pub until: Option<Instant>,
+    /// The end of this person's snooze.
+    pub until: Option<HubTime>,
 }
 
-impl Seen {
-    pub fn read(value: &Value) -> Result<Self, HubError> {
+impl ItemDetails {
+    pub fn read(value: &Value) -> Result<Self, ClientError> {
         Ok(Self {
             item: typed(value)?,
             more: typed(value)?,
         })
     }
 
-    /// One that this version cannot read is named all the same: it must not hide the others, nor be hidden.
+    /// An item that this version cannot read is listed by its title, and does not hide the others.
     pub fn read_or_name(value: &Value) -> Option<Self> {
         Self::read(value).or_else(|_| Self::read(&named(value))).ok()
     }
@@ -53,12 +53,12 @@ impl Seen {
         self.item.can_answer && self.is_open() && self.item.permissions.respond
     }
 
-    /// An ask can be declined unless its asker said otherwise; a task is dismissed instead.
+    /// An ask can be declined unless the asker forbids it; a task is dismissed instead.
     pub fn may_decline(&self) -> bool {
         self.item.can_answer && self.is_open() && self.item.question.is_some() && self.item.permissions.ignore
     }
 
-    /// The hub's own order: urgent first, then the longest waiting. Ids grow with time.
+    /// The hub's order: urgent first, then the longest waiting. Ids grow with time.
     pub fn order(&self) -> (u8, Option<jiff::Timestamp>, &str) {
         let rank = match self.item.priority.as_str() {
             "urgent" => 0,
@@ -69,7 +69,7 @@ impl Seen {
         (rank, self.item.created_at.at(), &self.item.id)
     }
 
-    /// Whether `words` occur in what a row and its body say; all of them must, in any order.
+    /// Whether all `words` occur, in any order, in the item's row or body.
     pub fn mentions(&self, words: &str) -> bool {
         let item = &self.item;
         let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
@@ -104,7 +104,7 @@ fn named(value: &Value) -> Value {
 pub mod tests {
     use super::*;
 
-    /// An open confirm of an agent, which this person may answer, changed by `extra`.
+    /// An open confirm that this person may answer, changed by `extra`.
     pub fn value(id: &str, extra: &Value) -> Value {
         let options = json!([{"value": "approve", "label": "Approve"}, {"value": "deny", "label": "Deny"}]);
         let mut item = json!({
@@ -117,17 +117,17 @@ pub mod tests {
         item
     }
 
-    pub fn seen(id: &str, extra: &Value) -> Seen {
-        Seen::read(&value(id, extra)).unwrap()
+    pub fn details(id: &str, extra: &Value) -> ItemDetails {
+        ItemDetails::read(&value(id, extra)).unwrap()
     }
 
     /// The same item after `actor` answered it.
-    pub fn answered(id: &str, actor: &str, value: &str) -> Seen {
+    pub fn answered(id: &str, actor: &str, value: &str) -> ItemDetails {
         let resolution = json!({
             "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
             "resolved_at": "2026-06-04T15:00:09.000Z",
         });
-        seen(
+        details(
             id,
             &json!({"status": "answered", "can_answer": false, "resolution": resolution}),
         )
@@ -136,47 +136,47 @@ pub mod tests {
     #[test]
     fn urgent_comes_first_and_then_the_longest_waiting() {
         let mut all = [
-            seen("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
-            seen("b", &json!({})),
-            seen(
+            details("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
+            details("b", &json!({})),
+            details(
                 "d",
                 &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"}),
             ),
-            seen(
+            details(
                 "e",
                 &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"}),
             ),
-            seen("a", &json!({})),
+            details("a", &json!({})),
         ];
         all.sort_by(|one, other| one.order().cmp(&other.order()));
-        assert_eq!(all.map(|seen| seen.item.id), ["e", "a", "b", "c", "d"]);
+        assert_eq!(all.map(|details| details.item.id), ["e", "a", "b", "c", "d"]);
     }
 
     #[test]
     fn permissions_are_granted_unless_withdrawn() {
-        assert!(seen("a", &json!({})).may_decline());
-        let strict = seen("a", &json!({"permissions": {"respond": false, "ignore": false}}));
+        assert!(details("a", &json!({})).may_decline());
+        let strict = details("a", &json!({"permissions": {"respond": false, "ignore": false}}));
         assert!(!strict.may_respond() && !strict.may_decline());
-        assert!(!seen("a", &json!({"can_answer": false})).may_respond());
+        assert!(!details("a", &json!({"can_answer": false})).may_respond());
     }
 
     #[test]
     fn words_are_found_in_any_order_and_case() {
-        let seen = seen(
+        let details = details(
             "a",
             &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}),
         );
-        assert!(seen.mentions("büro ship") && seen.mentions("GREEN db bot confirm"));
-        assert!(!seen.mentions("ship red"));
+        assert!(details.mentions("büro ship") && details.mentions("GREEN db bot confirm"));
+        assert!(!details.mentions("ship red"));
     }
 
     #[test]
-    fn an_item_of_a_later_version_is_named_and_cannot_be_answered() {
+    fn an_item_of_a_later_version_is_listed_and_cannot_be_answered() {
         let mut strange = value("a", &json!({}));
         strange["question"]["options"] = json!("see elsewhere");
-        assert!(Seen::read(&strange).is_err());
-        let seen = Seen::read_or_name(&strange).unwrap();
-        assert_eq!(seen.item.title, "Title of a (this version cannot show it)");
-        assert!(seen.is_open() && !seen.may_respond() && !seen.may_decline());
+        assert!(ItemDetails::read(&strange).is_err());
+        let details = ItemDetails::read_or_name(&strange).unwrap();
+        assert_eq!(details.item.title, "Title of a (this version cannot show it)");
+        assert!(details.is_open() && !details.may_respond() && !details.may_decline());
     }
 }

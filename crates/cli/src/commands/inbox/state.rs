@@ -1,5 +1,5 @@
-//! The inbox as a machine: something happens, the state changes, and what has to be done about it comes out. It touches
-//! neither the terminal nor the network, and takes the time from outside.
+//! The inbox as a state machine: an input changes the state and returns effects. It touches neither terminal nor
+//! network, and gets the time from outside.
 
 mod ahead;
 mod drafts;
@@ -20,25 +20,26 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::filter::Filter;
+use super::filter::InboxFilter;
 use super::presets;
-use super::seen::Seen;
-use super::typing::Typing;
+use super::seen::ItemDetails;
+use super::typing::TextInput;
 use drafts::Drafts;
 
-pub use effects::{Away, Effect, Input, Listing, Page, Reply, Tab};
-pub use list::List;
-pub use open::{Ending, Open};
-pub use overlay::{Overlay, Reject, SPANS};
+pub use effects::{Effect, InboxInput, InboxReply, ItemsPage, Listing, SnoozeAction, Tab};
+pub use list::ItemList;
+pub use open::{ItemEnding, OpenItem};
+pub use overlay::{Overlay, RejectDialog, SPANS};
 
-/// For so long after an item appears its choices do nothing: a key meant for another one must not decide it.
+/// The time after an item appears in which its choices are inactive: a key meant for another item must not decide it.
 pub const GUARD: Duration = Duration::from_millis(500);
-const SAID_FOR: Duration = Duration::from_secs(10);
-/// News is a hint; now and then the list is read again all the same. It also brings back what was set aside until now.
-const READ_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const STATUS_TTL: Duration = Duration::from_secs(10);
+/// The list is reloaded now and then, because events are only hints. A reload also brings back items whose snooze
+/// ended.
+const RELOAD_INTERVAL: Duration = Duration::from_secs(60);
 const TICK: Duration = Duration::from_secs(1);
 
-/// The time, as a clock on the wall and as one that never goes back.
+/// The wall clock time and the monotonic time.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub at: Timestamp,
@@ -46,68 +47,68 @@ pub struct Now {
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Link {
+pub enum HubLink {
     Connecting,
     Live,
     Lost(String),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Weight {
-    /// About the key just pressed; the next one ends it.
+pub enum Severity {
+    /// Refers to the last key; the next key clears it.
     Hint,
     News,
     Error,
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Said {
+pub struct StatusMessage {
     pub text: String,
-    pub weight: Weight,
+    pub severity: Severity,
     since: Duration,
 }
 
-pub struct State {
+pub struct InboxState {
     pub now: Now,
     pub zone: TimeZone,
-    pub filter: Filter,
-    pub link: Link,
+    pub filter: InboxFilter,
+    pub link: HubLink,
     pub tab: Tab,
-    lists: [List; Tab::ALL.len()],
-    /// What the shown rows have to mention.
+    lists: [ItemList; Tab::ALL.len()],
+    /// The words that visible rows must contain.
     pub words: String,
-    /// What the hub was asked to find.
+    /// The hub-wide search query.
     pub query: String,
-    pub open: Option<Open>,
+    pub open: Option<OpenItem>,
     pub overlay: Option<Overlay>,
-    pub said: Option<Said>,
-    /// On their way to being put away or taken back.
+    pub message: Option<StatusMessage>,
+    /// Items being snoozed, archived or brought back.
     busy: HashSet<String>,
-    /// What was put away here, the last at the end.
+    /// Items put away in this session, the latest last.
     put_away: Vec<String>,
     drafts: Drafts,
-    /// What was begun for the next cues of agents in terminals, by agent.
-    aheads: HashMap<String, Typing>,
+    /// Unsent type-ahead texts, by agent.
+    aheads: HashMap<String, TextInput>,
     /// Reasons to reject with.
     presets: Vec<String>,
     fresh_reads: usize,
     read_at: Duration,
 }
 
-impl State {
-    pub fn new(filter: Filter, zone: TimeZone, now: Now) -> Self {
+impl InboxState {
+    pub fn new(filter: InboxFilter, zone: TimeZone, now: Now) -> Self {
         Self {
             now,
             zone,
             filter,
-            link: Link::Connecting,
+            link: HubLink::Connecting,
             tab: Tab::Waiting,
-            lists: Tab::ALL.map(|_| List::default()),
+            lists: Tab::ALL.map(|_| ItemList::default()),
             words: String::new(),
             query: String::new(),
             open: None,
             overlay: None,
-            said: None,
+            message: None,
             busy: HashSet::new(),
             put_away: Vec::new(),
             drafts: Drafts::default(),
@@ -118,22 +119,22 @@ impl State {
         }
     }
 
-    pub fn update(&mut self, input: Input, now: Now) -> Vec<Effect> {
+    pub fn update(&mut self, input: InboxInput, now: Now) -> Vec<Effect> {
         self.now = now;
         match input {
-            Input::Key(key) => self.key(key),
-            Input::Paste(text) => {
+            InboxInput::Key(key) => self.key(key),
+            InboxInput::Paste(text) => {
                 self.paste(&text);
                 Vec::new()
             }
-            Input::Tick => self.tick(),
-            Input::Feed(feed) => self.heard(feed),
-            Input::Reply(reply) => self.replied(reply),
+            InboxInput::Tick => self.tick(),
+            InboxInput::Feed(feed) => self.feed_event(feed),
+            InboxInput::Reply(reply) => self.replied(reply),
         }
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
-        self.said.take_if(|said| said.weight == Weight::Hint);
+        self.message.take_if(|message| message.severity == Severity::Hint);
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match (&self.overlay, &self.open) {
             _ if control && key.code == KeyCode::Char('c') => vec![Effect::Quit],
@@ -156,18 +157,19 @@ impl State {
 
     fn tick(&mut self) -> Vec<Effect> {
         let elapsed = self.now.elapsed;
-        self.said.take_if(|said| elapsed.saturating_sub(said.since) >= SAID_FOR);
-        if self.link != Link::Live {
+        self.message
+            .take_if(|message| elapsed.saturating_sub(message.since) >= STATUS_TTL);
+        if self.link != HubLink::Live {
             return Vec::new();
         }
-        if elapsed.saturating_sub(self.read_at) >= READ_AGAIN_AFTER {
-            self.list_mut(Tab::Waiting).outdate();
+        if elapsed.saturating_sub(self.read_at) >= RELOAD_INTERVAL {
+            self.list_mut(Tab::Waiting).mark_stale();
         }
         let stale: Vec<Tab> = Tab::ALL.into_iter().filter(|tab| self.list(*tab).is_stale()).collect();
         stale.into_iter().flat_map(|tab| self.reload(tab)).collect()
     }
 
-    /// How long the screen stays true if nothing happens.
+    /// The time until the next redraw without input.
     pub fn wake_in(&self) -> Duration {
         let guard = self
             .open
@@ -177,20 +179,20 @@ impl State {
         if guard.is_zero() { TICK } else { guard }
     }
 
-    pub fn list(&self, tab: Tab) -> &List {
+    pub fn list(&self, tab: Tab) -> &ItemList {
         &self.lists[tab as usize]
     }
 
-    fn list_mut(&mut self, tab: Tab) -> &mut List {
+    fn list_mut(&mut self, tab: Tab) -> &mut ItemList {
         &mut self.lists[tab as usize]
     }
 
-    /// The rows of the tab in front that the typed words leave.
-    pub fn rows(&self) -> Vec<&Arc<Seen>> {
+    /// The rows of the active tab that match the typed words.
+    pub fn rows(&self) -> Vec<&Arc<ItemDetails>> {
         self.list(self.tab).shown(&self.words)
     }
 
-    pub fn selected(&self) -> Option<&Arc<Seen>> {
+    pub fn selected(&self) -> Option<&Arc<ItemDetails>> {
         self.list(self.tab).selected(&self.words)
     }
 
@@ -199,26 +201,26 @@ impl State {
     }
 
     fn hint(&mut self, text: &str) {
-        self.speak(text.to_owned(), Weight::Hint);
+        self.show_status(text.to_owned(), Severity::Hint);
     }
 
-    fn say(&mut self, text: impl Into<String>) {
-        self.speak(text.into(), Weight::News);
+    fn show_news(&mut self, text: impl Into<String>) {
+        self.show_status(text.into(), Severity::News);
     }
 
-    fn complain(&mut self, text: String) {
-        self.speak(text, Weight::Error);
+    fn show_error(&mut self, text: String) {
+        self.show_status(text, Severity::Error);
     }
 
-    fn speak(&mut self, text: String, weight: Weight) {
-        self.said = Some(Said {
+    fn show_status(&mut self, text: String, severity: Severity) {
+        self.message = Some(StatusMessage {
             text,
-            weight,
+            severity,
             since: self.now.elapsed,
         });
     }
 
-    /// Reads the list anew, as far as it had been read.
+    /// Reloads the list, with as many rows as before.
     fn reload(&mut self, tab: Tab) -> Vec<Effect> {
         if tab == Tab::Waiting {
             self.read_at = self.now.elapsed;

@@ -1,29 +1,29 @@
-//! The inbox for scripts and pipes: everything at once, as a table or as JSON.
+//! The inbox for scripts and pipes: all items at once, as a table or as JSON.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::filter::Filter;
-use crate::client::{Client, typed};
+use super::filter::InboxFilter;
+use crate::client::{HubClient, typed};
 use crate::item::Item;
-use crate::screen::{self, Table, duration_words};
+use crate::screen::{self, TextTable, duration_words};
 
 const MAX_ITEMS: usize = 10_000;
 const PAGE_SIZE: &str = "100";
 
-pub async fn json(client: &Client, filter: &Filter) -> Result<String> {
+pub async fn json(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     Ok(screen::json(&Value::Array(read_all(client, filter).await?)))
 }
 
-pub async fn words(client: &Client, filter: &Filter) -> Result<String> {
+pub async fn words(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     let items = read_all(client, filter).await?;
     let items: Vec<Item> = items.iter().map(typed).collect::<Result<_, _>>()?;
     Ok(render(&items, jiff::Timestamp::now()))
 }
 
-async fn read_all(client: &Client, filter: &Filter) -> Result<Vec<Value>> {
+async fn read_all(client: &HubClient, filter: &InboxFilter) -> Result<Vec<Value>> {
     let mut items = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
@@ -33,7 +33,7 @@ async fn read_all(client: &Client, filter: &Filter) -> Result<Vec<Value>> {
         let mut page = client.get(&["v1", "inbox"], &query).await?;
         items.append(&mut typed(&page["items"].take())?);
         let next = page["next_cursor"].as_str().map(str::to_owned);
-        // A cursor that comes back would never end.
+        // A repeated cursor would loop forever.
         if next.is_none() || next == cursor || items.len() >= MAX_ITEMS {
             break;
         }
@@ -44,7 +44,7 @@ async fn read_all(client: &Client, filter: &Filter) -> Result<Vec<Value>> {
 }
 
 fn render(items: &[Item], now: jiff::Timestamp) -> String {
-    let mut table = Table::new(&[
+    let mut table = TextTable::new(&[
         "ID",
         "PRIORITY",
         "WAITING",
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_one_line_whatever_its_title_holds() {
+    fn an_item_is_one_line_with_any_title() {
         let item: Item = serde_json::from_value(json!({
             "id": "msg_1", "type": "ask", "status": "open", "title": "Deploy?\n\u{1b}[2K\u{202e}", "priority": "urgent",
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T14:50:00.000Z",

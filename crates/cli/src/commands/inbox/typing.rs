@@ -1,22 +1,22 @@
-//! Text while it is being typed: where the caret stands, and what the keys do to it.
+//! A text input: its caret and its editing keys.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use crate::screen::{escape, escape_lines};
 
-/// What a hub takes as an answer or a comment; a paste beyond it is cut.
-const MOST_CHARS: usize = 20_000;
+/// The hub's limit for answers and comments; a longer paste is cut.
+const MAX_CHARS: usize = 20_000;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Typing {
+pub struct TextInput {
     text: String,
-    /// A byte index, always at the edge of a character.
+    /// A byte index, always on a character boundary.
     caret: usize,
     multiline: bool,
     hidden: bool,
 }
 
-impl Typing {
+impl TextInput {
     pub fn line() -> Self {
         Self::default()
     }
@@ -28,7 +28,7 @@ impl Typing {
         }
     }
 
-    /// Shown as dots, whoever looks over the shoulder.
+    /// Shows dots instead of the text.
     pub fn hidden(self, hidden: bool) -> Self {
         Self { hidden, ..self }
     }
@@ -46,11 +46,11 @@ impl Typing {
         self.text.trim().is_empty()
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.caret = self.text.len();
     }
 
-    /// Whether the key was one for typing. Enter and Esc never are: what they end is for the caller to say.
+    /// Whether the key edited the text. Enter and Esc are left to the caller.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         let alt = key.modifiers.contains(KeyModifiers::ALT);
@@ -76,23 +76,23 @@ impl Typing {
     }
 
     pub fn paste(&mut self, text: &str) {
-        let room = MOST_CHARS.saturating_sub(self.text.chars().count());
+        let room = MAX_CHARS.saturating_sub(self.text.chars().count());
         let text = text.replace("\r\n", "\n").replace('\r', "\n");
-        let fitting: String = text
+        let insertable: String = text
             .chars()
-            .filter_map(|letter| self.fitting(letter))
+            .filter_map(|letter| self.insertable(letter))
             .take(room)
             .collect();
-        self.text.insert_str(self.caret, &fitting);
-        self.caret += fitting.len();
+        self.text.insert_str(self.caret, &insertable);
+        self.caret += insertable.len();
     }
 
     fn insert(&mut self, letter: char) {
         self.paste(letter.encode_utf8(&mut [0; 4]));
     }
 
-    /// The letter as it may stand here, if it may.
-    fn fitting(&self, letter: char) -> Option<char> {
+    /// The character as it may be inserted, if at all.
+    fn insertable(&self, letter: char) -> Option<char> {
         match letter {
             '\n' if self.multiline => Some('\n'),
             '\n' | '\t' => Some(' '),
@@ -163,13 +163,13 @@ impl Typing {
         self.text[self.line_start()..self.caret].chars().count()
     }
 
-    /// Along its line, and not beyond.
+    /// Moves along the line, not beyond it.
     fn forward(&mut self, columns: usize) {
         let line = &self.text[self.caret..self.line_end()];
         self.caret += line.chars().take(columns).map(char::len_utf8).sum::<usize>();
     }
 
-    /// What stands before and after the caret, as it may be seen: a paste can hold what an agent wrote.
+    /// The visible text before and after the caret, escaped: a paste may contain an agent's text.
     pub fn shown(&self) -> (String, String) {
         let (before, after) = self.text.split_at(self.caret);
         match (self.hidden, self.multiline) {
@@ -188,11 +188,11 @@ fn dots(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn press(typing: &mut Typing, code: KeyCode, modifiers: KeyModifiers) -> bool {
+    fn press(typing: &mut TextInput, code: KeyCode, modifiers: KeyModifiers) -> bool {
         typing.key(KeyEvent::new(code, modifiers))
     }
 
-    fn keys(typing: &mut Typing, codes: &[KeyCode]) {
+    fn keys(typing: &mut TextInput, codes: &[KeyCode]) {
         for code in codes {
             assert!(press(typing, *code, KeyModifiers::NONE), "{code:?}");
         }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn letters_go_where_the_caret_stands() {
-        let mut typing = Typing::line().holding("grüße");
+        let mut typing = TextInput::line().holding("grüße");
         keys(
             &mut typing,
             &[
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn words_and_lines_are_cut_at_once() {
-        let mut typing = Typing::lines().holding("one two\nthree four");
+        let mut typing = TextInput::lines().holding("one two\nthree four");
         assert!(press(&mut typing, KeyCode::Char('w'), KeyModifiers::CONTROL));
         assert_eq!(typing.text(), "one two\nthree ");
         assert!(press(&mut typing, KeyCode::Char('u'), KeyModifiers::CONTROL));
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn the_caret_moves_between_lines_and_keeps_its_column() {
-        let mut typing = Typing::lines().holding("long line\nab\nlonger line");
+        let mut typing = TextInput::lines().holding("long line\nab\nlonger line");
         keys(&mut typing, &[KeyCode::Up]);
         assert_eq!(typing.shown().0, "long line\nab");
         keys(&mut typing, &[KeyCode::Up, KeyCode::Down, KeyCode::Down, KeyCode::Down]);
@@ -238,26 +238,29 @@ mod tests {
     }
 
     #[test]
-    fn a_paste_neither_breaks_a_line_nor_brings_controls() {
-        assert_eq!(Typing::line().holding("a\r\nb\u{1b}[2J\tc").text(), "a b[2J c");
-        assert_eq!(Typing::lines().holding("a\r\nb\rc").text(), "a\nb\nc");
-        let long = "é".repeat(MOST_CHARS + 5);
-        assert_eq!(Typing::line().holding(&long).text().chars().count(), MOST_CHARS);
-        assert_eq!(Typing::line().holding("pay \u{202e}001").shown().0, "pay \\u{202e}001");
+    fn a_paste_into_one_line_has_no_breaks_and_no_controls() {
+        assert_eq!(TextInput::line().holding("a\r\nb\u{1b}[2J\tc").text(), "a b[2J c");
+        assert_eq!(TextInput::lines().holding("a\r\nb\rc").text(), "a\nb\nc");
+        let long = "é".repeat(MAX_CHARS + 5);
+        assert_eq!(TextInput::line().holding(&long).text().chars().count(), MAX_CHARS);
+        assert_eq!(
+            TextInput::line().holding("pay \u{202e}001").shown().0,
+            "pay \\u{202e}001"
+        );
     }
 
     #[test]
     fn hidden_text_shows_as_dots() {
-        let typing = Typing::line().hidden(true).holding("s3cret");
+        let typing = TextInput::line().hidden(true).holding("s3cret");
         assert_eq!(typing.shown().0, "••••••");
     }
 
     #[test]
-    fn enter_and_esc_are_the_callers() {
-        let mut typing = Typing::lines();
+    fn enter_and_esc_are_left_to_the_caller() {
+        let mut typing = TextInput::lines();
         assert!(!press(&mut typing, KeyCode::Enter, KeyModifiers::NONE));
         assert!(!press(&mut typing, KeyCode::Esc, KeyModifiers::NONE));
         assert!(press(&mut typing, KeyCode::Enter, KeyModifiers::ALT));
-        assert!(!press(&mut Typing::line(), KeyCode::Up, KeyModifiers::NONE));
+        assert!(!press(&mut TextInput::line(), KeyCode::Up, KeyModifiers::NONE));
     }
 }

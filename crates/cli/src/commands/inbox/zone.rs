@@ -3,10 +3,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::screen::Instant;
+use crate::screen::HubTime;
 
 /// `15:04:05` today, with the date on any other day.
-pub fn time_words(instant: &Instant, now: Timestamp, zone: &TimeZone) -> String {
+pub fn time_words(instant: &HubTime, now: Timestamp, zone: &TimeZone) -> String {
     match instant.at() {
         Some(at) => at_words(at, now, zone),
         None => instant.to_string(),
@@ -29,10 +29,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_date_is_told_when_it_is_another_day_for_the_reader() {
+    fn the_date_is_shown_on_another_day_in_the_readers_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = "2026-06-04T21:30:00Z".parse().unwrap();
-        let words = |text: &str| time_words(&Instant::from(text.to_owned()), now, &zone);
+        let words = |text: &str| time_words(&HubTime::from(text.to_owned()), now, &zone);
         assert_eq!(words("2026-06-04T13:04:05.000Z"), "15:04:05");
         assert_eq!(words("2026-06-04T22:30:00.000Z"), "2026-06-05 00:30:00");
         assert_eq!(words("soon"), "soon");

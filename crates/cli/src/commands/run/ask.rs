@@ -8,15 +8,15 @@ use serde_json::Value;
 use crate::screen::{escape, quote};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ask {
-    /// What the wire calls it.
+pub struct ConsoleAsk {
+    /// The id on the wire.
     pub id: String,
     pub agent_name: String,
-    kind: Kind,
+    kind: ConsoleAskKind,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
+enum ConsoleAskKind {
     Input {
         prompt: Option<String>,
     },
@@ -30,15 +30,15 @@ enum Kind {
     },
 }
 
-impl Ask {
-    /// Nothing for an event that asks nothing.
+impl ConsoleAsk {
+    /// Returns `None` for an event that is not a question.
     pub fn of(event: &Event) -> Option<Self> {
         let (id, agent_name, kind) = match event {
             Event::RequestInput {
                 agent_name,
                 prompt,
                 input_id,
-            } => (input_id, agent_name, Kind::Input { prompt: prompt.clone() }),
+            } => (input_id, agent_name, ConsoleAskKind::Input { prompt: prompt.clone() }),
             Event::RequestPermission {
                 request_id,
                 agent_name,
@@ -53,7 +53,7 @@ impl Ask {
                 (
                     request_id,
                     agent_name,
-                    Kind::Permission {
+                    ConsoleAskKind::Permission {
                         operation,
                         resource,
                         details,
@@ -68,7 +68,7 @@ impl Ask {
             } => (
                 request_id,
                 agent_name,
-                Kind::Question {
+                ConsoleAskKind::Question {
                     question: question.clone(),
                 },
             ),
@@ -89,18 +89,18 @@ impl Ask {
         })
     }
 
-    /// Who wants what, in lines of its own.
+    /// The asker and the question, on lines of their own.
     pub fn words(&self) -> String {
         let agent = escape(&self.agent_name);
         match &self.kind {
-            Kind::Input { prompt } => {
+            ConsoleAskKind::Input { prompt } => {
                 format!(
                     "{agent} needs your input\n{}",
                     quote(prompt.as_deref().unwrap_or_default())
                 )
             }
-            Kind::Question { question } => format!("{agent} has a question\n{}", quote(question)),
-            Kind::Permission {
+            ConsoleAskKind::Question { question } => format!("{agent} has a question\n{}", quote(question)),
+            ConsoleAskKind::Permission {
                 operation,
                 resource,
                 details,
@@ -118,7 +118,7 @@ impl Ask {
         }
     }
 
-    /// What may be picked, if the answer is not a text.
+    /// The choices, unless the answer is a text.
     pub fn choices(&self) -> String {
         let mut text = String::new();
         if self.wants_a_decision() {
@@ -138,42 +138,44 @@ impl Ask {
     }
 
     pub fn wants_a_decision(&self) -> bool {
-        matches!(self.kind, Kind::Permission { .. })
+        matches!(self.kind, ConsoleAskKind::Permission { .. })
     }
 
-    /// It names the question it answers, so that sending it again answers nothing else.
-    pub fn answered(&self, run_id: &str, answer: &Answer) -> ClientMessage {
+    /// The message names its question, so that sending it again is idempotent.
+    pub fn answered(&self, run_id: &str, answer: &RunAnswer) -> ClientMessage {
         let run_id = run_id.to_owned();
         let id = self.id.clone();
         let agent_name = self.agent_name.clone();
         match (answer, &self.kind) {
-            (Answer::Decision(decision), _) => ClientMessage::PermissionDecision {
+            (RunAnswer::Decision(decision), _) => ClientMessage::PermissionDecision {
                 run_id,
                 permission_request_id: id,
                 decision: *decision,
             },
-            (Answer::Text(text), Kind::Question { .. }) => ClientMessage::QuestionResponse {
+            (RunAnswer::Text(text), ConsoleAskKind::Question { .. }) => ClientMessage::QuestionResponse {
                 run_id,
                 question_request_id: id,
                 response: text.clone(),
             },
-            (Answer::Text(text), Kind::Input { .. } | Kind::Permission { .. }) => ClientMessage::UserInput {
-                run_id,
-                agent_name,
-                text: text.clone(),
-                input_id: Some(id),
-            },
+            (RunAnswer::Text(text), ConsoleAskKind::Input { .. } | ConsoleAskKind::Permission { .. }) => {
+                ClientMessage::UserInput {
+                    run_id,
+                    agent_name,
+                    text: text.clone(),
+                    input_id: Some(id),
+                }
+            }
         }
     }
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
+pub enum RunAnswer {
     Text(String),
     Decision(Decision),
 }
 
-impl Answer {
+impl RunAnswer {
     pub fn as_str(&self) -> &str {
         match self {
             Self::Text(text) => text,
@@ -184,7 +186,7 @@ impl Answer {
 
 fn scope(decision: Decision) -> &'static str {
     if decision.is_for_the_session() {
-        "for the rest of this run, whatever input it is given"
+        "for the rest of this run, also with other input"
     } else {
         "this time"
     }
@@ -196,11 +198,11 @@ pub mod tests {
 
     use super::*;
 
-    pub fn input(id: &str, agent_name: &str, prompt: Option<&str>) -> Ask {
+    pub fn input(id: &str, agent_name: &str, prompt: Option<&str>) -> ConsoleAsk {
         let agent_name = agent_name.to_owned();
         let input_id = id.to_owned();
         let prompt = prompt.map(str::to_owned);
-        Ask::of(&Event::RequestInput {
+        ConsoleAsk::of(&Event::RequestInput {
             agent_name,
             prompt,
             input_id,
@@ -208,16 +210,16 @@ pub mod tests {
         .unwrap()
     }
 
-    pub fn permission(id: &str, resource: &str) -> Ask {
+    pub fn permission(id: &str, resource: &str) -> ConsoleAsk {
         let event = json!({
             "type": "request_permission", "requestId": id, "agentName": "worker", "toolName": "command",
             "operation": "command.execute", "resource": resource, "reason": "policy-ask",
         });
-        Ask::of(&serde_json::from_value(event).unwrap()).unwrap()
+        ConsoleAsk::of(&serde_json::from_value(event).unwrap()).unwrap()
     }
 
     #[test]
-    fn what_an_agent_writes_stands_behind_a_margin_and_is_escaped() {
+    fn an_agents_text_is_quoted_and_escaped() {
         let words = input("1", "edi\u{1b}tor", Some("one\ntwo\u{1b}[2J")).words();
         assert_eq!(words, "edi\\u{1b}tor needs your input\n  | one\n  | two\\u{1b}[2J\n");
         assert_eq!(input("1", "editor", None).words(), "editor needs your input\n");
@@ -230,13 +232,13 @@ pub mod tests {
 
     #[test]
     fn an_answer_names_its_question() {
-        let text = Answer::Text("go".to_owned());
+        let text = RunAnswer::Text("go".to_owned());
         let message = input("7", "editor", None).answered("r1", &text).frame(None);
         let expected =
             json!({"type": "user_input", "runId": "r1", "agentName": "editor", "text": "go", "inputId": "7"});
         assert_eq!(serde_json::from_str::<Value>(&message).unwrap(), expected);
         let message = permission("8", "ls")
-            .answered("r1", &Answer::Decision(Decision::DenySession))
+            .answered("r1", &RunAnswer::Decision(Decision::DenySession))
             .frame(None);
         let expected = json!({
             "type": "permission_decision", "runId": "r1", "permissionRequestId": "8", "decision": "deny-session",

@@ -1,4 +1,4 @@
-//! A hub that goes away and comes back. The run's place is kept: everything after the last event that was heard comes again.
+//! Reconnects to a hub that went away. The run is resumed after the last event received.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,63 +7,63 @@ use countersign_protocol::runs::ClientMessage;
 use reqwest::StatusCode;
 use tokio::time::sleep;
 
-use super::follow::{Follow, Unsure};
+use super::follow::{CatchUp, FollowSession};
 use super::hear::SUBSCRIBE;
-use super::sent::Sent;
-use crate::client::{HubError, Lost, Place, Socket};
+use super::sent::SentAnswer;
+use crate::client::{AddressSource, ClientError, Socket, SocketClosed};
 use crate::screen::escape;
 
-pub(super) const FIRST_PAUSE: Duration = Duration::from_millis(250);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+pub(super) const MIN_BACKOFF: Duration = Duration::from_millis(250);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-pub enum Back {
+pub enum ReconnectResult {
     Here,
-    /// The person did not want to wait for it.
+    /// The person did not want to wait.
     Left,
-    /// It is there, and does not let us in.
-    Refused(HubError),
+    /// The hub is there and refuses access.
+    Refused(ClientError),
 }
 
-impl Follow {
-    /// There is no limit to the patience: a run may wait for days, and a machine sleep in between.
-    pub(super) async fn come_back(&mut self, lost: &Lost) -> Back {
-        if self.pause == FIRST_PAUSE {
-            self.say(&format!(
+impl FollowSession {
+    /// Retries without limit: a run may wait for days, and the machine may sleep in between.
+    pub(super) async fn reconnect(&mut self, lost: &SocketClosed) -> ReconnectResult {
+        if self.backoff == MIN_BACKOFF {
+            self.print_line(&format!(
                 "{}; waiting for the hub, Ctrl-C leaves\n",
                 escape(&lost.to_string())
             ));
         }
         loop {
             tokio::select! {
-                () = sleep(self.pause) => {}
-                () = self.stops.any() => return Back::Left,
+                () = sleep(self.backoff) => {}
+                () = self.stops.any() => return ReconnectResult::Left,
             }
-            self.pause = (self.pause * 2).min(LONGEST_PAUSE);
-            self.reach.renew();
-            let client = self.reach.client();
+            self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
+            self.hub_client.relocate();
+            let client = self.hub_client.client();
             let opened = tokio::select! {
                 opened = Socket::open(&client) => opened,
-                () = self.stops.any() => return Back::Left,
+                () = self.stops.any() => return ReconnectResult::Left,
             };
             match opened {
                 Ok(socket) => {
                     self.socket = socket;
                     if self.subscribe().await.is_ok() {
-                        return Back::Here;
+                        return ReconnectResult::Here;
                     }
                 }
-                Err(error) if is_final(&error, &client.location().place) => return Back::Refused(error),
+                Err(error) if is_final(&error, &client.location().source) => return ReconnectResult::Refused(error),
                 Err(_) => {}
             }
         }
     }
 
-    /// Everything after what was heard, and then a reply that says that this was all.
-    pub(super) async fn subscribe(&mut self) -> Result<(), Lost> {
+    /// Requests all events after the last one received, followed by a ping whose reply marks the end.
+    pub(super) async fn subscribe(&mut self) -> Result<(), SocketClosed> {
         let run_id = self.run_id.clone();
         let after_seq = Some(self.seq);
         let until = self.request_id("all");
-        self.unsure = Some(Unsure {
+        self.catch_up = Some(CatchUp {
             until: until.clone(),
             open: HashSet::new(),
         });
@@ -76,19 +76,19 @@ impl Follow {
         self.socket.send(&ClientMessage::Ping, &until).await
     }
 
-    /// From here on it is known what is still asked.
-    pub(super) async fn be_sure(&mut self) -> Result<(), Lost> {
-        let open = self.unsure.take().map(|unsure| unsure.open).unwrap_or_default();
-        self.pause = FIRST_PAUSE;
-        if std::mem::replace(&mut self.has_been_sure, true) {
-            self.say("The hub is back\n");
+    /// Catch-up is complete: the open questions are known.
+    pub(super) async fn finish_catch_up(&mut self) -> Result<(), SocketClosed> {
+        let open = self.catch_up.take().map(|catch_up| catch_up.open).unwrap_or_default();
+        self.backoff = MIN_BACKOFF;
+        if std::mem::replace(&mut self.was_caught_up, true) {
+            self.print_line("The hub is back\n");
         }
         for id in self.console.ids().iter().filter(|id| !open.contains(*id)) {
             self.withdraw(id);
         }
         let mut again = Vec::new();
         for (number, sent) in self.sent.unanswered(|id| open.contains(id)).enumerate() {
-            let Sent { ask, answer, .. } = &*sent;
+            let SentAnswer { ask, answer, .. } = &*sent;
             let message = ask.answered(&self.run_id, answer);
             let request_id = format!("again-{}-{number}", self.seq);
             sent.is_sent_again(request_id.clone());
@@ -101,10 +101,11 @@ impl Follow {
     }
 }
 
-/// A hub that was started anew tells its token in its data directory, perhaps a moment later; in the environment it stays.
-fn is_final(error: &HubError, place: &Place) -> bool {
+/// A restarted hub has a new token in its data directory, perhaps a moment later; a token from the environment never
+/// changes.
+fn is_final(error: &ClientError, source: &AddressSource) -> bool {
     let refuses = |status: &StatusCode| matches!(*status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
-    *place == Place::Environment && matches!(error, HubError::Refused { status, .. } if refuses(status))
+    *source == AddressSource::Environment && matches!(error, ClientError::Refused { status, .. } if refuses(status))
 }
 
 #[cfg(test)]
@@ -112,23 +113,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_token_that_cannot_change_is_refused_for_good() {
-        let refused = |status| HubError::Refused {
+    fn only_a_fixed_token_is_refused_for_good() {
+        let refused = |status| ClientError::Refused {
             status,
             code: String::new(),
             message: String::new(),
             field: None,
         };
-        let data = Place::DataDirectory("/srv/data".into());
-        assert!(is_final(&refused(StatusCode::UNAUTHORIZED), &Place::Environment));
+        let data = AddressSource::DataDirectory("/srv/data".into());
+        assert!(is_final(
+            &refused(StatusCode::UNAUTHORIZED),
+            &AddressSource::Environment
+        ));
         assert!(!is_final(&refused(StatusCode::UNAUTHORIZED), &data));
         assert!(!is_final(
             &refused(StatusCode::SERVICE_UNAVAILABLE),
-            &Place::Environment
+            &AddressSource::Environment
         ));
         assert!(!is_final(
-            &HubError::Unreachable("away".to_owned()),
-            &Place::Environment
+            &ClientError::Unreachable("away".to_owned()),
+            &AddressSource::Environment
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! The person at the terminal, or the pipe in their place: one question at a time, in the order in which they came.
+//! The person at the terminal, or a pipe: one question at a time, in order of arrival.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -6,41 +6,41 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
-use super::ask::{Answer, Ask};
-use super::entry::{Entered, Entry, too_long};
-use super::keyboard::{Keyboard, Typed};
+use super::ask::{ConsoleAsk, RunAnswer};
+use super::entry::{AnswerEntry, EntryResult, too_long};
+use super::keyboard::{InputLine, Keyboard};
 
-/// For so long after a question has appeared nothing that is typed answers it: it was meant for something else.
+/// The time after a question appears in which input is discarded: it was meant for something else.
 const GUARD: Duration = Duration::from_millis(500);
 const CONTINUED: &str = "> ";
 
 pub struct Console {
     keyboard: Keyboard,
-    waiting: VecDeque<Waiting>,
-    stage: Stage,
-    entry: Entry,
+    waiting: VecDeque<QueuedAsk>,
+    stage: ConsoleStage,
+    entry: AnswerEntry,
 }
 
-struct Waiting {
-    ask: Ask,
+struct QueuedAsk {
+    ask: ConsoleAsk,
     is_shown: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Stage {
+enum ConsoleStage {
     Idle,
-    /// The first question is shown, and cannot be answered before this instant.
+    /// The first question is shown and cannot be answered before this instant.
     Settling(Instant),
     Prompting,
-    /// Nobody is there any more.
+    /// The input has ended.
     Over,
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Deed {
+pub enum ConsoleEvent {
     Say(String),
-    Answered(Ask, Answer),
-    /// Nobody answers here any more.
+    Answered(ConsoleAsk, RunAnswer),
+    /// The input has ended; questions are no longer answered here.
     Left,
 }
 
@@ -49,34 +49,34 @@ impl Console {
         Self {
             keyboard: Keyboard::new(),
             waiting: VecDeque::new(),
-            stage: Stage::Idle,
-            entry: Entry::default(),
+            stage: ConsoleStage::Idle,
+            entry: AnswerEntry::default(),
         }
     }
 
-    /// Says whether it is new.
-    pub fn add(&mut self, ask: Ask) -> bool {
+    /// Returns whether the question is new.
+    pub fn add(&mut self, ask: ConsoleAsk) -> bool {
         let is_new = self.waiting.iter().all(|waiting| waiting.ask.id != ask.id);
         if is_new {
-            self.waiting.push_back(Waiting { ask, is_shown: false });
+            self.waiting.push_back(QueuedAsk { ask, is_shown: false });
         }
         is_new
     }
 
-    /// The answer was not taken: it is asked again, before all others.
-    pub fn put_back(&mut self, ask: Ask) {
-        if self.stage != Stage::Over {
-            self.stage = Stage::Idle;
+    /// Asks a question again, before all others, after its answer was refused.
+    pub fn put_back(&mut self, ask: ConsoleAsk) {
+        if self.stage != ConsoleStage::Over {
+            self.stage = ConsoleStage::Idle;
         }
-        self.waiting.push_front(Waiting { ask, is_shown: false });
+        self.waiting.push_front(QueuedAsk { ask, is_shown: false });
     }
 
-    /// Shows what is due, if anything is.
-    pub fn turn(&mut self) -> String {
+    /// Returns the questions to show now.
+    pub fn show_next(&mut self) -> String {
         let can_show = match self.stage {
-            Stage::Idle => 1,
-            Stage::Settling(_) | Stage::Prompting => 0,
-            Stage::Over => self.waiting.len(),
+            ConsoleStage::Idle => 1,
+            ConsoleStage::Settling(_) | ConsoleStage::Prompting => 0,
+            ConsoleStage::Over => self.waiting.len(),
         };
         let mut text = String::new();
         for waiting in self
@@ -89,19 +89,19 @@ impl Console {
             text.push_str(&waiting.ask.words());
             text.push_str(&waiting.ask.choices());
         }
-        if self.stage == Stage::Idle && !self.waiting.is_empty() {
+        if self.stage == ConsoleStage::Idle && !self.waiting.is_empty() {
             text.push_str(&self.begin());
         }
         text
     }
 
-    /// A terminal comes to rest first.
+    /// A terminal settles first.
     fn begin(&mut self) -> String {
         if self.keyboard.is_terminal {
-            self.stage = Stage::Settling(Instant::now() + GUARD);
+            self.stage = ConsoleStage::Settling(Instant::now() + GUARD);
             return String::new();
         }
-        self.stage = Stage::Prompting;
+        self.stage = ConsoleStage::Prompting;
         self.prompt()
     }
 
@@ -118,10 +118,10 @@ impl Console {
         }
     }
 
-    /// What stands on the last line of the terminal, with the cursor behind it.
-    pub fn standing(&self) -> Option<String> {
-        let is_standing = self.stage == Stage::Prompting && self.keyboard.is_terminal;
-        is_standing.then(|| {
+    /// The prompt on the terminal's last line, before the cursor.
+    pub fn current_prompt(&self) -> Option<String> {
+        let is_prompting = self.stage == ConsoleStage::Prompting && self.keyboard.is_terminal;
+        is_prompting.then(|| {
             if self.entry.is_open() {
                 CONTINUED.to_owned()
             } else {
@@ -130,81 +130,84 @@ impl Console {
         })
     }
 
-    /// Before a prompt is shown once more.
-    pub fn forget_unfinished(&mut self) {
-        self.keyboard.forget_unfinished();
+    /// Discards an unfinished line before a prompt is shown again.
+    pub fn discard_unfinished(&mut self) {
+        self.keyboard.discard_unfinished();
     }
 
-    /// Whether what a person typed last is on the screen, without an end of its line.
+    /// Whether input is echoed on a terminal.
     pub fn is_at_terminal(&self) -> bool {
         self.keyboard.is_terminal
     }
 
-    pub fn has_left(&self) -> bool {
-        self.stage == Stage::Over
+    pub fn input_ended(&self) -> bool {
+        self.stage == ConsoleStage::Over
     }
 
-    /// The ids of all that wait here.
+    /// The ids of all waiting questions.
     pub fn ids(&self) -> Vec<String> {
         self.waiting.iter().map(|waiting| waiting.ask.id.clone()).collect()
     }
 
-    /// Nobody needs an answer to it any more. What was typed so far goes with it, and the words for it are given if somebody
-    /// has seen it.
+    /// Removes a question that no longer needs an answer, with its unfinished input. Returns a notice if the question
+    /// was shown.
     pub fn withdraw(&mut self, id: &str) -> Option<String> {
-        let place = self.waiting.iter().position(|waiting| waiting.ask.id == id)?;
-        let Waiting { ask, is_shown } = self.waiting.remove(place)?;
-        if place == 0 && matches!(self.stage, Stage::Settling(_) | Stage::Prompting) {
-            self.stage = Stage::Idle;
+        let index = self.waiting.iter().position(|waiting| waiting.ask.id == id)?;
+        let QueuedAsk { ask, is_shown } = self.waiting.remove(index)?;
+        if index == 0 && matches!(self.stage, ConsoleStage::Settling(_) | ConsoleStage::Prompting) {
+            self.stage = ConsoleStage::Idle;
             self.entry.clear();
-            self.keyboard.forget();
+            self.keyboard.discard();
         }
         let agent = crate::screen::escape(&ask.agent_name);
-        is_shown.then(|| format!("{agent} needs no answer from here any more\n"))
+        is_shown.then(|| format!("{agent} no longer needs an answer from here\n"))
     }
 
-    /// What happens here next. Nothing is lost when the future is dropped before.
-    pub async fn next(&mut self) -> Deed {
+    /// The next event here. Cancel-safe: dropping the future loses nothing.
+    pub async fn next(&mut self) -> ConsoleEvent {
         match self.stage {
-            Stage::Idle | Stage::Over => pending().await,
-            Stage::Settling(until) => {
+            ConsoleStage::Idle | ConsoleStage::Over => pending().await,
+            ConsoleStage::Settling(until) => {
                 sleep_until(until).await;
-                self.keyboard.forget();
-                self.stage = Stage::Prompting;
-                Deed::Say(self.prompt())
+                self.keyboard.discard();
+                self.stage = ConsoleStage::Prompting;
+                ConsoleEvent::Say(self.prompt())
             }
-            Stage::Prompting => {
+            ConsoleStage::Prompting => {
                 let typed = self.keyboard.line().await;
                 self.take(typed)
             }
         }
     }
 
-    fn take(&mut self, typed: Typed) -> Deed {
+    fn take(&mut self, typed: InputLine) -> ConsoleEvent {
         let Some(front) = self.waiting.front() else {
-            return Deed::Say(String::new());
+            return ConsoleEvent::Say(String::new());
         };
         let entered = match typed {
-            Typed::Line(line) => self.entry.line(&front.ask, &line),
-            Typed::TooLong => Entered::Refused(too_long()),
-            Typed::NotText => Entered::Refused("not sent: it is no text in UTF-8".to_owned()),
-            Typed::End => {
-                self.stage = Stage::Over;
+            InputLine::Line(line) => self.entry.line(&front.ask, &line),
+            InputLine::TooLong => EntryResult::Refused(too_long()),
+            InputLine::NotText => EntryResult::Refused("not sent: it is not valid UTF-8 text".to_owned()),
+            InputLine::End => {
+                self.stage = ConsoleStage::Over;
                 self.entry.clear();
-                return Deed::Left;
+                return ConsoleEvent::Left;
             }
         };
         match (entered, self.keyboard.is_terminal) {
-            (Entered::More, true) => Deed::Say(CONTINUED.to_owned()),
-            (Entered::More, false) => Deed::Say(String::new()),
-            (Entered::Refused(why), _) => {
+            (EntryResult::More, true) => ConsoleEvent::Say(CONTINUED.to_owned()),
+            (EntryResult::More, false) => ConsoleEvent::Say(String::new()),
+            (EntryResult::Refused(why), _) => {
                 self.entry.clear();
-                Deed::Say(format!("{why}\n{}", self.prompt()))
+                ConsoleEvent::Say(format!("{why}\n{}", self.prompt()))
             }
-            (Entered::Answer(answer), _) => {
-                self.stage = Stage::Idle;
+            (EntryResult::Answer(answer), _) => {
+                self.stage = ConsoleStage::Idle;
                 let front = self.waiting.pop_front().map(|waiting| waiting.ask);
-                front.map_or_else(|| Deed::Say(String::new()), |ask| Deed::Answered(ask, answer))
+                front.map_or_else(
+                    || ConsoleEvent::Say(String::new()),
+                    |ask| ConsoleEvent::Answered(ask, answer),
+                )
             }
         }
     }
@@ -221,12 +224,12 @@ mod tests {
         console
     }
 
-    fn line(text: &str) -> Typed {
-        Typed::Line(text.to_owned())
+    fn line(text: &str) -> InputLine {
+        InputLine::Line(text.to_owned())
     }
 
-    fn answered(ask: Ask, text: &str) -> Deed {
-        Deed::Answered(ask, Answer::Text(text.to_owned()))
+    fn answered(ask: ConsoleAsk, text: &str) -> ConsoleEvent {
+        ConsoleEvent::Answered(ask, RunAnswer::Text(text.to_owned()))
     }
 
     #[test]
@@ -235,78 +238,78 @@ mod tests {
         let one = input("1", "ann", Some("first?"));
         let two = input("2", "bob", Some("second?"));
         assert!(console.add(one.clone()) && console.add(two.clone()) && !console.add(one.clone()));
-        let shown = console.turn();
+        let shown = console.show_next();
         assert!(shown.contains("first?") && !shown.contains("second?"), "{shown}");
-        assert_eq!(console.turn(), "", "it stands there");
+        assert_eq!(console.show_next(), "", "it stands there");
         assert_eq!(console.take(line("a")), answered(one, "a"));
-        assert!(console.turn().contains("second?"));
+        assert!(console.show_next().contains("second?"));
         assert_eq!(console.take(line("b")), answered(two, "b"));
-        assert_eq!(console.turn(), "");
+        assert_eq!(console.show_next(), "");
     }
 
     #[test]
-    fn what_is_withdrawn_takes_along_what_was_typed_for_it() {
+    fn a_withdrawn_question_drops_its_unfinished_input() {
         let mut console = console();
         let two = input("2", "bob", None);
         console.add(input("1", "ann", None));
         console.add(two.clone());
-        console.turn();
-        assert_eq!(console.take(line("\"\"\"")), Deed::Say(String::new()));
-        assert_eq!(console.take(line("half")), Deed::Say(String::new()));
+        console.show_next();
+        assert_eq!(console.take(line("\"\"\"")), ConsoleEvent::Say(String::new()));
+        assert_eq!(console.take(line("half")), ConsoleEvent::Say(String::new()));
         assert_eq!(
             console.withdraw("1").as_deref(),
-            Some("ann needs no answer from here any more\n")
+            Some("ann no longer needs an answer from here\n")
         );
-        assert!(console.turn().starts_with("bob needs your input"));
+        assert!(console.show_next().starts_with("bob needs your input"));
         assert_eq!(console.take(line("whole")), answered(two, "whole"));
         assert_eq!(console.withdraw("1"), None);
     }
 
     #[test]
-    fn what_nobody_has_seen_goes_without_a_word() {
+    fn a_question_never_shown_is_withdrawn_silently() {
         let mut console = console();
         console.add(input("1", "ann", None));
         console.add(input("2", "bob", None));
-        console.turn();
+        console.show_next();
         assert_eq!(console.withdraw("2"), None);
         assert_eq!(console.ids(), ["1"]);
     }
 
     #[test]
-    fn a_decision_that_is_none_is_asked_for_again() {
+    fn an_invalid_decision_is_asked_for_again() {
         let mut console = console();
         console.add(permission("1", "ls"));
-        let shown = console.turn();
+        let shown = console.show_next();
         assert!(
             shown.contains("1. allow         this time\n") && shown.contains("Your decision"),
             "{shown}"
         );
-        assert!(matches!(console.take(line("maybe")), Deed::Say(said) if said.contains("say 1 to 4")));
-        assert!(matches!(console.take(line("4")), Deed::Answered(..)));
+        assert!(matches!(console.take(line("maybe")), ConsoleEvent::Say(said) if said.contains("enter 1 to 4")));
+        assert!(matches!(console.take(line("4")), ConsoleEvent::Answered(..)));
     }
 
     #[test]
-    fn an_answer_that_was_not_taken_is_asked_for_again_first() {
+    fn a_question_with_a_refused_answer_is_asked_again_first() {
         let mut console = console();
         let one = input("1", "ann", None);
         console.add(one.clone());
-        console.turn();
+        console.show_next();
         console.take(line("a"));
         console.add(input("2", "bob", None));
-        console.turn();
+        console.show_next();
         console.put_back(one);
-        assert!(console.turn().starts_with("ann needs your input"));
+        assert!(console.show_next().starts_with("ann needs your input"));
     }
 
     #[test]
-    fn when_nobody_is_there_questions_are_shown_and_not_asked() {
+    fn without_input_questions_are_shown_and_not_asked() {
         let mut console = console();
         console.add(input("1", "ann", None));
-        console.turn();
-        assert_eq!(console.take(Typed::End), Deed::Left);
-        assert!(console.has_left());
+        console.show_next();
+        assert_eq!(console.take(InputLine::End), ConsoleEvent::Left);
+        assert!(console.input_ended());
         console.add(input("2", "bob", None));
-        assert_eq!(console.turn(), "bob needs your input\n");
-        assert_eq!(console.turn(), "");
+        assert_eq!(console.show_next(), "bob needs your input\n");
+        assert_eq!(console.show_next(), "");
     }
 }

@@ -1,4 +1,4 @@
-//! What a run came to: the result for standard output, the rest for standard error, and an exit code.
+//! The end of a run: the result for standard output, the rest for standard error, and an exit code.
 
 use std::io::{IsTerminal, stdout};
 
@@ -10,13 +10,13 @@ use super::story::usage_words;
 use crate::screen::{self, escape, escape_lines};
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Ending {
+pub enum FollowedEnding {
     Completed { result: String, usage: Usage },
     Failed(RunError),
 }
 
-impl Ending {
-    /// Nothing for an event with which nothing ends.
+impl FollowedEnding {
+    /// Returns `None` for an event that does not end the run.
     pub fn of(event: &Event) -> Option<Self> {
         match event {
             Event::StrategyCompleted { result, usage } => Some(Self::Completed {
@@ -37,18 +37,18 @@ impl Ending {
         }
     }
 
-    /// Machines have read the event itself.
+    /// Machines have already received the event itself.
     pub fn finish(self, run_id: &str, json: bool) -> Finished {
         let code = self.code();
         match self {
             Self::Completed { .. } if json => Finished::silent(),
             Self::Completed { result, usage } => {
-                screen::note(&format!("Run {} completed{}\n", escape(run_id), usage_words(usage)));
-                Finished::well(result_text(&result, stdout().is_terminal()))
+                screen::write_stderr(&format!("Run {} completed{}\n", escape(run_id), usage_words(usage)));
+                Finished::ok(result_text(&result, stdout().is_terminal()))
             }
             Self::Failed(error) => {
                 explain(&error, run_id);
-                Finished::ending(String::new(), code)
+                Finished::with_code(String::new(), code)
             }
         }
     }
@@ -67,18 +67,18 @@ impl Ending {
 
 fn explain(error: &RunError, run_id: &str) {
     match error.code.as_str() {
-        "CANCELLED" => screen::remark(&format!("Run {run_id} was stopped.")),
+        "CANCELLED" => screen::print_notice(&format!("Run {run_id} was stopped.")),
         "DAEMON_RESTARTED" => {
-            screen::complain(&error.message);
-            screen::remark(&format!(
-                "`countersign runs continue {run_id} --input TEXT` goes on with it."
+            screen::print_error(&error.message);
+            screen::print_notice(&format!(
+                "`countersign runs continue {run_id} --input TEXT` continues it."
             ));
         }
-        _ => screen::complain(&error.message),
+        _ => screen::print_error(&error.message),
     }
 }
 
-/// A terminal gets nothing that it would act on. A file and another program get the result as it is.
+/// Escapes the result for a terminal; files and other programs get it verbatim.
 fn result_text(result: &str, is_terminal: bool) -> String {
     let mut text = if is_terminal {
         escape_lines(result)
@@ -91,17 +91,17 @@ fn result_text(result: &str, is_terminal: bool) -> String {
     text
 }
 
-/// It goes on, and nobody here follows it any more.
+/// The run continues without a follower.
 pub fn left(run_id: &str) -> Finished {
-    screen::remark(&format!(
-        "Run {run_id} goes on. `countersign runs follow {run_id}` comes back to it, `countersign runs stop {run_id}` ends it."
+    screen::print_notice(&format!(
+        "Run {run_id} continues. `countersign runs follow {run_id}` follows it again, `countersign runs stop {run_id}` ends it."
     ));
-    Finished::ending(String::new(), code::OPEN)
+    Finished::with_code(String::new(), code::OPEN)
 }
 
 pub fn lost(why: &str) -> Finished {
-    screen::complain(why);
-    Finished::ending(String::new(), code::LOST)
+    screen::print_error(why);
+    Finished::with_code(String::new(), code::LOST)
 }
 
 #[cfg(test)]
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     fn failed(code: &str) -> u8 {
-        Ending::Failed(RunError {
+        FollowedEnding::Failed(RunError {
             code: code.to_owned(),
             message: String::new(),
         })
@@ -117,8 +117,8 @@ mod tests {
     }
 
     #[test]
-    fn scripts_can_tell_the_ends_apart() {
-        let completed = Ending::Completed {
+    fn every_ending_has_its_own_exit_code() {
+        let completed = FollowedEnding::Completed {
             result: String::new(),
             usage: Usage::default(),
         };

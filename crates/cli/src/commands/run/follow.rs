@@ -1,4 +1,4 @@
-//! A run and the person who follows it: what the hub says is told, what the person types is sent, until one of them ends it.
+//! Follows a run: hub messages are printed, the person's answers are sent, until either side ends.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -6,193 +6,197 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::super::Finished;
-use super::back::{Back, FIRST_PAUSE};
-use super::begin::Begun;
-use super::console::{Console, Deed};
-use super::ending::{self, Ending};
+use super::back::{MIN_BACKOFF, ReconnectResult};
+use super::begin::StartedRun;
+use super::console::{Console, ConsoleEvent};
+use super::ending::{self, FollowedEnding};
 use super::place::where_to_answer;
 use super::sent::SentAnswers;
-use super::story::Story;
-use crate::client::{Client, Lost, Reach, Socket};
+use super::story::EventPrinter;
+use crate::client::{HubClient, RelocatingClient, Socket, SocketClosed};
 use crate::screen;
-use crate::stops::{self, Stops};
+use crate::stops::{self, StopSignals};
 
-pub struct Follow {
-    pub(super) reach: Reach,
+pub struct FollowSession {
+    pub(super) hub_client: RelocatingClient,
     pub(super) socket: Socket,
     pub(super) run_id: String,
-    /// The number of the last event that was heard.
+    /// The number of the last event received.
     pub(super) seq: u64,
-    /// Until everything is heard that happened before.
-    pub(super) unsure: Option<Unsure>,
-    pub(super) has_been_sure: bool,
-    pub(super) ending: Option<Ending>,
-    pub(super) story: Story,
+    /// Set until all earlier events are received.
+    pub(super) catch_up: Option<CatchUp>,
+    pub(super) was_caught_up: bool,
+    pub(super) ending: Option<FollowedEnding>,
+    pub(super) printer: EventPrinter,
     pub(super) console: Console,
     pub(super) sent: SentAnswers,
     pub(super) json: bool,
-    pub(super) stops: Stops,
-    /// Before the hub is tried again; it grows until the run is heard of.
-    pub(super) pause: Duration,
-    /// What was heard together with the beginning.
+    pub(super) stops: StopSignals,
+    /// The reconnect backoff, reset once the run's events arrive.
+    pub(super) backoff: Duration,
+    /// The event received with the start.
     first: Option<String>,
     requests: u64,
 }
 
-/// On a new connection, nothing is known for certain before the hub has said everything that it has to say.
-pub struct Unsure {
-    /// The request whose reply comes after all of it.
+/// The catch-up on a new connection: the open questions are uncertain until all earlier events have arrived.
+pub struct CatchUp {
+    /// The ping whose reply marks the end of the catch-up.
     pub until: String,
     pub open: HashSet<String>,
 }
 
-enum Happened {
-    Said(String),
-    Lost(Lost),
-    Did(Deed),
+enum FollowEvent {
+    Message(String),
+    Lost(SocketClosed),
+    Console(ConsoleEvent),
     Stopped,
 }
 
-impl Follow {
-    pub fn begun(begun: Begun, client: &Client, json: bool) -> Result<Self> {
-        let Begun { socket, run_id, first } = begun;
+impl FollowSession {
+    pub fn begun(begun: StartedRun, client: &HubClient, json: bool) -> Result<Self> {
+        let StartedRun { socket, run_id, first } = begun;
         if !json {
-            screen::remark(&format!("Run {run_id}"));
+            screen::print_notice(&format!("Run {run_id}"));
         }
         let mut follow = Self::new(run_id, client, socket, json)?;
-        (follow.first, follow.has_been_sure) = (Some(first), true);
+        (follow.first, follow.was_caught_up) = (Some(first), true);
         Ok(follow)
     }
 
-    pub async fn from_the_beginning(run_id: &str, client: &Client, json: bool) -> Result<Self> {
+    pub async fn from_the_beginning(run_id: &str, client: &HubClient, json: bool) -> Result<Self> {
         let socket = Socket::open(client).await?;
         let mut follow = Self::new(run_id.to_owned(), client, socket, json)?;
         follow.subscribe().await?;
         Ok(follow)
     }
 
-    fn new(run_id: String, client: &Client, socket: Socket, json: bool) -> Result<Self> {
+    fn new(run_id: String, client: &HubClient, socket: Socket, json: bool) -> Result<Self> {
         Ok(Self {
-            reach: Reach::new(client.location().clone())?,
+            hub_client: RelocatingClient::new(client.location().clone())?,
             socket,
             run_id,
             seq: 0,
-            unsure: None,
-            has_been_sure: false,
+            catch_up: None,
+            was_caught_up: false,
             ending: None,
-            story: Story::default(),
+            printer: EventPrinter::default(),
             console: Console::new(),
             sent: SentAnswers::default(),
             json,
-            stops: Stops::new()?,
-            pause: FIRST_PAUSE,
+            stops: StopSignals::new()?,
+            backoff: MIN_BACKOFF,
             first: None,
             requests: 0,
         })
     }
 
     pub async fn run(mut self) -> Result<Finished> {
-        // On a thread without a runtime of its own, where another one may be made.
-        tokio::task::spawn_blocking(stops::end_at_the_second_interrupt).await??;
+        // On a blocking thread, because that function builds a runtime of its own.
+        tokio::task::spawn_blocking(stops::exit_on_second_interrupt).await??;
         if let Some(first) = self.first.take() {
-            self.hear(&first).await?;
+            self.handle_message(&first).await?;
         }
         loop {
             let lost = match self.next().await {
-                Happened::Said(text) => match self.hear(&text).await {
+                FollowEvent::Message(text) => match self.handle_message(&text).await {
                     Ok(None) => continue,
                     Ok(Some(finished)) => return Ok(finished),
                     Err(lost) => lost,
                 },
-                Happened::Did(deed) => match self.act(deed).await {
+                FollowEvent::Console(event) => match self.act(event).await {
                     Ok(()) => continue,
                     Err(lost) => lost,
                 },
-                Happened::Lost(lost) => lost,
-                Happened::Stopped => return Ok(self.leave()),
+                FollowEvent::Lost(lost) => lost,
+                FollowEvent::Stopped => return Ok(self.leave()),
             };
-            match self.come_back(&lost).await {
-                Back::Here => {}
-                Back::Left => return Ok(self.leave()),
-                Back::Refused(error) => return Ok(ending::lost(&error.to_string())),
+            match self.reconnect(&lost).await {
+                ReconnectResult::Here => {}
+                ReconnectResult::Left => return Ok(self.leave()),
+                ReconnectResult::Refused(error) => return Ok(ending::lost(&error.to_string())),
             }
         }
     }
 
-    /// While it is not certain what is still asked, nobody is listened to.
-    async fn next(&mut self) -> Happened {
-        let is_sure = self.unsure.is_none();
+    /// During catch-up the open questions are uncertain, so input is not read.
+    async fn next(&mut self) -> FollowEvent {
+        let is_caught_up = self.catch_up.is_none();
         tokio::select! {
-            said = self.socket.next() => said.map_or_else(Happened::Lost, Happened::Said),
-            deed = self.console.next(), if is_sure => Happened::Did(deed),
-            () = self.stops.any() => Happened::Stopped,
+            message = self.socket.next() => message.map_or_else(FollowEvent::Lost, FollowEvent::Message),
+            event = self.console.next(), if is_caught_up => FollowEvent::Console(event),
+            () = self.stops.any() => FollowEvent::Stopped,
         }
     }
 
-    async fn act(&mut self, deed: Deed) -> Result<(), Lost> {
-        match deed {
-            Deed::Say(text) => screen::note(&text),
-            Deed::Left => {
+    async fn act(&mut self, event: ConsoleEvent) -> Result<(), SocketClosed> {
+        match event {
+            ConsoleEvent::Say(text) => screen::write_stderr(&text),
+            ConsoleEvent::Left => {
                 if self.console.is_at_terminal() {
-                    // Behind the prompt nobody has pressed Enter.
-                    screen::note("\n");
+                    // The prompt's line was not ended by Enter.
+                    screen::write_stderr("\n");
                 }
-                self.say_where().await;
+                self.print_where_to_answer().await;
             }
-            Deed::Answered(ask, answer) => {
+            ConsoleEvent::Answered(ask, answer) => {
                 let request_id = self.request_id("answer");
                 let message = ask.answered(&self.run_id, &answer);
-                self.story.written(answer.as_str());
+                self.printer.written(answer.as_str());
                 self.sent.add(ask, answer, request_id.clone());
                 self.socket.send(&message, &request_id).await?;
-                self.turn().await;
+                self.show_next().await;
             }
         }
         Ok(())
     }
 
     /// Shows the next question, if there is one.
-    pub(super) async fn turn(&mut self) {
-        let text = self.console.turn();
+    pub(super) async fn show_next(&mut self) {
+        let text = self.console.show_next();
         if text.is_empty() {
             return;
         }
-        screen::note(&(self.story.pause() + &text));
-        if self.console.has_left() {
-            self.say_where().await;
+        screen::write_stderr(&(self.printer.end_line() + &text));
+        if self.console.input_ended() {
+            self.print_where_to_answer().await;
         }
     }
 
-    async fn say_where(&mut self) {
-        let place = where_to_answer(&self.reach.client(), &self.run_id).await;
-        self.say(&format!(
-            "Nobody answers here any more; the run goes on waiting.\n{place}"
+    async fn print_where_to_answer(&mut self) {
+        let place = where_to_answer(&self.hub_client.client(), &self.run_id).await;
+        self.print_line(&format!(
+            "Questions are no longer answered here; the run keeps waiting.\n{place}"
         ));
     }
 
-    /// A line of this program's own.
-    pub(super) fn say(&mut self, text: &str) {
-        let text = self.story.pause() + text;
-        self.put(&text);
+    /// Prints a line of this program's own.
+    pub(super) fn print_line(&mut self, text: &str) {
+        let text = self.printer.end_line() + text;
+        self.print_above_prompt(&text);
     }
 
-    /// Above a prompt that stands there, which is then asked again.
-    pub(super) fn put(&mut self, text: &str) {
-        match self.console.standing() {
+    /// Prints above the current prompt, and shows the prompt again.
+    pub(super) fn print_above_prompt(&mut self, text: &str) {
+        match self.console.current_prompt() {
             _ if text.is_empty() => {}
-            None => screen::note(text),
+            None => screen::write_stderr(text),
             Some(prompt) => {
-                self.console.forget_unfinished();
-                screen::note(&format!("\n{text}{}{prompt}", self.story.pause()));
+                self.console.discard_unfinished();
+                screen::write_stderr(&format!("\n{text}{}{prompt}", self.printer.end_line()));
             }
         }
     }
 
     pub(super) fn withdraw(&mut self, id: &str) {
-        let stood = self.console.standing().is_some();
+        let stood = self.console.current_prompt().is_some();
         if let Some(words) = self.console.withdraw(id) {
-            let before = if stood { "\n".to_owned() } else { self.story.pause() };
-            screen::note(&(before + &words));
+            let before = if stood {
+                "\n".to_owned()
+            } else {
+                self.printer.end_line()
+            };
+            screen::write_stderr(&(before + &words));
         }
     }
 
@@ -202,12 +206,12 @@ impl Follow {
     }
 
     fn leave(mut self) -> Finished {
-        let before = if self.console.standing().is_some() {
+        let before = if self.console.current_prompt().is_some() {
             "\n".to_owned()
         } else {
-            self.story.pause()
+            self.printer.end_line()
         };
-        screen::note(&before);
+        screen::write_stderr(&before);
         ending::left(&self.run_id)
     }
 }

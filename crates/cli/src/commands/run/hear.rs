@@ -1,74 +1,74 @@
-//! What the hub says, put to where it belongs.
+//! Handles the hub's messages.
 
 use countersign_protocol::runs::Event;
 
 use super::super::Finished;
-use super::ask::Ask;
-use super::ending::{self, Ending};
-use super::follow::Follow;
-use super::heard::{Heard, Told, read};
-use super::sent::Returned;
-use crate::client::Lost;
+use super::ask::ConsoleAsk;
+use super::ending::{self, FollowedEnding};
+use super::follow::FollowSession;
+use super::heard::{HubMessage, NumberedEvent, read};
+use super::sent::RefusedAnswer;
+use crate::client::SocketClosed;
 use crate::screen::{self, escape, escape_json, escape_lines};
 
 pub const SUBSCRIBE: &str = "subscribe";
 
-impl Follow {
-    /// The end, if this was it.
-    pub(super) async fn hear(&mut self, text: &str) -> Result<Option<Finished>, Lost> {
+impl FollowSession {
+    /// Returns the result if the message ended the run.
+    pub(super) async fn handle_message(&mut self, text: &str) -> Result<Option<Finished>, SocketClosed> {
         match read(text) {
-            Heard::Event(told) => self.event(*told, text),
-            Heard::Resolved { id } => {
+            HubMessage::Event(numbered) => self.event(*numbered, text),
+            HubMessage::Resolved { id } => {
                 self.for_machines(text);
                 self.sent.resolved(&id);
                 self.withdraw(&id);
             }
-            Heard::Error {
+            HubMessage::Error {
                 code,
                 message,
                 request_id,
             } => {
                 let request_id = request_id.unwrap_or_default();
                 if request_id == SUBSCRIBE && code == "INTERNAL_ERROR" {
-                    // Trouble of the hub and not of the run: it passes, as a hub does that is away.
-                    return Err(Lost(format!("the hub cannot tell about the run now: {message}")));
+                    // A temporary failure of the hub, handled like a lost connection.
+                    return Err(SocketClosed(format!("the hub cannot read the run now: {message}")));
                 }
                 if request_id == SUBSCRIBE && code != "REPLAY_TRUNCATED" {
                     return Ok(Some(self.unknown(&format!("{message} ({code})"))));
                 }
                 self.refused(&code, &message, &request_id);
             }
-            Heard::Pong { request_id } => {
+            HubMessage::Pong { request_id } => {
                 if request_id.is_some()
-                    && request_id.as_deref() == self.unsure.as_ref().map(|unsure| unsure.until.as_str())
+                    && request_id.as_deref() == self.catch_up.as_ref().map(|catch_up| catch_up.until.as_str())
                 {
-                    self.be_sure().await?;
+                    self.finish_catch_up().await?;
                 }
             }
-            Heard::Prepared { .. } | Heard::Unknown => {}
+            HubMessage::Prepared { .. } | HubMessage::Unknown => {}
         }
-        if self.unsure.is_some() {
+        if self.catch_up.is_some() {
             return Ok(None);
         }
         if let Some(ending) = self.ending.take() {
             return Ok(Some(self.finish(ending)));
         }
-        self.turn().await;
+        self.show_next().await;
         Ok(None)
     }
 
-    fn event(&mut self, told: Told, text: &str) {
-        let is_new = told.seq > self.seq;
-        self.seq = self.seq.max(told.seq);
+    fn event(&mut self, numbered: NumberedEvent, text: &str) {
+        let is_new = numbered.seq > self.seq;
+        self.seq = self.seq.max(numbered.seq);
         if is_new {
             self.for_machines(text);
         }
-        let Some(event) = told.event else { return };
-        match Ask::of(&event) {
-            Some(ask) if told.is_resolved => {
+        let Some(event) = numbered.event else { return };
+        match ConsoleAsk::of(&event) {
+            Some(ask) if numbered.is_resolved => {
                 self.withdraw(&ask.id);
                 if is_new && !self.json {
-                    self.say(&ask.words());
+                    self.print_line(&ask.words());
                 }
             }
             Some(ask) => self.asked(ask),
@@ -77,11 +77,11 @@ impl Follow {
         }
     }
 
-    fn asked(&mut self, ask: Ask) {
-        if let Some(unsure) = &mut self.unsure {
-            unsure.open.insert(ask.id.clone());
+    fn asked(&mut self, ask: ConsoleAsk) {
+        if let Some(catch_up) = &mut self.catch_up {
+            catch_up.open.insert(ask.id.clone());
         }
-        // What was answered here is not asked again because it comes again.
+        // A replayed question that was answered here is not asked again.
         if !self.sent.holds(&ask.id) {
             self.console.add(ask);
         }
@@ -91,56 +91,54 @@ impl Follow {
         if matches!(event, Event::StrategyStarted { .. }) {
             self.ending = None;
         }
-        self.ending = Ending::of(event).or(self.ending.take());
+        self.ending = FollowedEnding::of(event).or(self.ending.take());
         if !self.json {
-            let text = self.story.tell(event);
-            self.put(&text);
+            let text = self.printer.print_event(event);
+            self.print_above_prompt(&text);
         }
     }
 
     fn for_machines(&self, text: &str) {
         if self.json {
-            // A reader that is gone needs nothing; a full disk is told by the next one who writes.
+            // A closed pipe is fine; a full disk is reported by a later write.
             let _ = screen::print(&(escape_json(text) + "\n"));
         }
     }
 
     fn refused(&mut self, code: &str, message: &str, request_id: &str) {
         if code == "REPLAY_TRUNCATED" {
-            return self.say("What happened before this is not kept any more\n");
+            return self.print_line("Earlier events are no longer stored\n");
         }
         match self.sent.refused(code, request_id) {
-            Returned::TooLate { agent_name } => {
+            RefusedAnswer::TooLate { agent_name } => {
                 let agent = escape(&agent_name);
-                self.say(&format!(
-                    "{agent} had been answered already: what you typed was not taken\n"
-                ));
+                self.print_line(&format!("{agent} had already been answered: your input was not used\n"));
             }
-            Returned::Refused(ask) => {
-                self.say(&format!("not taken: {} ({})\n", escape_lines(message), escape(code)));
+            RefusedAnswer::Refused(ask) => {
+                self.print_line(&format!("not accepted: {} ({})\n", escape_lines(message), escape(code)));
                 self.console.put_back(ask);
             }
-            Returned::Nothing => {}
+            RefusedAnswer::Nothing => {}
         }
     }
 
-    /// Of a run that was followed before, it is lost; of another one, its name was wrong.
+    /// A run that was followed before is lost; otherwise its id was wrong.
     fn unknown(&mut self, why: &str) -> Finished {
-        self.say("");
-        if self.has_been_sure {
+        self.print_line("");
+        if self.was_caught_up {
             return ending::lost(why);
         }
-        screen::complain(why);
+        screen::print_error(why);
         Finished::failed(String::new())
     }
 
-    fn finish(&mut self, ending: Ending) -> Finished {
-        let before = if self.console.standing().is_some() {
+    fn finish(&mut self, ending: FollowedEnding) -> Finished {
+        let before = if self.console.current_prompt().is_some() {
             "\n".to_owned()
         } else {
-            self.story.pause()
+            self.printer.end_line()
         };
-        screen::note(&before);
+        screen::write_stderr(&before);
         ending.finish(&self.run_id, self.json)
     }
 }

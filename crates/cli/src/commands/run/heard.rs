@@ -1,13 +1,13 @@
-//! What the hub says over the socket, as far as this program acts on it.
+//! The hub's socket messages that this program acts on.
 
 use countersign_protocol::runs::Event;
 use serde::Deserialize;
 use serde_json::Value;
 
 #[derive(Debug, PartialEq)]
-pub enum Heard {
-    Event(Box<Told>),
-    /// Somebody answered.
+pub enum HubMessage {
+    Event(Box<NumberedEvent>),
+    /// A question was answered.
     Resolved {
         id: String,
     },
@@ -22,22 +22,22 @@ pub enum Heard {
     Pong {
         request_id: Option<String>,
     },
-    /// Nothing this version knows.
+    /// Unknown to this version.
     Unknown,
 }
 
 #[derive(Debug, PartialEq)]
-pub struct Told {
+pub struct NumberedEvent {
     pub seq: u64,
-    /// Of a question: it has its answer.
+    /// For a question: whether it has been answered.
     pub is_resolved: bool,
-    /// Nothing where this version does not know what it says.
+    /// None if this version does not know the event.
     pub event: Option<Event>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Frame {
+struct MessageFields {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -56,14 +56,14 @@ struct Frame {
     resolved: bool,
 }
 
-pub fn read(text: &str) -> Heard {
+pub fn read(text: &str) -> HubMessage {
     let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return Heard::Unknown;
+        return HubMessage::Unknown;
     };
-    let Ok(frame) = Frame::deserialize(&value) else {
-        return Heard::Unknown;
+    let Ok(frame) = MessageFields::deserialize(&value) else {
+        return HubMessage::Unknown;
     };
-    let Frame {
+    let MessageFields {
         kind,
         request_id,
         run_id,
@@ -76,27 +76,27 @@ pub fn read(text: &str) -> Heard {
     match (kind.as_str(), seq) {
         (_, Some(seq)) => {
             let event = serde_json::from_value(value).ok();
-            Heard::Event(Box::new(Told {
+            HubMessage::Event(Box::new(NumberedEvent {
                 seq,
                 is_resolved: resolved,
                 event,
             }))
         }
-        ("input_resolved", None) => Heard::Resolved { id },
-        ("run_prepared", None) => Heard::Prepared { run_id },
-        ("error", None) => Heard::Error {
+        ("input_resolved", None) => HubMessage::Resolved { id },
+        ("run_prepared", None) => HubMessage::Prepared { run_id },
+        ("error", None) => HubMessage::Error {
             code,
             message,
             request_id,
         },
-        ("pong", None) => Heard::Pong { request_id },
-        (_, None) => Heard::Unknown,
+        ("pong", None) => HubMessage::Pong { request_id },
+        (_, None) => HubMessage::Unknown,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use countersign_protocol::runs::{Reply, mark_resolved};
+    use countersign_protocol::runs::{RunReply, mark_resolved};
     use countersign_protocol::time::Timestamp;
 
     use super::*;
@@ -108,14 +108,14 @@ mod tests {
         let event = Event::SteerQueued {
             text: "shorter".to_owned(),
         };
-        let told = Told {
+        let numbered = NumberedEvent {
             seq: 7,
             is_resolved: false,
             event: Some(event.clone()),
         };
         assert_eq!(
             read(&event.frame("r1", 7, NOW, Some("start"))),
-            Heard::Event(Box::new(told))
+            HubMessage::Event(Box::new(numbered))
         );
         let ask = Event::RequestInput {
             agent_name: "ann".to_owned(),
@@ -125,18 +125,18 @@ mod tests {
         let frame = mark_resolved(&ask.frame("r1", 8, NOW, None));
         assert_eq!(
             read(&frame),
-            Heard::Event(Box::new(Told {
+            HubMessage::Event(Box::new(NumberedEvent {
                 seq: 8,
                 is_resolved: true,
                 event: Some(ask)
             }))
         );
-        let error = Reply::error("START_FAILED", "Run already started: r1").frame(NOW, Some("start"));
+        let error = RunReply::error("START_FAILED", "Run already started: r1").frame(NOW, Some("start"));
         let code = "START_FAILED".to_owned();
         let message = "Run already started: r1".to_owned();
         assert_eq!(
             read(&error),
-            Heard::Error {
+            HubMessage::Error {
                 code,
                 message,
                 request_id: Some("start".to_owned())
@@ -145,25 +145,31 @@ mod tests {
         let run_id = "r1".to_owned();
         let agent_name = "ann".to_owned();
         let input_id = "i".to_owned();
-        let resolved = Reply::InputResolved {
+        let resolved = RunReply::InputResolved {
             run_id,
             agent_name,
             input_id,
         }
         .frame(NOW, None);
-        assert_eq!(read(&resolved), Heard::Resolved { id: "i".to_owned() });
-        assert_eq!(read(&Reply::Pong.frame(NOW, None)), Heard::Pong { request_id: None });
+        assert_eq!(read(&resolved), HubMessage::Resolved { id: "i".to_owned() });
+        assert_eq!(
+            read(&RunReply::Pong.frame(NOW, None)),
+            HubMessage::Pong { request_id: None }
+        );
     }
 
     #[test]
-    fn what_a_later_hub_says_is_passed_over() {
-        assert_eq!(read(r#"{"type":"weather","ts":"x"}"#), Heard::Unknown);
-        assert_eq!(read("not json"), Heard::Unknown);
-        let told = Told {
+    fn messages_of_a_later_hub_are_ignored() {
+        assert_eq!(read(r#"{"type":"weather","ts":"x"}"#), HubMessage::Unknown);
+        assert_eq!(read("not json"), HubMessage::Unknown);
+        let numbered = NumberedEvent {
             seq: 3,
             is_resolved: false,
             event: None,
         };
-        assert_eq!(read(r#"{"type":"step_skipped","seq":3}"#), Heard::Event(Box::new(told)));
+        assert_eq!(
+            read(r#"{"type":"step_skipped","seq":3}"#),
+            HubMessage::Event(Box::new(numbered))
+        );
     }
 }

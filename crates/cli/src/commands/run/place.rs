@@ -1,4 +1,4 @@
-//! Where else a question can be answered, for those who cannot be asked here.
+//! Where else a question can be answered, once this terminal cannot.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -6,34 +6,37 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::time::timeout;
 
-use crate::client::{Client, typed};
+use crate::client::{HubClient, typed};
 use crate::screen::escape;
 
-const PATIENCE: Duration = Duration::from_secs(5);
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Deserialize)]
-struct Run {
+struct RunQuestions {
     #[serde(default)]
-    waiting: Vec<Waiting>,
+    waiting: Vec<OpenQuestion>,
 }
 
 #[derive(Deserialize)]
-struct Waiting {
+struct OpenQuestion {
     kind: String,
     agent_name: String,
     message_id: String,
 }
 
-pub async fn where_to_answer(client: &Client, run_id: &str) -> String {
+pub async fn where_to_answer(client: &HubClient, run_id: &str) -> String {
     let inbox = client.url(&["inbox"]);
-    let run = timeout(PATIENCE, client.get(&["v1", "runs", run_id], &[])).await;
-    let waiting = run.ok().and_then(Result::ok).and_then(|run| typed::<Run>(&run).ok());
+    let run = timeout(LOOKUP_TIMEOUT, client.get(&["v1", "runs", run_id], &[])).await;
+    let waiting = run
+        .ok()
+        .and_then(Result::ok)
+        .and_then(|run| typed::<RunQuestions>(&run).ok());
     words(&waiting.map(|run| run.waiting).unwrap_or_default(), inbox.as_str())
 }
 
-fn words(waiting: &[Waiting], inbox: &str) -> String {
+fn words(waiting: &[OpenQuestion], inbox: &str) -> String {
     let mut text = String::new();
-    for Waiting {
+    for OpenQuestion {
         kind,
         agent_name,
         message_id,
@@ -63,13 +66,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_question_is_told_with_the_command_that_answers_it() {
+    fn every_question_is_listed_with_the_command_that_answers_it() {
         let waiting = json!([
             {"kind": "input", "agent_name": "edi\u{1b}tor", "message_id": "msg_1", "prompt": "?", "since": "x"},
             {"kind": "permission", "agent_name": "worker", "message_id": "msg_2"},
         ]);
         let text = words(
-            &serde_json::from_value::<Vec<Waiting>>(waiting).unwrap(),
+            &serde_json::from_value::<Vec<OpenQuestion>>(waiting).unwrap(),
             "http://127.0.0.1:7422/inbox",
         );
         let expected = "  countersign answer msg_1 TEXT    (edi\\u{1b}tor)\n  \

@@ -1,35 +1,35 @@
-//! Answers that were sent, until it is certain what became of them. A connection may end between the two.
+//! Sent answers without a confirmation yet. The connection may end in between.
 
-use super::ask::{Answer, Ask};
+use super::ask::{ConsoleAsk, RunAnswer};
 
 #[derive(Debug)]
-pub struct Sent {
-    pub ask: Ask,
-    pub answer: Answer,
+pub struct SentAnswer {
+    pub ask: ConsoleAsk,
+    pub answer: RunAnswer,
     request_id: String,
-    /// The question has its answer, this one or another.
+    /// The question is answered, by this answer or another.
     is_resolved: bool,
     is_again: bool,
 }
 
 #[derive(Debug, Default)]
-pub struct SentAnswers(Vec<Sent>);
+pub struct SentAnswers(Vec<SentAnswer>);
 
-/// Why an answer came back.
+/// The reason an answer was refused.
 #[derive(Debug, PartialEq)]
-pub enum Returned {
-    /// Somebody else was first.
+pub enum RefusedAnswer {
+    /// Another answer came first.
     TooLate { agent_name: String },
-    /// Not taken, and the question is still open.
-    Refused(Ask),
-    /// It is known already, or none of ours.
+    /// Refused, and the question is still open.
+    Refused(ConsoleAsk),
+    /// Already known, or not an answer of ours.
     Nothing,
 }
 
 impl SentAnswers {
-    pub fn add(&mut self, ask: Ask, answer: Answer, request_id: String) {
+    pub fn add(&mut self, ask: ConsoleAsk, answer: RunAnswer, request_id: String) {
         self.0.retain(|sent| !sent.is_resolved);
-        self.0.push(Sent {
+        self.0.push(SentAnswer {
             ask,
             answer,
             request_id,
@@ -38,7 +38,7 @@ impl SentAnswers {
         });
     }
 
-    /// Whether the question waits for the hub, and not for a person.
+    /// Whether the question has an answer sent from here that is not confirmed yet.
     pub fn holds(&self, id: &str) -> bool {
         self.0.iter().any(|sent| sent.ask.id == id && !sent.is_resolved)
     }
@@ -50,30 +50,30 @@ impl SentAnswers {
             .for_each(|sent| sent.is_resolved = true);
     }
 
-    /// After a new connection: what is not open any more has arrived, what is open is to be sent again. Sending it twice does no
-    /// harm, because an answer names its question.
-    pub fn unanswered(&mut self, is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = &mut Sent> {
+    /// After a reconnect: closed questions are done, open ones are sent again. A repeated answer is harmless, because
+    /// it names its question.
+    pub fn unanswered(&mut self, is_open: impl Fn(&str) -> bool) -> impl Iterator<Item = &mut SentAnswer> {
         self.0.retain(|sent| !sent.is_resolved && is_open(&sent.ask.id));
         self.0.iter_mut()
     }
 
-    pub fn refused(&mut self, code: &str, request_id: &str) -> Returned {
-        let Some(place) = self.0.iter().position(|sent| sent.request_id == request_id) else {
-            return Returned::Nothing;
+    pub fn refused(&mut self, code: &str, request_id: &str) -> RefusedAnswer {
+        let Some(index) = self.0.iter().position(|sent| sent.request_id == request_id) else {
+            return RefusedAnswer::Nothing;
         };
-        let sent = self.0.remove(place);
+        let sent = self.0.remove(index);
         match (code.starts_with("NO_PENDING"), sent.is_again, sent.is_resolved) {
-            (true, false, _) => Returned::TooLate {
+            (true, false, _) => RefusedAnswer::TooLate {
                 agent_name: sent.ask.agent_name,
             },
-            // The first one had arrived after all.
-            (true, true, _) | (false, _, true) => Returned::Nothing,
-            (false, _, false) => Returned::Refused(sent.ask),
+            // The first attempt had arrived after all.
+            (true, true, _) | (false, _, true) => RefusedAnswer::Nothing,
+            (false, _, false) => RefusedAnswer::Refused(sent.ask),
         }
     }
 }
 
-impl Sent {
+impl SentAnswer {
     pub fn is_sent_again(&mut self, request_id: String) {
         (self.request_id, self.is_again) = (request_id, true);
     }
@@ -89,50 +89,50 @@ mod tests {
         for id in ids {
             sent.add(
                 input(id, "ann", None),
-                Answer::Text("x".to_owned()),
+                RunAnswer::Text("x".to_owned()),
                 format!("answer-{id}"),
             );
         }
         sent
     }
 
-    fn too_late() -> Returned {
-        Returned::TooLate {
+    fn too_late() -> RefusedAnswer {
+        RefusedAnswer::TooLate {
             agent_name: "ann".to_owned(),
         }
     }
 
     #[test]
-    fn whoever_comes_second_is_told() {
+    fn a_late_answer_is_reported() {
         let mut sent = sent(&["1"]);
         assert!(sent.holds("1"));
         sent.resolved("1");
         assert!(!sent.holds("1"));
         assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), too_late());
-        assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), Returned::Nothing);
+        assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), RefusedAnswer::Nothing);
     }
 
     #[test]
-    fn an_answer_the_hub_cannot_take_is_asked_for_again() {
+    fn a_question_with_an_invalid_answer_is_asked_again() {
         let mut sent = sent(&["1"]);
         assert_eq!(
             sent.refused("VALIDATION_ERROR", "answer-1"),
-            Returned::Refused(input("1", "ann", None))
+            RefusedAnswer::Refused(input("1", "ann", None))
         );
-        assert_eq!(sent.refused("VALIDATION_ERROR", "subscribe"), Returned::Nothing);
+        assert_eq!(sent.refused("VALIDATION_ERROR", "subscribe"), RefusedAnswer::Nothing);
     }
 
     #[test]
-    fn after_a_lost_connection_only_what_is_still_open_is_sent_again() {
+    fn after_a_reconnect_only_answers_to_open_questions_are_sent_again() {
         let mut sent = sent(&["1", "2"]);
-        let mut again: Vec<&mut Sent> = sent.unanswered(|id| id == "2").collect();
+        let mut again: Vec<&mut SentAnswer> = sent.unanswered(|id| id == "2").collect();
         assert_eq!(again.len(), 1);
         again[0].is_sent_again("answer-3".to_owned());
-        assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), Returned::Nothing);
+        assert_eq!(sent.refused("NO_PENDING_INPUT", "answer-1"), RefusedAnswer::Nothing);
         assert_eq!(
             sent.refused("NO_PENDING_INPUT", "answer-3"),
-            Returned::Nothing,
-            "the first one was taken"
+            RefusedAnswer::Nothing,
+            "the first one was accepted"
         );
     }
 }

@@ -1,37 +1,37 @@
-//! What a run does, told as it happens. Texts of agents come behind a margin and are escaped: they are strangers' words.
+//! Prints a run's events as they happen. Agents' texts are untrusted: they are quoted with a margin and escaped.
 
 use countersign_protocol::runs::{Event, StreamEvent, ToolStatus, Usage};
 
 use crate::screen::{escape, escape_lines, quote};
 
 const MARGIN: &str = "  | ";
-/// What is remembered of a text that streams, to know whether all of it was heard.
-const MOST_REMEMBERED: usize = 16 * 1024 * 1024;
+/// The limit of remembered streamed text, which is compared with the final output.
+const MAX_STREAMED_BYTES: usize = 16 * 1024 * 1024;
 
 #[derive(Debug, Default)]
-pub struct Story {
+pub struct EventPrinter {
     step: String,
-    /// Whether an agent of the step has been heard.
-    is_told: bool,
-    /// What the person here wrote last.
+    /// Whether an agent of the step has printed output.
+    has_output: bool,
+    /// The last input from this terminal.
     written: Option<String>,
     speaker: String,
     streamed: String,
-    /// The cursor stands behind a text.
+    /// Whether the cursor is behind unfinished text.
     is_in_line: bool,
 }
 
-impl Story {
-    pub fn tell(&mut self, event: &Event) -> String {
+impl EventPrinter {
+    pub fn print_event(&mut self, event: &Event) -> String {
         match event {
             Event::StrategyStarted { strategy_name, .. } => self.line(&format!("Running {}", escape(strategy_name))),
             Event::StepStarted { step_name, .. } => {
                 self.step.clone_from(step_name);
-                (self.is_told, self.written) = (false, None);
+                (self.has_output, self.written) = (false, None);
                 self.line(&format!("Step {}", escape(step_name)))
             }
             Event::StepCompleted { step_name, result } => {
-                let is_known = self.is_told || self.written.as_deref() == Some(&result.text);
+                let is_known = self.has_output || self.written.as_deref() == Some(&result.text);
                 let unheard = if is_known { String::new() } else { quote(&result.text) };
                 self.line(&format!("{unheard}Step {} done", escape(step_name)))
             }
@@ -43,18 +43,18 @@ impl Story {
             }
             Event::SteerQueued { text } => {
                 let text = quote(text);
-                self.line(&format!("Its next agent is told:\n{}", text.trim_end()))
+                self.line(&format!("Queued for the next agent:\n{}", text.trim_end()))
             }
-            // Asked elsewhere, and told at its end.
+            // Questions are shown by the console.
             Event::RequestInput { .. } | Event::RequestPermission { .. } | Event::RequestQuestion { .. } => {
                 String::new()
             }
-            Event::StrategyCompleted { .. } | Event::StrategyError { .. } => self.pause(),
+            Event::StrategyCompleted { .. } | Event::StrategyError { .. } => self.end_line(),
         }
     }
 
-    /// Ends the line of a text that may go on.
-    pub fn pause(&mut self) -> String {
+    /// Ends an unfinished line.
+    pub fn end_line(&mut self) -> String {
         if std::mem::take(&mut self.is_in_line) {
             "\n".to_owned()
         } else {
@@ -62,22 +62,22 @@ impl Story {
         }
     }
 
-    /// The person here knows what they wrote.
+    /// Remembers input from this terminal, which need not be printed again.
     pub fn written(&mut self, text: &str) {
         self.written = Some(text.to_owned());
     }
 
     fn line(&mut self, text: &str) -> String {
-        format!("{}{text}\n", self.pause())
+        format!("{}{text}\n", self.end_line())
     }
 
     fn stream(&mut self, agent_name: &str, event: &StreamEvent) -> String {
         match event {
             StreamEvent::Text { text } => {
-                if self.streamed.len() + text.len() <= MOST_REMEMBERED {
+                if self.streamed.len() + text.len() <= MAX_STREAMED_BYTES {
                     self.streamed.push_str(text);
                 }
-                self.say(agent_name, text)
+                self.agent_text(agent_name, text)
             }
             StreamEvent::ToolCall { tool_name, .. } => self.line(&escape(&format!("{agent_name} uses {tool_name}"))),
             StreamEvent::ToolResult {
@@ -86,7 +86,7 @@ impl Story {
                 error,
                 ..
             } => {
-                let why = error.as_deref().unwrap_or("it did not say why");
+                let why = error.as_deref().unwrap_or("no reason given");
                 self.line(&escape(&format!("{tool_name} failed: {why}")))
             }
             StreamEvent::ToolResult {
@@ -100,51 +100,51 @@ impl Story {
             StreamEvent::Done { .. } => {
                 self.streamed.clear();
                 self.speaker.clear();
-                self.pause()
+                self.end_line()
             }
         }
     }
 
-    /// The whole text. Where it came as a stream, only what was missed is told.
+    /// The whole text. If it was streamed, only the missing part is printed.
     fn output(&mut self, agent_name: &str, text: &str) -> String {
         let streamed = std::mem::take(&mut self.streamed);
-        let told = if streamed.ends_with(text) {
+        let printed = if streamed.ends_with(text) {
             String::new()
         } else if let Some(rest) = text.strip_prefix(&streamed) {
-            self.say(agent_name, rest)
+            self.agent_text(agent_name, rest)
         } else {
-            let pause = self.pause();
-            pause + &self.say(agent_name, text)
+            let line_end = self.end_line();
+            line_end + &self.agent_text(agent_name, text)
         };
-        self.is_told = true;
+        self.has_output = true;
         self.speaker.clear();
-        told + &self.pause()
+        printed + &self.end_line()
     }
 
-    fn say(&mut self, agent_name: &str, text: &str) -> String {
+    fn agent_text(&mut self, agent_name: &str, text: &str) -> String {
         if text.is_empty() {
             return String::new();
         }
-        let mut told = String::new();
+        let mut printed = String::new();
         if self.speaker != agent_name {
-            told.push_str(&self.pause());
+            printed.push_str(&self.end_line());
             self.speaker = agent_name.to_owned();
             if self.step != agent_name {
-                told.push_str(&format!("{}:\n", escape(agent_name)));
+                printed.push_str(&format!("{}:\n", escape(agent_name)));
             }
         }
         for piece in escape_lines(text).split_inclusive('\n') {
             if !self.is_in_line {
-                told.push_str(if piece == "\n" { MARGIN.trim_end() } else { MARGIN });
+                printed.push_str(if piece == "\n" { MARGIN.trim_end() } else { MARGIN });
             }
-            told.push_str(piece);
+            printed.push_str(piece);
             self.is_in_line = !piece.ends_with('\n');
         }
-        told
+        printed
     }
 }
 
-/// `, 12 tokens read and 30 written`; nothing where no model was asked.
+/// `, 12 tokens read and 30 written`; empty if no model was used.
 pub fn usage_words(usage: Usage) -> String {
     match (usage.prompt_tokens, usage.completion_tokens) {
         (0, 0) => String::new(),
@@ -162,13 +162,13 @@ mod tests {
         serde_json::from_value(event).unwrap()
     }
 
-    fn told(events: &[Value]) -> String {
-        let mut story = Story::default();
+    fn printed(events: &[Value]) -> String {
+        let mut story = EventPrinter::default();
         events
             .iter()
-            .map(|one| story.tell(&event(one.clone())))
+            .map(|one| story.print_event(&event(one.clone())))
             .collect::<String>()
-            + &story.pause()
+            + &story.end_line()
     }
 
     fn step(name: &str) -> Value {
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_streams_is_told_once_and_in_lines_with_a_margin() {
+    fn streamed_text_is_printed_once_with_a_margin() {
         let events = [
             step("writer"),
             text("writer", "The "),
@@ -203,18 +203,18 @@ mod tests {
             done("writer", "The sea\ncomes.\n"),
         ];
         assert_eq!(
-            told(&events),
+            printed(&events),
             "Step writer\n  | The sea\n  | comes.\nStep writer done\n"
         );
     }
 
     #[test]
-    fn what_was_missed_of_a_stream_is_told_at_the_end() {
-        let rest = told(&[step("writer"), text("writer", "The s"), output("writer", "The sea")]);
+    fn missed_parts_of_a_stream_are_printed_at_the_end() {
+        let rest = printed(&[step("writer"), text("writer", "The s"), output("writer", "The sea")]);
         assert_eq!(rest, "Step writer\n  | The sea\n");
-        let hole = told(&[step("writer"), text("writer", "The a"), output("writer", "The sea")]);
+        let hole = printed(&[step("writer"), text("writer", "The a"), output("writer", "The sea")]);
         assert_eq!(hole, "Step writer\n  | The a\n  | The sea\n");
-        let last_round = told(&[
+        let last_round = printed(&[
             step("writer"),
             text("writer", "Hm. "),
             text("writer", "The sea"),
@@ -231,7 +231,7 @@ mod tests {
             text("writer", "\ntwo"),
             output("writer", "one\n\ntwo"),
         ];
-        assert_eq!(told(&events), "Step writer\n  | one\n  |\n  | two\n");
+        assert_eq!(printed(&events), "Step writer\n  | one\n  |\n  | two\n");
     }
 
     #[test]
@@ -242,35 +242,38 @@ mod tests {
             output("bob", "b"),
             done("inner", "b"),
         ];
-        assert_eq!(told(&events), "Step inner\nann:\n  | a\nbob:\n  | b\nStep inner done\n");
+        assert_eq!(
+            printed(&events),
+            "Step inner\nann:\n  | a\nbob:\n  | b\nStep inner done\n"
+        );
     }
 
     #[test]
-    fn the_result_of_a_step_is_told_where_nobody_here_has_seen_it() {
+    fn a_step_result_not_seen_yet_is_printed() {
         assert_eq!(
-            told(&[step("editor"), done("editor", "from\nthe desk")]),
+            printed(&[step("editor"), done("editor", "from\nthe desk")]),
             "Step editor\n  | from\n  | the desk\nStep editor done\n"
         );
-        let mut story = Story::default();
-        story.tell(&event(step("editor")));
+        let mut story = EventPrinter::default();
+        story.print_event(&event(step("editor")));
         story.written("mine");
-        assert_eq!(story.tell(&event(done("editor", "mine"))), "Step editor done\n");
+        assert_eq!(story.print_event(&event(done("editor", "mine"))), "Step editor done\n");
         story.written("mine");
         assert_eq!(
-            story.tell(&event(done("editor", "theirs"))),
+            story.print_event(&event(done("editor", "theirs"))),
             "  | theirs\nStep editor done\n"
         );
     }
 
     #[test]
-    fn nothing_of_it_reaches_the_terminal_raw() {
+    fn no_event_reaches_the_terminal_unescaped() {
         let evil = "\u{1b}[2J\u{202e}\r";
         let tool = json!({"type": "tool-call", "toolCallId": "1", "toolName": evil, "args": "{}"});
         let failed = json!({
             "type": "tool-result", "toolCallId": "1", "toolName": evil, "output": "", "status": "error", "error": evil,
         });
         let streaming = |event: Value| json!({"type": "agent_streaming", "agentName": evil, "event": event});
-        let said = told(&[
+        let said = printed(&[
             json!({"type": "strategy_started", "strategyName": evil, "agents": [evil], "flowTree": {}}),
             step(evil),
             text(evil, evil),

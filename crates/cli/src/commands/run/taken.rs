@@ -1,14 +1,14 @@
-//! An id that is in use: what can be done with that run, instead of what the wire calls the trouble.
+//! A run id that is already in use: says what can be done with that run, instead of the wire's error code.
 
 use anyhow::{Result, bail};
 use reqwest::StatusCode;
 use serde_json::json;
 
-use super::begin::Beginning;
-use crate::client::{Client, HubError};
+use super::begin::StartInput;
+use crate::client::{ClientError, HubClient};
 
-/// Asked before anything is prepared, because a run that has ended would be prepared to go on.
-pub async fn check(client: &Client, run_id: &str, beginning: &Beginning) -> Result<()> {
+/// Checked before preparing, because preparing an ended run would continue it.
+pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> Result<()> {
     let Some(status) = status(client, run_id).await? else {
         return Ok(());
     };
@@ -18,9 +18,9 @@ pub async fn check(client: &Client, run_id: &str, beginning: &Beginning) -> Resu
     }
 }
 
-/// What was prepared here and could not be begun is in the way of whoever comes next. Best effort: a preparation that nobody
-/// follows gives way as well.
-pub async fn leave_as_it_was(client: &Client, run_id: &str) {
+/// Withdraws a preparation that could not be started, because it would block the next attempt. Best effort: without
+/// followers it also gives way to the next preparation.
+pub async fn withdraw_preparation(client: &HubClient, run_id: &str) {
     if let Ok(Some(status)) = status(client, run_id).await
         && status == "pending"
     {
@@ -28,11 +28,11 @@ pub async fn leave_as_it_was(client: &Client, run_id: &str) {
     }
 }
 
-/// Nothing for a run nobody knows.
-async fn status(client: &Client, run_id: &str) -> Result<Option<String>, HubError> {
+/// Returns `None` for an unknown run.
+async fn status(client: &HubClient, run_id: &str) -> Result<Option<String>, ClientError> {
     match client.get(&["v1", "runs", run_id], &[]).await {
         Ok(run) => Ok(run["status"].as_str().map(str::to_owned)),
-        Err(HubError::Refused {
+        Err(ClientError::Refused {
             status: StatusCode::NOT_FOUND,
             ..
         }) => Ok(None),
@@ -40,21 +40,21 @@ async fn status(client: &Client, run_id: &str) -> Result<Option<String>, HubErro
     }
 }
 
-/// Whether one that is only prepared gives way, the hub knows best.
-fn words(run_id: &str, status: &str, beginning: &Beginning) -> Option<String> {
+/// For a run that is only prepared, the hub decides.
+fn words(run_id: &str, status: &str, beginning: &StartInput) -> Option<String> {
     match (beginning, status) {
         (_, "pending") => None,
-        (Beginning::Start(_), "running") => Some(format!(
-            "run {run_id} exists and still runs: `countersign runs follow {run_id}` follows it"
+        (StartInput::Start(_), "running") => Some(format!(
+            "run {run_id} exists and is still running: `countersign runs follow {run_id}` follows it"
         )),
-        (Beginning::Start(_), _) => Some(format!(
-            "run {run_id} exists and has ended ({status}): `countersign runs continue {run_id} --input TEXT` goes on with it, \
-             another --run-id begins anew"
+        (StartInput::Start(_), _) => Some(format!(
+            "run {run_id} exists and has ended ({status}): `countersign runs continue {run_id} --input TEXT` continues it, \
+             another --run-id starts a new one"
         )),
-        (Beginning::Continue(_), "running") => Some(format!(
+        (StartInput::Continue(_), "running") => Some(format!(
             "run {run_id} has not ended: `countersign runs follow {run_id}` follows it"
         )),
-        (Beginning::Continue(_), _) => None,
+        (StartInput::Continue(_), _) => None,
     }
 }
 
@@ -63,9 +63,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_in_use_says_what_can_be_done_with_its_run() {
-        let start = |status: &str| words("r1", status, &Beginning::Start(String::new())).unwrap_or_default();
-        let go_on = |status: &str| words("r1", status, &Beginning::Continue(String::new())).unwrap_or_default();
+    fn an_id_in_use_is_reported_with_the_next_command() {
+        let start = |status: &str| words("r1", status, &StartInput::Start(String::new())).unwrap_or_default();
+        let go_on = |status: &str| words("r1", status, &StartInput::Continue(String::new())).unwrap_or_default();
         assert!(start("completed").contains("runs continue r1") && start("error").contains("has ended (error)"));
         assert!(start("running").contains("runs follow r1") && go_on("running").contains("runs follow r1"));
         assert_eq!(

@@ -1,50 +1,54 @@
-//! The runs there are, the latest first.
+//! The list of runs, the latest first.
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::summary::{Summary, Waiting};
-use crate::client::{Client, typed};
-use crate::screen::{self, Table};
+use super::summary::{ListedRun, WaitingQuestion};
+use crate::client::{HubClient, typed};
+use crate::screen::{self, TextTable};
 
-/// As many as are held at once, even where all are wanted.
-const MOST: usize = 10_000;
+/// The memory limit, even if all runs are wanted.
+const MAX_RUNS: usize = 10_000;
 const PAGE_SIZE: usize = 100;
 
-/// Without a number, all of them.
-pub async fn run(most: Option<usize>, client: &Client, json: bool) -> Result<String> {
-    let runs = read(client, most.unwrap_or(MOST)).await?;
+/// Lists all runs without `max_runs`.
+pub async fn run(max_runs: Option<usize>, client: &HubClient, json: bool) -> Result<String> {
+    let runs = read(client, max_runs.unwrap_or(MAX_RUNS)).await?;
     if json {
         return Ok(screen::json(&Value::Array(runs)));
     }
-    let runs: Vec<Summary> = runs.iter().map(typed).collect::<Result<_, _>>()?;
+    let runs: Vec<ListedRun> = runs.iter().map(typed).collect::<Result<_, _>>()?;
     Ok(render(&runs, jiff::Timestamp::now()))
 }
 
-async fn read(client: &Client, most: usize) -> Result<Vec<Value>> {
+async fn read(client: &HubClient, max_runs: usize) -> Result<Vec<Value>> {
     let mut runs: Vec<Value> = Vec::new();
     let mut cursor: Option<String> = None;
     loop {
-        let limit = (most - runs.len()).min(PAGE_SIZE).to_string();
+        let limit = (max_runs - runs.len()).min(PAGE_SIZE).to_string();
         let mut query = vec![("limit", limit.as_str())];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
         let mut page = client.get(&["v1", "runs"], &query).await?;
         runs.append(&mut typed(&page["runs"].take())?);
         let next = page["next_cursor"].as_str().map(str::to_owned);
-        // A cursor that comes back would never end.
-        if next.is_none() || next == cursor || runs.len() >= most {
+        // A repeated cursor would loop forever.
+        if next.is_none() || next == cursor || runs.len() >= max_runs {
             break;
         }
         cursor = next;
     }
-    runs.truncate(most);
+    runs.truncate(max_runs);
     Ok(runs)
 }
 
-fn render(runs: &[Summary], now: jiff::Timestamp) -> String {
-    let mut table = Table::new(&["RUN", "STATUS", "STARTED", "TOOK", "STRATEGY", "WAITS FOR"]);
+fn render(runs: &[ListedRun], now: jiff::Timestamp) -> String {
+    let mut table = TextTable::new(&["RUN", "STATUS", "STARTED", "TOOK", "STRATEGY", "WAITS FOR"]);
     for run in runs {
-        let waiting: Vec<String> = run.waiting.iter().map(|waiting: &Waiting| waiting.words(now)).collect();
+        let waiting: Vec<String> = run
+            .waiting
+            .iter()
+            .map(|waiting: &WaitingQuestion| waiting.words(now))
+            .collect();
         table.row([
             run.run_id.clone(),
             run.status_words().to_owned(),
@@ -54,7 +58,7 @@ fn render(runs: &[Summary], now: jiff::Timestamp) -> String {
             waiting.join(", "),
         ]);
     }
-    table.render_or("Nothing has been run yet: `countersign run FILE` does.")
+    table.render_or("No runs yet: start one with `countersign run FILE`.")
 }
 
 #[cfg(test)]
@@ -71,7 +75,7 @@ mod tests {
                 "status": "running", "started_at": "2026-06-04T14:50:00.000Z", "completed_at": null, "waiting": [],
             });
             run.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-            serde_json::from_value::<Summary>(run).unwrap()
+            serde_json::from_value::<ListedRun>(run).unwrap()
         };
         let asks = |kind: &str| {
             json!({

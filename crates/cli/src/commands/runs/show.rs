@@ -1,23 +1,23 @@
-//! One run: where it stands, and what can be done about it.
+//! One run: its state, and the next commands.
 
 use anyhow::Result;
 use countersign_protocol::runs::RunError;
 use serde::Deserialize;
 
 use super::super::present;
-use super::summary::{Summary, Waiting};
-use crate::client::Client;
+use super::summary::{ListedRun, WaitingQuestion};
+use crate::client::HubClient;
 use crate::screen::{escape, instant_words, quote};
 
 #[derive(Debug, Deserialize)]
-struct Shown {
+struct RunDetails {
     #[serde(flatten)]
-    summary: Summary,
+    summary: ListedRun,
     #[serde(default)]
     agents: Vec<String>,
     #[serde(default)]
-    steps: Vec<Step>,
-    /// Before this event there is more.
+    steps: Vec<RunStep>,
+    /// Set if there are steps before this event.
     #[serde(default)]
     earlier: Option<u64>,
     #[serde(default)]
@@ -25,25 +25,25 @@ struct Shown {
 }
 
 #[derive(Debug, Deserialize)]
-struct Step {
+struct RunStep {
     name: String,
-    result: Option<StepResult>,
-    /// Its texts are longer than what is told here.
+    result: Option<RunStepResult>,
+    /// Whether the text was cut.
     #[serde(default)]
     is_cut: bool,
 }
 
 #[derive(Debug, Deserialize)]
-struct StepResult {
+struct RunStepResult {
     text: String,
 }
 
-pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
+pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get(&["v1", "runs", run_id], &[]).await?;
-    present(&reply, json, |run: Shown| render(&run, jiff::Timestamp::now()))
+    present(&reply, json, |run: RunDetails| render(&run, jiff::Timestamp::now()))
 }
 
-fn render(run: &Shown, now: jiff::Timestamp) -> String {
+fn render(run: &RunDetails, now: jiff::Timestamp) -> String {
     let one = &run.summary;
     let ended = one
         .completed_at
@@ -75,8 +75,8 @@ fn render(run: &Shown, now: jiff::Timestamp) -> String {
     text + &what_next(one)
 }
 
-/// What each of them came to.
-fn steps(run: &Shown) -> String {
+/// The results of the steps.
+fn steps(run: &RunDetails) -> String {
     if run.steps.is_empty() {
         return String::new();
     }
@@ -84,7 +84,7 @@ fn steps(run: &Shown) -> String {
     format!("\nSteps{earlier}\n{}", run.steps.iter().map(step).collect::<String>())
 }
 
-fn step(step: &Step) -> String {
+fn step(step: &RunStep) -> String {
     let name = escape(&step.name);
     match &step.result {
         None => format!("  {name}, not done\n"),
@@ -95,7 +95,7 @@ fn step(step: &Step) -> String {
     }
 }
 
-fn asked(waiting: &Waiting, now: jiff::Timestamp) -> String {
+fn asked(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String {
     let prompt = quote(waiting.prompt.as_deref().unwrap_or_default());
     format!(
         "\nWaits for {}\n{prompt}  countersign show {}\n",
@@ -104,7 +104,7 @@ fn asked(waiting: &Waiting, now: jiff::Timestamp) -> String {
     )
 }
 
-fn what_next(run: &Summary) -> String {
+fn what_next(run: &ListedRun) -> String {
     let commands: &[&str] = match run.status.as_str() {
         "running" | "pending" => &["follow", "stop"],
         _ => &["follow", "continue"],
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_waits_says_for_whom_and_how_to_answer() {
+    fn a_waiting_run_shows_its_questions_and_how_to_answer() {
         let asks = json!([{
             "kind": "input", "agent_name": "editor", "message_id": "msg_1", "prompt": "Is it\n\u{1b}fine?",
             "since": "2026-06-04T14:55:00.000Z",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_tell_what_they_came_to_and_a_failure_why() {
+    fn steps_show_their_results_and_a_failure_its_reason() {
         let done =
             |text: &str, is_cut: bool| json!({"name": "dr\u{1b}aft", "result": {"text": text}, "is_cut": is_cut});
         let open = json!({"name": "print", "result": null, "is_cut": false});

@@ -1,12 +1,12 @@
-//! Stopping a run, and saying only then that it has stopped.
+//! Stops a run, and reports it as stopped only after the hub confirms.
 
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::client::{Client, HubError};
+use crate::client::{ClientError, HubClient};
 use crate::screen::{self, escape};
 
-pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
+pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let before = read(run_id, client).await?;
     let was_over = !is_going(&before);
     if !was_over {
@@ -20,7 +20,7 @@ pub async fn run(run_id: &str, client: &Client, json: bool) -> Result<String> {
     })
 }
 
-async fn read(run_id: &str, client: &Client) -> Result<Value, HubError> {
+async fn read(run_id: &str, client: &HubClient) -> Result<Value, ClientError> {
     client.get(&["v1", "runs", run_id], &[]).await
 }
 
@@ -28,12 +28,12 @@ fn is_going(run: &Value) -> bool {
     matches!(run["status"].as_str(), Some("running" | "pending"))
 }
 
-/// It may have come to its end by itself in the meantime.
+/// The run may have ended by itself in the meantime.
 fn words(run_id: &str, run: &Value, was_over: bool) -> String {
     let run_id = escape(run_id);
     let status = escape(run["status"].as_str().unwrap_or_default());
     match status.as_str() {
-        _ if was_over => format!("Run {run_id} had ended before: {status}.\n"),
+        _ if was_over => format!("Run {run_id} had already ended: {status}.\n"),
         "cancelled" => format!("Run {run_id} is stopped.\n"),
         _ => format!("Run {run_id} was not stopped: {status}.\n"),
     }
@@ -44,10 +44,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_is_called_stopped_only_when_it_was() {
+    fn a_run_is_reported_as_stopped_only_if_it_was() {
         let said = |status: &str, was_over| words("r1", &json!({ "status": status }), was_over);
         assert_eq!(said("cancelled", false), "Run r1 is stopped.\n");
         assert_eq!(said("completed", false), "Run r1 was not stopped: completed.\n");
-        assert_eq!(said("cancelled", true), "Run r1 had ended before: cancelled.\n");
+        assert_eq!(said("cancelled", true), "Run r1 had already ended: cancelled.\n");
     }
 }

@@ -2,35 +2,35 @@
 
 use serde::Deserialize;
 
-use crate::screen::{Instant, duration_words};
+use crate::screen::{HubTime, duration_words};
 
 #[derive(Debug, Deserialize)]
-pub struct Summary {
+pub struct ListedRun {
     pub run_id: String,
     pub strategy_name: String,
     pub strategy_path: String,
     pub cwd: String,
     pub status: String,
-    pub started_at: Instant,
-    pub completed_at: Option<Instant>,
-    /// What people are asked, the oldest first.
+    pub started_at: HubTime,
+    pub completed_at: Option<HubTime>,
+    /// The open questions, the oldest first.
     #[serde(default)]
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingQuestion>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Waiting {
+pub struct WaitingQuestion {
     /// `input`, `permission` or `question`.
     pub kind: String,
     pub agent_name: String,
     pub message_id: String,
     #[serde(default)]
     pub prompt: Option<String>,
-    pub since: Instant,
+    pub since: HubTime,
 }
 
-impl Summary {
-    /// A run that waits for people is running for everybody else.
+impl ListedRun {
+    /// A running run with open questions is shown as waiting.
     pub fn status_words(&self) -> &str {
         if self.status == "running" && !self.waiting.is_empty() {
             "waiting"
@@ -39,15 +39,15 @@ impl Summary {
         }
     }
 
-    /// How long it ran, or has been running.
+    /// The duration of the run so far, or until its end.
     pub fn took(&self, now: jiff::Timestamp) -> String {
-        let end = self.completed_at.as_ref().and_then(Instant::at).unwrap_or(now);
+        let end = self.completed_at.as_ref().and_then(HubTime::at).unwrap_or(now);
         duration_words(self.started_at.age(end))
     }
 }
 
-impl Waiting {
-    /// `editor for 5m`, and what for if it is not a text.
+impl WaitingQuestion {
+    /// `editor for 5m`, with the kind if it is not a text.
     pub fn words(&self, now: jiff::Timestamp) -> String {
         let kind = if self.kind == "input" {
             String::new()

@@ -1,4 +1,4 @@
-//! The page of one message, section by section. Sections that have nothing to say are left out.
+//! The page of one message, section by section. Empty sections are left out.
 
 use std::fmt::Write;
 
@@ -7,7 +7,9 @@ use countersign_core::schema::sensitive_fields;
 use serde_json::Value;
 
 use crate::commands::answer::{kind_words, roles};
-use crate::item::{Action, Choices, Delivery, Item, Part, Question, Resolution, Source, Step};
+use crate::item::{
+    ChecklistStep, Choices, Item, ItemDelivery, ItemPart, ItemQuestion, ItemResolution, ItemSource, TaskDetails,
+};
 use crate::screen::{escape, instant_words, quote};
 
 pub fn render(item: &Item, now: jiff::Timestamp) -> String {
@@ -82,7 +84,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
         .collect()
 }
 
-/// Of a terminal the run is the agent itself.
+/// For a terminal, the agent and the run are the same.
 fn who(item: &Item) -> String {
     let agent = &item.agent;
     if item.is_cue() {
@@ -94,7 +96,7 @@ fn who(item: &Item) -> String {
     format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)
 }
 
-fn came_by(source: &Source) -> String {
+fn came_by(source: &ItemSource) -> String {
     match format!("{} {}", source.family, source.version).trim() {
         "" => source.door.clone(),
         version => format!("{} ({version})", source.door),
@@ -113,34 +115,34 @@ fn resolvers(item: &Item) -> String {
     }
 }
 
-fn context(number: usize, part: &Part) -> String {
+fn context(number: usize, part: &ItemPart) -> String {
     let (kind, text) = match part {
-        Part::Text { text } => ("text", quote(text)),
-        Part::Data { data } => ("data", quote(&pretty(data))),
-        Part::File { file } => {
+        ItemPart::Text { text } => ("text", quote(text)),
+        ItemPart::Data { data } => ("data", quote(&pretty(data))),
+        ItemPart::File { file } => {
             let about: Vec<&str> = [&file.name, &file.mime_type]
                 .into_iter()
                 .flatten()
                 .map(String::as_str)
                 .collect();
             (
-                "file, a link that nobody has checked",
+                "file, an unchecked link",
                 quote(&format!("{} {}", file.uri, about.join(" "))),
             )
         }
-        Part::Unknown => ("of a kind this version does not know", String::new()),
+        ItemPart::Unknown => ("of a kind this version does not know", String::new()),
     };
     format!("\nContext {number}: {kind}\n{text}")
 }
 
-fn question_section(question: &Question) -> String {
+fn question_section(question: &ItemQuestion) -> String {
     match question {
-        Question::Confirm(choices) => titled("Confirm", &options(choices)),
-        Question::Select(choices) if choices.many => titled("Select one or more", &options(choices)),
-        Question::Select(choices) => titled("Select one", &options(choices)),
-        Question::Text => "\nText\n  an answer in your own words\n".to_owned(),
-        Question::Form { schema } => titled("Form", &fields(schema)),
-        Question::Unknown => "\nA question of a kind this version does not know\n".to_owned(),
+        ItemQuestion::Confirm(choices) => titled("Confirm", &options(choices)),
+        ItemQuestion::Select(choices) if choices.many => titled("Select one or more", &options(choices)),
+        ItemQuestion::Select(choices) => titled("Select one", &options(choices)),
+        ItemQuestion::Text => "\nText\n  an answer in your own words\n".to_owned(),
+        ItemQuestion::Form { schema } => titled("Form", &fields(schema)),
+        ItemQuestion::Unknown => "\nA question of a kind this version does not know\n".to_owned(),
     }
 }
 
@@ -159,26 +161,26 @@ fn options(choices: &Choices) -> String {
     text
 }
 
-/// The commands to type. The agent's own words never stand in them: they would be pasted into a shell.
+/// The commands to type. They never contain the agent's text, because people paste them into a shell.
 fn how_to_answer(item: &Item) -> String {
     let (answers, other) = match (&item.question, &item.action) {
-        (Some(Question::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
-        (Some(Question::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
-        (Some(Question::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
-        (Some(Question::Text), _) if item.takes_nothing() => (
+        (Some(ItemQuestion::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
+        (Some(ItemQuestion::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
+        (Some(ItemQuestion::Select(choices)), _) => (vec!["NUMBER"], choices.allow_edit),
+        (Some(ItemQuestion::Text), _) if item.allows_empty() => (
             vec!["--text TEXT    (may be empty)", "-    (a text on standard input)"],
             false,
         ),
-        (Some(Question::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
-        (Some(Question::Form { .. }), _) => (
+        (Some(ItemQuestion::Text), _) => (vec!["--text TEXT", "-    (a text on standard input)"], false),
+        (Some(ItemQuestion::Form { .. }), _) => (
             vec!["--field NAME=VALUE ...", "-    (a JSON object on standard input)"],
             false,
         ),
-        (Some(Question::Unknown), _) => (vec!["VALUE"], false),
+        (Some(ItemQuestion::Unknown), _) => (vec!["VALUE"], false),
         (None, Some(_)) => (vec!["--complete [--check N]...", "--dismiss"], false),
         (None, None) => (vec![], false),
     };
-    let is_text = matches!(item.question, Some(Question::Text));
+    let is_text = matches!(item.question, Some(ItemQuestion::Text));
     let other = (other || item.open_ended && !is_text).then_some("--text TEXT");
     let files = item.open_ended.then_some("--file PATH ...    (also beside the others)");
     let decline = item
@@ -200,7 +202,7 @@ fn the_run(item: &Item) -> Option<String> {
     })
 }
 
-/// `yes` and `no` where they stand for an option, and the numbers of the others.
+/// `yes` and `no` if they stand for an option, and the numbers of the others.
 fn spoken(choices: &Choices) -> Vec<&'static str> {
     let (yes, no) = roles(choices);
     let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))]
@@ -211,10 +213,10 @@ fn spoken(choices: &Choices) -> Vec<&'static str> {
     words.into_iter().chain(number).collect()
 }
 
-/// The head names a default of one word; a form's is told here, unless a field of it is sensitive.
+/// The head shows a single-value default; a form's default is shown here, unless a field is sensitive.
 fn declared_default(item: &Item) -> String {
     let secret = match &item.question {
-        Some(Question::Form { schema }) => item.sensitive || !sensitive_fields(schema).is_empty(),
+        Some(ItemQuestion::Form { schema }) => item.sensitive || !sensitive_fields(schema).is_empty(),
         _ => item.sensitive,
     };
     match &item.default_on_expire {
@@ -246,8 +248,8 @@ fn field(field: &Field) -> String {
     format!("  {} ({kinds}){about}\n", escape(&field.name))
 }
 
-/// Where the checklist came back it stands with the outcome, as it was sent, and not here as it was before.
-fn action_section(action: &Action, sent_back: &[Step]) -> String {
+/// A checklist that was sent back is shown with the outcome instead.
+fn action_section(action: &TaskDetails, sent_back: &[ChecklistStep]) -> String {
     let mut text = titled("Instructions", &quote(&action.instructions));
     if sent_back.is_empty() {
         text.push_str(&titled(
@@ -262,14 +264,14 @@ fn action_section(action: &Action, sent_back: &[Step]) -> String {
     text
 }
 
-fn sent_back(item: &Item) -> &[Step] {
+fn sent_back(item: &Item) -> &[ChecklistStep] {
     item.resolution
         .as_ref()
         .and_then(|resolution| resolution.checklist.as_deref())
         .unwrap_or_default()
 }
 
-fn steps(steps: &[Step]) -> String {
+fn steps(steps: &[ChecklistStep]) -> String {
     let mut text = String::new();
     for (index, step) in steps.iter().enumerate() {
         let tick = if step.done { 'x' } else { ' ' };
@@ -278,7 +280,7 @@ fn steps(steps: &[Step]) -> String {
     text
 }
 
-fn resolution_section(item: &Item, resolution: &Resolution, now: jiff::Timestamp) -> String {
+fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Timestamp) -> String {
     let by_default = if resolution.defaulted {
         ", the default its asker declared"
     } else {
@@ -310,7 +312,7 @@ fn resolution_section(item: &Item, resolution: &Resolution, now: jiff::Timestamp
     text
 }
 
-fn delivery_section(delivery: &Delivery, now: jiff::Timestamp) -> String {
+fn delivery_section(delivery: &ItemDelivery, now: jiff::Timestamp) -> String {
     let mut text = format!(
         "\nDelivery\n  {}, attempts so far: {}\n",
         escape(&delivery.state),

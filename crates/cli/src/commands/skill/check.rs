@@ -1,4 +1,4 @@
-//! Holds a SKILL.md against what a skill must say. Everything that is wrong is told at once.
+//! Checks a SKILL.md against the required content. All faults are reported at once.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,23 +7,23 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
-use super::front::Front;
+use super::front::FrontMatter;
 use super::json_blocks;
 use super::secret::looks_secret;
-use super::settings::{Settings, Way};
+use super::settings::{ReturnPath, SkillSettings};
 
-const LARGEST_PAGE: u64 = 256 * 1024;
-/// What installers of skills advise: longer pages cost every reader.
-const MOST_LINES: usize = 500;
+const MAX_PAGE_BYTES: u64 = 256 * 1024;
+/// The advice of skill installers: longer pages cost every reader.
+const MAX_LINES: usize = 500;
 
-const EVERY: [&str; 5] = [
+const REQUIRED_SECTIONS: [&str; 5] = [
     "Endpoint and credential",
     "The envelope",
     "Idempotency key and replay",
     "Errors",
     "Prove it",
 ];
-const WITH_OUTCOME: [&str; 5] = [
+const OUTCOME_SECTIONS: [&str; 5] = [
     "Who may answer",
     "State",
     "Callback",
@@ -31,87 +31,88 @@ const WITH_OUTCOME: [&str; 5] = [
     "Branch on the resolution",
 ];
 
-/// What the receiving side may not leave out, whatever the words around it.
-const STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
+/// The required steps of the receiving side.
+const RECEIVER_STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
 
 /// Reads and checks the skill in a directory.
-pub fn read(directory: &Path) -> Result<Settings> {
+pub fn read(directory: &Path) -> Result<SkillSettings> {
     let path = directory.join("SKILL.md");
     let shown = path.display();
     let file = File::open(&path).with_context(|| format!("{shown} cannot be read"))?;
     let mut text = String::new();
-    let limit = LARGEST_PAGE + 1;
+    let limit = MAX_PAGE_BYTES + 1;
     file.take(limit)
         .read_to_string(&mut text)
         .with_context(|| format!("{shown} cannot be read"))?;
     if text.len() as u64 == limit {
-        bail!("{shown} is larger than {LARGEST_PAGE} bytes");
+        bail!("{shown} is larger than {MAX_PAGE_BYTES} bytes");
     }
     let directory = std::path::absolute(directory)?;
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     check(&text, &name).with_context(|| format!("{shown}"))
 }
 
-/// `name`: that of the directory, which installers go by.
-pub fn check(text: &str, name: &str) -> Result<Settings> {
+/// `name` is the directory's name, which installers use.
+pub fn check(text: &str, name: &str) -> Result<SkillSettings> {
     let text = text.replace("\r\n", "\n");
-    let (front, body) = Front::split(&text)?;
+    let (front, body) = FrontMatter::split(&text)?;
     let mut faults = front.faults();
     if front.name != name {
-        faults.push(format!("name: is {} in a directory called {name}", front.name));
+        faults.push(format!("name: is {}, but the directory is called {name}", front.name));
     }
     faults.extend(leftovers(&text));
-    let settings = match Settings::from_front(&front) {
+    let settings = match SkillSettings::from_front(&front) {
         Ok(settings) => settings,
-        Err(error) => bail!("{}", told(faults, format!("{error:#}"))),
+        Err(error) => bail!("{}", join_faults(faults, format!("{error:#}"))),
     };
     faults.extend(missing_sections(body, &settings));
     faults.extend(json_blocks::faults(body, &settings));
     match faults.pop() {
         None => Ok(settings),
-        Some(last) => bail!("{}", told(faults, last)),
+        Some(last) => bail!("{}", join_faults(faults, last)),
     }
 }
 
-fn told(mut faults: Vec<String>, last: String) -> String {
+fn join_faults(mut faults: Vec<String>, last: String) -> String {
     faults.push(last);
     faults.join("; ")
 }
 
-/// What must not be in a page at all.
+/// Content that must not be in a page.
 fn leftovers(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if text.contains("{{") {
-        faults.push("a placeholder is left in it".to_owned());
+        faults.push("it contains an unfilled placeholder".to_owned());
     }
-    if text.lines().count() > MOST_LINES {
-        faults.push(format!("it has more than {MOST_LINES} lines"));
+    if text.lines().count() > MAX_LINES {
+        faults.push(format!("it has more than {MAX_LINES} lines"));
     }
-    // The line is named and not shown.
+    // The line's number is reported, not its content.
     let secret = text.lines().position(looks_secret);
     faults.extend(secret.map(|at| format!("line {} holds what looks like a secret", at + 1)));
     faults
 }
 
-fn missing_sections(body: &str, settings: &Settings) -> Vec<String> {
+fn missing_sections(body: &str, settings: &SkillSettings) -> Vec<String> {
     let with_outcome = settings.kind != Kind::Notify;
-    let mut sections = EVERY.to_vec();
+    let mut sections = REQUIRED_SECTIONS.to_vec();
     let mut steps = Vec::new();
     if with_outcome {
-        sections.extend(WITH_OUTCOME);
-        steps.extend(STEPS);
+        sections.extend(OUTCOME_SECTIONS);
+        steps.extend(RECEIVER_STEPS);
     }
     if settings.kind == Kind::Ask {
         sections.push("Question modes");
     }
-    if let Some(Way::Push { .. }) = settings.way {
+    if let Some(ReturnPath::Push { .. }) = settings.return_path {
         steps.push("**Verify**");
     }
     let has_section = |section: &&str| body.lines().any(|line| line.strip_prefix("## ") == Some(section));
-    let lost = sections.into_iter().filter(|section| !has_section(section));
-    let lost = lost.map(|section| format!("the section \"{section}\" is missing"));
+    let missing = sections.into_iter().filter(|section| !has_section(section));
+    let missing = missing.map(|section| format!("the section \"{section}\" is missing"));
     let skipped = steps.into_iter().filter(|step| !body.contains(step));
-    lost.chain(skipped.map(|step| format!("the step {step} is missing")))
+    missing
+        .chain(skipped.map(|step| format!("the step {step} is missing")))
         .collect()
 }
 
@@ -122,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_built_passes_and_says_what_was_asked_for() {
+    fn a_built_page_passes_the_check_with_its_settings() {
         for settings in every_kind() {
             let text = page(&settings).unwrap();
             assert_eq!(check(&text, &settings.name()).unwrap(), settings);
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn every_section_counts() {
+    fn every_section_is_required() {
         for settings in every_kind() {
             let text = page(&settings).unwrap();
             let sections = text
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_faults_are_reported_at_once() {
         let settings = &every_kind()[0];
         let bad = page(settings).unwrap() + "\n{{later}}\n\nToken: csa_BeqyUGBX\n";
         let error = check(&bad, "other-ask").unwrap_err().to_string();
@@ -167,7 +168,7 @@ mod tests {
             ("build-task", include_str!("../../../../../skills/build-task/SKILL.md")),
         ];
         for (name, text) in pages {
-            let (front, _) = Front::split(text).unwrap();
+            let (front, _) = FrontMatter::split(text).unwrap();
             assert_eq!((front.name.as_str(), front.faults()), (name, vec![]));
             assert_eq!(leftovers(text), Vec::<String>::new());
         }

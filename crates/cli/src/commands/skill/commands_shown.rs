@@ -1,4 +1,4 @@
-//! Every command that a page shows is one that this program has.
+//! Every command shown in a page must exist in this program.
 
 use clap::{CommandFactory, Parser};
 use countersign_protocol::time::Timestamp;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::render::page;
 use super::settings::tests::every_kind;
-use crate::args::{AgentSideCommand, Cli, Command, Content, Request};
+use crate::args::{AgentSideCommand, Cli, CliCommand, ContentArgs, RequestArgs};
 
 const OUR_PAGES: [&str; 6] = [
     include_str!("../../../../../skills/build-ask/SKILL.md"),
@@ -37,7 +37,7 @@ fn commands(page: &str) -> Vec<String> {
         .collect()
 }
 
-/// As a shell would split it, for what stands in our pages: quotes, redirections, pipes, comments.
+/// Splits as a shell would, for the syntax used in our pages: quotes, redirections, pipes, comments.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -82,7 +82,7 @@ fn the_commands_of_built_pages_are_understood() {
     }
 }
 
-/// The envelope of a page, and the command that is said to send the same.
+/// The envelope of a page, and the command that sends the same.
 fn pair(page: &str) -> (Value, AgentSideCommand) {
     let block = page
         .split("```json\n")
@@ -91,13 +91,13 @@ fn pair(page: &str) -> (Value, AgentSideCommand) {
     let envelope = serde_json::from_str(block.split("```").next().unwrap()).unwrap();
     let sends = |line: &&String| ["ask", "task", "notify"].contains(&line.split(' ').nth(1).unwrap_or_default());
     let line = commands(page).iter().find(sends).unwrap().clone();
-    let Some(Command::AgentSide(command)) = Cli::parse_from(words(&line)).command else {
+    let Some(CliCommand::AgentSide(command)) = Cli::parse_from(words(&line)).command else {
         panic!("{line}")
     };
     (envelope, command)
 }
 
-fn same_content(envelope: &Value, content: &Content) {
+fn same_content(envelope: &Value, content: &ContentArgs) {
     let priority = content.priority.map(|priority| priority.to_string());
     assert_eq!(envelope["title"], json!(content.title));
     assert_eq!(envelope["idempotency_key"], json!(content.key));
@@ -107,7 +107,7 @@ fn same_content(envelope: &Value, content: &Content) {
     assert!(envelope["body"].is_string() && content.body_file.is_some());
 }
 
-fn same_request(envelope: &Value, inner: &Value, request: &Request) {
+fn same_request(envelope: &Value, inner: &Value, request: &RequestArgs) {
     let at = Timestamp::parse_rfc3339(envelope["expires_at"].as_str().unwrap()).unwrap();
     assert_eq!(request.expires.unwrap().from(at), at);
     assert_eq!(inner["allowed_resolvers"], json!(request.to));

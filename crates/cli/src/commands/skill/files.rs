@@ -1,4 +1,4 @@
-//! Writes files whole or not at all, and never over something else without being told to.
+//! Writes files atomically, and never replaces a different file without --force.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -7,43 +7,43 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 
 #[derive(Debug)]
-pub struct Planned {
+pub struct PlannedFile {
     pub path: PathBuf,
     pub text: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Done {
+pub enum WriteResult {
     Written,
-    /// It was there with the same content.
+    /// The file existed with the same content.
     Unchanged,
 }
 
-/// Looks at all of them before it touches one.
-pub fn write(planned: &[Planned], force: bool) -> Result<Vec<(PathBuf, Done)>> {
-    let mut standing = Vec::new();
+/// Checks all files before writing the first.
+pub fn write(planned: &[PlannedFile], force: bool) -> Result<Vec<(PathBuf, WriteResult)>> {
+    let mut states = Vec::new();
     for file in planned {
-        standing.push(stands(file)?);
+        states.push(file_state(file)?);
     }
     let in_the_way: Vec<String> = planned
         .iter()
-        .zip(&standing)
-        .filter(|(_, standing)| **standing == Standing::Different)
+        .zip(&states)
+        .filter(|(_, states)| **states == FileState::Different)
         .map(|(file, _)| file.path.display().to_string())
         .collect();
     if !force && !in_the_way.is_empty() {
         bail!(
-            "there already: {}; give --force to replace, or another --out",
+            "these files exist with other content: {}; use --force to replace them, or another --out",
             in_the_way.join(", ")
         );
     }
     let mut done = Vec::new();
-    for (file, standing) in planned.iter().zip(standing) {
-        let result = if standing == Standing::Same {
-            Done::Unchanged
+    for (file, states) in planned.iter().zip(states) {
+        let result = if states == FileState::Same {
+            WriteResult::Unchanged
         } else {
-            put(file).with_context(|| format!("{} cannot be written", file.path.display()))?;
-            Done::Written
+            write_file(file).with_context(|| format!("{} cannot be written", file.path.display()))?;
+            WriteResult::Written
         };
         done.push((file.path.clone(), result));
     }
@@ -51,29 +51,29 @@ pub fn write(planned: &[Planned], force: bool) -> Result<Vec<(PathBuf, Done)>> {
 }
 
 #[derive(Debug, PartialEq)]
-enum Standing {
+enum FileState {
     Free,
     Same,
     Different,
 }
 
-/// A link counts as something different even if it leads to the same text: it is not ours to replace.
-fn stands(file: &Planned) -> Result<Standing> {
+/// A symlink counts as different even with the same content: it is not ours to replace.
+fn file_state(file: &PlannedFile) -> Result<FileState> {
     let found = match fs::symlink_metadata(&file.path) {
         Ok(found) => found,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Standing::Free),
-        Err(error) => return Err(error).with_context(|| format!("{} cannot be looked at", file.path.display())),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(FileState::Free),
+        Err(error) => return Err(error).with_context(|| format!("{} cannot be checked", file.path.display())),
     };
     if found.is_dir() {
         bail!("{} is a directory", file.path.display());
     }
     let same_size = found.is_file() && found.len() == file.text.len() as u64;
     let same = same_size && fs::read(&file.path).is_ok_and(|bytes| bytes == file.text.as_bytes());
-    Ok(if same { Standing::Same } else { Standing::Different })
+    Ok(if same { FileState::Same } else { FileState::Different })
 }
 
-/// Under another name first, so that nobody ever reads half a file.
-fn put(file: &Planned) -> Result<()> {
+/// Written to a temporary file and renamed, so that no reader sees a partial file.
+fn write_file(file: &PlannedFile) -> Result<()> {
     let directory = file.path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
     let name = file.path.file_name().unwrap_or_default().to_string_lossy();
@@ -104,8 +104,8 @@ mod tests {
             Self(path)
         }
 
-        fn plan(&self, name: &str, text: &str) -> Planned {
-            Planned {
+        fn plan(&self, name: &str, text: &str) -> PlannedFile {
+            PlannedFile {
                 path: self.0.join(name),
                 text: text.to_owned(),
             }
@@ -124,11 +124,11 @@ mod tests {
         let path = scratch.0.join("a/SKILL.md");
         assert_eq!(
             write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(),
-            [(path.clone(), Done::Written)]
+            [(path.clone(), WriteResult::Written)]
         );
         assert_eq!(
             write(&[scratch.plan("a/SKILL.md", "one")], false).unwrap(),
-            [(path.clone(), Done::Unchanged)]
+            [(path.clone(), WriteResult::Unchanged)]
         );
         let both = [scratch.plan("b", "new"), scratch.plan("a/SKILL.md", "two")];
         let error = write(&both, false).unwrap_err().to_string();

@@ -1,22 +1,22 @@
-//! The front matter of a SKILL.md: the small part of YAML that skills use, and nothing that needs a YAML library.
+//! The front matter of a SKILL.md: the subset of YAML that skills use, without a YAML library.
 
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 
 const FENCE: &str = "---";
-const LONGEST_NAME: usize = 64;
-const LONGEST_DESCRIPTION: usize = 1024;
+const MAX_NAME_CHARS: usize = 64;
+const MAX_DESCRIPTION_CHARS: usize = 1024;
 const METADATA: &str = "metadata";
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Front {
+pub struct FrontMatter {
     pub name: String,
     pub description: String,
     pub metadata: BTreeMap<String, String>,
 }
 
-impl Front {
+impl FrontMatter {
     /// Values are written as JSON strings, which every YAML reader understands.
     pub fn to_text(&self) -> String {
         let quoted = |text: &str| serde_json::Value::from(text).to_string();
@@ -36,7 +36,7 @@ impl Front {
         text + FENCE + "\n"
     }
 
-    /// The front matter and what comes after it.
+    /// The front matter and the text after it.
     pub fn split(text: &str) -> Result<(Self, &str)> {
         let rest = text
             .strip_prefix("---\n")
@@ -68,20 +68,20 @@ impl Front {
             .with_context(|| format!("the metadata of the front matter needs `{key}`"))
     }
 
-    /// The limits that installers of skills hold names and descriptions to.
+    /// The limits that skill installers set for names and descriptions.
     pub fn faults(&self) -> Vec<String> {
         let mut faults = Vec::new();
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let hyphens = self.name.starts_with('-') || self.name.ends_with('-') || self.name.contains("--");
-        if self.name.is_empty() || self.name.len() > LONGEST_NAME || hyphens || !self.name.bytes().all(plain) {
+        if self.name.is_empty() || self.name.len() > MAX_NAME_CHARS || hyphens || !self.name.bytes().all(plain) {
             faults.push(format!(
-                "name: use 1 to {LONGEST_NAME} lower case letters, digits and single hyphens"
+                "name: use 1 to {MAX_NAME_CHARS} lower case letters, digits and single hyphens"
             ));
         }
         let length = self.description.chars().count();
-        if self.description.trim().is_empty() || length > LONGEST_DESCRIPTION {
+        if self.description.trim().is_empty() || length > MAX_DESCRIPTION_CHARS {
             faults.push(format!(
-                "description: use 1 to {LONGEST_DESCRIPTION} characters, not {length}"
+                "description: use 1 to {MAX_DESCRIPTION_CHARS} characters, not {length}"
             ));
         }
         if self.description.contains(['<', '>']) {
@@ -93,7 +93,7 @@ impl Front {
 
 type Entries = BTreeMap<String, String>;
 
-/// The entries at the top, and those below `metadata`. Whatever else is nested there is passed over.
+/// The top-level entries, and those below `metadata`. Other nested entries are ignored.
 fn entries(text: &str) -> Result<(Entries, Entries)> {
     let mut top = Entries::new();
     let mut metadata = Entries::new();
@@ -108,7 +108,7 @@ fn entries(text: &str) -> Result<(Entries, Entries)> {
         }
         let (key, value) = line
             .split_once(':')
-            .with_context(|| format!("front matter: {line:?} is no `key: value`"))?;
+            .with_context(|| format!("front matter: {line:?} is not a `key: value` line"))?;
         let key = key.trim();
         let value = value.trim();
         if !nested {
@@ -117,10 +117,10 @@ fn entries(text: &str) -> Result<(Entries, Entries)> {
                 continue;
             }
         }
-        let place = if nested { &mut metadata } else { &mut top };
+        let target = if nested { &mut metadata } else { &mut top };
         let value = scalar(value).with_context(|| format!("front matter: `{key}`"))?;
-        if place.insert(key.to_owned(), value).is_some() {
-            bail!("front matter: `{key}` comes twice");
+        if target.insert(key.to_owned(), value).is_some() {
+            bail!("front matter: `{key}` appears twice");
         }
     }
     Ok((top, metadata))
@@ -147,19 +147,19 @@ mod tests {
     #[test]
     fn front_matter_reads_back_as_it_was_written() {
         let metadata = [("countersign-hub".to_owned(), "https://hub.example".to_owned())].into();
-        let front = Front {
+        let front = FrontMatter {
             name: "acme-ask".into(),
             description: "Say \"yes\": or no # really".into(),
             metadata,
         };
         let text = front.to_text() + "# Body\n\n---\n";
-        assert_eq!(Front::split(&text).unwrap(), (front, "# Body\n\n---\n"));
+        assert_eq!(FrontMatter::split(&text).unwrap(), (front, "# Body\n\n---\n"));
     }
 
     #[test]
     fn the_usual_yaml_of_other_authors_is_read() {
         let text = "---\nname: x\n# a comment\ndescription: 'It''s plain'\nallowed-tools:\n  - Bash\nmetadata:\n  a: b\n---\nBody\n";
-        let (front, body) = Front::split(text).unwrap();
+        let (front, body) = FrontMatter::split(text).unwrap();
         assert_eq!(
             (front.name.as_str(), front.description.as_str(), body),
             ("x", "It's plain", "Body\n")
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_for_certain_is_refused() {
+    fn ambiguous_front_matter_is_refused() {
         for inner in [
             "name: x",
             "name: x\ndescription: |\n  long",
@@ -178,17 +178,20 @@ mod tests {
             "name: x\ndescription: 'open",
             "name: x\ndescription: d\nwords",
         ] {
-            assert!(Front::split(&format!("---\n{inner}\n---\nBody\n")).is_err(), "{inner}");
+            assert!(
+                FrontMatter::split(&format!("---\n{inner}\n---\nBody\n")).is_err(),
+                "{inner}"
+            );
         }
         for text in ["", "name: x", "---\nname: x\ndescription: d\n"] {
-            assert!(Front::split(text).is_err(), "{text}");
+            assert!(FrontMatter::split(text).is_err(), "{text}");
         }
     }
 
     #[test]
     fn names_and_descriptions_have_limits() {
         let faults = |name: &str, description: &str| {
-            Front {
+            FrontMatter {
                 name: name.into(),
                 description: description.into(),
                 metadata: BTreeMap::new(),

@@ -1,4 +1,4 @@
-//! The JSON examples of a page. A reader copies them, so each has to be what the hub accepts.
+//! The JSON examples of a page. Readers copy them, so the hub must accept each one.
 
 use anyhow::{Context, Result, bail};
 use countersign_core::envelope::content;
@@ -6,12 +6,12 @@ use countersign_protocol::a2h::{CallbackMode, Envelope, Kind};
 use countersign_protocol::json;
 use serde_json::Value;
 
-use super::settings::{Settings, Way};
+use super::settings::{ReturnPath, SkillSettings};
 
 const OPEN: &str = "```json";
 const CLOSE: &str = "```";
 
-/// The text of every block that is marked as JSON, without the indentation of its fence.
+/// The text of every block marked as JSON.
 fn blocks(page: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut lines = page.lines();
@@ -24,8 +24,8 @@ fn blocks(page: &str) -> Vec<String> {
     found
 }
 
-/// What is wrong with the examples of a page.
-pub fn faults(page: &str, settings: &Settings) -> Vec<String> {
+/// The faults of a page's examples.
+pub fn faults(page: &str, settings: &SkillSettings) -> Vec<String> {
     let mut faults = Vec::new();
     let mut envelopes: Vec<Value> = Vec::new();
     let mut requests = Vec::new();
@@ -41,14 +41,14 @@ pub fn faults(page: &str, settings: &Settings) -> Vec<String> {
         faults.push(format!("there is no JSON example of {}", an_envelope(settings.kind)));
         return faults;
     };
-    // A request on its own is judged in the place of the one it would replace.
+    // A request without an envelope is checked inside the first envelope.
     envelopes.extend(requests.into_iter().map(|request| {
         let mut envelope = first.clone();
         envelope["request"] = request;
         envelope
     }));
     faults.extend(envelopes.into_iter().filter_map(|envelope| {
-        let wrong = judge(envelope, settings).err()?;
+        let wrong = check(envelope, settings).err()?;
         Some(format!("an example of {}: {wrong:#}", an_envelope(settings.kind)))
     }));
     faults
@@ -62,7 +62,7 @@ fn an_envelope(kind: Kind) -> &'static str {
     }
 }
 
-fn judge(value: Value, settings: &Settings) -> Result<()> {
+fn check(value: Value, settings: &SkillSettings) -> Result<()> {
     let envelope = Envelope::from_value(value)?;
     if envelope.kind != settings.kind {
         bail!(
@@ -82,12 +82,12 @@ fn judge(value: Value, settings: &Settings) -> Result<()> {
     if settings.kind != Kind::Notify {
         let named = resolvers.context("`allowed_resolvers` is missing, so no person could answer")?;
         if named.is_empty() || !named.iter().all(|person| settings.resolvers.contains(person)) {
-            bail!("`allowed_resolvers` must name people of the front matter, and nobody else");
+            bail!("`allowed_resolvers` must name only people listed in the front matter");
         }
     }
     if let Some(callback) = callback.filter(|callback| callback.mode == CallbackMode::Push) {
-        match &settings.way {
-            Some(Way::Push { callback: url }) if callback.url.as_deref() == Some(url) => {}
+        match &settings.return_path {
+            Some(ReturnPath::Push { callback: url }) if callback.url.as_deref() == Some(url) => {}
             _ => bail!("`callback` is not the one of the front matter"),
         }
     }
@@ -100,7 +100,7 @@ mod tests {
     use super::super::settings::tests::{push, settings};
     use super::*;
 
-    fn ask() -> Settings {
+    fn ask() -> SkillSettings {
         settings(Kind::Ask, Some(push()))
     }
 

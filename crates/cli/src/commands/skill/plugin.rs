@@ -1,17 +1,17 @@
-//! The files that make a directory of skills installable. They are the same for every kind of skill of an app, so that
-//! a second skill joins the first one's plugin.
+//! The files that make a directory of skills installable. They are the same for every kind of skill of an app, so a
+//! second skill joins the first one's plugin.
 
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::files::Planned;
+use super::files::PlannedFile;
 
 const VERSION: &str = "0.1.0";
 
 /// The manifest, and the marketplace file twice: at the root, and where installers look for it.
-pub fn files(app: &str, root: &Path) -> Vec<Planned> {
-    let file = |path: &str, value: &Value| Planned {
+pub fn files(app: &str, root: &Path) -> Vec<PlannedFile> {
+    let file = |path: &str, value: &Value| PlannedFile {
         path: root.join(path),
         text: format!("{value:#}\n"),
     };

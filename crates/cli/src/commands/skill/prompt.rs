@@ -1,4 +1,4 @@
-//! Questions at the terminal: one line each, asked again until the answer will do.
+//! Prompts at the terminal: one line each, repeated until the answer is valid.
 
 use std::io::{BufRead, Write};
 
@@ -6,12 +6,12 @@ use anyhow::{Result, bail};
 
 use crate::screen::escape;
 
-pub struct Prompt<'a> {
+pub struct TerminalPrompt<'a> {
     input: &'a mut dyn BufRead,
     output: &'a mut dyn Write,
 }
 
-impl<'a> Prompt<'a> {
+impl<'a> TerminalPrompt<'a> {
     pub fn new(input: &'a mut dyn BufRead, output: &'a mut dyn Write) -> Self {
         Self { input, output }
     }
@@ -46,7 +46,7 @@ mod tests {
     fn a_wrong_answer_is_asked_for_again() {
         let mut input = "x\n7\n".as_bytes();
         let mut output = Vec::new();
-        let number: u8 = Prompt::new(&mut input, &mut output)
+        let number: u8 = TerminalPrompt::new(&mut input, &mut output)
             .ask("Number", None, |text| Ok(text.parse()?))
             .unwrap();
         assert_eq!(number, 7);
@@ -58,7 +58,7 @@ mod tests {
     fn an_empty_line_is_the_default_and_the_end_is_an_error() {
         let mut input = "\n".as_bytes();
         let mut output = Vec::new();
-        let mut prompt = Prompt::new(&mut input, &mut output);
+        let mut prompt = TerminalPrompt::new(&mut input, &mut output);
         assert_eq!(
             prompt.ask("Where", Some("here"), |text| Ok(text.to_owned())).unwrap(),
             "here"

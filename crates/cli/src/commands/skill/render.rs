@@ -1,10 +1,10 @@
-//! Fills the templates. A placeholder is a name in double braces; one that nobody knows is an error, and none is left.
+//! Fills the templates. A placeholder is a name in double braces; an unknown one is an error, and none is left.
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 use serde_json::{Value, json};
 
-use super::settings::{Settings, Way};
+use super::settings::{ReturnPath, SkillSettings};
 use super::values;
 
 const ASK: &str = include_str!("templates/ask.md");
@@ -24,11 +24,11 @@ const RESOLVERS: &str = include_str!("templates/part-resolvers.md");
 const RESUME: &str = include_str!("templates/part-resume.md");
 const STATE: &str = include_str!("templates/part-state.md");
 
-/// Parts stand in templates, `resume` stands in a part, and values stand anywhere.
-const DEEPEST: usize = 3;
+/// Templates contain parts, the `resume` part is inside a part, and values can be anywhere.
+const MAX_DEPTH: usize = 3;
 
 /// The whole SKILL.md.
-pub fn page(settings: &Settings) -> Result<String> {
+pub fn page(settings: &SkillSettings) -> Result<String> {
     let template = match settings.kind {
         Kind::Ask => ASK,
         Kind::Notify => NOTIFY,
@@ -39,19 +39,19 @@ pub fn page(settings: &Settings) -> Result<String> {
             .map(str::to_owned)
             .or_else(|| value(name, settings))
     };
-    let body = fill(template, &known, DEEPEST)?;
+    let body = fill(template, &known, MAX_DEPTH)?;
     Ok(format!("{}\n{body}", settings.front().to_text()))
 }
 
-fn part(name: &str, settings: &Settings) -> Option<&'static str> {
+fn part(name: &str, settings: &SkillSettings) -> Option<&'static str> {
     let text = match name {
         "endpoint" => ENDPOINT,
         "errors" => ERRORS,
         "exits" => exits(settings),
         "prove" => PROVE,
-        "receive" => match settings.way.as_ref()? {
-            Way::Push { .. } => RECEIVE_PUSH,
-            Way::Pull => RECEIVE_PULL,
+        "receive" => match settings.return_path.as_ref()? {
+            ReturnPath::Push { .. } => RECEIVE_PUSH,
+            ReturnPath::Pull => RECEIVE_PULL,
         },
         "replay" => REPLAY,
         "resolvers" => RESOLVERS,
@@ -62,16 +62,16 @@ fn part(name: &str, settings: &Settings) -> Option<&'static str> {
     Some(text.trim_end())
 }
 
-/// A command that is detached ends before there is an outcome to tell.
-fn exits(settings: &Settings) -> &'static str {
-    match (&settings.way, settings.kind) {
-        (Some(Way::Push { .. }), _) => EXITS_DETACHED,
+/// A detached command exits before there is an outcome.
+fn exits(settings: &SkillSettings) -> &'static str {
+    match (&settings.return_path, settings.kind) {
+        (Some(ReturnPath::Push { .. }), _) => EXITS_DETACHED,
         (_, Kind::Task) => EXITS_TASK,
         (_, Kind::Ask | Kind::Notify) => EXITS_ASK,
     }
 }
 
-fn value(name: &str, settings: &Settings) -> Option<String> {
+fn value(name: &str, settings: &SkillSettings) -> Option<String> {
     let plain = match name {
         "app" => &settings.app,
         "hub" => &settings.hub,
@@ -79,16 +79,16 @@ fn value(name: &str, settings: &Settings) -> Option<String> {
         "token_env" => &settings.token_env,
         "signing_key_env" => &settings.signing_key_env,
         "seal_key_env" => &settings.seal_key_env,
-        _ => return made(name, settings),
+        _ => return derived(name, settings),
     };
     Some(plain.clone())
 }
 
-/// Values that follow from the settings.
-fn made(name: &str, settings: &Settings) -> Option<String> {
-    let callback = match &settings.way {
-        Some(Way::Push { callback }) => Some(callback.as_str()),
-        Some(Way::Pull) | None => None,
+/// Values derived from the settings.
+fn derived(name: &str, settings: &SkillSettings) -> Option<String> {
+    let callback = match &settings.return_path {
+        Some(ReturnPath::Push { callback }) => Some(callback.as_str()),
+        Some(ReturnPath::Pull) | None => None,
     };
     Some(match name {
         "name" => settings.name(),
@@ -134,7 +134,7 @@ fn made(name: &str, settings: &Settings) -> Option<String> {
     })
 }
 
-fn listed(settings: &Settings, between: &str, one: impl Fn(&str) -> String) -> String {
+fn listed(settings: &SkillSettings, between: &str, one: impl Fn(&str) -> String) -> String {
     settings
         .resolvers
         .iter()
@@ -147,8 +147,8 @@ fn callback_member(url: &str) -> String {
     format!(",\n    \"callback\": {{\"mode\": \"push\", \"url\": \"{url}\"}}")
 }
 
-/// The commands read fixed names; an app that keeps its secrets under other names hands them over.
-fn export_lines(settings: &Settings) -> String {
+/// The commands read fixed variable names; an app with other names exports them.
+fn export_lines(settings: &SkillSettings) -> String {
     let hub = &settings.hub;
     let agent = &settings.agent;
     let token = export("COUNTERSIGN_TOKEN", &settings.token_env);
@@ -173,7 +173,7 @@ fn ended(kind: Kind) -> &'static str {
     }
 }
 
-fn response(settings: &Settings) -> Value {
+fn response(settings: &SkillSettings) -> Value {
     let actor = settings.resolvers.first();
     let mut inner = json!({ "actor": actor, "resolved_at": "2026-11-15T10:02:11.268Z", "comment": "go ahead" });
     match settings.kind {
@@ -208,11 +208,11 @@ fn fill(template: &str, lookup: &dyn Fn(&str) -> Option<String>, depth: usize) -
     let mut rest = template;
     while let Some((before, after)) = rest.split_once("{{") {
         let (name, after) = after.split_once("}}").context("a placeholder is not closed")?;
-        let value = lookup(name).with_context(|| format!("nothing is known for the placeholder {name:?}"))?;
+        let value = lookup(name).with_context(|| format!("the placeholder {name:?} is unknown"))?;
         text.push_str(before);
         match depth.checked_sub(1) {
             Some(depth) => text.push_str(&fill(&value, lookup, depth)?),
-            None if value.contains("{{") => bail!("the placeholder {name:?} leads to another one"),
+            None if value.contains("{{") => bail!("the placeholder {name:?} is nested too deeply"),
             None => text.push_str(&value),
         }
         rest = after;
@@ -243,18 +243,18 @@ mod tests {
                 && push.contains("countersign agent callback approve acme/deployer hooks.example")
         );
         assert!(push.contains("COUNTERSIGN_SIGNING_KEY"));
-        let pull = page(&settings(Kind::Ask, Some(Way::Pull))).unwrap();
+        let pull = page(&settings(Kind::Ask, Some(ReturnPath::Pull))).unwrap();
         assert!(!pull.contains("A2H-Signature") && !pull.contains("COUNTERSIGN_SIGNING_KEY"));
         assert!(pull.contains("countersign wait"));
     }
 
     #[test]
-    fn a_page_says_that_the_command_waits_only_where_it_does() {
+    fn a_page_mentions_waiting_only_where_the_command_waits() {
         for kind in [Kind::Ask, Kind::Task] {
             let push = page(&settings(kind, Some(push()))).unwrap();
             assert!(push.contains("--detach\n") && !push.contains("and waits"), "{push}");
             assert!(!push.contains("still open when `--timeout` ended"));
-            let pull = page(&settings(kind, Some(Way::Pull))).unwrap();
+            let pull = page(&settings(kind, Some(ReturnPath::Pull))).unwrap();
             assert!(
                 !pull.contains("--detach") && pull.contains("waits for the outcome"),
                 "{pull}"
@@ -264,11 +264,11 @@ mod tests {
     }
 
     #[test]
-    fn a_page_says_where_a_fresh_process_has_the_key_from() {
-        for settings in every_kind().iter().filter(|settings| settings.way.is_some()) {
+    fn a_page_says_where_a_new_process_gets_the_key() {
+        for settings in every_kind().iter().filter(|settings| settings.return_path.is_some()) {
             let page = page(settings).unwrap();
             assert!(page.contains("--bind acme/deployer \"$(jq -r .idempotency_key \"$outcome\")\" <"));
-            if let Some(Way::Push { .. }) = settings.way {
+            if let Some(ReturnPath::Push { .. }) = settings.return_path {
                 assert!(page.contains("from the journal, or pulled from the hub with the agent's token"));
                 assert!(page.contains("`https://hub.example/v1/messages/` and then `in_reply_to`, with the token"));
             }
@@ -276,8 +276,8 @@ mod tests {
     }
 
     #[test]
-    fn secrets_kept_under_other_names_are_handed_over_by_name() {
-        let page = page(&settings(Kind::Ask, Some(Way::Pull))).unwrap();
+    fn secrets_under_other_names_are_exported() {
+        let page = page(&settings(Kind::Ask, Some(ReturnPath::Pull))).unwrap();
         assert!(page.contains("export COUNTERSIGN_TOKEN=\"$ACME_TOKEN\""));
         assert!(!page.contains("COUNTERSIGN_SIGNING_KEY="));
     }

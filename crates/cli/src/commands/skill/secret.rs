@@ -1,7 +1,7 @@
-//! What looks like a secret. A guess, on the safe side: a page is read by everybody, and a token in it is a token lost.
+//! Detects likely secrets. A heuristic on the safe side: pages are public, and a token in one is leaked.
 
-/// Prefixes by which issuers mark their tokens, with the fewest characters that make one of it.
-const MARKS: [(&str, usize); 14] = [
+/// Known token prefixes, with the minimum length of the rest.
+const TOKEN_PREFIXES: [(&str, usize); 14] = [
     ("csa_", 4),
     ("csp_", 4),
     ("css_", 4),
@@ -17,47 +17,47 @@ const MARKS: [(&str, usize); 14] = [
     ("AKIA", 12),
     ("eyJ", 16),
 ];
-const LONG: usize = 32;
+const MIN_RANDOM_CHARS: usize = 32;
 
-/// Whether one of the words in the text could be a token or a key.
+/// Whether a word in the text could be a token or a key.
 pub fn looks_secret(text: &str) -> bool {
-    text.contains("-----BEGIN") || words(text).any(|word| is_marked(word) || is_random(word))
+    text.contains("-----BEGIN") || words(text).any(|word| has_token_prefix(word) || is_random(word))
 }
 
-/// Runs of the characters that base64, base64url and hex are written with. A slash and an equals sign end a run, so
-/// that neither a path nor `key=value` is one word; a key in base64 has runs that are long enough without them.
+/// Runs of base64, base64url and hex characters. A slash and an equals sign end a run, so that neither a path nor
+/// `key=value` is one word; a base64 key has long enough runs without them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+')))
 }
 
-fn is_marked(word: &str) -> bool {
-    MARKS
+fn has_token_prefix(word: &str) -> bool {
+    TOKEN_PREFIXES
         .iter()
         .any(|(mark, least)| word.strip_prefix(mark).is_some_and(|rest| rest.len() >= *least))
 }
 
-/// Long, and either hex throughout or with digits and both cases mixed as no name has them.
+/// Long, and either all hex or a mix of digits and both cases that no name has.
 fn is_random(word: &str) -> bool {
     let count = |is: fn(&u8) -> bool| word.bytes().filter(is).count();
     let digits = count(u8::is_ascii_digit);
     let mixed = digits >= 3 && count(u8::is_ascii_uppercase) >= 3 && count(u8::is_ascii_lowercase) >= 3;
     let hex = digits >= 3 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    word.len() >= LONG && (mixed || hex)
+    word.len() >= MIN_RANDOM_CHARS && (mixed || hex)
 }
 
-/// Fewer letters and digits than this are guessed, or are no secret.
-const LONG_NAME: usize = 16;
-/// In a name that means something, case and digits change once in a word; in a random one at every other character.
+/// Shorter names can be guessed, or are no secret.
+const MIN_RANDOM_NAME_CHARS: usize = 16;
+/// In a meaningful name case and digits change about once per word; in a random one at every other character.
 const CHARACTERS_PER_CHANGE: usize = 6;
 
-/// Whether one part of a path looks made to be unguessable. Stricter than [`looks_secret`], because addresses that let in
-/// whoever knows them are common.
+/// Whether a path segment looks unguessable. Stricter than [`looks_secret`], because URLs that grant access by
+/// themselves are common.
 pub fn is_random_name(name: &str) -> bool {
     let length = name.bytes().filter(u8::is_ascii_alphanumeric).count();
     let only_digits = name.bytes().all(|byte| byte.is_ascii_digit());
     let pairs = name.as_bytes().windows(2);
     let changes = pairs.filter(|pair| changes(pair[0], pair[1])).count();
-    length >= LONG_NAME && (only_digits || changes * CHARACTERS_PER_CHANGE >= length)
+    length >= MIN_RANDOM_NAME_CHARS && (only_digits || changes * CHARACTERS_PER_CHANGE >= length)
 }
 
 fn changes(one: u8, next: u8) -> bool {
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_ids_are_not() {
+    fn names_and_ids_are_no_secrets() {
         for text in [
             "COUNTERSIGN_TOKEN",
             "acme/deployer-of-the-production-cluster-2-in-europe",

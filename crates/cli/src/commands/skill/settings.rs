@@ -1,20 +1,20 @@
-//! What one skill says, in a form that can be written into its front matter and read back from there.
+//! The settings of one skill, written to its front matter and read back from there.
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
-use super::front::Front;
+use super::front::FrontMatter;
 use super::values;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Settings {
+pub struct SkillSettings {
     pub kind: Kind,
     pub app: String,
     pub hub: String,
     pub agent: String,
-    /// Nothing for a notify, which has no outcome.
-    pub way: Option<Way>,
-    /// Empty for a notify, which nobody resolves.
+    /// None for a notify, which has no outcome.
+    pub return_path: Option<ReturnPath>,
+    /// Empty for a notify, which needs no resolver.
     pub resolvers: Vec<String>,
     pub token_env: String,
     pub signing_key_env: String,
@@ -23,7 +23,7 @@ pub struct Settings {
 
 /// How the outcome comes back.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Way {
+pub enum ReturnPath {
     Push { callback: String },
     Pull,
 }
@@ -38,7 +38,7 @@ const TOKEN_ENV: &str = "countersign-token-env";
 const SIGNING_KEY_ENV: &str = "countersign-signing-key-env";
 const SEAL_KEY_ENV: &str = "countersign-seal-key-env";
 
-impl Settings {
+impl SkillSettings {
     pub fn name(&self) -> String {
         format!("{}-{}", self.app, self.kind)
     }
@@ -46,7 +46,7 @@ impl Settings {
     /// The environment variables this skill needs.
     pub fn variables(&self) -> Vec<&str> {
         let mut names = vec![self.token_env.as_str()];
-        if let Some(Way::Push { .. }) = self.way {
+        if let Some(ReturnPath::Push { .. }) = self.return_path {
             names.push(&self.signing_key_env);
         }
         if self.kind != Kind::Notify {
@@ -55,20 +55,20 @@ impl Settings {
         names
     }
 
-    pub fn front(&self) -> Front {
+    pub fn front(&self) -> FrontMatter {
         let mut metadata = vec![
             (KIND, self.kind.to_string()),
             (HUB, self.hub.clone()),
             (AGENT, self.agent.clone()),
             (TOKEN_ENV, self.token_env.clone()),
         ];
-        match &self.way {
-            Some(Way::Push { callback }) => metadata.extend([
+        match &self.return_path {
+            Some(ReturnPath::Push { callback }) => metadata.extend([
                 (MODE, "push".to_owned()),
                 (CALLBACK, callback.clone()),
                 (SIGNING_KEY_ENV, self.signing_key_env.clone()),
             ]),
-            Some(Way::Pull) => metadata.push((MODE, "pull".to_owned())),
+            Some(ReturnPath::Pull) => metadata.push((MODE, "pull".to_owned())),
             None => {}
         }
         if self.kind != Kind::Notify {
@@ -81,7 +81,7 @@ impl Settings {
             .into_iter()
             .map(|(key, value)| (key.to_owned(), value))
             .collect();
-        Front {
+        FrontMatter {
             name: self.name(),
             description: self.description(),
             metadata,
@@ -108,8 +108,8 @@ impl Settings {
         }
     }
 
-    /// Reads what [`Settings::front`] wrote; every value is checked again, because people edit these files.
-    pub fn from_front(front: &Front) -> Result<Self> {
+    /// Reads the output of [`SkillSettings::front`]; every value is checked again, because people edit these files.
+    pub fn from_front(front: &FrontMatter) -> Result<Self> {
         let kind: Kind = front
             .required(KIND)?
             .parse()
@@ -120,7 +120,11 @@ impl Settings {
         let variable = |key: &str, otherwise: &str| {
             values::variable(front.get(key).unwrap_or(otherwise)).with_context(|| key.to_owned())
         };
-        let way = if kind == Kind::Notify { None } else { Some(way(front)?) };
+        let return_path = if kind == Kind::Notify {
+            None
+        } else {
+            Some(return_path(front)?)
+        };
         Ok(Self {
             kind,
             app: values::app(app).context("name")?,
@@ -130,7 +134,7 @@ impl Settings {
                 Kind::Notify => Vec::new(),
                 Kind::Ask | Kind::Task => values::resolvers(front.required(RESOLVERS)?).context(RESOLVERS)?,
             },
-            way,
+            return_path,
             token_env: variable(TOKEN_ENV, "COUNTERSIGN_TOKEN")?,
             signing_key_env: variable(SIGNING_KEY_ENV, "COUNTERSIGN_SIGNING_KEY")?,
             seal_key_env: variable(SEAL_KEY_ENV, "COUNTERSIGN_SEAL_KEY")?,
@@ -138,12 +142,12 @@ impl Settings {
     }
 }
 
-fn way(front: &Front) -> Result<Way> {
+fn return_path(front: &FrontMatter) -> Result<ReturnPath> {
     match front.required(MODE)? {
-        "pull" => Ok(Way::Pull),
+        "pull" => Ok(ReturnPath::Pull),
         "push" => {
             let callback = values::callback(front.required(CALLBACK)?).context(CALLBACK)?;
-            Ok(Way::Push { callback })
+            Ok(ReturnPath::Push { callback })
         }
         _ => bail!("{MODE} is push or pull"),
     }
@@ -153,18 +157,18 @@ fn way(front: &Front) -> Result<Way> {
 pub mod tests {
     use super::*;
 
-    pub fn settings(kind: Kind, way: Option<Way>) -> Settings {
+    pub fn settings(kind: Kind, return_path: Option<ReturnPath>) -> SkillSettings {
         let resolvers = if kind == Kind::Notify {
             vec![]
         } else {
             vec!["human:ann".to_owned(), "human:bob".to_owned()]
         };
-        Settings {
+        SkillSettings {
             kind,
             app: "acme".to_owned(),
             hub: "https://hub.example".to_owned(),
             agent: "acme/deployer".to_owned(),
-            way,
+            return_path,
             resolvers,
             token_env: "ACME_TOKEN".to_owned(),
             signing_key_env: "COUNTERSIGN_SIGNING_KEY".to_owned(),
@@ -172,18 +176,18 @@ pub mod tests {
         }
     }
 
-    pub fn push() -> Way {
-        Way::Push {
+    pub fn push() -> ReturnPath {
+        ReturnPath::Push {
             callback: "https://hooks.example/acme/resume".to_owned(),
         }
     }
 
-    pub fn every_kind() -> Vec<Settings> {
+    pub fn every_kind() -> Vec<SkillSettings> {
         vec![
             settings(Kind::Ask, Some(push())),
-            settings(Kind::Ask, Some(Way::Pull)),
+            settings(Kind::Ask, Some(ReturnPath::Pull)),
             settings(Kind::Task, Some(push())),
-            settings(Kind::Task, Some(Way::Pull)),
+            settings(Kind::Task, Some(ReturnPath::Pull)),
             settings(Kind::Notify, None),
         ]
     }
@@ -191,7 +195,7 @@ pub mod tests {
     #[test]
     fn settings_read_back_from_the_front_matter() {
         for settings in every_kind() {
-            assert_eq!(Settings::from_front(&settings.front()).unwrap(), settings);
+            assert_eq!(SkillSettings::from_front(&settings.front()).unwrap(), settings);
         }
     }
 
@@ -211,10 +215,10 @@ pub mod tests {
         ] {
             let mut changed = good.clone();
             changed.metadata.insert(key.to_owned(), value.to_owned());
-            assert!(Settings::from_front(&changed).is_err(), "{key}: {value}");
+            assert!(SkillSettings::from_front(&changed).is_err(), "{key}: {value}");
             changed.metadata.remove(key);
             let optional = key == TOKEN_ENV;
-            assert_eq!(Settings::from_front(&changed).is_ok(), optional, "{key} left out");
+            assert_eq!(SkillSettings::from_front(&changed).is_ok(), optional, "{key} left out");
         }
     }
 }

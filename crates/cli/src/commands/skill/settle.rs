@@ -1,89 +1,89 @@
-//! From flags to settings: what is missing is asked for at a terminal, or named all at once where there is none.
+//! Builds the settings from flags; missing values are asked for at a terminal, else reported all at once.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
-use super::prompt::Prompt;
-use super::settings::{Settings, Way};
+use super::prompt::TerminalPrompt;
+use super::settings::{ReturnPath, SkillSettings};
 use super::values;
 use crate::args::{BuildArgs, ReturnMode, SkillKind};
 
 #[derive(Debug, PartialEq)]
-pub struct Settled {
-    pub settings: Settings,
+pub struct BuildPlan {
+    pub settings: SkillSettings,
     pub out: PathBuf,
-    /// What nobody said and nobody could be asked for, in words: it has to be looked at before the skill is used.
+    /// The assumed values, as text: they must be reviewed before the skill is used.
     pub assumed: Vec<String>,
 }
 
-/// Every hub begins with this person.
+/// Every hub starts with this person.
 const OWNER: &str = "human:owner";
 
-/// One thing that has to be known, and how it is asked for.
-struct Wanted<T> {
+/// One required value, and its prompt.
+struct SettingPrompt<T> {
     flag: &'static str,
     question: &'static str,
     default: Option<&'static str>,
     check: fn(&str) -> Result<T>,
 }
 
-const APP: Wanted<String> = Wanted {
+const APP: SettingPrompt<String> = SettingPrompt {
     flag: "--app NAME",
     question: "Name of the app, as in acme",
     default: None,
     check: values::app,
 };
-const HUB: Wanted<String> = Wanted {
+const HUB: SettingPrompt<String> = SettingPrompt {
     flag: "--hub URL",
     question: "Address of the hub",
     default: Some("http://127.0.0.1:7422"),
     check: values::hub,
 };
-const AGENT: Wanted<String> = Wanted {
+const AGENT: SettingPrompt<String> = SettingPrompt {
     flag: "--agent ID",
     question: "Id of the agent, as in acme/deployer",
     default: None,
     check: values::agent,
 };
-const MODE: Wanted<ReturnMode> = Wanted {
+const MODE: SettingPrompt<ReturnMode> = SettingPrompt {
     flag: "--mode push|pull",
     question: "Does the outcome come by push or by pull?",
     default: Some("pull"),
     check: mode,
 };
-const CALLBACK: Wanted<String> = Wanted {
+const CALLBACK: SettingPrompt<String> = SettingPrompt {
     flag: "--callback URL",
     question: "Address that outcomes are pushed to",
     default: None,
     check: values::callback,
 };
-const RESOLVERS: Wanted<Vec<String>> = Wanted {
+const RESOLVERS: SettingPrompt<Vec<String>> = SettingPrompt {
     flag: "--to human:NAME",
     question: "Who may answer, as in human:alice human:bob",
     default: Some(OWNER),
     check: values::resolvers,
 };
-const TOKEN_ENV: Wanted<String> = Wanted {
+const TOKEN_ENV: SettingPrompt<String> = SettingPrompt {
     flag: "--token-env NAME",
     question: "Environment variable with the agent's token",
     default: Some("COUNTERSIGN_TOKEN"),
     check: values::variable,
 };
-const SIGNING_KEY_ENV: Wanted<String> = Wanted {
+const SIGNING_KEY_ENV: SettingPrompt<String> = SettingPrompt {
     flag: "--signing-key-env NAME",
     question: "Environment variable with the key that pushes are signed with",
     default: Some("COUNTERSIGN_SIGNING_KEY"),
     check: values::variable,
 };
-const SEAL_KEY_ENV: Wanted<String> = Wanted {
+const SEAL_KEY_ENV: SettingPrompt<String> = SettingPrompt {
     flag: "--seal-key-env NAME",
     question: "Environment variable with the key that the state is sealed with",
     default: Some("COUNTERSIGN_SEAL_KEY"),
     check: values::variable,
 };
-const OUT: Wanted<PathBuf> = Wanted {
+const OUT: SettingPrompt<PathBuf> = SettingPrompt {
     flag: "--out DIR",
     question: "Directory to write to",
     default: Some(".claude/skills"),
@@ -94,7 +94,7 @@ fn mode(text: &str) -> Result<ReturnMode> {
     match text {
         "push" => Ok(ReturnMode::Push),
         "pull" => Ok(ReturnMode::Pull),
-        _ => bail!("say push or pull"),
+        _ => bail!("enter push or pull"),
     }
 }
 
@@ -106,15 +106,15 @@ fn directory(text: &str) -> Result<PathBuf> {
     }
 }
 
-/// Where answers come from, and what nobody could answer.
-struct Source<'a> {
-    prompt: Option<Prompt<'a>>,
+/// The source of values, with the list of missing and assumed ones.
+struct SettingSource<'a> {
+    prompt: Option<TerminalPrompt<'a>>,
     missing: Vec<&'static str>,
     assumed: Vec<String>,
 }
 
-impl Source<'_> {
-    fn get<T>(&mut self, given: Option<&str>, wanted: &Wanted<T>) -> Result<Option<T>> {
+impl SettingSource<'_> {
+    fn get<T>(&mut self, given: Option<&str>, wanted: &SettingPrompt<T>) -> Result<Option<T>> {
         match (given, &mut self.prompt) {
             (Some(text), _) => (wanted.check)(text).with_context(|| wanted.flag.to_owned()).map(Some),
             (None, Some(prompt)) => prompt.ask(wanted.question, wanted.default, wanted.check).map(Some),
@@ -125,8 +125,8 @@ impl Source<'_> {
         }
     }
 
-    /// Without a terminal `stand_in` is taken, and said to have been.
-    fn assume<T>(&mut self, given: Option<&str>, wanted: &Wanted<T>, stand_in: &str) -> Result<Option<T>> {
+    /// Without a terminal `stand_in` is used and reported as assumed.
+    fn assume<T>(&mut self, given: Option<&str>, wanted: &SettingPrompt<T>, stand_in: &str) -> Result<Option<T>> {
         if given.is_some() || self.prompt.is_some() {
             return self.get(given, wanted);
         }
@@ -134,9 +134,8 @@ impl Source<'_> {
         (wanted.check)(stand_in).map(Some)
     }
 
-    /// The name of a variable has a usual value: without a terminal that is taken, and one that is not needed is not
-    /// asked for.
-    fn variable(&mut self, given: Option<&str>, wanted: &Wanted<String>, needed: bool) -> Result<String> {
+    /// A variable name has a default: it is used without a terminal, and a name that is not needed is not asked for.
+    fn variable(&mut self, given: Option<&str>, wanted: &SettingPrompt<String>, needed: bool) -> Result<String> {
         let otherwise = wanted.default.unwrap_or_default();
         match (given, &mut self.prompt) {
             (Some(name), _) => (wanted.check)(name).with_context(|| wanted.flag.to_owned()),
@@ -146,10 +145,10 @@ impl Source<'_> {
     }
 }
 
-pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
+pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) -> Result<BuildPlan> {
     let kind = kind(args.kind);
-    refuse_what_does_not_fit(args, kind)?;
-    let source = &mut Source {
+    refuse_conflicts(args, kind)?;
+    let source = &mut SettingSource {
         prompt,
         missing: Vec::new(),
         assumed: Vec::new(),
@@ -157,12 +156,12 @@ pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
     let app = source.get(args.app.as_deref(), &APP)?;
     let hub = source.get(args.hub.as_deref(), &HUB)?;
     let agent = source.get(args.agent.as_deref(), &AGENT)?;
-    let (way, resolvers) = if kind == Kind::Notify {
+    let (return_path, resolvers) = if kind == Kind::Notify {
         (None, Some(Vec::new()))
     } else {
         outcome(args, app.as_deref(), source)?
     };
-    let pushed = matches!(way, Some(Way::Push { .. }));
+    let pushed = matches!(return_path, Some(ReturnPath::Push { .. }));
     let resolved = kind != Kind::Notify;
     let token_env = source.variable(args.token_env.as_deref(), &TOKEN_ENV, true)?;
     let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, pushed)?;
@@ -175,12 +174,12 @@ pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
             source.missing.join(", ")
         );
     };
-    let settings = Settings {
+    let settings = SkillSettings {
         kind,
         app,
         hub,
         agent,
-        way,
+        return_path,
         resolvers,
         token_env,
         signing_key_env,
@@ -188,16 +187,20 @@ pub fn settle(args: &BuildArgs, prompt: Option<Prompt<'_>>) -> Result<Settled> {
     };
     distinct(&settings)?;
     let assumed = std::mem::take(&mut source.assumed);
-    Ok(Settled {
+    Ok(BuildPlan {
         settings,
         out: args.out.clone().unwrap_or(out),
         assumed,
     })
 }
 
-/// How the outcome comes back and who may give it. A mode that is missing leaves the people unknown as well, so that
-/// nothing is built on half an answer.
-fn outcome(args: &BuildArgs, app: Option<&str>, source: &mut Source<'_>) -> Result<(Option<Way>, Option<Vec<String>>)> {
+/// The return path and the resolvers. Without a mode the resolvers stay unknown as well, so that no skill is built
+/// from incomplete input.
+fn outcome(
+    args: &BuildArgs,
+    app: Option<&str>,
+    source: &mut SettingSource<'_>,
+) -> Result<(Option<ReturnPath>, Option<Vec<String>>)> {
     let mode = match args.mode {
         Some(mode) => Some(mode),
         None => source.get(None, &MODE)?,
@@ -205,31 +208,31 @@ fn outcome(args: &BuildArgs, app: Option<&str>, source: &mut Source<'_>) -> Resu
     if mode == Some(ReturnMode::Pull) && args.callback.is_some() {
         bail!("--callback is for --mode push: leave it out");
     }
-    let way = match mode {
+    let return_path = match mode {
         Some(ReturnMode::Push) => {
-            // A name under which nobody can ever listen.
+            // A reserved domain, which no server can use.
             let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
             source
                 .assume(args.callback.as_deref(), &CALLBACK, &stand_in)?
-                .map(|callback| Way::Push { callback })
+                .map(|callback| ReturnPath::Push { callback })
         }
-        Some(ReturnMode::Pull) => Some(Way::Pull),
+        Some(ReturnMode::Pull) => Some(ReturnPath::Pull),
         None => None,
     };
     let given = (!args.to.is_empty()).then(|| args.to.join(" "));
     let resolvers = source.assume(given.as_deref(), &RESOLVERS, OWNER)?;
-    Ok((way.clone(), resolvers.filter(|_| way.is_some())))
+    Ok((return_path.clone(), resolvers.filter(|_| return_path.is_some())))
 }
 
-fn refuse_what_does_not_fit(args: &BuildArgs, kind: Kind) -> Result<()> {
+fn refuse_conflicts(args: &BuildArgs, kind: Kind) -> Result<()> {
     if kind == Kind::Notify && (args.mode.is_some() || args.callback.is_some() || !args.to.is_empty()) {
         bail!("a notify has no outcome: leave out --mode, --callback and --to");
     }
     Ok(())
 }
 
-/// One variable for two secrets would make the token of the hub a key of the agent.
-fn distinct(settings: &Settings) -> Result<()> {
+/// Sharing a variable between two secrets would make the hub's token an agent's key.
+fn distinct(settings: &SkillSettings) -> Result<()> {
     let names = settings.variables();
     let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
     match repeated {
@@ -267,11 +270,11 @@ mod tests {
 
     #[test]
     fn a_whole_line_asks_for_nothing() {
-        let settled = settle(&args(WHOLE), None).unwrap();
+        let settled = collect_settings(&args(WHOLE), None).unwrap();
         assert_eq!(settled.settings.hub, "https://hub.example");
         assert_eq!(
-            settled.settings.way,
-            Some(Way::Push {
+            settled.settings.return_path,
+            Some(ReturnPath::Push {
                 callback: "https://hooks.example/r".to_owned()
             })
         );
@@ -280,7 +283,7 @@ mod tests {
 
     #[test]
     fn without_a_terminal_everything_missing_is_named_at_once() {
-        let missing = |line: &str| settle(&args(line), None).unwrap_err().to_string();
+        let missing = |line: &str| collect_settings(&args(line), None).unwrap_err().to_string();
         let all = missing("ask");
         for flag in ["--app NAME", "--hub URL", "--agent ID", "--mode push|pull", "--out DIR"] {
             assert!(all.contains(flag), "{flag}: {all}");
@@ -289,8 +292,8 @@ mod tests {
     }
 
     #[test]
-    fn what_has_a_stand_in_is_assumed_and_said_to_be() {
-        let settled = settle(
+    fn values_with_a_stand_in_are_assumed_and_reported() {
+        let settled = collect_settings(
             &args("task --app acme --hub https://h --agent b --mode push --out d"),
             None,
         )
@@ -298,8 +301,8 @@ mod tests {
         assert_eq!(settled.settings.resolvers, ["human:owner"]);
         let callback = "https://acme.example/countersign";
         assert_eq!(
-            settled.settings.way,
-            Some(Way::Push {
+            settled.settings.return_path,
+            Some(ReturnPath::Push {
                 callback: callback.to_owned()
             })
         );
@@ -310,15 +313,15 @@ mod tests {
                 "human:owner (--to human:NAME)".to_owned()
             ]
         );
-        assert!(settle(&args(WHOLE), None).unwrap().assumed.is_empty());
+        assert!(collect_settings(&args(WHOLE), None).unwrap().assumed.is_empty());
     }
 
     #[test]
-    fn at_a_terminal_what_is_missing_is_asked_for() {
+    fn missing_values_are_asked_for_at_a_terminal() {
         let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
         let mut input = typed.as_bytes();
         let mut output = Vec::new();
-        let settled = settle(&args("ask"), Some(Prompt::new(&mut input, &mut output))).unwrap();
+        let settled = collect_settings(&args("ask"), Some(TerminalPrompt::new(&mut input, &mut output))).unwrap();
         assert_eq!(settled.settings.hub, "http://127.0.0.1:7422");
         assert_eq!(settled.settings.agent, "acme/bot");
         assert_eq!(settled.settings.resolvers, ["human:ann", "human:bob"]);
@@ -331,16 +334,16 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_refused() {
+    fn conflicting_flags_are_refused() {
         for line in [
             "notify --app a --hub https://h --agent b --out d --mode pull",
             "notify --app a --hub https://h --agent b --out d --to human:ann",
             "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --callback https://x/",
             "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --token-env COUNTERSIGN_SEAL_KEY",
         ] {
-            assert!(settle(&args(line), None).is_err(), "{line}");
+            assert!(collect_settings(&args(line), None).is_err(), "{line}");
         }
-        let error = settle(&args(&format!("{WHOLE} --token-env csa_BeqyUGBX")), None).unwrap_err();
+        let error = collect_settings(&args(&format!("{WHOLE} --token-env csa_BeqyUGBX")), None).unwrap_err();
         assert!(!format!("{error:#}").contains("BeqyUGBX"));
     }
 }

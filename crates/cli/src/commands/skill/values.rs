@@ -1,5 +1,5 @@
-//! The values a skill is made of, each checked on its own. They stand in commands that people copy and in tables, so
-//! only characters that mean nothing to a shell or to Markdown are let through.
+//! The values of a skill, each checked on its own. They appear in tables and in commands that people copy, so only
+//! characters without meaning to a shell or Markdown are allowed.
 
 use anyhow::{Context, Result, bail};
 use countersign_core::access::{is_agent_id, is_person_name};
@@ -7,12 +7,12 @@ use reqwest::Url;
 
 use super::secret::{is_random_name, looks_secret};
 
-/// Skill names have at most 64 characters, and `-notify` is the longest ending.
-const LONGEST_APP: usize = 64 - "-notify".len();
-const LONGEST_URL: usize = 500;
-const LONGEST_VARIABLE: usize = 64;
+/// Skill names have at most 64 characters, and `-notify` is the longest suffix.
+const MAX_APP_CHARS: usize = 64 - "-notify".len();
+const MAX_URL_CHARS: usize = 500;
+const MAX_VARIABLE_CHARS: usize = 64;
 
-/// Refused without being repeated: what is a secret here must not appear on a screen or in a log either.
+/// The error does not repeat the value: a secret must not appear on a screen or in a log.
 fn no_secret(text: &str) -> Result<()> {
     if looks_secret(text) {
         bail!("this looks like a secret; a skill holds only the names of environment variables");
@@ -20,7 +20,7 @@ fn no_secret(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A name that can be the beginning of a skill's name.
+/// A name that can be the prefix of a skill's name.
 pub fn app(text: &str) -> Result<String> {
     no_secret(text)?;
     let words = text.split('-').all(|word| {
@@ -29,15 +29,15 @@ pub fn app(text: &str) -> Result<String> {
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     });
-    if !words || text.len() > LONGEST_APP {
+    if !words || text.len() > MAX_APP_CHARS {
         bail!(
-            "the name of an app has 1 to {LONGEST_APP} lower case letters, digits and single hyphens, as in acme-shop"
+            "the name of an app has 1 to {MAX_APP_CHARS} lower case letters, digits and single hyphens, as in acme-shop"
         );
     }
     Ok(text.to_owned())
 }
 
-/// The address of a hub, without a slash at its end.
+/// The address of a hub, without a trailing slash.
 pub fn hub(text: &str) -> Result<String> {
     let url = address(text)?;
     if url.query().is_some() || url.fragment().is_some() {
@@ -49,23 +49,21 @@ pub fn hub(text: &str) -> Result<String> {
     Ok(text.trim_end_matches('/').to_owned())
 }
 
-/// Kept as it was written: the signature covers this very text.
+/// The URL is kept verbatim, because the signature covers it.
 pub fn callback(text: &str) -> Result<String> {
     let url = address(text)?;
     if url.scheme() == "http" && !is_loopback(&url) {
         bail!("a callback goes over https; http is only for this machine");
     }
     if url.query().is_some() || url.fragment().is_some() {
-        bail!(
-            "a callback has no ? and no # here: what stands there is often a secret, and a skill is read by everybody"
-        );
+        bail!("a callback has no ? and no # here: that part is often a secret, and a skill is public");
     }
     if url
         .path_segments()
         .is_some_and(|mut segments| segments.any(is_random_name))
     {
         bail!(
-            "a part of the path looks random, as a secret does, and a skill is read by everybody: use a path that may be \
+            "a part of the path looks random, like a secret, and a skill is public: use a path that may be \
              known, as in /a2h/resume; pushes are trusted by their signature"
         );
     }
@@ -75,15 +73,15 @@ pub fn callback(text: &str) -> Result<String> {
 fn address(text: &str) -> Result<Url> {
     no_secret(text)?;
     let plain = |c: char| c.is_ascii_alphanumeric() || ":/._~%+=,?&[]-#@".contains(c);
-    if text.len() > LONGEST_URL || !text.chars().all(plain) {
-        bail!("an address has at most {LONGEST_URL} characters, and none that a shell acts on");
+    if text.len() > MAX_URL_CHARS || !text.chars().all(plain) {
+        bail!("an address has at most {MAX_URL_CHARS} characters, and none that a shell acts on");
     }
     let url = Url::parse(text).context("this is not a URL")?;
     if !matches!(url.scheme(), "https" | "http") || url.host().is_none() {
         bail!("an address starts with https:// or http://");
     }
     if !url.username().is_empty() || url.password().is_some() || text.contains('@') {
-        bail!("an address here has no user name and no password: they would be readable by everybody");
+        bail!("an address here has no user name and no password: a skill is public");
     }
     Ok(url)
 }
@@ -94,7 +92,7 @@ pub fn is_loopback(url: &Url) -> bool {
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-/// `host`, or `host:port` when the address names a port, as the owner approves it.
+/// `host`, or `host:port` if the address names a port, as the owner approves it.
 pub fn host_of(address: &str) -> Result<String> {
     let url = Url::parse(address).context("this is not a URL")?;
     let host = url.host_str().context("the address names no host")?;
@@ -112,7 +110,7 @@ pub fn agent(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// One person, by name. Wildcards and groups would match nobody.
+/// One person, by name. Wildcards and groups do not exist.
 pub fn resolver(text: &str) -> Result<String> {
     no_secret(text)?;
     let name = text.strip_prefix("human:").unwrap_or_default();
@@ -122,7 +120,7 @@ pub fn resolver(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
-/// Several people, separated by spaces or commas; each is listed once.
+/// Several people, separated by spaces or commas, without duplicates.
 pub fn resolvers(text: &str) -> Result<Vec<String>> {
     let mut named: Vec<String> = Vec::new();
     for word in text.split([' ', ',']).filter(|word| !word.is_empty()) {
@@ -132,7 +130,7 @@ pub fn resolvers(text: &str) -> Result<Vec<String>> {
         }
     }
     if named.is_empty() {
-        bail!("name at least one person: without one nobody but the agent itself could answer");
+        bail!("name at least one person: without one only the agent itself could answer");
     }
     Ok(named)
 }
@@ -141,7 +139,7 @@ pub fn variable(text: &str) -> Result<String> {
     no_secret(text)?;
     let upper = |byte: u8| byte.is_ascii_uppercase() || byte == b'_';
     let first = text.bytes().next().is_some_and(upper);
-    if !first || text.len() > LONGEST_VARIABLE || !text.bytes().all(|byte| upper(byte) || byte.is_ascii_digit()) {
+    if !first || text.len() > MAX_VARIABLE_CHARS || !text.bytes().all(|byte| upper(byte) || byte.is_ascii_digit()) {
         bail!("give the name of an environment variable, as in ACME_TOKEN, never its value");
     }
     Ok(text.to_owned())
@@ -189,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_shell_or_markdown_would_act_on_is_refused() {
+    fn characters_with_a_meaning_to_shell_or_markdown_are_refused() {
         for text in ["acme`id`", "Acme", "a--b", "-a", "a-", "", &"a".repeat(58)] {
             assert!(app(text).is_err(), "{text}");
         }
@@ -220,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_that_is_itself_a_secret_is_no_callback() {
+    fn a_secret_address_is_refused_as_callback() {
         for part in [
             "?key=abc",
             "?",

@@ -1,37 +1,37 @@
-//! What the test leaves behind on the hub unless it is taken back: an agent, an approval, an ask that nobody needs.
+//! Cleans up after the test: removes its agent and approval, and cancels its open ask.
 
 use anyhow::Result;
-use countersign_agent::{Hub, Kind, Ticket};
+use countersign_agent::{Client as AgentClient, Kind, Ticket};
 use serde_json::json;
 
-use crate::client::Client;
+use crate::client::HubClient;
 
 #[derive(Default)]
-pub struct Debts {
-    agent: Option<(Client, String)>,
-    approval: Option<(Client, String, String)>,
-    /// Open until somebody has resolved it.
-    pub ticket: Option<(Hub, Ticket)>,
+pub struct Cleanup {
+    agent: Option<(HubClient, String)>,
+    approval: Option<(HubClient, String, String)>,
+    /// Open until it is resolved.
+    pub ticket: Option<(AgentClient, Ticket)>,
 }
 
-impl Debts {
-    pub fn agent_added(&mut self, owner: &Client, agent_id: &str) -> Result<()> {
+impl Cleanup {
+    pub fn agent_added(&mut self, owner: &HubClient, agent_id: &str) -> Result<()> {
         self.agent = Some((again(owner)?, agent_id.to_owned()));
         Ok(())
     }
 
-    pub async fn approve(&mut self, owner: &Client, agent_id: &str, host: &str) -> Result<()> {
+    pub async fn approve(&mut self, owner: &HubClient, agent_id: &str, host: &str) -> Result<()> {
         let body = json!({ "agent_id": agent_id, "host": host });
         owner.post(&["v1", "admin", "callbacks", "approve"], &body).await?;
-        // With its agent the approval goes too.
+        // Removing the agent removes the approval, too.
         if self.agent.is_none() {
             self.approval = Some((again(owner)?, agent_id.to_owned(), host.to_owned()));
         }
         Ok(())
     }
 
-    /// Says what was taken back, or nothing when there was nothing.
-    pub async fn settle(self) -> Result<String> {
+    /// Returns a summary, empty if there was nothing to clean up.
+    pub async fn run(self) -> Result<String> {
         let mut done = Vec::new();
         if let Some((hub, ticket)) = self.ticket.filter(|(_, ticket)| ticket.kind == Kind::Ask) {
             hub.cancel(&ticket).await?;
@@ -52,6 +52,6 @@ impl Debts {
     }
 }
 
-fn again(client: &Client) -> Result<Client> {
-    Client::new(client.location().clone())
+fn again(client: &HubClient) -> Result<HubClient> {
+    HubClient::new(client.location().clone())
 }

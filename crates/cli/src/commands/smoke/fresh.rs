@@ -1,4 +1,4 @@
-//! Opens the state in a process of its own, which knows nothing but the key and what came back.
+//! Opens the state in a new process that has only the key and the returned state.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -7,26 +7,26 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::Resolved;
 use serde_json::Value;
 
-use super::trial::Trial;
+use super::trial::AgentHalf;
 use crate::screen::escape;
 
-pub fn open(trial: &Trial, resolved: &Resolved) -> Result<String> {
-    let token = trial.token(resolved)?;
-    let program = std::env::current_exe().context("this program does not know its own place")?;
+pub fn open(agent_half: &AgentHalf, resolved: &Resolved) -> Result<String> {
+    let token = agent_half.token(resolved)?;
+    let program = std::env::current_exe().context("the path of this program is unknown")?;
     let mut child = Command::new(program)
         .arg("open")
-        .args(trial.seal_key.flags())
-        .args(["--bind", &trial.agent_id, &trial.key])
+        .args(agent_half.seal_key.flags())
+        .args(["--bind", &agent_half.agent_id, &agent_half.key])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .context("a fresh process cannot be started")?;
-    // Dropped at the end of the block, so that the other side sees the end.
+        .context("a new process cannot be started")?;
+    // Dropped at the end of the block, which closes the child's input.
     if let Some(mut input) = child.stdin.take() {
         input
             .write_all(token.as_bytes())
-            .context("the fresh process does not read")?;
+            .context("the new process does not read its input")?;
     }
     let output = child.wait_with_output()?;
     if !output.status.success() {
@@ -35,9 +35,9 @@ pub fn open(trial: &Trial, resolved: &Resolved) -> Result<String> {
             escape(String::from_utf8_lossy(&output.stderr).trim())
         );
     }
-    let opened: Value = serde_json::from_slice(&output.stdout).context("what it printed is not JSON")?;
-    if opened != trial.state {
-        bail!("it opened another state than was sealed");
+    let opened: Value = serde_json::from_slice(&output.stdout).context("its output is not JSON")?;
+    if opened != agent_half.state {
+        bail!("it opened a state that differs from the sealed one");
     }
     Ok("`countersign open` in a new process got the state back".to_owned())
 }

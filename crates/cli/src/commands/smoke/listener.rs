@@ -1,4 +1,4 @@
-//! The test's own callback: takes what the hub pushes, and says of the first one that it went wrong.
+//! The test's own callback: accepts the hub's pushes, and answers the first with an error.
 
 use std::convert::Infallible;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -20,34 +20,34 @@ use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
 use super::fresh_name;
-use super::plan::Plan;
+use super::plan::SmokePlan;
 use crate::commands::skill::host_of;
 
-const REQUEST_HEAD: Duration = Duration::from_secs(10);
-/// More deliveries than the hub makes within the test.
-const MOST_WAITING: usize = 16;
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// More deliveries than the hub makes during the test.
+const MAX_QUEUED_DELIVERIES: usize = 16;
 
-pub struct Listener {
-    /// As the hub is told, letter by letter.
+pub struct CallbackListener {
+    /// The exact URL given to the hub.
     pub url: String,
-    deliveries: mpsc::Receiver<Delivery>,
+    deliveries: mpsc::Receiver<ReceivedPush>,
     serving: JoinHandle<()>,
 }
 
-pub struct Delivery {
+pub struct ReceivedPush {
     pub headers: HeaderMap,
     pub body: Bytes,
 }
 
-struct Desk {
-    /// Nobody else knows it, so nobody else can bring anything.
+struct ListenerState {
+    /// A random path, so that only the hub can push here.
     path: String,
     taken: AtomicUsize,
-    sender: mpsc::Sender<Delivery>,
+    sender: mpsc::Sender<ReceivedPush>,
 }
 
-impl Listener {
-    pub async fn open(plan: &Plan) -> Result<Self> {
+impl CallbackListener {
+    pub async fn open(plan: &SmokePlan) -> Result<Self> {
         let address = plan.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)));
         let listener = TcpListener::bind(address)
             .await
@@ -57,8 +57,8 @@ impl Listener {
             None => format!("http://{}", listener.local_addr()?),
         };
         let name = fresh_name();
-        let (sender, deliveries) = mpsc::channel(MOST_WAITING);
-        let desk = Arc::new(Desk {
+        let (sender, deliveries) = mpsc::channel(MAX_QUEUED_DELIVERIES);
+        let state = Arc::new(ListenerState {
             path: format!("/{name}"),
             taken: AtomicUsize::new(0),
             sender,
@@ -66,64 +66,64 @@ impl Listener {
         Ok(Self {
             url: format!("{base}/{name}"),
             deliveries,
-            serving: tokio::spawn(serve(listener, desk)),
+            serving: tokio::spawn(serve(listener, state)),
         })
     }
 
-    /// As the owner approves it.
+    /// The host as the owner approves it.
     pub fn host(&self) -> Result<String> {
         host_of(&self.url)
     }
 
-    pub async fn next(&mut self) -> Option<Delivery> {
+    pub async fn next(&mut self) -> Option<ReceivedPush> {
         self.deliveries.recv().await
     }
 }
 
-impl Drop for Listener {
+impl Drop for CallbackListener {
     fn drop(&mut self) {
         self.serving.abort();
     }
 }
 
-async fn serve(listener: TcpListener, desk: Arc<Desk>) {
+async fn serve(listener: TcpListener, state: Arc<ListenerState>) {
     while let Ok((stream, _)) = listener.accept().await {
-        tokio::spawn(converse(stream, Arc::clone(&desk)));
+        tokio::spawn(converse(stream, Arc::clone(&state)));
     }
 }
 
-async fn converse(stream: TcpStream, desk: Arc<Desk>) {
+async fn converse(stream: TcpStream, state: Arc<ListenerState>) {
     let service = service_fn(move |request| {
-        let desk = Arc::clone(&desk);
+        let state = Arc::clone(&state);
         async move {
             let mut response = Response::new(Empty::<Bytes>::new());
-            *response.status_mut() = take(&desk, request).await;
+            *response.status_mut() = take(&state, request).await;
             Ok::<_, Infallible>(response)
         }
     });
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(REQUEST_HEAD);
-    // A connection that breaks is the hub's to make again.
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_READ_TIMEOUT);
+    // The hub retries a broken connection.
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }
 
-/// Behind a proxy the path may have grown in front.
-async fn take(desk: &Desk, request: Request<Incoming>) -> StatusCode {
-    if request.method() != Method::POST || !request.uri().path().ends_with(&desk.path) {
+/// A proxy may add a prefix to the path.
+async fn take(state: &ListenerState, request: Request<Incoming>) -> StatusCode {
+    if request.method() != Method::POST || !request.uri().path().ends_with(&state.path) {
         return StatusCode::NOT_FOUND;
     }
     let (head, body) = request.into_parts();
     let Ok(body) = Limited::new(body, MAX_PUSH_BYTES).collect().await else {
         return StatusCode::BAD_REQUEST;
     };
-    let delivery = Delivery {
+    let delivery = ReceivedPush {
         headers: head.headers,
         body: body.to_bytes(),
     };
-    if desk.sender.try_send(delivery).is_err() {
+    if state.sender.try_send(delivery).is_err() {
         return StatusCode::SERVICE_UNAVAILABLE;
     }
-    match desk.taken.fetch_add(1, Ordering::Relaxed) {
+    match state.taken.fetch_add(1, Ordering::Relaxed) {
         0 => StatusCode::SERVICE_UNAVAILABLE,
         _ => StatusCode::OK,
     }

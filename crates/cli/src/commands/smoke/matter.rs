@@ -1,4 +1,4 @@
-//! What the test message says, for each kind, and how it is resolved.
+//! The test message of each kind, and its resolution.
 
 use anyhow::Result;
 use countersign_agent::{Ask, Callback, Choice, Draft, Identity, Kind, Notify, Outcome, Task, Timestamp, Version};
@@ -9,8 +9,8 @@ const BODY: &str = "`countersign smoke` sends this and resolves it by itself wit
 const STEP: &str = "Nothing to do";
 pub const YES: &str = "yes";
 
-/// What every message of the test has in common.
-pub struct Frame<'a> {
+/// The fields common to all test messages.
+pub struct MessageFrame<'a> {
     pub identity: &'a Identity,
     pub version: Version,
     pub now: Timestamp,
@@ -20,7 +20,7 @@ pub struct Frame<'a> {
     pub state: Value,
 }
 
-pub fn draft(kind: Kind, frame: &Frame<'_>) -> Result<Draft> {
+pub fn draft(kind: Kind, frame: &MessageFrame<'_>) -> Result<Draft> {
     let resolvers = frame.resolvers.iter().cloned();
     Ok(match kind {
         Kind::Ask => {
@@ -51,7 +51,7 @@ pub fn draft(kind: Kind, frame: &Frame<'_>) -> Result<Draft> {
     })
 }
 
-/// The body of the call that ends it well.
+/// The body of the resolve call.
 pub fn resolution(kind: Kind) -> Value {
     match kind {
         Kind::Ask => json!({ "resolution": "answered", "value": YES, "comment": "smoke test" }),
@@ -62,7 +62,7 @@ pub fn resolution(kind: Kind) -> Value {
     }
 }
 
-/// Whether an outcome is the one that the person gave.
+/// Whether the outcome is the one given by the person.
 pub fn is_expected(outcome: &Outcome) -> bool {
     use countersign_agent::Answer;
     match outcome {

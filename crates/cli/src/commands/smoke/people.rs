@@ -1,4 +1,4 @@
-//! The person who answers, and whether those exist whom the skill names.
+//! The person who answers, and a check that the skill's resolvers exist.
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Kind, Ticket};
@@ -6,33 +6,33 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::matter;
-use super::place::Place;
-use super::plan::{Plan, variable};
-use crate::client::{Client, HubError, Location, typed};
+use super::place::HubAccess;
+use super::plan::{SmokePlan, variable};
+use crate::client::{ClientError, HubClient, HubLocation, typed};
 use crate::screen::escape;
 
 /// The token of a person; COUNTERSIGN_TOKEN is the agent's.
 const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
-/// The name of the owner that a hub makes at its first start.
+/// The name of the owner that a hub creates at its first start.
 const FIRST_OWNER: &str = "owner";
 
 pub struct People {
-    /// Whom the message names.
+    /// The people named in the message.
     pub resolvers: Vec<String>,
-    client: Client,
+    client: HubClient,
     person: String,
 }
 
 #[derive(Deserialize)]
-struct Person {
+struct SmokePerson {
     name: String,
     actor: String,
     role: String,
 }
 
-pub async fn gather(plan: &Plan, place: &Place) -> Result<(People, String)> {
-    let known = match &place.owner {
-        Some(owner) => Some(typed::<Vec<Person>>(
+pub async fn gather(plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People, String)> {
+    let known = match &hub_access.owner {
+        Some(owner) => Some(typed::<Vec<SmokePerson>>(
             &owner.get_field(&["v1", "admin", "people"], &[], "people").await?,
         )?),
         None => None,
@@ -40,8 +40,8 @@ pub async fn gather(plan: &Plan, place: &Place) -> Result<(People, String)> {
     if let Some(known) = &known {
         check_known(&plan.resolvers, known)?;
     }
-    match (variable(TOKEN), &place.owner, known) {
-        (Some(token), _, _) => with_token(token, plan, place),
+    match (variable(TOKEN), &hub_access.owner, known) {
+        (Some(token), _, _) => with_token(token, plan, hub_access),
         (None, Some(owner), Some(known)) => with_owner(owner, plan, &known),
         (None, _, _) => {
             bail!("{TOKEN} is not set: it must hold the token of a person who may answer, to answer as that person")
@@ -49,8 +49,8 @@ pub async fn gather(plan: &Plan, place: &Place) -> Result<(People, String)> {
     }
 }
 
-/// A skill that names nobody of this hub makes asks that no one can answer.
-fn check_known(resolvers: &[String], known: &[Person]) -> Result<()> {
+/// Refuses resolvers unknown to this hub: their asks could not be answered.
+fn check_known(resolvers: &[String], known: &[SmokePerson]) -> Result<()> {
     let is_missing = |resolver: &&String| !known.iter().any(|person| person.actor == **resolver);
     let missing: Vec<&str> = resolvers.iter().filter(is_missing).map(String::as_str).collect();
     if !missing.is_empty() {
@@ -62,16 +62,16 @@ fn check_known(resolvers: &[String], known: &[Person]) -> Result<()> {
     Ok(())
 }
 
-fn with_token(token: String, plan: &Plan, place: &Place) -> Result<(People, String)> {
+fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People, String)> {
     let resolvers = match (&plan.person, plan.resolvers.is_empty()) {
         (_, false) => plan.resolvers.clone(),
         (Some(person), true) => vec![person.clone()],
-        (None, true) => bail!("say whom {TOKEN} stands for: --to human:NAME"),
+        (None, true) => bail!("name the person {TOKEN} belongs to: --to human:NAME"),
     };
     let person = plan.person.clone().unwrap_or_else(|| resolvers.join(" or "));
-    let client = Client::new(Location {
+    let client = HubClient::new(HubLocation {
         token,
-        ..place.location.clone()
+        ..hub_access.location.clone()
     })?;
     let words = format!("{person}, with the token in {TOKEN}");
     Ok((
@@ -84,8 +84,8 @@ fn with_token(token: String, plan: &Plan, place: &Place) -> Result<(People, Stri
     ))
 }
 
-/// The owner answers in the place of those whom the skill names, and is therefore named beside them.
-fn with_owner(owner: &Client, plan: &Plan, known: &[Person]) -> Result<(People, String)> {
+/// The owner answers for the skill's resolvers, and is therefore added to them.
+fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Result<(People, String)> {
     let person = owner_among(known).context("this hub has no owner")?;
     let mut resolvers = plan.resolvers.clone();
     let mut words = format!("{person}, the owner of this hub");
@@ -95,7 +95,7 @@ fn with_owner(owner: &Client, plan: &Plan, known: &[Person]) -> Result<(People, 
         }
         resolvers.push(person.clone());
     }
-    let client = Client::new(owner.location().clone())?;
+    let client = HubClient::new(owner.location().clone())?;
     Ok((
         People {
             resolvers,
@@ -106,8 +106,8 @@ fn with_owner(owner: &Client, plan: &Plan, known: &[Person]) -> Result<(People, 
     ))
 }
 
-/// The same whom the hub's own `hub.json` speaks for.
-fn owner_among(people: &[Person]) -> Option<String> {
+/// The owner that the local `hub.json` token belongs to.
+fn owner_among(people: &[SmokePerson]) -> Option<String> {
     let owners = || people.iter().filter(|person| person.role == "owner");
     let first = owners().find(|person| person.name == FIRST_OWNER);
     first.or_else(|| owners().next()).map(|person| person.actor.clone())
@@ -125,7 +125,7 @@ impl People {
         Ok(((), format!("{} by {}", escape(status), self.person)))
     }
 
-    fn explain(&self, error: HubError) -> anyhow::Error {
+    fn explain(&self, error: ClientError) -> anyhow::Error {
         let forbidden = error.is_forbidden();
         let error = anyhow::Error::from(error);
         if forbidden {
@@ -140,8 +140,8 @@ impl People {
 mod tests {
     use super::*;
 
-    fn person(name: &str, role: &str) -> Person {
-        Person {
+    fn person(name: &str, role: &str) -> SmokePerson {
+        SmokePerson {
             name: name.to_owned(),
             actor: format!("human:{name}"),
             role: role.to_owned(),
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn people_whom_the_hub_does_not_know_are_named() {
+    fn people_unknown_to_the_hub_are_named() {
         let known = [person("ann", "resolver"), person("owner", "owner")];
         assert!(check_known(&["human:ann".to_owned()], &known).is_ok());
         let error = check_known(&["human:ann".to_owned(), "human:zoe".to_owned()], &known)

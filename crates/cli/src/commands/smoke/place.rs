@@ -1,60 +1,60 @@
-//! The hub, and with which rights it is reached.
+//! The hub under test, and the rights available on it.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::Hub;
+use countersign_agent::Client as AgentClient;
 use countersign_client::data_dir;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::debts::Debts;
+use super::debts::Cleanup;
 use super::fresh_name;
-use super::plan::{Plan, Trusted, variable};
+use super::plan::{SmokePlan, Trusted, variable};
 use crate::args::Globals;
-use crate::client::{self, Client, Location, typed};
+use crate::client::{self, HubClient, HubLocation, typed};
 use crate::screen::escape;
 
-const LARGEST_HUB_FILE: usize = 64 * 1024;
+const MAX_HUB_FILE_BYTES: usize = 64 * 1024;
 
-pub struct Place {
-    /// How the agent and the person reach the hub; the token in it is nobody's.
-    pub location: Location,
-    /// Only when the hub of the data directory is the one that is tested.
-    pub owner: Option<Client>,
+pub struct HubAccess {
+    /// The hub's location, without a token.
+    pub location: HubLocation,
+    /// Only if the hub under test is the one of the data directory.
+    pub owner: Option<HubClient>,
 }
 
-pub struct Agent {
+pub struct SmokeAgent {
     pub id: String,
     pub token: String,
-    /// More than one while keys change; none when they are not known.
+    /// Two during a rotation; none if unknown.
     pub signing_keys: Vec<String>,
 }
 
 #[derive(Deserialize)]
-struct HubFile {
+struct SmokeHubFile {
     url: String,
     token: String,
 }
 
 #[derive(Deserialize)]
-struct Credentials {
+struct SmokeCredentials {
     token: String,
     signing_key: String,
 }
 
-impl Place {
-    pub async fn find(plan: &Plan, globals: &Globals) -> Result<(Self, String)> {
+impl HubAccess {
+    pub async fn find(plan: &SmokePlan, globals: &Globals) -> Result<(Self, String)> {
         let local = local_owner(globals)?;
-        let place = match (&plan.hub, local) {
+        let hub_access = match (&plan.hub, local) {
             (None, None) => bail!("no hub is running here: start one with `countersign serve`, or set COUNTERSIGN_URL"),
             (None, Some(owner)) => Self {
-                location: nobody(owner.location()),
+                location: without_token(owner.location()),
                 owner: Some(owner),
             },
             (Some(hub), local) => {
-                let location = Location::named(hub, String::new(), client::Place::Environment)?;
+                let location = HubLocation::named(hub, String::new(), client::AddressSource::Environment)?;
                 let owner = match local {
                     Some(owner) if is_same(&location.url, &owner).await => Some(owner),
                     Some(_) | None => None,
@@ -63,27 +63,30 @@ impl Place {
                 Self { location, owner }
             }
         };
-        let version = place.hub("none")?.version().await?;
-        let right = if place.owner.is_some() {
+        let version = hub_access.hub("none")?.version().await?;
+        let right = if hub_access.owner.is_some() {
             "with the owner's right"
         } else {
             "without the owner's right"
         };
         let words = format!(
             "{} speaks {} {version}; tested {right}",
-            place.location.shown_url(),
+            hub_access.location.shown_url(),
             version.family
         );
-        Ok((place, words))
+        Ok((hub_access, words))
     }
 
-    pub fn hub(&self, token: &str) -> Result<Hub> {
+    pub fn hub(&self, token: &str) -> Result<AgentClient> {
         let http = self.location.http().build()?;
-        Ok(Hub::with_client(self.location.url.clone(), token.to_owned(), http).giving_up_after(super::PATIENCE))
+        Ok(
+            AgentClient::with_client(self.location.url.clone(), token.to_owned(), http)
+                .giving_up_after(super::STEP_TIMEOUT),
+        )
     }
 
-    /// The agent whose token is in the environment, else one that is made for this test and removed after it.
-    pub async fn agent(&self, plan: &Plan, debts: &mut Debts) -> Result<(Agent, String)> {
+    /// The agent whose token is in the environment, else one created for this test and removed after it.
+    pub async fn agent(&self, plan: &SmokePlan, cleanup: &mut Cleanup) -> Result<(SmokeAgent, String)> {
         let name = &plan.token_env;
         match (variable(name), &self.owner) {
             (Some(token), _) => {
@@ -93,7 +96,7 @@ impl Place {
                 let words = format!("{id}, with the token in {name}");
                 let signing_keys = keys.split_whitespace().map(str::to_owned).collect();
                 Ok((
-                    Agent {
+                    SmokeAgent {
                         id,
                         token,
                         signing_keys,
@@ -101,28 +104,33 @@ impl Place {
                     words,
                 ))
             }
-            (None, Some(owner)) => self.add_agent(plan, owner, debts).await,
+            (None, Some(owner)) => self.add_agent(plan, owner, cleanup).await,
             (None, None) => {
                 let agent = plan.agent.as_deref().unwrap_or("the agent");
                 bail!(
-                    "{name} is not set: it must hold the token of {agent}, because this hub is not the one that runs here"
+                    "{name} is not set: it must hold the token of {agent}, because this hub does not run on this machine"
                 )
             }
         }
     }
 
-    async fn add_agent(&self, plan: &Plan, owner: &Client, debts: &mut Debts) -> Result<(Agent, String)> {
+    async fn add_agent(
+        &self,
+        plan: &SmokePlan,
+        owner: &HubClient,
+        cleanup: &mut Cleanup,
+    ) -> Result<(SmokeAgent, String)> {
         let id = fresh_name();
         let made = owner.post(&["v1", "admin", "agents"], &json!({ "id": id })).await?;
-        debts.agent_added(owner, &id)?;
-        let made: Credentials = typed(&made)?;
+        cleanup.agent_added(owner, &id)?;
+        let made: SmokeCredentials = typed(&made)?;
         let stands_for = plan
             .agent
             .as_ref()
             .map(|agent| format!(" for {}, because {} is not set", escape(agent), plan.token_env));
         let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
         Ok((
-            Agent {
+            SmokeAgent {
                 id,
                 token: made.token,
                 signing_keys: vec![made.signing_key],
@@ -132,36 +140,41 @@ impl Place {
     }
 }
 
-fn nobody(location: &Location) -> Location {
-    Location {
+fn without_token(location: &HubLocation) -> HubLocation {
+    HubLocation {
         token: String::new(),
         ..location.clone()
     }
 }
 
-/// The hub of the data directory with the owner's token, whatever the environment names: the token of `hub.json` goes
-/// to the address of `hub.json` and nowhere else.
-fn local_owner(globals: &Globals) -> Result<Option<Client>> {
+/// The hub of the data directory with the owner's token, regardless of the environment: the token of `hub.json` goes
+/// only to the address in `hub.json`.
+fn local_owner(globals: &Globals) -> Result<Option<HubClient>> {
     let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
         return Ok(None);
     };
-    let Some(HubFile { url, token }) = hub_file(&data) else {
+    let Some(SmokeHubFile { url, token }) = hub_file(&data) else {
         return Ok(None);
     };
-    Client::new(Location::named(&url, token, client::Place::DataDirectory(data))?).map(Some)
+    HubClient::new(HubLocation::named(
+        &url,
+        token,
+        client::AddressSource::DataDirectory(data),
+    )?)
+    .map(Some)
 }
 
-fn hub_file(data: &Path) -> Option<HubFile> {
+fn hub_file(data: &Path) -> Option<SmokeHubFile> {
     let bytes = std::fs::read(data.join("hub.json")).ok()?;
-    if bytes.len() > LARGEST_HUB_FILE {
+    if bytes.len() > MAX_HUB_FILE_BYTES {
         None
     } else {
         serde_json::from_slice(&bytes).ok()
     }
 }
 
-/// Whether an address leads to the hub of the data directory, by its own address or by its public one.
-async fn is_same(url: &Url, owner: &Client) -> bool {
+/// Whether the address is that of the local hub, by its own or its public URL.
+async fn is_same(url: &Url, owner: &HubClient) -> bool {
     if leads_to(url, &owner.location().url) {
         return true;
     }
@@ -175,8 +188,8 @@ async fn is_same(url: &Url, owner: &Client) -> bool {
     public.is_some_and(|public| leads_to(url, &public))
 }
 
-/// Asked before the first call: a skill that somebody else wrote could name a hub that only collects tokens.
-fn may_have_tokens(hub: &Location, trusted: &Trusted, is_local: bool) -> Result<()> {
+/// Checked before the first call: a skill written by another person could name a hub that only collects tokens.
+fn may_have_tokens(hub: &HubLocation, trusted: &Trusted, is_local: bool) -> Result<()> {
     let same = |text: &String| Url::parse(text).is_ok_and(|url| leads_to(&url, &hub.url));
     let shown = hub.shown_url();
     if let Some(flag) = &trusted.flag {
@@ -232,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_skill_alone_does_not_decide_where_tokens_go() {
-        let hub = Location::named("https://hub.example", String::new(), client::Place::Environment).unwrap();
+        let hub = HubLocation::named("https://hub.example", String::new(), client::AddressSource::Environment).unwrap();
         let may = |flag: Option<&str>, environment: Option<&str>, is_local| {
             let trusted = Trusted {
                 flag: flag.map(str::to_owned),

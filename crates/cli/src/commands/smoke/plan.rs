@@ -1,4 +1,4 @@
-//! What is to be tried: what a skill says, or an ask in one of the two ways.
+//! The test plan: from a skill, or an ask by push or by pull.
 
 use std::net::SocketAddr;
 
@@ -6,36 +6,36 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::Kind;
 
 use crate::args::{ReturnMode, SmokeArgs};
-use crate::commands::skill::{Settings, Way, check_resolver, read_skill};
+use crate::commands::skill::{ReturnPath, SkillSettings, check_resolver, read_skill};
 
-pub struct Plan {
+pub struct SmokePlan {
     pub kind: Kind,
     pub push: bool,
-    /// Nothing stands for the hub of the data directory.
+    /// None for the hub of the data directory.
     pub hub: Option<String>,
-    /// The hubs that this person's own words and environment name. Others may have written the skill, so nothing secret
-    /// goes to a hub because of the skill alone.
+    /// The hubs named by this person's flags and environment. The skill may come from another author, so no secret is
+    /// sent to a hub named by the skill alone.
     pub trusted: Trusted,
     pub agent: Option<String>,
     pub resolvers: Vec<String>,
     pub token_env: String,
     pub signing_key_env: String,
     pub seal_key_env: String,
-    /// Whom the person's token in the environment stands for.
+    /// The person that the token in the environment belongs to.
     pub person: Option<String>,
     pub listen: Option<SocketAddr>,
     pub callback: Option<String>,
 }
 
-/// Where tokens may go, besides the hub of the data directory.
+/// Where tokens may be sent, besides the hub of the data directory.
 pub struct Trusted {
-    /// What `--hub` says.
+    /// The value of `--hub`.
     pub flag: Option<String>,
-    /// What COUNTERSIGN_URL says.
+    /// The value of COUNTERSIGN_URL.
     pub environment: Option<String>,
 }
 
-impl Plan {
+impl SmokePlan {
     pub fn read(args: SmokeArgs) -> Result<Self> {
         let named = args
             .to
@@ -49,14 +49,14 @@ impl Plan {
             (None, None) => bail!("name what to test: --skill DIR or --mode push|pull"),
         };
         if !plan.push && args.listen.is_some() {
-            bail!("--listen is for push, and this comes by pull: leave it out");
+            bail!("--listen is for push, and this test uses pull: leave it out");
         }
         if let Some(person) = &named
             && !plan.resolvers.is_empty()
             && !plan.resolvers.contains(person)
         {
             bail!(
-                "--to {person} is not among those who may answer by the skill: {}",
+                "--to {person} is not one of the skill's resolvers: {}",
                 plan.resolvers.join(", ")
             );
         }
@@ -67,10 +67,10 @@ impl Plan {
         Ok(plan)
     }
 
-    fn of_skill(skill: Settings) -> Self {
+    fn of_skill(skill: SkillSettings) -> Self {
         Self {
             kind: skill.kind,
-            push: matches!(skill.way, Some(Way::Push { .. })),
+            push: matches!(skill.return_path, Some(ReturnPath::Push { .. })),
             hub: Some(skill.hub),
             trusted: Trusted {
                 flag: None,
@@ -108,7 +108,7 @@ impl Plan {
     }
 }
 
-/// A variable of the environment; an empty one is none.
+/// An environment variable; an empty one counts as unset.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

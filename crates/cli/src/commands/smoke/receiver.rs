@@ -1,29 +1,29 @@
-//! The receiving side, in the order every receiver keeps: verify, see the jti, reserve, act, finish.
+//! The receiving side, in the order required of every receiver: verify, record the jti, reserve, act, finish.
 
 use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Write};
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::{Begin, Refusal, Resolved, Ticket, Verified, Verifier};
+use countersign_agent::{Claim, Refusal, Resolved, Ticket, Verified, Verifier};
 use serde_json::Value;
 
-use super::listener::Delivery;
+use super::listener::ReceivedPush;
 use super::matter::is_expected;
-use super::trial::{Trial, changed};
+use super::trial::{AgentHalf, changed};
 use crate::commands::agent_side::now;
 use crate::screen::escape;
 
-pub struct Receiver<'a> {
-    trial: &'a Trial,
-    /// Nothing when the outcome comes by pull, where the connection is the proof.
+pub struct SmokeReceiver<'a> {
+    agent_half: &'a AgentHalf,
+    /// None for pull, where the connection is the proof.
     verifier: Option<Verifier>,
 }
 
-impl<'a> Receiver<'a> {
-    pub fn new(trial: &'a Trial, ticket: &Ticket, hub_keys: &[Vec<u8>]) -> Self {
-        let verifier = trial.callback_url.as_ref().map(|url| {
+impl<'a> SmokeReceiver<'a> {
+    pub fn new(agent_half: &'a AgentHalf, ticket: &Ticket, hub_keys: &[Vec<u8>]) -> Self {
+        let verifier = agent_half.callback_url.as_ref().map(|url| {
             let verifier = Verifier::new(url).expecting(ticket.message_id.as_deref().unwrap_or_default());
-            let verifier = trial
+            let verifier = agent_half
                 .signing_keys
                 .iter()
                 .fold(verifier, |verifier, key| verifier.hmac_key(key));
@@ -31,12 +31,12 @@ impl<'a> Receiver<'a> {
                 .iter()
                 .fold(verifier, |verifier, key| verifier.ed25519_key(key))
         });
-        Self { trial, verifier }
+        Self { agent_half, verifier }
     }
 
-    pub fn first(&self, delivery: &Delivery) -> Result<(Resolved, String)> {
+    pub fn first(&self, delivery: &ReceivedPush) -> Result<(Resolved, String)> {
         let verified = self.verify(delivery, &delivery.body)?;
-        if !self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
+        if !self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
             bail!("its jti was seen before, although it is the first");
         }
         let resolved = verified.resolved;
@@ -44,44 +44,44 @@ impl<'a> Receiver<'a> {
         Ok((resolved, format!("the signature is good; {words}")))
     }
 
-    /// A changed answer, a changed state, and the right answer at another address.
-    pub fn refuses_changes(&self, delivery: &Delivery) -> Result<String> {
+    /// Refuses changed answers, changed states, and the unchanged answer at another address.
+    pub fn refuses_changes(&self, delivery: &ReceivedPush) -> Result<String> {
         let body: Value = serde_json::from_slice(&delivery.body).context("the body is not JSON")?;
         for (pointer, change) in CHANGES {
             let mut copy = body.clone();
-            let Some(place) = copy.pointer_mut(pointer) else {
+            let Some(value) = copy.pointer_mut(pointer) else {
                 continue;
             };
-            *place = change(place);
+            *value = change(value);
             let refusal = self.verify(delivery, copy.to_string().as_bytes()).err();
             if refusal != Some(Refusal::WrongSignature) {
                 bail!("a copy with a changed {pointer} was not refused for its signature");
             }
         }
         let elsewhere = self
-            .trial
+            .agent_half
             .signing_keys
             .iter()
             .fold(Verifier::new("https://elsewhere.example/"), Verifier::hmac_key);
         if elsewhere.verify(&delivery.headers, &delivery.body, now()).is_ok() {
-            bail!("it was believed at another address");
+            bail!("it was accepted at another address");
         }
         Ok("refused, whether answer, actor, comment, state or address is changed".to_owned())
     }
 
-    /// The very same request, as somebody on the way could send it.
-    pub fn ignores_replay(&self, delivery: &Delivery) -> Result<String> {
+    /// The identical request, as an eavesdropper could replay it.
+    pub fn ignores_replay(&self, delivery: &ReceivedPush) -> Result<String> {
         let verified = self.verify(delivery, &delivery.body)?;
-        if self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
-            bail!("its jti was not remembered");
+        if self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
+            bail!("its jti was not recorded");
         }
-        Ok("its jti was seen: nothing is done".to_owned())
+        Ok("its jti was seen before: nothing is done".to_owned())
     }
 
-    /// The hub's next attempt: a fresh signature over the same outcome.
-    pub fn ignores_duplicate(&self, delivery: &Delivery) -> Result<String> {
+    /// The hub's next attempt: a new signature over the same outcome.
+    pub fn ignores_duplicate(&self, delivery: &ReceivedPush) -> Result<String> {
         let verified = self.verify(delivery, &delivery.body)?;
-        if !self.trial.journal.see_jti(&verified.jti, verified.signed_until)? {
+        if !self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
             bail!("the second attempt has the jti of the first");
         }
         self.ignores_pull(&verified.resolved)
@@ -104,25 +104,28 @@ impl<'a> Receiver<'a> {
         Ok(format!("acted on {}", escape(&resolved.resolution_id)))
     }
 
-    /// Whether it acted. The act is a line in a file, which can be counted.
+    /// Returns whether it acted. The act is a line in a file, which can be counted.
     fn act(&self, resolved: &Resolved) -> Result<bool> {
         let (message_id, resolution_id) = resolved.act_key();
-        match self.trial.journal.begin(message_id, resolution_id)? {
-            Begin::Go(reservation) => {
-                let mut acts = OpenOptions::new().create(true).append(true).open(&self.trial.acts)?;
+        match self.agent_half.journal.begin(message_id, resolution_id)? {
+            Claim::Go(reservation) => {
+                let mut acts = OpenOptions::new()
+                    .create(true)
+                    .append(true)
+                    .open(&self.agent_half.acts)?;
                 writeln!(acts, "{resolution_id}")?;
-                self.trial.journal.finish(reservation, true)?;
+                self.agent_half.journal.finish(reservation, true)?;
                 Ok(true)
             }
-            Begin::AlreadyDone { .. } => Ok(false),
-            Begin::Interrupted | Begin::UnderWay | Begin::Other => {
+            Claim::AlreadyDone { .. } => Ok(false),
+            Claim::Interrupted | Claim::UnderWay | Claim::Other => {
                 bail!("the journal holds another act on this message")
             }
         }
     }
 
     pub fn acted_once(&self) -> Result<String> {
-        let acts = match fs::read_to_string(&self.trial.acts) {
+        let acts = match fs::read_to_string(&self.agent_half.acts) {
             Ok(acts) => acts.lines().count(),
             Err(error) if error.kind() == ErrorKind::NotFound => 0,
             Err(error) => return Err(error.into()),
@@ -134,7 +137,7 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    fn verify(&self, delivery: &Delivery, body: &[u8]) -> Result<Verified, Refusal> {
+    fn verify(&self, delivery: &ReceivedPush, body: &[u8]) -> Result<Verified, Refusal> {
         let verifier = self.verifier.as_ref().ok_or(Refusal::NoSignature)?;
         verifier.verify(&delivery.headers, body, now())
     }

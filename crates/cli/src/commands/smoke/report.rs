@@ -1,4 +1,4 @@
-//! What was tried, in order, and how it went.
+//! The steps of the test, in order, with their results.
 
 use anyhow::Result;
 use serde::Serialize;
@@ -7,23 +7,23 @@ use serde_json::json;
 use crate::screen;
 
 #[derive(Default)]
-pub struct Report {
-    steps: Vec<Step>,
+pub struct SmokeReport {
+    steps: Vec<ReportStep>,
 }
 
 #[derive(Serialize)]
-struct Step {
+struct ReportStep {
     step: &'static str,
     ok: bool,
     message: String,
 }
 
-impl Report {
-    /// Writes down a step; nothing comes back from one that failed.
-    pub fn note<T>(&mut self, step: &'static str, result: Result<(T, String)>) -> Option<T> {
+impl SmokeReport {
+    /// Records a step; returns `None` if it failed.
+    pub fn record<T>(&mut self, step: &'static str, result: Result<(T, String)>) -> Option<T> {
         match result {
             Ok((value, message)) => {
-                self.steps.push(Step {
+                self.steps.push(ReportStep {
                     step,
                     ok: true,
                     message,
@@ -31,7 +31,7 @@ impl Report {
                 Some(value)
             }
             Err(error) => {
-                self.steps.push(Step {
+                self.steps.push(ReportStep {
                     step,
                     ok: false,
                     message: format!("{error:#}"),
@@ -41,10 +41,10 @@ impl Report {
         }
     }
 
-    /// A step that nothing else depends on. Without words there was nothing to do.
+    /// Records a step that no other depends on. An empty message means that there was nothing to do.
     pub fn check(&mut self, step: &'static str, result: Result<String>) {
         if !matches!(&result, Ok(words) if words.is_empty()) {
-            self.note(step, result.map(|words| ((), words)));
+            self.record(step, result.map(|words| ((), words)));
         }
     }
 
@@ -60,7 +60,7 @@ impl Report {
         if json {
             return screen::json(&json!({ "ok": self.passed(), "steps": self.steps }));
         }
-        let line = |step: &Step| {
+        let line = |step: &ReportStep| {
             let mark = if step.ok { "ok" } else { "FAILED" };
             format!("{mark:<6}  {:<15}  {}\n", step.step, screen::escape(&step.message))
         };
@@ -83,16 +83,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_failed_step_fails_the_whole() {
-        let mut report = Report::default();
-        assert_eq!(report.note("hub", Ok((7, "it answers".to_owned()))), Some(7));
+    fn one_failed_step_fails_the_test() {
+        let mut report = SmokeReport::default();
+        assert_eq!(report.record("hub", Ok((7, "it answers".to_owned()))), Some(7));
         report.check("nothing", Ok(String::new()));
         assert!(report.passed());
         assert_eq!(
             report.render(false),
             "ok      hub              it answers\n\npassed: all 1 steps\n"
         );
-        assert_eq!(report.note::<()>("push", Err(anyhow!("late\u{1b}"))), None);
+        assert_eq!(report.record::<()>("push", Err(anyhow!("late\u{1b}"))), None);
         assert!(!report.passed());
         let text = report.render(false);
         assert!(

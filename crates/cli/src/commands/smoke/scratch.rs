@@ -1,4 +1,4 @@
-//! A private directory for the time of the test.
+//! A private temporary directory for the test.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
@@ -8,17 +8,17 @@ use anyhow::{Context, Result};
 
 use super::fresh_name;
 
-pub struct Scratch(PathBuf);
+pub struct ScratchDir(PathBuf);
 
-impl Scratch {
-    /// Made anew: a directory that somebody else put there is not used.
+impl ScratchDir {
+    /// Creates the directory; an existing one, made by another user, is not used.
     pub fn new() -> Result<(Self, String)> {
         let path = std::env::temp_dir().join(format!("countersign-{}", fresh_name()));
         DirBuilder::new()
             .mode(0o700)
             .create(&path)
-            .with_context(|| format!("{} cannot be made", path.display()))?;
-        let words = format!("kept in {} for the time of the test", path.display());
+            .with_context(|| format!("{} cannot be created", path.display()))?;
+        let words = format!("stored in {} during the test", path.display());
         Ok((Self(path), words))
     }
 
@@ -27,7 +27,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchDir {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }

@@ -1,4 +1,4 @@
-//! The key that the state is sealed with: the app's own, or one that is made for the test.
+//! The key that seals the state: the app's own, or a temporary one.
 
 use std::ffi::OsString;
 use std::fs::OpenOptions;
@@ -10,31 +10,31 @@ use anyhow::Result;
 use countersign_agent::{Identity, SealKey};
 
 use super::plan::variable;
-use super::scratch::Scratch;
+use super::scratch::ScratchDir;
 
-/// Where a fresh process finds it. The key itself is never an argument.
+/// The source of the key for the new process. The key itself is never an argument.
 pub enum KeySource {
     Variable(String),
     File(PathBuf),
 }
 
 impl KeySource {
-    pub fn of(name: &str, scratch: &Scratch) -> Result<Self> {
+    pub fn of(name: &str, scratch: &ScratchDir) -> Result<Self> {
         match variable(name) {
             Some(_) => Ok(Self::Variable(name.to_owned())),
-            None => Self::passing(scratch),
+            None => Self::temporary(scratch),
         }
     }
 
-    /// One that is gone with the test.
-    pub fn passing(scratch: &Scratch) -> Result<Self> {
+    /// A key that is removed with the test.
+    pub fn temporary(scratch: &ScratchDir) -> Result<Self> {
         let path = scratch.path("seal.key");
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
             .mode(0o600)
             .open(&path)?;
-        file.write_all(passing_key().as_bytes())?;
+        file.write_all(temporary_key().as_bytes())?;
         Ok(Self::File(path))
     }
 
@@ -53,8 +53,8 @@ impl KeySource {
     }
 }
 
-/// 64 hex digits from two random ids: good enough for a state that holds nothing and lives for seconds.
-fn passing_key() -> String {
+/// 64 hex digits from two random ids: good enough for an empty state that lives for seconds.
+fn temporary_key() -> String {
     let id = || Identity::new("smoke").run_id.replace('-', "");
     id() + &id()
 }
@@ -64,11 +64,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_passing_key_is_a_key_and_another_one_each_time() {
-        let (scratch, _) = Scratch::new().unwrap();
+    fn a_temporary_key_is_valid_and_different_each_time() {
+        let (scratch, _) = ScratchDir::new().unwrap();
         let source = KeySource::of("COUNTERSIGN_NOT_SET_ANYWHERE", &scratch).unwrap();
         source.key().unwrap();
         assert_eq!(source.flags()[0], "--key-file");
-        assert_ne!(passing_key(), passing_key());
+        assert_ne!(temporary_key(), temporary_key());
     }
 }

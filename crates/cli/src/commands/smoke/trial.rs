@@ -1,31 +1,32 @@
-//! The agent's part: seal, submit, send again, and look at what comes back.
+//! The agent's half of the test: seal, submit, replay, and check the result.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{
-    Binding, Hub, Identity, Journal, Kind, Progress, Resolved, Ticket, open, open_state, seal, sealed_state,
+    Binding, Client as AgentClient, Identity, Journal, Kind, Progress, Resolved, Ticket, open, open_state, seal,
+    sealed_state,
 };
 use serde_json::{Value, json};
 
-use super::debts::Debts;
-use super::matter::{self, Frame};
+use super::debts::Cleanup;
+use super::matter::{self, MessageFrame};
 use super::people::People;
-use super::place::{Agent, Place};
-use super::plan::Plan;
-use super::scratch::Scratch;
+use super::place::{HubAccess, SmokeAgent};
+use super::plan::SmokePlan;
+use super::scratch::ScratchDir;
 use super::seal_key::KeySource;
 use super::{fresh_name, open_journal};
 use crate::commands::agent_side::now;
 use crate::screen::escape;
 
-pub struct Trial {
-    pub hub: Hub,
+pub struct AgentHalf {
+    pub hub: AgentClient,
     pub journal: Journal,
     pub people: Option<People>,
     pub callback_url: Option<String>,
     pub signing_keys: Vec<String>,
-    /// Where the acts are counted.
+    /// The file in which the acts are counted.
     pub acts: PathBuf,
     pub agent_id: String,
     pub key: String,
@@ -35,13 +36,13 @@ pub struct Trial {
     sealed: String,
 }
 
-impl Trial {
+impl AgentHalf {
     pub fn prepare(
-        plan: &Plan,
-        place: &Place,
-        agent: Agent,
+        plan: &SmokePlan,
+        hub_access: &HubAccess,
+        agent: SmokeAgent,
         people: Option<People>,
-        scratch: &Scratch,
+        scratch: &ScratchDir,
         callback_url: Option<String>,
     ) -> Result<(Self, String)> {
         if plan.push && agent.signing_keys.is_empty() {
@@ -52,7 +53,7 @@ impl Trial {
             );
         }
         let seal_key = match plan.kind {
-            Kind::Notify => KeySource::passing(scratch)?,
+            Kind::Notify => KeySource::temporary(scratch)?,
             Kind::Ask | Kind::Task => KeySource::of(&plan.seal_key_env, scratch)?,
         };
         let words = match (plan.kind, &seal_key) {
@@ -60,7 +61,7 @@ impl Trial {
             (_, KeySource::Variable(name)) => format!("the state is sealed with the key in {name}"),
             (_, KeySource::File(_)) => {
                 format!(
-                    "the state is sealed with a passing key: {} is not set",
+                    "the state is sealed with a temporary key: {} is not set",
                     plan.seal_key_env
                 )
             }
@@ -68,8 +69,8 @@ impl Trial {
         let key = fresh_name();
         let state = json!({ "step": "after the answer", "nonce": fresh_name() });
         let sealed = sealed(&seal_key, &state, &agent, &key)?;
-        let trial = Self {
-            hub: place.hub(&agent.token)?,
+        let agent_half = Self {
+            hub: hub_access.hub(&agent.token)?,
             journal: open_journal(scratch)?,
             people,
             callback_url,
@@ -82,12 +83,12 @@ impl Trial {
             kind: plan.kind,
             sealed,
         };
-        Ok((trial, words))
+        Ok((agent_half, words))
     }
 
-    pub async fn submit(&self, debts: &mut Debts) -> Result<(Ticket, String)> {
+    pub async fn submit(&self, cleanup: &mut Cleanup) -> Result<(Ticket, String)> {
         let identity = Identity::new(&self.agent_id);
-        let frame = Frame {
+        let frame = MessageFrame {
             identity: &identity,
             version: self.hub.version().await?,
             now: now(),
@@ -106,13 +107,13 @@ impl Trial {
             .submit(&self.journal, &draft)
             .await
             .map_err(|error| self.explain(error))?;
-        debts.ticket = Some((self.hub.clone(), ticket.clone()));
+        cleanup.ticket = Some((self.hub.clone(), ticket.clone()));
         let id = ticket.message_id.as_deref().unwrap_or_default();
         let words = format!("{} {} with the key {}", self.kind, escape(id), self.key);
         Ok((ticket, words))
     }
 
-    /// A refused callback has one of two causes, and both have a remedy.
+    /// A refused callback has one of two causes; the error names both remedies.
     fn explain(&self, error: countersign_agent::Error) -> anyhow::Error {
         let about_callback = |field: &Option<String>| field.as_deref().is_some_and(|field| field.contains("callback"));
         let refused = matches!(&error, countersign_agent::Error::Refused { field, .. } if about_callback(field));
@@ -127,7 +128,7 @@ impl Trial {
         ))
     }
 
-    /// The same bytes again, as after a lost reply.
+    /// Sends the same bytes again, as after a lost reply.
     pub async fn replay(&self, ticket: &Ticket) -> Result<((), String)> {
         let again = self.hub.resend(&self.journal, ticket).await?;
         if again.message_id != ticket.message_id {
@@ -139,11 +140,11 @@ impl Trial {
     pub async fn delivered(&self, ticket: &Ticket) -> Result<((), String)> {
         match self.hub.look(ticket).await? {
             Progress::Delivered => Ok(((), "it is in the inbox; nothing comes back".to_owned())),
-            Progress::Open | Progress::Ended(_) => bail!("a notify must be delivered at once"),
+            Progress::Open | Progress::Ended(_) => bail!("a notify must be delivered immediately"),
         }
     }
 
-    /// What was pushed and what can be pulled are one outcome.
+    /// The pushed and the pulled outcome must be the same.
     pub async fn same_by_pull(&self, ticket: &Ticket, resolved: &Resolved) -> Result<String> {
         match self.hub.look(ticket).await? {
             Progress::Ended(pulled) if pulled.act_key() == resolved.act_key() && pulled.outcome == resolved.outcome => {
@@ -153,7 +154,7 @@ impl Trial {
         }
     }
 
-    /// The token that came back, after a look at whether it is the one that was sent.
+    /// The returned token, checked to be the one that was sent.
     pub fn token(&self, resolved: &Resolved) -> Result<String> {
         let state = resolved.state.as_ref().context("the state did not come back")?;
         let state: Value = serde_json::from_str(state.get())?;
@@ -167,7 +168,7 @@ impl Trial {
         Ok(token.to_owned())
     }
 
-    /// A state that was changed, or that belongs to another message, does not open.
+    /// A changed state, or the state of another message, must not open.
     pub fn changed_state_is_refused(&self, resolved: &Resolved) -> Result<String> {
         let key = self.seal_key.key()?;
         let state = resolved.state.as_ref().context("the state did not come back")?;
@@ -184,7 +185,7 @@ impl Trial {
     }
 }
 
-/// Another letter near the end, where every bit of it counts.
+/// Replaces a character near the end, where every bit counts.
 pub fn changed(token: &str) -> String {
     let at = token.len().saturating_sub(4);
     let other = |c: char| if c == 'A' { 'B' } else { 'A' };
@@ -195,7 +196,7 @@ pub fn changed(token: &str) -> String {
         .collect()
 }
 
-fn sealed(source: &KeySource, state: &Value, agent: &Agent, key: &str) -> Result<String> {
+fn sealed(source: &KeySource, state: &Value, agent: &SmokeAgent, key: &str) -> Result<String> {
     let seal_key = source.key()?;
     let known: Vec<&str> = agent.signing_keys.iter().map(String::as_str).collect();
     seal_key.refuse_same_as(&known)?;

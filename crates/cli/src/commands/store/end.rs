@@ -1,34 +1,34 @@
-//! The two ends of a copy, as they are named on the command line.
+//! The two ends of a copy, as named on the command line.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use countersign_hub::serve::WithoutHub;
-use countersign_store::copy::Place;
+use countersign_hub::serve::DataDirLock;
+use countersign_store::copy::StoreLocation;
 
-pub struct End {
-    place: Place,
-    /// Of a file: no hub starts on it, and none is running, for as long as this is held.
-    held: Option<(PathBuf, WithoutHub)>,
+pub struct CopyEnd {
+    place: StoreLocation,
+    /// For a file: the lock that keeps hubs from running on it.
+    lock: Option<(PathBuf, DataDirLock)>,
 }
 
-impl End {
+impl CopyEnd {
     pub fn source(what: &str) -> Result<Self> {
-        if Place::is_database_url(what) {
+        if StoreLocation::is_database_url(what) {
             return Self::database(what).context("--from");
         }
         refuse_url(what).context("--from")?;
         let file = file_of(what).context("--from")?;
         if !file.is_file() {
-            bail!("--from: there is no hub's store: {} does not exist", file.display());
+            bail!("--from: no store found: {} does not exist", file.display());
         }
         Self::file(&file).context("--from")
     }
 
     pub fn target(what: &str, source: &Self) -> Result<Self> {
-        if Place::is_database_url(what) {
+        if StoreLocation::is_database_url(what) {
             return Self::database(what).context("--to");
         }
         refuse_url(what).context("--to")?;
@@ -45,58 +45,61 @@ impl End {
         Self::file(&file).context("--to")
     }
 
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &StoreLocation {
         &self.place
     }
 
-    /// A password that stands in the environment is not in the list of processes.
+    /// A password in the environment does not appear in the process list.
     fn database(url: &str) -> Result<Self> {
         let password = std::env::var("PGPASSWORD").ok();
         Ok(Self {
-            place: Place::database(url, password.as_deref())?,
-            held: None,
+            place: StoreLocation::database(url, password.as_deref())?,
+            lock: None,
         })
     }
 
     fn file(file: &Path) -> Result<Self> {
         let directory = directory_of(file);
         refuse_foreign(if file.exists() { file } else { directory })?;
-        let held = WithoutHub::on(directory)?;
+        let lock = DataDirLock::on(directory)?;
         Ok(Self {
-            place: Place::file(file),
-            held: Some((directory.to_owned(), held)),
+            place: StoreLocation::file(file),
+            lock: Some((directory.to_owned(), lock)),
         })
     }
 
-    /// By what the paths lead to, not by how they are written.
+    /// Compares resolved paths, not their spelling.
     fn is_beside(&self, file: &Path) -> bool {
-        let Some((own, _)) = &self.held else { return false };
+        let Some((own, _)) = &self.lock else { return false };
         matches!((own.canonicalize(), directory_of(file).canonicalize()), (Ok(own), Ok(other)) if own == other)
     }
 }
 
-/// A mistyped address is no path; and it may hold a password, so it is not repeated.
+/// A mistyped URL is not treated as a path; it may hold a password, so the error does not repeat it.
 fn refuse_url(what: &str) -> Result<()> {
     if what.contains("://") {
-        bail!("this is no address of PostgreSQL: write it as postgres://user@host/name, or name a data directory");
+        bail!("this is not a PostgreSQL address: write it as postgres://user@host/name, or name a data directory");
     }
     Ok(())
 }
 
-/// SQLite would leave files beside it that its owner's hub cannot open.
+/// SQLite would leave files beside it that the owner's hub cannot open.
 fn refuse_foreign(path: &Path) -> Result<()> {
     if path
         .metadata()
         .is_ok_and(|found| found.uid() != rustix::process::geteuid().as_raw())
     {
-        bail!("{} belongs to another user; call this as that user", path.display());
+        bail!(
+            "{} belongs to another user; run this command as that user",
+            path.display()
+        );
     }
     Ok(())
 }
 
-/// The file itself, or a directory with a `hub.db` in it, there or still to be made.
+/// The file itself, or `hub.db` in a directory, existing or not.
 fn file_of(what: &str) -> Result<PathBuf> {
-    let path = std::path::absolute(what).with_context(|| format!("{what:?} is no path"))?;
+    let path = std::path::absolute(what).with_context(|| format!("{what:?} is not a valid path"))?;
     let is_file = path.is_file() || (path.extension().is_some_and(|end| end == "db") && !path.is_dir());
     Ok(if is_file { path } else { path.join("hub.db") })
 }

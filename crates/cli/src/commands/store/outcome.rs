@@ -1,31 +1,31 @@
-//! What came out of a copy.
+//! The result of a copy.
 
-use countersign_store::copy::{Compared, Place, Report};
+use countersign_store::copy::{CopyReport, StoreLocation, TableComparison};
 use serde_json::{Value, json};
 
 use crate::commands::Finished;
-use crate::screen::{self, Table, escape};
+use crate::screen::{self, TextTable, escape};
 
-/// So much of a hash tells two tables apart by eye; `--json` has all of it.
-const HASH_SHOWN: usize = 16;
+/// The hash prefix shown to compare tables by eye; `--json` has the full hash.
+const SHOWN_HASH_CHARS: usize = 16;
 
-pub fn finished(report: &Report, from: &Place, to: &Place, is_json: bool) -> Finished {
+pub fn finished(report: &CopyReport, from: &StoreLocation, to: &StoreLocation, is_json: bool) -> Finished {
     let text = if is_json {
         screen::json(&in_json(report, from, to))
     } else {
         in_words(report, from, to)
     };
     if report.is_same() {
-        Finished::well(text)
+        Finished::ok(text)
     } else {
         Finished::failed(text)
     }
 }
 
-fn in_words(report: &Report, from: &Place, to: &Place) -> String {
-    let mut table = Table::new(&["TABLE", "ROWS", "SHA-256", "COPY"]);
+fn in_words(report: &CopyReport, from: &StoreLocation, to: &StoreLocation) -> String {
+    let mut table = TextTable::new(&["TABLE", "ROWS", "SHA-256", "COPY"]);
     for compared in &report.tables {
-        let Compared {
+        let TableComparison {
             table: name, source, ..
         } = compared;
         table.row([
@@ -39,7 +39,7 @@ fn in_words(report: &Report, from: &Place, to: &Place) -> String {
     let to = escape(&to.to_string());
     let rows = report.rows();
     let end = if report.is_same() {
-        format!("{rows} rows of {from} are in {to}, the same on both sides. The hub fills its search index anew.\n")
+        format!("{rows} rows of {from} are in {to}, the same on both sides. The hub rebuilds its search index.\n")
     } else {
         format!(
             "{to} is not the same as {from}, and no hub will start on it. Empty it, or name another target, and copy \
@@ -49,7 +49,7 @@ fn in_words(report: &Report, from: &Place, to: &Place) -> String {
     format!("{}\n{end}", table.render_or("There are no tables."))
 }
 
-fn verdict(compared: &Compared) -> String {
+fn verdict(compared: &TableComparison) -> String {
     if compared.is_same() {
         return "same".to_owned();
     }
@@ -61,11 +61,11 @@ fn verdict(compared: &Compared) -> String {
 }
 
 fn short(hash: &str) -> String {
-    hash.chars().take(HASH_SHOWN).collect()
+    hash.chars().take(SHOWN_HASH_CHARS).collect()
 }
 
-fn in_json(report: &Report, from: &Place, to: &Place) -> Value {
-    let table = |compared: &Compared| {
+fn in_json(report: &CopyReport, from: &StoreLocation, to: &StoreLocation) -> Value {
+    let table = |compared: &TableComparison| {
         json!({
             "table": compared.table,
             "rows": compared.source.rows,
@@ -89,27 +89,27 @@ mod tests {
     use std::path::Path;
 
     use countersign_core::Digest;
-    use countersign_store::copy::Sum;
+    use countersign_store::copy::TableChecksum;
 
     use super::*;
 
-    fn report(copied: &[u8]) -> Report {
-        let sum = |bytes: &[u8]| Sum {
+    fn report(copied: &[u8]) -> CopyReport {
+        let sum = |bytes: &[u8]| TableChecksum {
             rows: bytes.len() as u64,
             digest: Digest::of(bytes),
         };
-        let tables = vec![Compared {
+        let tables = vec![TableComparison {
             table: "agent".to_owned(),
             source: sum(b"ab"),
             target: sum(copied),
         }];
-        Report { tables, resumed: true }
+        CopyReport { tables, resumed: true }
     }
 
     #[test]
-    fn a_copy_that_differs_is_a_failure_in_words_and_for_machines() {
-        let from = Place::file(Path::new("/one/hub.db"));
-        let to = Place::file(Path::new("/two/hub.db"));
+    fn a_copy_that_differs_fails_as_text_and_as_json() {
+        let from = StoreLocation::file(Path::new("/one/hub.db"));
+        let to = StoreLocation::file(Path::new("/two/hub.db"));
         let same = finished(&report(b"ab"), &from, &to, false);
         assert_eq!(same.code, 0);
         assert!(

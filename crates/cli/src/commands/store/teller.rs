@@ -1,40 +1,40 @@
-//! How far it is, on standard error.
+//! The progress of a copy, on standard error.
 
 use std::time::{Duration, Instant};
 
-use countersign_store::copy::{Progress, Stage};
+use countersign_store::copy::{CopyProgress, CopyStage};
 
 use crate::screen;
 
-const PAUSE: Duration = Duration::from_secs(1);
+const LINE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// A line for each stage, and one a second while it lasts.
+/// Prints a line per stage, and one per second during a stage.
 #[derive(Default)]
-pub struct Teller {
-    last: Option<(Stage, Instant)>,
+pub struct ProgressPrinter {
+    last: Option<(CopyStage, Instant)>,
 }
 
-impl Teller {
-    pub fn tell(&mut self, progress: &Progress<'_>) {
+impl ProgressPrinter {
+    pub fn print(&mut self, progress: &CopyProgress<'_>) {
         match self.last {
-            Some((stage, _)) if stage != progress.stage => screen::remark(stage_in_words(progress.stage)),
-            None => screen::remark(stage_in_words(progress.stage)),
-            Some((_, at)) if at.elapsed() >= PAUSE => screen::remark(&line(progress)),
+            Some((stage, _)) if stage != progress.stage => screen::print_notice(stage_line(progress.stage)),
+            None => screen::print_notice(stage_line(progress.stage)),
+            Some((_, at)) if at.elapsed() >= LINE_INTERVAL => screen::print_notice(&line(progress)),
             Some(_) => return,
         }
         self.last = Some((progress.stage, Instant::now()));
     }
 }
 
-fn stage_in_words(stage: Stage) -> &'static str {
+fn stage_line(stage: CopyStage) -> &'static str {
     match stage {
-        Stage::Reading => "Reading what there is.",
-        Stage::Copying => "Copying.",
-        Stage::Checking => "Reading back what was copied.",
+        CopyStage::Reading => "Reading the source.",
+        CopyStage::Copying => "Copying.",
+        CopyStage::Checking => "Reading the copy back.",
     }
 }
 
-fn line(progress: &Progress<'_>) -> String {
+fn line(progress: &CopyProgress<'_>) -> String {
     let of = progress.of.map(|of| format!(" of {of}")).unwrap_or_default();
     format!("  {}: {}{of} rows", progress.table, progress.rows)
 }
@@ -44,9 +44,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_says_how_much_there_is_as_soon_as_that_is_known() {
-        let progress = Progress {
-            stage: Stage::Reading,
+    fn a_progress_line_shows_the_total_once_known() {
+        let progress = CopyProgress {
+            stage: CopyStage::Reading,
             table: "message",
             rows: 7,
             of: None,
@@ -54,7 +54,7 @@ mod tests {
         };
         assert_eq!(line(&progress), "  message: 7 rows");
         assert_eq!(
-            line(&Progress {
+            line(&CopyProgress {
                 of: Some(9),
                 ..progress
             }),

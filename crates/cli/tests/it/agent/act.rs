@@ -1,4 +1,4 @@
-//! The work behind an answer, made visible: a command that leaves a line for every time it ran.
+//! An `--exec` command for tests that logs every time it runs.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use serde_json::Value;
 
 use crate::harness::{Hub, eventually};
 
-/// Writes what it gets on standard input, and its environment, as one line each.
-const NOTE: &str = r#"cat >> "$0"; echo >> "$0"
+/// Appends its standard input and its environment to log files, one line each.
+const LOG_SCRIPT: &str = r#"cat >> "$0"; echo >> "$0"
 echo "$COUNTERSIGN_MESSAGE_ID $COUNTERSIGN_RESOLUTION $COUNTERSIGN_RESOLUTION_ID" >> "$0.env""#;
-/// As `NOTE`, but first it says who it is and stands still at a gate of its own, unless all gates are open. The shell
-/// itself waits there, so that killing the shell leaves nothing behind.
-const GATED: &str = r#"gate="$0.gate.$$"; mkfifo "$gate"; echo $$ >> "$0.begun"
+/// Like `LOG_SCRIPT`, but first writes its process id and blocks on its own gate, unless all gates are open. The shell
+/// itself blocks in `read`, so that killing the shell leaves no child process behind.
+const GATED_SCRIPT: &str = r#"gate="$0.gate.$$"; mkfifo "$gate"; echo $$ >> "$0.begun"
 [ -e "$0.open" ] || read -r go < "$gate"
 cat >> "$0"; echo >> "$0""#;
 
-pub struct Acts(PathBuf);
+pub struct ActionLog(PathBuf);
 
-impl Acts {
+impl ActionLog {
     pub fn new(hub: &Hub) -> Self {
         Self(hub.scratch().path("acts"))
     }
@@ -26,25 +26,25 @@ impl Acts {
         PathBuf::from(format!("{}{end}", self.0.display()))
     }
 
-    /// The words after `--exec`.
+    /// The arguments after `--exec`.
     pub fn command(&self) -> Vec<String> {
-        ["sh", "-c", NOTE]
+        ["sh", "-c", LOG_SCRIPT]
             .into_iter()
             .map(str::to_owned)
             .chain([self.0.display().to_string()])
             .collect()
     }
 
-    /// A command that stops in the middle until its gate opens.
+    /// A command that blocks in the middle until its gate opens.
     pub fn gated(&self) -> Vec<String> {
-        ["sh", "-c", GATED]
+        ["sh", "-c", GATED_SCRIPT]
             .into_iter()
             .map(str::to_owned)
             .chain([self.0.display().to_string()])
             .collect()
     }
 
-    /// Waits until `count` gated commands have begun, and returns their process ids.
+    /// Waits until `count` gated commands have started, and returns their process ids.
     pub async fn begun(&self, count: usize) -> Vec<String> {
         let path = self.beside(".begun");
         eventually("the command has begun", async || {
@@ -54,17 +54,17 @@ impl Acts {
         .await
     }
 
-    /// Lets the command with this process id pass. Waits for it to arrive at its gate.
+    /// Opens the gate of the command with this process id, and blocks until the command is there.
     pub fn open_gate(&self, pid: &str) {
         std::fs::write(self.beside(&format!(".gate.{pid}")), "go\n").expect("open the gate");
     }
 
-    /// From now on nobody has to wait.
+    /// Opens all gates for good.
     pub fn leave_gates_open(&self) {
         std::fs::write(self.beside(".open"), "").expect("leave the gates open");
     }
 
-    /// What the commands got, one entry for each that came to its end.
+    /// The standard input of each command that ran to its end.
     pub fn done(&self) -> Vec<Value> {
         let parse = |line: &String| serde_json::from_str(line).unwrap_or_else(|_| panic!("not JSON: {line}"));
         lines(&self.0).iter().map(parse).collect()
@@ -74,7 +74,7 @@ impl Acts {
         lines(&self.beside(".env"))
     }
 
-    /// Message ids of the acts, in order.
+    /// The message ids of the commands that ran, in order.
     pub fn ids(&self) -> Vec<String> {
         self.done()
             .iter()
@@ -96,7 +96,7 @@ pub fn kill_9(pid: &str) {
     assert!(killed.is_ok_and(|status| status.success()), "kill {pid}");
 }
 
-/// `words` with the command to run at the end.
+/// `words` followed by `--exec` and the command.
 pub fn exec<'a>(words: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
     words
         .iter()

@@ -7,7 +7,7 @@ use super::{asked, message_id, messages, stage};
 const CONFIRM: &[&str] = &["ask", "Ship to production?", "--confirm"];
 
 #[tokio::test(flavor = "multi_thread")]
-async fn yes_and_no_are_told_apart_by_the_exit_code() {
+async fn the_exit_code_tells_yes_from_no() {
     let (hub, _bot, terminal) = stage().await;
     for (value, code) in [("approve", 0), ("deny", 10)] {
         let (process, id) = asked(&terminal, CONFIRM).await;
@@ -27,7 +27,7 @@ async fn yes_and_no_are_told_apart_by_the_exit_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_declined_ask_has_a_code_of_its_own_and_no_value() {
+async fn a_declined_ask_has_its_own_exit_code_and_no_value() {
     let (hub, _bot, terminal) = stage().await;
     let (process, id) = asked(&terminal, CONFIRM).await;
     hub.owner
@@ -46,15 +46,19 @@ async fn an_expired_ask_never_looks_like_an_answer() {
     for (words, value) in [(&bare[..], json!(null)), (&with_default[..], json!("approve"))] {
         let ran = terminal.run(&[CONFIRM, words, &["--json"]].concat());
         assert_eq!(ran.code, 12, "{ran:?}");
-        let said: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
-        assert_eq!(said["resolution"], "expired", "{said}");
-        assert_eq!(said["value"], value, "{said}");
-        assert_eq!(said["defaulted"].as_bool().unwrap_or(false), !value.is_null(), "{said}");
+        let output: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
+        assert_eq!(output["resolution"], "expired", "{output}");
+        assert_eq!(output["value"], value, "{output}");
+        assert_eq!(
+            output["defaulted"].as_bool().unwrap_or(false),
+            !value.is_null(),
+            "{output}"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancelled_ask_ends_the_one_who_waits() {
+async fn cancelling_an_ask_ends_the_waiting_command() {
     let (hub, bot, terminal) = stage().await;
     let (process, id) = asked(&terminal, CONFIRM).await;
     terminal.run(&["cancel", &id]).ok();
@@ -68,7 +72,7 @@ async fn a_cancelled_ask_ends_the_one_who_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancel_that_comes_too_late_tells_the_real_outcome() {
+async fn a_late_cancel_reports_the_real_outcome() {
     let (hub, _bot, terminal) = stage().await;
     let id = message_id(&terminal.run(&[CONFIRM, &["--detach"]].concat()).ok());
     hub.owner.answer(&id, "deny").await.expect(200);
@@ -81,7 +85,7 @@ async fn a_cancel_that_comes_too_late_tells_the_real_outcome() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_timeout_ends_the_waiting_and_not_the_ask() {
+async fn a_timeout_ends_the_wait_and_leaves_the_ask_open() {
     let (hub, bot, terminal) = stage().await;
     let ran = terminal.run(&[CONFIRM, &["--timeout", "1s", "--key", "ship-17"]].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (14, ""), "{ran:?}");
@@ -112,12 +116,12 @@ async fn an_interrupted_wait_leaves_the_ask_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn machines_get_one_object() {
+async fn json_output_is_a_single_object() {
     let (hub, _bot, terminal) = stage().await;
     let (process, id) = asked(&terminal, &[CONFIRM, &["--json", "--key", "ship-18"]].concat()).await;
     let body = json!({"resolution": "answered", "value": "approve", "comment": "go ahead"});
     let resolution_id = hub.owner.resolve(&id, body).await.expect(200)["resolution_id"].clone();
-    let said = process.finish().json();
+    let output = process.finish().json();
     for (name, value) in [
         ("id", json!(id)),
         ("idempotency_key", json!("ship-18")),
@@ -128,18 +132,18 @@ async fn machines_get_one_object() {
         ("comment", json!("go ahead")),
         ("resolution_id", resolution_id),
     ] {
-        assert_eq!(said[name], value, "{name} of {said}");
+        assert_eq!(output[name], value, "{name} of {output}");
     }
-    assert!(said["resolved_at"].is_string(), "{said}");
-    let fields = said.as_object().expect("an object");
+    assert!(output["resolved_at"].is_string(), "{output}");
+    let fields = output.as_object().expect("an object");
     assert!(
         fields.values().all(|value| !value.is_null()),
-        "no field says nothing: {said}"
+        "no field says nothing: {output}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_restart_of_the_hub_does_not_disturb_who_waits() {
+async fn a_waiting_command_survives_a_hub_restart() {
     let (mut hub, _bot, terminal) = stage().await;
     let (process, id) = asked(&terminal, CONFIRM).await;
     hub.kill();

@@ -1,11 +1,11 @@
-//! The process dies in the middle of the work. Whether the work was done nobody knows, so it is not done again until a
-//! person says so.
+//! The process dies while its command runs. The outcome of the command is unknown, so it is not run again before a
+//! person clears the journal entry.
 
 use super::act::{exec, kill_9};
-use super::receive::Counter;
+use super::receive::ReceiverSetup;
 use crate::harness::*;
 
-/// What `countersign journal` says of one message.
+/// The line of `countersign journal` for one message.
 fn in_journal(terminal: &Terminal, id: &str) -> String {
     let plain = terminal.run(&["journal"]).ok();
     plain
@@ -15,23 +15,23 @@ fn in_journal(terminal: &Terminal, id: &str) -> String {
         .to_owned()
 }
 
-/// An answered ask whose command has begun and stands still.
-struct Working {
+/// An answered ask whose command has started and blocks at its gate.
+struct RunningCommand {
     id: String,
     gated: Vec<String>,
     process: Process,
     worker: String,
 }
 
-impl Working {
-    async fn begin(counter: &Counter) -> Self {
-        let Counter {
+impl RunningCommand {
+    async fn begin(setup: &ReceiverSetup) -> Self {
+        let ReceiverSetup {
             hub,
             bot,
             terminal,
             acts,
             ..
-        } = counter;
+        } = setup;
         let id = bot.accepted(&ask(&bot.id)).await;
         hub.owner.answer(&id, "approve").await.expect(200);
         let gated = acts.gated();
@@ -47,20 +47,20 @@ impl Working {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
-    let counter = Counter::open().await;
-    let Counter {
+async fn a_receiver_killed_during_the_command_does_not_run_it_again() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup {
         hub, terminal, acts, ..
-    } = &counter;
-    let id = counter.asked().await;
-    let mut receiver = counter.receive(&acts.gated()).await;
+    } = &setup;
+    let id = setup.asked().await;
+    let mut receiver = setup.receive(&acts.gated()).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let worker = acts.begun(1).await.remove(0);
     receiver.kill();
     kill_9(&worker);
 
     acts.leave_gates_open();
-    let receiver = counter.receive(&acts.gated()).await;
+    let receiver = setup.receive(&acts.gated()).await;
     let delivery = hub.delivery(&id, "failed").await;
     assert!(
         delivery["last_error"].as_str().is_some_and(|text| text.contains("409")),
@@ -87,24 +87,24 @@ async fn a_receiver_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
-    let counter = Counter::open().await;
-    let Counter { terminal, acts, .. } = &counter;
-    let Working {
+async fn a_waiter_killed_during_the_command_does_not_run_it_again() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup { terminal, acts, .. } = &setup;
+    let RunningCommand {
         id,
         gated,
         mut process,
         worker,
-    } = Working::begin(&counter).await;
+    } = RunningCommand::begin(&setup).await;
     let wait = exec(&["wait", &id], &gated);
     process.kill();
     kill_9(&worker);
 
     acts.leave_gates_open();
-    let said = terminal.run(&wait).fails(1);
+    let output = terminal.run(&wait).fails(1);
     assert!(
-        said.contains(&format!("journal forget {id}")),
-        "it says what to do: {said}"
+        output.contains(&format!("journal forget {id}")),
+        "it says what to do: {output}"
     );
     assert!(in_journal(terminal, &id).contains("interrupted"));
     assert_eq!(acts.done().len(), 0);
@@ -114,56 +114,56 @@ async fn a_waiter_killed_in_the_middle_of_the_work_does_not_do_it_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_that_outlives_its_waiter_is_still_under_way() {
-    let counter = Counter::open().await;
-    let Counter { terminal, .. } = &counter;
-    let Working {
+async fn a_command_that_outlives_its_waiter_counts_as_running() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup { terminal, .. } = &setup;
+    let RunningCommand {
         id,
         gated,
         mut process,
         worker,
-    } = Working::begin(&counter).await;
+    } = RunningCommand::begin(&setup).await;
     let wait = exec(&["wait", &id], &gated);
     process.kill();
-    let said = terminal.run(&wait).fails(1);
-    assert!(said.contains("wait until that one has ended"), "{said}");
+    let output = terminal.run(&wait).fails(1);
+    assert!(output.contains("wait until it ends"), "{output}");
     terminal.run(&["journal", "forget", &id]).fails(1);
     kill_9(&worker);
     assert!(in_journal(terminal, &id).contains("interrupted"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn work_that_is_still_under_way_is_not_begun_twice() {
-    let counter = Counter::open().await;
-    let Counter { terminal, acts, .. } = &counter;
-    let Working {
+async fn a_running_command_is_not_started_twice() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup { terminal, acts, .. } = &setup;
+    let RunningCommand {
         id,
         gated,
         process: first,
         worker,
-    } = Working::begin(&counter).await;
+    } = RunningCommand::begin(&setup).await;
     let wait = exec(&["wait", &id], &gated);
-    let said = terminal.run(&wait).fails(1);
-    assert!(!said.contains("forget"), "nothing to forget while it runs: {said}");
+    let output = terminal.run(&wait).fails(1);
+    assert!(!output.contains("forget"), "nothing to forget while it runs: {output}");
     acts.open_gate(&worker);
     assert_eq!(first.finish().code, 0);
     assert_eq!(acts.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_cannot_be_started_has_done_nothing() {
-    let counter = Counter::open().await;
-    let Counter {
+async fn a_command_that_cannot_start_can_be_run_later() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup {
         hub,
         bot,
         terminal,
         acts,
         ..
-    } = &counter;
+    } = &setup;
     let id = bot.accepted(&ask(&bot.id)).await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    let said = terminal.run(&["wait", &id, "--exec", "/nonexistent/command"]).fails(1);
-    assert!(said.contains("/nonexistent/command"), "{said}");
+    let output = terminal.run(&["wait", &id, "--exec", "/nonexistent/command"]).fails(1);
+    assert!(output.contains("/nonexistent/command"), "{output}");
     assert_eq!(
         terminal.run(&exec(&["wait", &id], &acts.command())).code,
         0,

@@ -1,46 +1,49 @@
-//! A push comes at least once, in any order, and from the past. The work behind it is done once.
+//! Pushes arrive at least once, in any order, and may be replayed. The command behind them runs once.
 
 use reqwest::Method;
 use tokio::task::JoinSet;
 
-use super::act::{Acts, exec};
+use super::act::{ActionLog, exec};
 use super::receive::address;
 use super::stage;
 use crate::harness::*;
 
-/// Real pushes of several answers, each in several copies with signatures of their own, and a receiver to bring them to.
-struct Post {
+/// Recorded pushes of several answers, each in several copies with their own signatures, to replay to a receiver.
+struct RecordedPushes {
     hub: Hub,
     terminal: Terminal,
     url: String,
-    acts: Acts,
+    acts: ActionLog,
     signing_key: String,
-    /// By message, the copies in the order they were sent.
+    /// The copies by message, in the order they were sent.
     pushes: Vec<(String, Vec<Push>)>,
 }
 
 const COPIES: usize = 3;
 
-impl Post {
+impl RecordedPushes {
     async fn collect(messages: usize) -> Self {
         let (hub, bot, terminal) = stage().await;
         let terminal = terminal.env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key);
-        let mailbox = Receiver::start().await;
-        hub.approve(&bot, &mailbox.host()).await;
+        let recorder = Receiver::start().await;
+        hub.approve(&bot, &recorder.host()).await;
         let mut pushes = vec![];
         for nth in 0..messages {
-            mailbox.script("/resume", &[Act::Status(500), Act::Status(503), Act::Status(200)]);
-            let id = bot.accepted(&push_to(ask(&bot.id), &mailbox.url("/resume"))).await;
+            recorder.script(
+                "/resume",
+                &[PushReply::Status(500), PushReply::Status(503), PushReply::Status(200)],
+            );
+            let id = bot.accepted(&push_to(ask(&bot.id), &recorder.url("/resume"))).await;
             hub.owner.answer(&id, "approve").await.expect(200);
             hub.delivery(&id, "delivered").await;
-            let all = mailbox.at("/resume", COPIES * (nth + 1)).await;
+            let all = recorder.at("/resume", COPIES * (nth + 1)).await;
             pushes.push((id, all[COPIES * nth..].to_vec()));
         }
-        let acts = Acts::new(&hub);
+        let acts = ActionLog::new(&hub);
         Self {
             hub,
             terminal,
-            url: mailbox.url("/resume"),
+            url: recorder.url("/resume"),
             acts,
             signing_key: bot.signing_key,
             pushes,
@@ -67,7 +70,7 @@ impl Post {
     }
 }
 
-async fn bring(api: &Api, push: &Push) -> u16 {
+async fn replay(api: &Api, push: &Push) -> u16 {
     let mut request = api.request(Method::POST, "/resume").body(push.body.clone());
     for (name, value) in &push.headers {
         if !["host", "content-length", "connection"].contains(&name.as_str()) {
@@ -78,104 +81,110 @@ async fn bring(api: &Api, push: &Push) -> u16 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn duplicates_and_disorder_act_once() {
-    let post = Post::collect(3).await;
-    let (mut receiver, api) = post.receiver().await;
+async fn duplicate_and_reordered_pushes_run_the_command_once() {
+    let recorded = RecordedPushes::collect(3).await;
+    let (mut receiver, api) = recorded.receiver().await;
     for (message, nth) in [(2, 1), (0, 2), (2, 0), (0, 2), (1, 0), (2, 1), (0, 0), (1, 0), (1, 2)] {
         assert_eq!(
-            bring(&api, post.copy(message, nth)).await,
+            replay(&api, recorded.copy(message, nth)).await,
             200,
             "copy {nth} of message {message}"
         );
     }
-    let expected = [2, 0, 1].map(|message: usize| post.pushes[message].0.clone());
-    assert_eq!(post.acts.ids(), expected);
+    let expected = [2, 0, 1].map(|message: usize| recorded.pushes[message].0.clone());
+    assert_eq!(recorded.acts.ids(), expected);
 
     receiver.kill();
-    let (_receiver, api) = post.receiver().await;
+    let (_receiver, api) = recorded.receiver().await;
     for (message, nth) in [(0, 1), (1, 1), (2, 2), (0, 2), (1, 0), (2, 1)] {
         assert_eq!(
-            bring(&api, post.copy(message, nth)).await,
+            replay(&api, recorded.copy(message, nth)).await,
             200,
             "after kill -9, copy {nth} of message {message}"
         );
     }
-    assert_eq!(post.acts.ids(), expected, "what was done is known after kill -9");
+    assert_eq!(recorded.acts.ids(), expected, "what was done is known after kill -9");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_push_many_times_at_once_acts_once() {
-    let post = Post::collect(2).await;
-    let (_receiver, api) = post.receiver().await;
+async fn concurrent_duplicates_run_the_command_once() {
+    let recorded = RecordedPushes::collect(2).await;
+    let (_receiver, api) = recorded.receiver().await;
     let mut senders = JoinSet::new();
     for nth in 0..24 {
         let api = api.clone();
-        let push = post.copy(nth % 2, nth % COPIES).clone();
-        senders.spawn(async move { bring(&api, &push).await });
+        let push = recorded.copy(nth % 2, nth % COPIES).clone();
+        senders.spawn(async move { replay(&api, &push).await });
     }
     let statuses = within("all replies", senders.join_all()).await;
     assert!(statuses.contains(&200), "{statuses:?}");
     for message in 0..2 {
-        assert_eq!(bring(&api, post.copy(message, 0)).await, 200);
+        assert_eq!(replay(&api, recorded.copy(message, 0)).await, 200);
     }
-    let mut done = post.acts.ids();
-    let mut ids = post.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
+    let mut done = recorded.acts.ids();
+    let mut ids = recorded.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
     done.sort();
     ids.sort();
     assert_eq!(done, ids);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_receivers_on_one_journal_act_once() {
-    let post = Post::collect(1).await;
-    let (_one, first) = post.receiver().await;
-    let (_two, second) = post.receiver().await;
+async fn two_receivers_on_one_journal_run_the_command_once() {
+    let recorded = RecordedPushes::collect(1).await;
+    let (_one, first) = recorded.receiver().await;
+    let (_two, second) = recorded.receiver().await;
     let mut senders = JoinSet::new();
     for nth in 0..12 {
         let api = if nth % 2 == 0 { &first } else { &second }.clone();
-        let push = post.copy(0, nth % COPIES).clone();
-        senders.spawn(async move { bring(&api, &push).await });
+        let push = recorded.copy(0, nth % COPIES).clone();
+        senders.spawn(async move { replay(&api, &push).await });
     }
     within("all replies", senders.join_all()).await;
-    assert_eq!(bring(&second, post.copy(0, 1)).await, 200);
-    assert_eq!(post.acts.ids(), [post.pushes[0].0.clone()]);
+    assert_eq!(replay(&second, recorded.copy(0, 1)).await, 200);
+    assert_eq!(recorded.acts.ids(), [recorded.pushes[0].0.clone()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_changed_on_the_way_is_refused_and_nothing_runs() {
-    let post = Post::collect(1).await;
-    let (receiver, api) = post.receiver().await;
-    let sound = post.copy(0, 0);
+async fn a_tampered_push_is_refused_and_nothing_runs() {
+    let recorded = RecordedPushes::collect(1).await;
+    let (receiver, api) = recorded.receiver().await;
+    let sound = recorded.copy(0, 0);
     let mut changed = sound.clone();
     changed.body = sound.text().replace("\"approve\"", "\"deny\"").into_bytes();
     assert_ne!(changed.body, sound.body);
-    assert_eq!(bring(&api, &changed).await, 401);
+    assert_eq!(replay(&api, &changed).await, 401);
     assert!(
         receiver.stderr_with("signature").await.contains("refused"),
         "{}",
         receiver.output()
     );
-    assert_eq!(post.acts.done().len(), 0);
-    assert_eq!(bring(&api, sound).await, 200, "a forgery does not use up the real one");
-    assert_eq!(post.acts.ids(), [post.pushes[0].0.clone()]);
-    assert_eq!(post.hub.owner.get("/health").await.status, 200);
+    assert_eq!(recorded.acts.done().len(), 0);
+    assert_eq!(replay(&api, sound).await, 200, "a forgery does not use up the real one");
+    assert_eq!(recorded.acts.ids(), [recorded.pushes[0].0.clone()]);
+    assert_eq!(recorded.hub.owner.get("/health").await.status, 200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_from_another_time_is_refused_and_nothing_runs() {
-    let post = Post::collect(1).await;
-    let (_receiver, api) = post.receiver().await;
+async fn a_push_outside_the_time_window_is_refused_and_nothing_runs() {
+    let recorded = RecordedPushes::collect(1).await;
+    let (_receiver, api) = recorded.receiver().await;
     let at = |seconds: i64| {
-        let mut push = post.copy(0, 0).clone();
+        let mut push = recorded.copy(0, 0).clone();
         let t = jiff::Timestamp::now().as_second() + seconds;
-        let header = sign(&push, &post.url, t, &format!("jti_{seconds}"), &post.signing_key);
+        let header = sign(
+            &push,
+            &recorded.url,
+            t,
+            &format!("jti_{seconds}"),
+            &recorded.signing_key,
+        );
         push.headers.insert("a2h-signature".to_owned(), header);
         push
     };
     for seconds in [-125, 130, -86_400] {
-        assert_eq!(bring(&api, &at(seconds)).await, 401, "{seconds} s");
+        assert_eq!(replay(&api, &at(seconds)).await, 401, "{seconds} s");
     }
-    assert_eq!(post.acts.done().len(), 0);
-    assert_eq!(bring(&api, &at(-100)).await, 200);
-    assert_eq!(post.acts.done().len(), 1);
+    assert_eq!(recorded.acts.done().len(), 0);
+    assert_eq!(replay(&api, &at(-100)).await, 200);
+    assert_eq!(recorded.acts.done().len(), 1);
 }

@@ -1,11 +1,11 @@
-//! The examples that come with the project do what their comments say.
+//! The shipped examples do what their comments promise.
 
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::act::Acts;
-use super::receive::Counter;
+use super::act::ActionLog;
+use super::receive::ReceiverSetup;
 use super::{message_id, messages, stage};
 use crate::harness::*;
 
@@ -14,7 +14,7 @@ fn example(name: &str) -> String {
     root.join(name).display().to_string()
 }
 
-/// The id of the only message in the inbox, once it is there.
+/// Waits for the only message in the inbox and returns its id.
 async fn only_open(hub: &Hub) -> String {
     eventually("something is asked", async || {
         let inbox = hub.owner.get("/v1/inbox").await.expect(200);
@@ -24,9 +24,9 @@ async fn only_open(hub: &Hub) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_gate_opens_for_a_yes_and_once() {
+async fn the_gate_runs_the_command_once_after_a_yes() {
     let (hub, bot, terminal) = stage().await;
-    let acts = Acts::new(&hub);
+    let acts = ActionLog::new(&hub);
     let command = acts.command();
     let words: Vec<&str> = ["1.7"].into_iter().chain(command.iter().map(String::as_str)).collect();
     let gate = terminal.start_program(&example("gate.sh"), &words);
@@ -40,9 +40,9 @@ async fn the_gate_opens_for_a_yes_and_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_gate_stays_shut_for_everything_else() {
+async fn the_gate_stays_shut_without_a_yes() {
     let (hub, _bot, terminal) = stage().await;
-    let acts = Acts::new(&hub);
+    let acts = ActionLog::new(&hub);
     let command = acts.command();
     for (nth, (body, code)) in [
         (json!({"resolution": "answered", "value": "deny"}), 10),
@@ -67,12 +67,12 @@ async fn the_gate_stays_shut_for_everything_else() {
     assert_eq!(acts.done().len(), 0);
 }
 
-/// GitHub, as far as the dispatching script knows it: the receiver's answer starts a job, which pulls and ships.
+/// A fake GitHub for the dispatch script: the pushed answer starts a job, which pulls the answer and ships.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_callback_starts_the_job_that_goes_on() {
-    let counter = Counter::open().await;
+async fn the_callback_starts_the_job_that_ships() {
+    let setup = ReceiverSetup::open().await;
     let github = Receiver::start().await;
-    let terminal = counter
+    let terminal = setup
         .terminal
         .clone()
         .env("GITHUB_API_URL", &github.url(""))
@@ -85,8 +85,8 @@ async fn the_callback_starts_the_job_that_goes_on() {
             r#"{"tag":"v1.7","commit":"4af1"}"#,
         )
         .ok();
-    let state = counter.hub.scratch().write("state", &sealed).display().to_string();
-    let url = counter.url();
+    let state = setup.hub.scratch().write("state", &sealed).display().to_string();
+    let url = setup.url();
     let ask = [
         "ask",
         "Ship?",
@@ -100,18 +100,18 @@ async fn the_callback_starts_the_job_that_goes_on() {
         &state,
     ];
     let id = message_id(&terminal.run(&ask).ok());
-    let _receiver = counter
+    let _receiver = setup
         .receive_at(&terminal, &url, &[example("github-actions/dispatch.sh")])
         .await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
     let dispatch = github.at("/repos/acme/site/dispatches", 1).await.remove(0);
     assert_eq!(dispatch.header("authorization"), "Bearer ght_MARK");
     let expected = json!({"event_type": "countersign-resolved", "client_payload": {"message_id": id}});
     assert_eq!(dispatch.json(), expected);
-    counter.hub.delivery(&id, "delivered").await;
+    setup.hub.delivery(&id, "delivered").await;
 
-    // The job runs elsewhere, with a journal of its own.
-    let fresh = counter.hub.scratch().path("runner.db").display().to_string();
+    // The job runs on another machine, with its own journal.
+    let fresh = setup.hub.scratch().path("runner.db").display().to_string();
     let job = terminal.env("COUNTERSIGN_JOURNAL", &fresh);
     let ran = job
         .start_program(

@@ -1,11 +1,11 @@
-//! What an agent asked and did, as its own journal tells it.
+//! `countersign journal`: the asks and actions of an agent.
 
 use std::os::unix::fs::PermissionsExt;
 
 use super::{message_id, stage};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_journal_lists_what_was_asked() {
+async fn the_journal_lists_asks() {
     let (hub, bot, terminal) = stage().await;
     assert_eq!(terminal.run(&["journal", "list"]).code, 0, "nothing yet is no error");
     let id = message_id(
@@ -14,8 +14,11 @@ async fn the_journal_lists_what_was_asked() {
             .ok(),
     );
     for words in [&["journal"][..], &["journal", "list"], &["journal", "--json"]] {
-        let said = terminal.run(words).ok();
-        assert!(said.contains(&id) && said.contains("ship-17"), "{words:?}: {said}");
+        let output = terminal.run(words).ok();
+        assert!(
+            output.contains(&id) && output.contains("ship-17"),
+            "{words:?}: {output}"
+        );
     }
     let file = hub.scratch().path("journal.db");
     assert_eq!(
@@ -30,23 +33,23 @@ async fn the_journal_lists_what_was_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_nothing_to_forget_of_what_never_was() {
+async fn forgetting_an_unknown_message_is_an_error() {
     let (_hub, _bot, terminal) = stage().await;
-    let said = terminal
+    let output = terminal
         .run(&["journal", "forget", "msg_00000000000000000000000000"])
         .fails(1);
-    assert!(said.contains("msg_00000000000000000000000000"), "{said}");
+    assert!(output.contains("msg_00000000000000000000000000"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_damaged_journal_is_an_error_and_asks_nothing() {
+async fn a_damaged_journal_is_an_error_and_nothing_is_sent() {
     let (hub, bot, terminal) = stage().await;
     let file = hub.scratch().write(
         "damaged.db",
         "this is no journal, whatever its name says, and it is long enough",
     );
     let terminal = terminal.env("COUNTERSIGN_JOURNAL", file.to_str().unwrap());
-    let said = terminal.run(&["ask", "Ship?", "--confirm"]).fails(1);
-    assert!(said.contains("journal"), "{said}");
+    let output = terminal.run(&["ask", "Ship?", "--confirm"]).fails(1);
+    assert!(output.contains("journal"), "{output}");
     assert_eq!(super::messages(&bot).await, 0, "what cannot be kept is not sent");
 }

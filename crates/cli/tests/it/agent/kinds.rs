@@ -1,4 +1,4 @@
-//! Every kind of message the commands can send, as a person sees it and as the answer comes back.
+//! Every kind of message that the commands can send: how a person sees it, and how its answer is printed.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ async fn item(hub: &Hub, id: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_select_gives_the_chosen_value() {
+async fn a_select_prints_the_chosen_value() {
     let (hub, _bot, terminal) = stage().await;
     let ask = [
         "ask",
@@ -33,7 +33,7 @@ async fn a_select_gives_the_chosen_value() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_gives_json() {
+async fn a_form_prints_json() {
     let (hub, _bot, terminal) = stage().await;
     let schema = json!({
         "type": "object",
@@ -72,15 +72,11 @@ async fn labels_body_and_context_reach_the_person() {
         assert!(shown.contains(wanted), "{wanted} is not in {shown}");
     }
     hub.cli(&["answer", &id, "Hold it"]).ok();
-    assert_eq!(
-        process.finish().code,
-        10,
-        "no is the second choice, whatever it is called"
-    );
+    assert_eq!(process.finish().code, 10, "no is the second choice, with any label");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_comes_back_with_its_checklist() {
+async fn a_task_returns_its_checklist() {
     let (hub, _bot, terminal) = stage().await;
     let task = [
         "task",
@@ -95,18 +91,18 @@ async fn a_task_comes_back_with_its_checklist() {
     let (process, id) = asked(&terminal, &[&task[..], &["--json"]].concat()).await;
     hub.cli(&["answer", &id, "--complete", "--check", "1", "--comment", "done"])
         .ok();
-    let said = process.finish().json();
+    let output = process.finish().json();
     assert_eq!(
-        [&said["resolution"], &said["comment"]],
+        [&output["resolution"], &output["comment"]],
         [&json!("completed"), &json!("done")]
     );
-    let done: Vec<bool> = said["checklist"]
+    let done: Vec<bool> = output["checklist"]
         .as_array()
         .expect("a checklist")
         .iter()
         .map(|it| it["done"] == true)
         .collect();
-    assert_eq!(done, [true, false], "{said}");
+    assert_eq!(done, [true, false], "{output}");
 
     let (process, id) = asked(&terminal, &task).await;
     hub.cli(&["answer", &id, "--dismiss"]).ok();
@@ -114,12 +110,12 @@ async fn a_task_comes_back_with_its_checklist() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notify_is_accepted_and_waits_for_nobody() {
+async fn a_notify_returns_at_once() {
     let (hub, bot, terminal) = stage().await;
-    let said = terminal
+    let output = terminal
         .run(&["notify", "Shipped 1.7", "--body", "No errors so far."])
         .ok();
-    let id = message_id(&said);
+    let id = message_id(&output);
     let pulled = bot.pull(&id).await;
     assert_eq!(
         [&pulled["type"], &pulled["status"]],
@@ -131,7 +127,7 @@ async fn a_notify_is_accepted_and_waits_for_nobody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_sent_names_the_agent_and_its_run() {
+async fn a_message_names_its_agent_and_run() {
     let (_hub, bot, terminal) = stage().await;
     let ask = [
         "ask",

@@ -1,4 +1,4 @@
-//! On the hub's own machine nothing has to be set up before the first question.
+//! Agent commands on the hub's own machine need no set-up.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -8,7 +8,7 @@ use crate::harness::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_ask_needs_no_set_up() {
     let hub = Hub::start().await;
-    let terminal = Terminal::beside(&hub);
+    let terminal = Terminal::local(&hub);
     for value in ["yes", "no"] {
         let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm"]).await;
         hub.cli(&["answer", &id, value]).ok();
@@ -33,49 +33,49 @@ async fn the_first_ask_needs_no_set_up() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_others_use_is_not_taken_over() {
+async fn an_existing_agent_is_not_taken_over() {
     let hub = Hub::start().await;
     hub.agent("deployer").await;
-    let said = Terminal::beside(&hub)
+    let output = Terminal::local(&hub)
         .run(&["ask", "Ship?", "--confirm", "--agent", "deployer"])
         .fails(1);
     assert!(
-        said.contains("countersign agent rotate deployer") && said.contains("COUNTERSIGN_TOKEN"),
-        "{said}"
+        output.contains("countersign agent rotate deployer") && output.contains("COUNTERSIGN_TOKEN"),
+        "{output}"
     );
     assert_eq!(open_items(&hub).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_whose_name_is_no_file_name_works_too() {
+async fn an_agent_id_that_is_not_a_file_name_works() {
     let hub = Hub::start().await;
-    let terminal = Terminal::beside(&hub);
+    let terminal = Terminal::local(&hub);
     for id in ["acme/deployer", "../escape"] {
-        let said = terminal
+        let output = terminal
             .run(&["ask", "Ship?", "--confirm", "--detach", "--agent", id])
             .ok();
-        hub.cli(&["answer", &message_id(&said), "yes"]).ok();
+        hub.cli(&["answer", &message_id(&output), "yes"]).ok();
     }
     assert!(!hub.data().join("escape.json").exists() && !hub.scratch().path("escape.json").exists());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_owner_who_is_asked_is_the_one_there_is() {
+async fn a_local_ask_goes_to_the_current_owner() {
     let mut hub = Hub::start().await;
     hub.cli(&["person", "add", "boss", "--role", "owner"]).ok();
     hub.cli(&["person", "remove", "owner"]).ok();
     hub.interrupt();
     hub.restart().await;
-    let (process, id) = asked(&Terminal::beside(&hub), &["ask", "Ship?", "--confirm"]).await;
+    let (process, id) = asked(&Terminal::local(&hub), &["ask", "Ship?", "--confirm"]).await;
     hub.cli(&["answer", &id, "yes"]).ok();
     let ran = process.finish();
     assert!(ran.code == 0 && ran.stderr.contains("human:boss"), "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rotated_agent_goes_on() {
+async fn a_rotated_agent_keeps_working() {
     let hub = Hub::start().await;
-    let terminal = Terminal::beside(&hub);
+    let terminal = Terminal::local(&hub);
     let ask = ["ask", "Ship?", "--confirm", "--detach"];
     terminal.run(&ask).ok();
     hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
@@ -97,9 +97,9 @@ async fn a_rotated_agent_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_kept_signing_key_is_no_seal_key() {
+async fn the_stored_signing_key_is_refused_as_a_seal_key() {
     let hub = Hub::start().await;
-    let terminal = Terminal::beside(&hub);
+    let terminal = Terminal::local(&hub);
     terminal.run(&["notify", "Hello"]).ok();
     let kept: serde_json::Value =
         serde_json::from_slice(&std::fs::read(hub.data().join("agents/cli.json")).expect("the file")).expect("JSON");
@@ -108,7 +108,7 @@ async fn the_kept_signing_key_is_no_seal_key() {
         .expect("a key")
         .trim_start_matches("whsec_")
         .to_owned();
-    // And one whose letters, not what they stand for, are the 32 bytes: 0123456789abcdef twice.
+    // A second stored key whose text, not its decoded value, is the 32 bytes of the seal key: 0123456789abcdef twice.
     let lettered = r#"{"agent_id":"x","token":"csa_x","signing_key":"whsec_0123456789abcdef0123456789abcdef"}"#;
     std::fs::write(hub.data().join("agents/x.json"), lettered).expect("keep another");
     for key in [key.as_str(), "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="] {

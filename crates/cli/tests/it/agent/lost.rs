@@ -1,25 +1,25 @@
-//! Replies get lost and processes die between the question and its acknowledgement. It stays one question.
+//! Lost replies and killed processes between an ask and its ack still make one question only.
 
 use super::{asked, message_id, messages};
 use crate::harness::*;
 
 const SUBMIT: &str = "/v1/messages";
 
-/// An agent that reaches its hub through a proxy only. The hub itself believes to be there, so every `poll_url` leads
-/// through it as well.
+/// An agent that reaches its hub only through a proxy. The proxy is the public URL of the hub, so every `poll_url`
+/// leads through the proxy as well.
 async fn stage() -> (Hub, Agent, Proxy, Terminal) {
     let proxy = Proxy::start().await;
     let hub = Setup::pushing().args(&["--public-url", &proxy.url("")]).start().await;
-    proxy.lead_to(&hub.url);
+    proxy.forward_to(&hub.url);
     let bot = hub.agent("acme/deployer").await;
-    let terminal = Terminal::of(&hub, &proxy.url(""), &bot);
+    let terminal = Terminal::remote(&hub, &proxy.url(""), &bot);
     (hub, bot, proxy, terminal)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_acknowledgement_makes_no_second_message() {
+async fn a_lost_ack_creates_no_second_message() {
     let (hub, bot, proxy, terminal) = stage().await;
-    proxy.disturb(SUBMIT, &[Fault::LoseReply, Fault::LoseReply, Fault::LoseReply]);
+    proxy.inject_faults(SUBMIT, &[Fault::LoseReply, Fault::LoseReply, Fault::LoseReply]);
     let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm"]).await;
     let sent = proxy.at(SUBMIT);
     assert_eq!(sent.len(), 4, "three lost, one through");
@@ -37,17 +37,17 @@ async fn a_lost_poll_is_repeated() {
     let (hub, _bot, proxy, terminal) = stage().await;
     let id = message_id(&terminal.run(&["ask", "Ship?", "--confirm", "--detach"]).ok());
     let path = format!("{SUBMIT}/{id}");
-    proxy.disturb(&path, &[Fault::LoseReply, Fault::LoseReply]);
+    proxy.inject_faults(&path, &[Fault::LoseReply, Fault::LoseReply]);
     hub.owner.answer(&id, "deny").await.expect(200);
     assert_eq!(terminal.run(&["wait", &id]).code, 10);
     assert_eq!(proxy.at(&path).len(), 3);
 }
 
-/// Asks, is killed at the moment `fault` makes, and asks again with the same words.
+/// Asks, is killed while `fault` holds the submit, and asks again with the same arguments.
 async fn killed_and_repeated(fault: Fault) {
     let (hub, bot, proxy, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm", "--key", "ship-17", "--expires", "2h"];
-    proxy.disturb(SUBMIT, &[fault]);
+    proxy.inject_faults(SUBMIT, &[fault]);
     let mut process = terminal.start(&ask);
     proxy.until(SUBMIT, 1).await;
     process.kill();
@@ -67,30 +67,30 @@ async fn killed_and_repeated(fault: Fault) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_after_the_hub_had_it_the_same_command_finds_it() {
+async fn a_rerun_after_a_kill_finds_the_ask_the_hub_received() {
     killed_and_repeated(Fault::HoldReply).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn killed_before_the_hub_had_it_the_same_command_sends_it() {
+async fn a_rerun_after_a_kill_sends_the_ask_the_hub_never_received() {
     killed_and_repeated(Fault::HoldRequest).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_stands_for_one_question() {
+async fn a_key_identifies_one_question() {
     let (_hub, bot, _proxy, terminal) = stage().await;
     terminal
         .run(&["ask", "Ship 17?", "--confirm", "--detach", "--key", "k"])
         .ok();
-    let said = terminal
+    let output = terminal
         .run(&["ask", "Ship 18?", "--confirm", "--detach", "--key", "k"])
         .fails(1);
-    assert!(said.contains('k'), "{said}");
+    assert!(output.contains('k'), "{output}");
     assert_eq!(messages(&bot).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_command_twice_at_once_is_one_question() {
+async fn concurrent_identical_asks_are_one_question() {
     let (_hub, bot, _proxy, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm", "--detach", "--key", "ship-17"];
     let started: Vec<Process> = (0..4).map(|_| terminal.start(&ask)).collect();

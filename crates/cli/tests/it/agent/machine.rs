@@ -1,9 +1,9 @@
-//! What programs read: JSON on standard output and nothing beside it.
+//! `--json`: only JSON on standard output.
 
 use serde_json::{Value, json};
 
 use super::act::exec;
-use super::receive::Counter;
+use super::receive::ReceiverSetup;
 use super::{message_id, stage};
 use crate::harness::*;
 
@@ -17,25 +17,25 @@ fn words(script: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_object_tells_the_outcome_and_what_became_of_the_command() {
+async fn wait_prints_one_object_with_the_outcome_and_the_command_result() {
     let (hub, _bot, terminal) = stage().await;
     for (script, act, code) in [("echo loud", "done", 0), ("echo loud; exit 3", "failed", 1)] {
         let id = message_id(&terminal.run(&["ask", "Ship?", "--confirm", "--detach"]).ok());
         hub.owner.answer(&id, "approve").await.expect(200);
         for act in [act, "before"] {
             let ran = terminal.run(&exec(&["wait", &id, "--json"], &words(script)));
-            let told = lines(&ran.stdout);
-            assert_eq!((ran.code, told.len()), (code, 1), "{ran:?}");
-            assert_eq!([&told[0]["id"], &told[0]["act"]], [&json!(id), &json!(act)]);
+            let printed = lines(&ran.stdout);
+            assert_eq!((ran.code, printed.len()), (code, 1), "{ran:?}");
+            assert_eq!([&printed[0]["id"], &printed[0]["act"]], [&json!(id), &json!(act)]);
             assert_eq!(ran.stderr.contains("loud"), act != "before", "{ran:?}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_tells_each_delivery_as_one_object() {
-    let counter = Counter::open().await;
-    let url = counter.url();
+async fn a_receiver_prints_one_object_per_delivery() {
+    let setup = ReceiverSetup::open().await;
+    let url = setup.url();
     let listen = [
         "receive",
         "--json",
@@ -46,22 +46,22 @@ async fn a_receiver_tells_each_delivery_as_one_object() {
         "--path",
         "/resume",
     ];
-    let receiver = counter.terminal.start(&exec(&listen, &words("echo loud")));
+    let receiver = setup.terminal.start(&exec(&listen, &words("echo loud")));
     let first = receiver.stdout_with("}\n").await;
     let listening = lines(&first)[0]["listening"].as_str().expect("an address").to_owned();
     let at = listening.strip_suffix("/resume").expect("the path").to_owned();
-    counter.front.lead_to(&at);
+    setup.front.forward_to(&at);
     let stranger = Api::anonymous(&at).post("/resume", &json!({})).await;
     assert_eq!(stranger.status, 401);
-    let id = counter.asked().await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
+    let id = setup.asked().await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
     receiver.signal("TERM");
     let ran = receiver.finish();
-    let told = lines(&ran.stdout);
+    let printed = lines(&ran.stdout);
     let acted = json!({"id": id, "resolution": "answered", "act": "done"});
     assert_eq!(
-        told,
+        printed,
         [json!({"listening": listening}), json!({"code": "no_signature"}), acted],
         "{ran:?}"
     );
@@ -69,7 +69,7 @@ async fn a_receiver_tells_each_delivery_as_one_object() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_is_an_object_too() {
+async fn a_refusal_is_printed_as_an_object() {
     let (_hub, bot, terminal) = stage().await;
     let terminal = terminal
         .env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key)
@@ -90,14 +90,14 @@ async fn a_refusal_is_an_object_too() {
         (&["open", "--json"], "A2HSEALv1.AAAA.AAAA.AAAA", "not_opened"),
     ] {
         let ran = terminal.run_with_input(words, input);
-        let told = lines(&ran.stdout);
-        assert_eq!((ran.code, told.len()), (20, 1), "{ran:?}");
+        let printed = lines(&ran.stdout);
+        assert_eq!((ran.code, printed.len()), (20, 1), "{ran:?}");
         assert_eq!(
-            [&told[0]["ok"], &told[0]["code"]],
+            [&printed[0]["ok"], &printed[0]["code"]],
             [&json!(false), &json!(code)],
             "{ran:?}"
         );
-        let reason = told[0]["reason"].as_str().expect("a reason");
+        let reason = printed[0]["reason"].as_str().expect("a reason");
         assert!(ran.stderr.contains(reason), "{ran:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The agent's side of a decision: ask, perhaps go away, come back, and act at most once on an answer that is genuine.
+//! The agent side of a decision: ask, perhaps exit and resume, and act at most once on a genuine answer.
 
 mod act;
 mod ask;
@@ -21,19 +21,19 @@ mod verify;
 
 use crate::harness::{Agent, Hub, Process, Setup, Terminal};
 
-/// A hub that pushes to this machine, an agent, and a terminal where that agent's commands run.
+/// A hub that may push to this machine, an agent, and a terminal for the commands of the agent.
 async fn stage() -> (Hub, Agent, Terminal) {
     let hub = Setup::pushing().start().await;
     let bot = hub.agent("acme/deployer").await;
-    let terminal = Terminal::of(&hub, &hub.url, &bot);
+    let terminal = Terminal::remote(&hub, &hub.url, &bot);
     (hub, bot, terminal)
 }
 
-/// Starts a command that waits for a person, and reads the id of its message from what it says meanwhile.
+/// Starts a command that waits for a person, and reads the message id from its stderr.
 async fn asked(terminal: &Terminal, args: &[&str]) -> (Process, String) {
     let process = terminal.start(args);
-    let said = process.stderr_with("msg_").await;
-    (process, message_id(&said))
+    let output = process.stderr_with("msg_").await;
+    (process, message_id(&output))
 }
 
 /// The first message id in `text`.
@@ -46,14 +46,14 @@ fn message_id(text: &str) -> String {
         .collect()
 }
 
-/// How many asks and tasks the hub holds open.
+/// The number of open asks and tasks.
 async fn open_items(hub: &Hub) -> usize {
     hub.owner.get("/v1/inbox").await.expect(200)["items"]
         .as_array()
         .map_or(0, Vec::len)
 }
 
-/// How many messages the agent has ever handed to the hub.
+/// The number of messages that the agent has ever submitted.
 async fn messages(agent: &Agent) -> usize {
     agent.get("/v1/messages?limit=100").await.expect(200)["messages"]
         .as_array()

@@ -1,10 +1,10 @@
-//! A receiver acts for its own agent only, and knows of a message what its agent may know.
+//! A receiver acts for its own agent only, and reads only messages of that agent.
 
 use serde_json::json;
 
-use super::act::{Acts, exec};
+use super::act::{ActionLog, exec};
 use super::message_id;
-use super::receive::{Counter, address};
+use super::receive::{ReceiverSetup, address};
 use crate::harness::*;
 
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
@@ -18,7 +18,7 @@ fn receive<'a>(url: &'a str, more: &[&'a str]) -> Vec<&'a str> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_to_another_ed25519_agent_starts_nothing() {
+async fn an_answer_to_another_ed25519_agent_runs_nothing() {
     let hub = Setup::pushing().start().await;
     let alpha = hub.agent_signed_by("alpha", "ed25519").await;
     let beta = hub.agent_signed_by("beta", "ed25519").await;
@@ -26,19 +26,19 @@ async fn an_answer_to_another_ed25519_agent_starts_nothing() {
     for agent in [&alpha, &beta] {
         hub.approve(agent, &front.host()).await;
     }
-    let acts = Acts::new(&hub);
+    let acts = ActionLog::new(&hub);
     let url = front.url("/resume");
     let command = acts.command();
-    // The journal is shared, and beta's message is in it.
-    let terminal = Terminal::of(&hub, &hub.url, &alpha);
-    let of_beta = Terminal::of(&hub, &hub.url, &beta);
+    // Both agents share the journal, so it holds beta's message.
+    let terminal = Terminal::remote(&hub, &hub.url, &alpha);
+    let of_beta = Terminal::remote(&hub, &hub.url, &beta);
     let theirs = message_id(
         &of_beta
             .run(&["ask", "Ship?", "--confirm", "--detach", "--callback", &url])
             .ok(),
     );
     let receiver = terminal.start(&exec(&receive(&url, &["--ed25519", "hub"]), &command));
-    front.lead_to(&address(&receiver).await);
+    front.forward_to(&address(&receiver).await);
     hub.owner.answer(&theirs, "approve").await.expect(200);
     let delivery = hub.delivery(&theirs, "failed").await;
     assert_eq!(delivery["attempts"], 1, "it is final: {delivery}");
@@ -57,14 +57,14 @@ async fn an_answer_to_another_ed25519_agent_starts_nothing() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_with_another_journal_can_open_a_bound_state() {
-    let counter = Counter::open().await;
-    let terminal = counter.terminal.clone().env("SEAL_KEY", KEY);
+    let setup = ReceiverSetup::open().await;
+    let terminal = setup.terminal.clone().env("SEAL_KEY", KEY);
     let bound = ["--key-env", "SEAL_KEY", "--bind", "acme/deployer", "ship-17"];
     let token = terminal
         .run_with_input(&[&["seal"], &bound[..]].concat(), r#"{"step":3}"#)
         .ok();
-    let file = counter.hub.scratch().write("state", &token).display().to_string();
-    let url = counter.url();
+    let file = setup.hub.scratch().write("state", &token).display().to_string();
+    let url = setup.url();
     let ask = [
         "ask",
         "Ship?",
@@ -78,12 +78,12 @@ async fn a_receiver_with_another_journal_can_open_a_bound_state() {
         &url,
     ];
     let id = message_id(&terminal.run(&ask).ok());
-    let elsewhere = counter.hub.scratch().path("elsewhere.db").display().to_string();
+    let elsewhere = setup.hub.scratch().path("elsewhere.db").display().to_string();
     let fresh = terminal.clone().env("COUNTERSIGN_JOURNAL", &elsewhere);
-    let _receiver = counter.receive_at(&fresh, &url, &counter.acts.command()).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
-    let outcome = counter.acts.done().remove(0);
+    let _receiver = setup.receive_at(&fresh, &url, &setup.acts.command()).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
+    let outcome = setup.acts.done().remove(0);
     let key = outcome["idempotency_key"].as_str().expect("the key it was sent under");
     let words = ["open", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", key];
     assert_eq!(
@@ -93,63 +93,61 @@ async fn a_receiver_with_another_journal_can_open_a_bound_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_the_hub_does_not_say_whose_it_is_nothing_runs_and_it_comes_again() {
-    let counter = Counter::open().await;
-    let way = Proxy::start().await;
-    way.lead_to(&counter.hub.url);
-    let id = counter.asked().await;
-    let terminal = counter.terminal.clone().env("COUNTERSIGN_URL", &way.url(""));
-    let receiver = counter
-        .receive_at(&terminal, &counter.url(), &counter.acts.command())
-        .await;
-    way.disturb(&format!("/v1/messages/{id}"), &[Fault::LoseReply]);
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    let delivery = counter.hub.delivery(&id, "delivered").await;
+async fn a_push_is_retried_until_the_hub_confirms_its_agent() {
+    let setup = ReceiverSetup::open().await;
+    let proxy = Proxy::start().await;
+    proxy.forward_to(&setup.hub.url);
+    let id = setup.asked().await;
+    let terminal = setup.terminal.clone().env("COUNTERSIGN_URL", &proxy.url(""));
+    let receiver = setup.receive_at(&terminal, &setup.url(), &setup.acts.command()).await;
+    proxy.inject_faults(&format!("/v1/messages/{id}"), &[Fault::LoseReply]);
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 2, "{delivery}");
     assert!(
         receiver.output().contains("does not say whose"),
         "{}",
         receiver.output()
     );
-    assert_eq!(counter.acts.ids(), [id]);
+    assert_eq!(setup.acts.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_agents_token_the_key_of_the_hub_is_not_enough() {
-    let counter = Counter::open().await;
-    let url = counter.url();
-    let command = counter.acts.command();
+async fn the_hub_key_alone_is_not_enough_without_the_agent_token() {
+    let setup = ReceiverSetup::open().await;
+    let url = setup.url();
+    let command = setup.acts.command();
     let words = receive(&url, &["--ed25519", "hub"]);
     for name in ["COUNTERSIGN_TOKEN", "COUNTERSIGN_AGENT"] {
-        let said = counter
+        let output = setup
             .terminal
             .clone()
             .without(name)
             .run(&exec(&words, &command))
             .fails(1);
         assert!(
-            said.contains("COUNTERSIGN_TOKEN") && said.contains("COUNTERSIGN_AGENT"),
-            "{said}"
+            output.contains("COUNTERSIGN_TOKEN") && output.contains("COUNTERSIGN_AGENT"),
+            "{output}"
         );
     }
-    // A key that the agent alone shares with the hub is.
-    let id = counter.asked().await;
-    let bare = counter
+    // A signing key that only this agent shares with the hub is enough.
+    let id = setup.asked().await;
+    let bare = setup
         .terminal
         .clone()
         .without("COUNTERSIGN_TOKEN")
         .without("COUNTERSIGN_URL");
-    let _receiver = counter.receive_at(&bare, &url, &command).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
-    assert_eq!(counter.acts.ids(), [id]);
+    let _receiver = setup.receive_at(&bare, &url, &command).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
+    assert_eq!(setup.acts.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_could_not_work_does_not_start() {
-    let counter = Counter::open().await;
-    let url = counter.url();
-    let note = counter
+async fn a_receiver_that_cannot_work_does_not_start() {
+    let setup = ReceiverSetup::open().await;
+    let url = setup.url();
+    let note = setup
         .hub
         .scratch()
         .write("note.txt", "no program")
@@ -160,20 +158,20 @@ async fn what_could_not_work_does_not_start() {
         ("/nonexistent/x", "no such file"),
         (&*note, "chmod +x"),
     ] {
-        let said = counter
+        let output = setup
             .terminal
             .run(&exec(&receive(&url, &[]), &[program.to_owned()]))
             .fails(1);
-        assert!(said.contains(program) && said.contains(reason), "{said}");
+        assert!(output.contains(program) && output.contains(reason), "{output}");
     }
-    let command = counter.acts.command();
+    let command = setup.acts.command();
     for key in ["short", "whsec_?", "whsec_"] {
-        let terminal = counter.terminal.clone().env("COUNTERSIGN_SIGNING_KEY", key);
-        let said = terminal.run(&exec(&receive(&url, &[]), &command)).fails(1);
+        let terminal = setup.terminal.clone().env("COUNTERSIGN_SIGNING_KEY", key);
+        let output = terminal.run(&exec(&receive(&url, &[]), &command)).fails(1);
         assert!(
-            said.contains("COUNTERSIGN_SIGNING_KEY") && said.contains("whsec_…"),
-            "{said}"
+            output.contains("COUNTERSIGN_SIGNING_KEY") && output.contains("whsec_…"),
+            "{output}"
         );
-        assert!(!said.contains(&format!("{key} ")), "the key is not shown: {said}");
+        assert!(!output.contains(&format!("{key} ")), "the key is not shown: {output}");
     }
 }

@@ -1,28 +1,30 @@
 use std::time::SystemTime;
 
-use countersign_agent::{Answer, Ask, Begin, Error, Hub, Identity, Journal, Outcome, Progress, Timestamp, Until};
+use countersign_agent::{
+    Answer, Ask, Claim, Client, Error, Identity, Journal, Outcome, Progress, Timestamp, WaitUntil,
+};
 
-/// Asks whether to ship `version` and ships after a yes, once, however often this is called and interrupted.
+/// Asks whether to ship `version`, and ships at most once after a yes, even if this is called again after a crash.
 pub async fn ask_and_ship(
-    hub: &Hub,
+    client: &Client,
     journal: &Journal,
     version: &str,
     ship: impl AsyncFnOnce() -> bool,
 ) -> Result<bool, Error> {
     let key = format!("ship-{version}");
-    // Asked before, perhaps by a process that is gone? Then its bytes are sent again as they were.
+    // The ask may already be in the journal, from a process that died: then the same bytes are sent again.
     let ticket = match journal.ticket(&key)? {
-        Some(ticket) => hub.resend(journal, &ticket).await?,
+        Some(ticket) => client.resend(journal, &ticket).await?,
         None => {
             let ask = Ask::confirm(format!("Ship {version} to production?"))
                 .to(["human:owner"])
                 .body("All checks are green.")
                 .key(key);
-            let draft = ask.draft(&Identity::new("acme/deployer"), hub.version().await?, now())?;
-            hub.submit(journal, &draft).await?
+            let draft = ask.draft(&Identity::new("acme/deployer"), client.version().await?, now())?;
+            client.submit(journal, &draft).await?
         }
     };
-    let Progress::Ended(resolved) = hub.wait(&ticket, Until::Ended).await? else {
+    let Progress::Ended(resolved) = client.wait(&ticket, WaitUntil::Ended).await? else {
         return Ok(false);
     };
     let yes = match &resolved.outcome {
@@ -33,7 +35,7 @@ pub async fn ask_and_ship(
         Outcome::Answered {
             value: Answer::Form(_), ..
         } => false,
-        // A default is what was declared beforehand, and not what a person decided.
+        // A default was declared by the asker; no person decided it.
         Outcome::Expired { default: _ } => false,
         Outcome::Declined | Outcome::Cancelled | Outcome::Completed { .. } | Outcome::Dismissed { .. } => false,
     };
@@ -41,14 +43,14 @@ pub async fn ask_and_ship(
         return Ok(false);
     }
     match journal.begin(&resolved.message_id, &resolved.resolution_id)? {
-        Begin::Go(reservation) => {
+        Claim::Go(reservation) => {
             let shipped = ship().await;
             journal.finish(reservation, shipped)?;
             Ok(shipped)
         }
-        Begin::AlreadyDone { ok } => Ok(ok),
-        // Somebody is at it, or died at it: not ours to repeat. `countersign journal` shows it.
-        Begin::UnderWay | Begin::Interrupted | Begin::Other => Ok(false),
+        Claim::AlreadyDone { ok } => Ok(ok),
+        // Another process is working on it, or died while doing so: do not repeat. `countersign journal` shows it.
+        Claim::UnderWay | Claim::Interrupted | Claim::Other => Ok(false),
     }
 }
 

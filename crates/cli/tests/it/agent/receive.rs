@@ -1,27 +1,27 @@
-//! `countersign receive`: what it takes, what it refuses, and how it stops.
+//! `countersign receive`: accepted and refused pushes, and the stop.
 
 use serde_json::json;
 
-use super::act::{Acts, exec};
+use super::act::{ActionLog, exec};
 use super::{message_id, stage};
 use crate::harness::*;
 
-/// The place where pushes come in: a hub, an agent, a front address that is the callback, and the receiver behind it.
-pub struct Counter {
+/// A hub, an agent, and a proxy at the callback address with the receiver behind it.
+pub struct ReceiverSetup {
     pub hub: Hub,
     pub bot: Agent,
     pub front: Proxy,
     pub terminal: Terminal,
-    pub acts: Acts,
+    pub acts: ActionLog,
 }
 
-impl Counter {
+impl ReceiverSetup {
     pub async fn open() -> Self {
         let (hub, bot, terminal) = stage().await;
         let front = Proxy::start().await;
         hub.approve(&bot, &front.host()).await;
         let terminal = terminal.env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key);
-        let acts = Acts::new(&hub);
+        let acts = ActionLog::new(&hub);
         Self {
             hub,
             bot,
@@ -35,7 +35,7 @@ impl Counter {
         self.front.url("/resume")
     }
 
-    /// Starts a receiver that runs `command`, and leads the callback address to it.
+    /// Starts a receiver that runs `command`, and forwards the callback address to it.
     pub async fn receive(&self, command: &[String]) -> Process {
         self.receive_at(&self.terminal, &self.url(), command).await
     }
@@ -43,88 +43,90 @@ impl Counter {
     pub async fn receive_at(&self, terminal: &Terminal, url: &str, command: &[String]) -> Process {
         let words = ["receive", "--listen", "127.0.0.1:0", "--url", url, "--path", "/resume"];
         let process = terminal.start(&exec(&words, command));
-        self.front.lead_to(&address(&process).await);
+        self.front.forward_to(&address(&process).await);
         process
     }
 
-    /// Asks something whose answer comes to the callback address.
+    /// Submits an ask whose answer is pushed to the callback address.
     pub async fn asked(&self) -> String {
         self.bot.accepted(&push_to(ask(&self.bot.id), &self.url())).await
     }
 }
 
-/// Where a receiver says that it listens.
+/// The address that a receiver prints.
 pub async fn address(receiver: &Process) -> String {
-    let said = receiver.stdout_with("listening on http://").await;
-    let line = said.lines().next().unwrap_or_default();
+    let output = receiver.stdout_with("listening on http://").await;
+    let line = output.lines().next().unwrap_or_default();
     let url: reqwest::Url = line.trim_start_matches("listening on ").parse().expect("an address");
     url.origin().ascii_serialization()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_fails_was_still_run_once() {
-    let counter = Counter::open().await;
-    let command = counter.acts.command();
+async fn a_failed_command_is_not_run_again() {
+    let setup = ReceiverSetup::open().await;
+    let command = setup.acts.command();
     let failing: Vec<String> = ["sh", "-c", &format!("{}; exit 3", command[2]), &command[3]]
         .map(str::to_owned)
         .into();
-    let id = counter.asked().await;
-    let receiver = counter.receive(&failing).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    let delivery = counter.hub.delivery(&id, "delivered").await;
+    let id = setup.asked().await;
+    let receiver = setup.receive(&failing).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 1, "{delivery}");
-    assert_eq!(counter.acts.ids(), [id.as_str()]);
+    assert_eq!(setup.acts.ids(), [id.as_str()]);
     assert!(
         receiver.stderr_with(&id).await.contains('3'),
         "the exit code is told: {}",
         receiver.output()
     );
-    let listed = counter.terminal.run(&["journal", "--json"]).ok();
+    let listed = setup.terminal.run(&["journal", "--json"]).ok();
     assert!(listed.contains(&id) && listed.contains("failed"), "{listed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_did_not_hear_the_reply_comes_again_and_nothing_is_done_again() {
-    let counter = Counter::open().await;
-    let id = counter.asked().await;
-    let _receiver = counter.receive(&counter.acts.command()).await;
-    counter.front.disturb("/resume", &[Fault::LoseReply, Fault::LoseReply]);
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    let delivery = counter.hub.delivery(&id, "delivered").await;
+async fn a_redelivery_after_a_lost_reply_runs_nothing_again() {
+    let setup = ReceiverSetup::open().await;
+    let id = setup.asked().await;
+    let _receiver = setup.receive(&setup.acts.command()).await;
+    setup
+        .front
+        .inject_faults("/resume", &[Fault::LoseReply, Fault::LoseReply]);
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 3, "{delivery}");
-    assert_eq!(counter.acts.ids(), [id]);
+    assert_eq!(setup.acts.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_waits_for_the_command_that_runs() {
-    let counter = Counter::open().await;
-    let id = counter.asked().await;
-    let receiver = counter.receive(&counter.acts.gated()).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    let worker = counter.acts.begun(1).await.remove(0);
+async fn a_stop_waits_for_the_running_command() {
+    let setup = ReceiverSetup::open().await;
+    let id = setup.asked().await;
+    let receiver = setup.receive(&setup.acts.gated()).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    let worker = setup.acts.begun(1).await.remove(0);
     receiver.signal("TERM");
-    counter.acts.open_gate(&worker);
+    setup.acts.open_gate(&worker);
     assert_eq!(receiver.finish().code, 0);
-    assert_eq!(counter.acts.ids(), [id.as_str()]);
-    let listed = counter.terminal.run(&["journal", "--json"]).ok();
+    assert_eq!(setup.acts.ids(), [id.as_str()]);
+    let listed = setup.terminal.run(&["journal", "--json"]).ok();
     assert!(listed.contains(&id) && listed.contains("done"), "{listed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_to_different_messages_do_not_wait_for_each_other() {
-    let counter = Counter::open().await;
-    let ids = [counter.asked().await, counter.asked().await];
-    let _receiver = counter.receive(&counter.acts.gated()).await;
+async fn answers_to_different_messages_run_in_parallel() {
+    let setup = ReceiverSetup::open().await;
+    let ids = [setup.asked().await, setup.asked().await];
+    let _receiver = setup.receive(&setup.acts.gated()).await;
     for id in &ids {
-        counter.hub.owner.answer(id, "approve").await.expect(200);
+        setup.hub.owner.answer(id, "approve").await.expect(200);
     }
-    for worker in counter.acts.begun(2).await {
-        counter.acts.open_gate(&worker);
+    for worker in setup.acts.begun(2).await {
+        setup.acts.open_gate(&worker);
     }
     for id in &ids {
-        counter.hub.delivery(id, "delivered").await;
+        setup.hub.delivery(id, "delivered").await;
     }
-    let mut done = counter.acts.ids();
+    let mut done = setup.acts.ids();
     let mut ids = ids.to_vec();
     done.sort();
     ids.sort();
@@ -132,9 +134,9 @@ async fn answers_to_different_messages_do_not_wait_for_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_get_nowhere() {
-    let counter = Counter::open().await;
-    let receiver = counter.receive(&counter.acts.command()).await;
+async fn unsigned_and_malformed_requests_are_refused() {
+    let setup = ReceiverSetup::open().await;
+    let receiver = setup.receive(&setup.acts.command()).await;
     let api = Api::anonymous(&address(&receiver).await);
     let body = json!({"a2h_version": "0.3", "in_reply_to": "msg_1", "resolution_id": "res_1", "resolution": "answered",
         "response": {"actor": "human:owner", "resolved_at": "2026-01-02T03:04:05Z", "value": "approve"}});
@@ -160,9 +162,9 @@ async fn strangers_get_nowhere() {
         let status = Api::send(request).await.status;
         assert!(status == 401 || status == 400, "{garbage:?}: {status}");
     }
-    // On a connection of its own, because the server may also close it on somebody who does not stop talking.
-    let talker = Api::anonymous(&address(&receiver).await);
-    let huge = talker
+    // On its own connection, because the server may close the connection of a client that keeps sending.
+    let flooder = Api::anonymous(&address(&receiver).await);
+    let huge = flooder
         .post_request("/resume", vec![b' '; 3 << 20])
         .header("a2h-signature", "t=1,jti=x,v1=AAAA");
     if let Ok(reply) = within("a reply", Api::try_send(huge)).await {
@@ -175,49 +177,49 @@ async fn strangers_get_nowhere() {
     let status = api.get("/resume").await.status;
     assert!((400..500).contains(&status), "{status}");
     assert!((400..500).contains(&api.post("/elsewhere", &body).await.status));
-    assert_eq!(counter.acts.done().len(), 0);
+    assert_eq!(setup.acts.done().len(), 0);
 
-    let id = counter.asked().await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
-    assert_eq!(counter.acts.ids(), [id], "and it still works");
+    let id = setup.asked().await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
+    assert_eq!(setup.acts.ids(), [id], "and it still works");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_key_it_does_not_start() {
-    let counter = Counter::open().await;
-    let terminal = counter.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
-    let url = counter.url();
+async fn a_receiver_without_a_key_does_not_start() {
+    let setup = ReceiverSetup::open().await;
+    let terminal = setup.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
+    let url = setup.url();
     let words = ["receive", "--listen", "127.0.0.1:0", "--url", &url];
-    let said = terminal.run(&exec(&words, &counter.acts.command())).fails(1);
-    assert!(said.contains("COUNTERSIGN_SIGNING_KEY"), "{said}");
+    let output = terminal.run(&exec(&words, &setup.acts.command())).fails(1);
+    assert!(output.contains("COUNTERSIGN_SIGNING_KEY"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ed25519_agent_is_verified_by_the_keys_of_the_hub() {
-    let counter = Counter::open().await;
-    let signer = counter.hub.agent_signed_by("acme/signer", "ed25519").await;
-    counter.hub.approve(&signer, &counter.front.host()).await;
-    let capability = counter.hub.anonymous().get("/.well-known/a2h").await.expect(200);
+async fn an_ed25519_push_verifies_with_the_public_key_of_the_hub() {
+    let setup = ReceiverSetup::open().await;
+    let signer = setup.hub.agent_signed_by("acme/signer", "ed25519").await;
+    setup.hub.approve(&signer, &setup.front.host()).await;
+    let capability = setup.hub.anonymous().get("/.well-known/a2h").await.expect(200);
     let key = capability["signature_keys"][0]["public_key"]
         .as_str()
         .expect("a public key")
         .to_owned();
     let receiver = Receiver::start().await;
-    counter.hub.approve(&signer, &receiver.host()).await;
+    setup.hub.approve(&signer, &receiver.host()).await;
     let url = receiver.url("/signed");
     let id = signer.accepted(&push_to(ask(&signer.id), &url)).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
     let push = receiver.at("/signed", 1).await.remove(0);
     let header = format!("A2H-Signature: {}", push.header("a2h-signature"));
     let words = ["verify", "--url", &url, "--header", &header, "--ed25519", &key];
-    let terminal = counter.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
+    let terminal = setup.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
     let ran = terminal.run_with_input(&words, &push.text());
     assert_eq!(ran.code, 0, "{ran:?}");
     let changed = push.text().replace("\"approve\"", "\"deny\"");
     assert_eq!(terminal.run_with_input(&words, &changed).code, 20);
-    let said = message_id(&ran.stdout);
-    assert_eq!(said, id, "{ran:?}");
+    let output = message_id(&ran.stdout);
+    assert_eq!(output, id, "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -239,38 +241,38 @@ async fn a_public_key_may_begin_with_a_dash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_families_are_received() {
-    let counter = Counter::open().await;
-    let _receiver = counter.receive(&counter.acts.command()).await;
+async fn pushes_of_both_families_are_received() {
+    let setup = ReceiverSetup::open().await;
+    let _receiver = setup.receive(&setup.acts.command()).await;
     let mut ids = vec![];
     for envelope in [
-        ask(&counter.bot.id),
-        ma2h(ask(&counter.bot.id), "0.3"),
-        ma2h(ask(&counter.bot.id), "0.6"),
+        ask(&setup.bot.id),
+        ma2h(ask(&setup.bot.id), "0.3"),
+        ma2h(ask(&setup.bot.id), "0.6"),
     ] {
-        let id = counter.bot.accepted(&push_to(envelope, &counter.url())).await;
-        counter.hub.owner.answer(&id, "approve").await.expect(200);
-        counter.hub.delivery(&id, "delivered").await;
+        let id = setup.bot.accepted(&push_to(envelope, &setup.url())).await;
+        setup.hub.owner.answer(&id, "approve").await.expect(200);
+        setup.hub.delivery(&id, "delivered").await;
         ids.push(id);
     }
-    assert_eq!(counter.acts.ids(), ids);
+    assert_eq!(setup.acts.ids(), ids);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_the_signature_does_not_cover_starts_nothing() {
-    let counter = Counter::open().await;
-    let receiver = counter.receive(&counter.acts.command()).await;
-    let id = counter
+async fn an_answer_not_covered_by_the_signature_runs_nothing() {
+    let setup = ReceiverSetup::open().await;
+    let receiver = setup.receive(&setup.acts.command()).await;
+    let id = setup
         .bot
-        .accepted(&push_to(a2h(ask(&counter.bot.id), "0.2"), &counter.url()))
+        .accepted(&push_to(a2h(ask(&setup.bot.id), "0.2"), &setup.url()))
         .await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "failed").await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "failed").await;
     receiver.stderr_with("0.3").await;
-    assert_eq!(counter.acts.done().len(), 0);
-    let ran = counter.terminal.run(&exec(&["wait", &id], &counter.acts.command()));
+    assert_eq!(setup.acts.done().len(), 0);
+    let ran = setup.terminal.run(&exec(&["wait", &id], &setup.acts.command()));
     assert_eq!(
-        (ran.code, counter.acts.ids()),
+        (ran.code, setup.acts.ids()),
         (0, vec![id]),
         "it can still be pulled: {ran:?}"
     );

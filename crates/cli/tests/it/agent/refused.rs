@@ -1,9 +1,9 @@
-//! What would be unanswerable or unclear is refused before anything is sent.
+//! Unanswerable or ambiguous messages are refused before anything is sent.
 
 use super::{messages, open_items, stage};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ask_to_nobody_is_refused_on_a_remote_hub() {
+async fn an_ask_without_a_recipient_is_refused_on_a_remote_hub() {
     let (hub, bot, terminal) = stage().await;
     let terminal = terminal.without("COUNTERSIGN_TO");
     for words in [
@@ -14,7 +14,7 @@ async fn an_ask_to_nobody_is_refused_on_a_remote_hub() {
         assert!(ran.code == 1 || ran.code == 2, "{ran:?}");
         assert!(
             ran.stderr.contains("--to") && ran.stdout.is_empty(),
-            "it says to name somebody: {ran:?}"
+            "it says to name a recipient: {ran:?}"
         );
     }
     assert_eq!((open_items(&hub).await, messages(&bot).await), (0, 0));
@@ -70,38 +70,44 @@ async fn usage_errors_have_their_own_code() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn refusals_of_the_hub_are_final_and_named() {
+async fn hub_refusals_are_final_and_name_the_cause() {
     let (hub, bot, terminal) = stage().await;
     let ask = ["ask", "Ship?", "--confirm"];
-    let said = terminal
+    let output = terminal
         .clone()
         .env("COUNTERSIGN_TOKEN", "csa_nonsense")
         .run(&ask)
         .fails(1);
     assert!(
-        said.contains("COUNTERSIGN_TOKEN") && said.contains("unauthenticated"),
-        "{said}"
+        output.contains("COUNTERSIGN_TOKEN") && output.contains("unauthenticated"),
+        "{output}"
     );
-    let said = terminal
+    let output = terminal
         .run(&[&ask[..], &["--agent", "somebody/else"]].concat())
         .fails(1);
-    assert!(said.contains("agent"), "{said}");
-    let said = terminal
+    assert!(output.contains("agent"), "{output}");
+    let output = terminal
         .run(&[&ask[..], &["--callback", "https://unknown.example/x"]].concat())
         .fails(1);
-    assert!(said.contains("callback") || said.contains("unknown.example"), "{said}");
-    let said = terminal.clone().without("COUNTERSIGN_AGENT").run(&ask).fails(1);
-    assert!(said.contains("COUNTERSIGN_AGENT") || said.contains("--agent"), "{said}");
+    assert!(
+        output.contains("callback") || output.contains("unknown.example"),
+        "{output}"
+    );
+    let output = terminal.clone().without("COUNTERSIGN_AGENT").run(&ask).fails(1);
+    assert!(
+        output.contains("COUNTERSIGN_AGENT") || output.contains("--agent"),
+        "{output}"
+    );
     terminal.run(&["wait", "msg_00000000000000000000000000"]).fails(1);
     terminal.run(&["wait", "no-such-key"]).fails(1);
     assert_eq!((open_items(&hub).await, messages(&bot).await), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_everybody_can_read_is_pointed_out() {
+async fn a_token_sent_over_plain_http_is_pointed_out() {
     let (_hub, _bot, terminal) = stage().await;
     let exposed = terminal.env("COUNTERSIGN_URL", "http://hub.invalid:7422");
     let process = exposed.start(&["notify", "Hello"]);
-    let said = process.stderr_with("https://").await;
-    assert!(said.contains("everybody on the way can read it"), "{said}");
+    let output = process.stderr_with("https://").await;
+    assert!(output.contains("anyone on the network path can read it"), "{output}");
 }

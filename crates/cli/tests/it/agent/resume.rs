@@ -1,15 +1,15 @@
-//! The process that asked is gone. Another one takes the answer, by pull or by push, and finds the state again.
+//! The asking process has exited. Another process gets the answer, by pull or push, and restores the state.
 
 use serde_json::{Value, json};
 
-use super::act::{Acts, exec};
-use super::receive::Counter;
+use super::act::{ActionLog, exec};
+use super::receive::ReceiverSetup;
 use super::{message_id, stage};
 use crate::harness::*;
 
 const KEY: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
-/// Seals `state` for the ask with the key `ship-17`, into a file that `--state` takes.
+/// Seals `state` for the ask with the key `ship-17` into a file for `--state`.
 fn sealed(hub: &Hub, terminal: &Terminal, state: &Value) -> String {
     let words = ["seal", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", "ship-17"];
     let token = terminal.run_with_input(&words, &state.to_string()).ok();
@@ -17,7 +17,7 @@ fn sealed(hub: &Hub, terminal: &Terminal, state: &Value) -> String {
     hub.scratch().write("state.json", &token).display().to_string()
 }
 
-fn opened(terminal: &Terminal, state: &Value) -> Ran {
+fn opened(terminal: &Terminal, state: &Value) -> CommandOutput {
     let words = ["open", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", "ship-17"];
     terminal.run_with_input(&words, &state.to_string())
 }
@@ -26,7 +26,7 @@ fn opened(terminal: &Terminal, state: &Value) -> Ran {
 async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
     let (hub, _bot, terminal) = stage().await;
     let terminal = terminal.env("SEAL_KEY", KEY);
-    let acts = Acts::new(&hub);
+    let acts = ActionLog::new(&hub);
     let state = json!({"step": 3, "commit": "4af1"});
     let file = sealed(&hub, &terminal, &state);
     let ask = [
@@ -63,11 +63,11 @@ async fn by_pull_a_new_process_gets_the_answer_and_the_state() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn by_push_a_receiver_gets_the_answer_and_the_state() {
-    let counter = Counter::open().await;
-    let terminal = counter.terminal.clone().env("SEAL_KEY", KEY);
-    let acts = &counter.acts;
+    let setup = ReceiverSetup::open().await;
+    let terminal = setup.terminal.clone().env("SEAL_KEY", KEY);
+    let acts = &setup.acts;
     let state = json!({"step": 3, "commit": "4af1"});
-    let file = sealed(&counter.hub, &terminal, &state);
+    let file = sealed(&setup.hub, &terminal, &state);
     let ask = [
         "ask",
         "Ship?",
@@ -78,11 +78,11 @@ async fn by_push_a_receiver_gets_the_answer_and_the_state() {
         "--state",
         &file,
     ];
-    let url = counter.url();
+    let url = setup.url();
     let id = message_id(&terminal.run(&[&ask[..], &["--callback", &url]].concat()).ok());
-    let _receiver = counter.receive(&acts.command()).await;
-    counter.hub.owner.answer(&id, "deny").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
+    let _receiver = setup.receive(&acts.command()).await;
+    setup.hub.owner.answer(&id, "deny").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
     let done = acts.done();
     assert_eq!(done.len(), 1, "{done:?}");
     assert_eq!(
@@ -98,16 +98,16 @@ async fn by_push_a_receiver_gets_the_answer_and_the_state() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_pushed_is_not_acted_on_again_by_pull() {
-    let counter = Counter::open().await;
-    let command = counter.acts.command();
-    let id = counter.asked().await;
-    let _receiver = counter.receive(&command).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "delivered").await;
-    let ran = counter.terminal.run(&exec(&["wait", &id], &command));
+async fn a_pushed_answer_is_not_acted_on_again_by_pull() {
+    let setup = ReceiverSetup::open().await;
+    let command = setup.acts.command();
+    let id = setup.asked().await;
+    let _receiver = setup.receive(&command).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "delivered").await;
+    let ran = setup.terminal.run(&exec(&["wait", &id], &command));
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(counter.acts.ids(), [id]);
+    assert_eq!(setup.acts.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +121,7 @@ async fn a_machine_that_never_saw_the_ask_can_wait_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_old_seals_open_too_and_a_changed_one_does_not() {
+async fn old_seals_open_and_a_changed_one_does_not() {
     let (_hub, _bot, terminal) = stage().await;
     let terminal = terminal.env("SEAL_KEY", KEY);
     let token = terminal
@@ -139,7 +139,7 @@ async fn the_old_seals_open_too_and_a_changed_one_does_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_callback_secret_is_no_seal_key() {
+async fn the_callback_secret_is_refused_as_a_seal_key() {
     let (_hub, _bot, terminal) = stage().await;
     let terminal = terminal
         .env("SEAL_KEY", KEY)

@@ -1,8 +1,8 @@
-//! Keys change while answers are on their way. None of them gets lost, whichever side changes first.
+//! Key rotation while answers are in flight loses no answer, no matter which side switches first.
 
-use super::act::{Acts, exec};
+use super::act::{ActionLog, exec};
 use super::message_id;
-use super::receive::{Counter, address};
+use super::receive::{ReceiverSetup, address};
 use crate::harness::*;
 
 fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
@@ -20,17 +20,17 @@ fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_lost_while_keys_are_rotated() {
-    let counter = Counter::open().await;
-    let Counter {
+async fn no_answer_is_lost_during_key_rotation() {
+    let setup = ReceiverSetup::open().await;
+    let ReceiverSetup {
         hub,
         bot,
         terminal,
         acts,
         ..
-    } = &counter;
+    } = &setup;
     let command = acts.command();
-    let url = counter.url();
+    let url = setup.url();
     let ask = ["ask", "Ship?", "--confirm", "--detach", "--callback", &url];
     let settled = async |id: &str| {
         hub.owner.answer(id, "approve").await.expect(200);
@@ -38,32 +38,32 @@ async fn nothing_is_lost_while_keys_are_rotated() {
     };
     let with_keys = |keys: &str| terminal.clone().env("COUNTERSIGN_SIGNING_KEY", keys);
 
-    // Asked before the rotation, answered after it, to a receiver that knows the old key only.
+    // Asked before the rotation, answered after it, to a receiver that has only the old key.
     let first = message_id(&terminal.run(&ask).ok());
-    let receiver = counter.receive(&command).await;
+    let receiver = setup.receive(&command).await;
     let (token, new_key) = rotated(hub, "3600");
     settled(&first).await;
 
-    // The old token still asks. The receiver gets both keys.
+    // The old token still works. The receiver gets both keys.
     let second = message_id(&terminal.run(&ask).ok());
     drop(receiver);
     let both = format!("{} {new_key}", bot.signing_key);
-    let receiver = counter.receive_at(&with_keys(&both), &url, &command).await;
+    let receiver = setup.receive_at(&with_keys(&both), &url, &command).await;
     settled(&second).await;
 
-    // The agent has moved to its new token, and the receiver to the new key alone.
+    // The agent uses its new token, and the receiver only the new key.
     let terminal = terminal.clone().env("COUNTERSIGN_TOKEN", &token);
     let third = message_id(&terminal.run(&ask).ok());
     drop(receiver);
-    let receiver = counter.receive_at(&with_keys(&new_key), &url, &command).await;
+    let receiver = setup.receive_at(&with_keys(&new_key), &url, &command).await;
     settled(&third).await;
 
-    // The next rotation leaves the old key behind at once: a receiver that was given both before loses nothing.
+    // The next rotation has no overlap: a receiver that was given both keys before loses nothing.
     let fourth = message_id(&terminal.run(&ask).ok());
     drop(receiver);
     let (token, newest_key) = rotated(hub, "0");
     let both = format!("{new_key}\n{newest_key}");
-    let _receiver = counter.receive_at(&with_keys(&both), &url, &command).await;
+    let _receiver = setup.receive_at(&with_keys(&both), &url, &command).await;
     settled(&fourth).await;
     let terminal = terminal.env("COUNTERSIGN_TOKEN", &token);
     assert_eq!(terminal.run(&["wait", &fourth]).ok(), "approve\n");
@@ -72,34 +72,34 @@ async fn nothing_is_lost_while_keys_are_rotated() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_that_is_no_longer_valid_is_refused() {
-    let counter = Counter::open().await;
-    let id = counter.asked().await;
-    rotated(&counter.hub, "0");
-    let receiver = counter.receive(&counter.acts.command()).await;
-    counter.hub.owner.answer(&id, "approve").await.expect(200);
-    counter.hub.delivery(&id, "failed").await;
+    let setup = ReceiverSetup::open().await;
+    let id = setup.asked().await;
+    rotated(&setup.hub, "0");
+    let receiver = setup.receive(&setup.acts.command()).await;
+    setup.hub.owner.answer(&id, "approve").await.expect(200);
+    setup.hub.delivery(&id, "failed").await;
     receiver.stderr_with("signature").await;
-    assert_eq!(counter.acts.done().len(), 0);
+    assert_eq!(setup.acts.done().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_beside_its_hub_goes_on_after_a_rotation() {
+async fn a_local_receiver_keeps_working_after_a_rotation() {
     let hub = Setup::pushing().start().await;
-    let terminal = Terminal::beside(&hub);
+    let terminal = Terminal::local(&hub);
     let front = Proxy::start().await;
-    let acts = Acts::new(&hub);
+    let acts = ActionLog::new(&hub);
     terminal.run(&["notify", "Hello"]).ok();
     hub.cli(&["agent", "callback", "approve", "cli", &front.host()]).ok();
     let url = front.url("/resume");
     let command = acts.command();
     let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
-    // Another journal: the receiver has to ask the hub, with a token that the rotation replaces.
+    // With another journal the receiver has to ask the hub, with a token that the rotation replaces.
     let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();
     let receiver = terminal
         .clone()
         .env("COUNTERSIGN_JOURNAL", &elsewhere)
         .start(&exec(&receive, &command));
-    front.lead_to(&address(&receiver).await);
+    front.forward_to(&address(&receiver).await);
     hub.cli(&["agent", "rotate", "cli", "--overlap-seconds", "0"]).ok();
     let id = message_id(
         &terminal

@@ -5,7 +5,7 @@ mod quick_start;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use countersign_agent::{Hub as Upstream, Journal};
+use countersign_agent::{Client as AgentClient, Journal};
 
 use super::messages;
 use crate::harness::*;
@@ -13,7 +13,7 @@ use crate::harness::*;
 const GUIDE: &str = include_str!("../../../../../docs/agents.md");
 
 #[test]
-fn the_guide_shows_the_quick_start_as_it_is_tested() {
+fn the_guide_shows_the_tested_quick_start() {
     assert!(
         GUIDE.contains(include_str!("quick_start.rs")),
         "docs/agents.md and quick_start.rs differ"
@@ -24,7 +24,7 @@ fn the_guide_shows_the_quick_start_as_it_is_tested() {
 async fn the_quick_start_ships_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("acme/deployer").await;
-    let upstream = Upstream::new(hub.url.parse().expect("a URL"), bot.token.clone()).expect("a hub");
+    let upstream = AgentClient::new(hub.url.parse().expect("a URL"), bot.token.clone()).expect("a hub");
     let journal = Journal::open(&hub.scratch().path("journal.db")).expect("a journal");
     let shipped = AtomicUsize::new(0);
     let go = || {

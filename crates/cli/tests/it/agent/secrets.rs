@@ -1,7 +1,7 @@
-//! Whatever happens, no command shows a token or a key.
+//! No command ever prints a token or a key.
 
 use super::act::exec;
-use super::receive::Counter;
+use super::receive::ReceiverSetup;
 use super::{asked, message_id};
 use crate::harness::*;
 
@@ -9,22 +9,22 @@ const SEAL: &str = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=";
 
 #[tokio::test(flavor = "multi_thread")]
 async fn no_command_shows_a_token_or_a_key() {
-    let counter = Counter::open().await;
-    let terminal = counter.terminal.clone().env("SEAL_KEY", SEAL).env("RUST_LOG", "trace");
-    let hub = &counter.hub;
-    let url = counter.url();
-    let mut said = String::new();
-    let mut note = |ran: Ran| {
-        said.push_str(&ran.stdout);
-        said.push_str(&ran.stderr);
+    let setup = ReceiverSetup::open().await;
+    let terminal = setup.terminal.clone().env("SEAL_KEY", SEAL).env("RUST_LOG", "trace");
+    let hub = &setup.hub;
+    let url = setup.url();
+    let mut output = String::new();
+    let mut note = |ran: CommandOutput| {
+        output.push_str(&ran.stdout);
+        output.push_str(&ran.stderr);
         ran
     };
     let sealed = note(terminal.run_with_input(&["seal", "--key-env", "SEAL_KEY"], r#"{"step":3}"#)).ok();
     note(terminal.run_with_input(&["open", "--key-env", "SEAL_KEY"], &sealed)).ok();
     note(terminal.run_with_input(&["open", "--key-env", "SEAL_KEY"], "A2HSEALv1.AAAA.AAAA.AAAA"));
     let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm", "--json", "--callback", &url]).await;
-    let command = counter.acts.command();
-    let receiver = counter.receive_at(&terminal, &url, &command).await;
+    let command = setup.acts.command();
+    let receiver = setup.receive_at(&terminal, &url, &command).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     note(process.finish());
     hub.delivery(&id, "delivered").await;
@@ -54,13 +54,13 @@ async fn no_command_shows_a_token_or_a_key() {
     ] {
         note(terminal.run(words));
     }
-    let elsewhere = terminal.clone().env("COUNTERSIGN_URL", &counter.front.url("/nothing"));
+    let elsewhere = terminal.clone().env("COUNTERSIGN_URL", &setup.front.url("/nothing"));
     note(elsewhere.run(&["wait", &id, "--timeout", "1s"]));
     receiver.signal("TERM");
     note(receiver.finish());
-    assert!(said.contains(&message_id(&said)));
-    for secret in [&counter.bot.token, &counter.bot.signing_key, SEAL] {
+    assert!(output.contains(&message_id(&output)));
+    for secret in [&setup.bot.token, &setup.bot.signing_key, SEAL] {
         let bare = secret.trim_start_matches("whsec_");
-        assert!(!said.contains(bare), "a secret is shown: {said}");
+        assert!(!output.contains(bare), "a secret is shown: {output}");
     }
 }

@@ -1,9 +1,9 @@
-//! `countersign verify`: a push that is genuine, and every way in which it may not be.
+//! `countersign verify`: a genuine push, and every kind of forged one.
 
 use super::{message_id, stage};
 use crate::harness::*;
 
-/// One real push, and where it was sent.
+/// One real push and its URL.
 struct Case {
     hub: Hub,
     bot: Agent,
@@ -39,7 +39,7 @@ impl Case {
         format!("A2H-Signature: {}", self.push.header("a2h-signature"))
     }
 
-    /// The header this push would have had `seconds` from now.
+    /// The signature header of this push as of `seconds` from now.
     fn header_at(&self, seconds: i64) -> String {
         let t = jiff::Timestamp::now().as_second() + seconds;
         format!(
@@ -48,17 +48,17 @@ impl Case {
         )
     }
 
-    fn verify(&self, url: &str, header: &str, body: &str) -> Ran {
+    fn verify(&self, url: &str, header: &str, body: &str) -> CommandOutput {
         let words = ["verify", "--url", url, "--header", header, "--key-env", "HOOK_KEY"];
         self.terminal.run_with_input(&words, body)
     }
 
     #[track_caller]
-    fn refused(&self, ran: Ran, reasons: &[&str]) {
+    fn refused(&self, ran: CommandOutput, reasons: &[&str]) {
         assert_eq!((ran.code, ran.stdout.as_str()), (20, ""), "{ran:?}");
-        let said = ran.stderr.to_lowercase();
+        let output = ran.stderr.to_lowercase();
         assert!(
-            reasons.iter().all(|reason| said.contains(reason)),
+            reasons.iter().all(|reason| output.contains(reason)),
             "{reasons:?} expected: {ran:?}"
         );
         assert!(!ran.stderr.contains(&self.bot.signing_key), "no key in the reason");
@@ -88,7 +88,7 @@ async fn a_clock_that_is_more_than_two_minutes_off_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_url_is_refused() {
+async fn a_push_to_another_url_is_refused() {
     let case = Case::new().await;
     for url in [
         case.url.replace("/resume", "/other"),
@@ -103,7 +103,7 @@ async fn another_url_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn another_key_is_refused() {
+async fn a_push_signed_with_another_key_is_refused() {
     let mut case = Case::new().await;
     case.terminal = case.terminal.clone().env("HOOK_KEY", "whsec_MDEyMzQ1Njc4OWFiY2RlZg==");
     case.refused(
@@ -129,7 +129,7 @@ async fn a_changed_value_or_state_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_read_is_refused_with_what_is_wrong() {
+async fn an_unreadable_push_is_refused_with_a_reason() {
     let case = Case::new().await;
     let body = case.push.text();
     let sound = case.header();

@@ -1,4 +1,4 @@
-//! A real Chromium with a profile of its own, driven through its WebDriver. It never outlives its test.
+//! A real Chromium with its own profile, driven through WebDriver. It never outlives its test.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 
 use crate::harness::{Api, Hub, Process, Scratch, eventually, within};
 
-/// What a browser is like.
+/// The window size, colour scheme and script setting of a browser.
 #[derive(Clone, Copy)]
-pub struct Look {
+pub struct Viewport {
     pub width: u32,
     pub height: u32,
     pub dark: bool,
     pub scripts: bool,
 }
 
-impl Look {
+impl Viewport {
     pub const DESKTOP: Self = Self {
         width: 1280,
         height: 900,
@@ -43,7 +43,7 @@ pub struct Browser {
     console: Vec<String>,
 }
 
-/// The driver takes a free port for IPv6 and then wants the same one for IPv4, where it may be taken: it is tried again.
+/// Starts the driver, with retries: it picks a free IPv6 port and may find the same port taken on IPv4.
 async fn start_driver(profile: &Scratch) -> (Process, String) {
     const STARTED: &str = "started successfully on port ";
     for _ in 0..5 {
@@ -53,8 +53,8 @@ async fn start_driver(profile: &Scratch) -> (Process, String) {
             .env("HOME", profile.home())
             .env("TMPDIR", profile.home());
         let driver = Process::spawn(command, "");
-        if let Some(said) = driver.stdout_perhaps_with(STARTED).await {
-            let port = said.split(STARTED).nth(1).unwrap_or_default();
+        if let Some(output) = driver.try_stdout_with(STARTED).await {
+            let port = output.split(STARTED).nth(1).unwrap_or_default();
             return (driver, port.chars().take_while(char::is_ascii_digit).collect());
         }
     }
@@ -62,7 +62,7 @@ async fn start_driver(profile: &Scratch) -> (Process, String) {
 }
 
 impl Browser {
-    pub async fn start(look: Look) -> Self {
+    pub async fn start(look: Viewport) -> Self {
         let profile = Scratch::new();
         let (driver, port) = start_driver(&profile).await;
         let driver_url = format!("http://127.0.0.1:{port}");
@@ -83,8 +83,8 @@ impl Browser {
         browser
     }
 
-    /// The window of a headless browser cannot be as narrow as a phone; its page can.
-    async fn resize(&self, look: Look) {
+    /// Emulates the size, because the window of a headless browser cannot be as narrow as a phone.
+    async fn resize(&self, look: Viewport) {
         let width = look.width;
         let height = look.height;
         let mobile = width < 500;
@@ -102,7 +102,7 @@ impl Browser {
             .await
     }
 
-    /// A call of the driver that the client library has no word for.
+    /// A WebDriver call that the client library does not have.
     pub async fn driver_post(&self, path: &str, body: &Value) -> Value {
         let session = self.client.session_id().await.ok().flatten().expect("a session");
         let reply = Api::anonymous(&self.driver_url)
@@ -111,14 +111,14 @@ impl Browser {
         reply.expect(200)["value"].clone()
     }
 
-    /// Runs in every page that is loaded from now on, before anything of the page itself.
-    pub async fn before_pages(&self, script: &str) {
+    /// Runs a script in every page that is loaded from now on, before the scripts of the page.
+    pub async fn run_before_pages(&self, script: &str) {
         self.devtools("Page.addScriptToEvaluateOnNewDocument", json!({"source": script}))
             .await;
     }
 
-    /// Signed in as the owner, by the link the hub printed.
-    pub async fn signed_in(look: Look, hub: &Hub) -> Self {
+    /// A browser that is signed in as the owner, with the link that the hub printed.
+    pub async fn signed_in(look: Viewport, hub: &Hub) -> Self {
         let browser = Self::start(look).await;
         browser.sign_in(hub).await;
         browser
@@ -133,8 +133,8 @@ impl Browser {
         self.sign_in_by(link).await;
     }
 
-    /// Somebody who has an account, by a link the owner made for them.
-    pub async fn signed_in_as(look: Look, hub: &Hub, name: &str) -> Self {
+    /// A browser that is signed in as `name`, with a link that the owner made.
+    pub async fn signed_in_as(look: Viewport, hub: &Hub, name: &str) -> Self {
         let made = hub
             .owner
             .post("/v1/admin/people/link", &json!({"name": name}))
@@ -148,17 +148,17 @@ impl Browser {
     pub async fn sign_in_by(&self, link: &str) {
         self.goto(link).await;
         self.click("main form button").await;
-        self.see("body[data-page]:not([data-person=''])").await;
-        // Somebody without a password is led to the settings first.
+        self.wait_for("body[data-page]:not([data-person=''])").await;
+        // A person without a password is sent to the settings first.
         self.click("#nav-inbox").await;
-        self.see("body[data-page=list]").await;
+        self.wait_for("body[data-page=list]").await;
     }
 
     pub async fn goto(&self, url: &str) {
         within("a page", self.client.goto(url)).await.expect("the page opens");
     }
 
-    /// The address of a page of the hub, under the name the browser knows it by.
+    /// The URL of a page of the hub, under `localhost`.
     pub fn url(hub: &Hub, path: &str) -> String {
         format!("{}{path}", hub.url.replace("127.0.0.1", "localhost"))
     }
@@ -171,16 +171,16 @@ impl Browser {
         self.client.refresh().await.expect("the page loads again");
     }
 
-    /// Waits until it is there.
-    pub async fn see(&self, css: &str) -> Element {
+    /// Waits until the element exists.
+    pub async fn wait_for(&self, css: &str) -> Element {
         eventually(&format!("{css} on the page"), async || {
             self.client.find(Locator::Css(css)).await.ok()
         })
         .await
     }
 
-    /// Waits until it is there and says this.
-    pub async fn see_text(&self, css: &str, wanted: &str) -> String {
+    /// Waits until the element exists and contains this text.
+    pub async fn wait_for_text(&self, css: &str, wanted: &str) -> String {
         eventually(&format!("{css} says {wanted:?}"), async || {
             let text = self.client.find(Locator::Css(css)).await.ok()?.text().await.ok()?;
             text.contains(wanted).then_some(text)
@@ -188,7 +188,7 @@ impl Browser {
         .await
     }
 
-    pub async fn see_none(&self, css: &str) {
+    pub async fn wait_until_gone(&self, css: &str) {
         eventually(&format!("no {css} on the page"), async || {
             let found = self.client.find_all(Locator::Css(css)).await.ok()?;
             found.is_empty().then_some(())
@@ -204,7 +204,7 @@ impl Browser {
     }
 
     pub async fn value(&self, css: &str) -> String {
-        self.see(css)
+        self.wait_for(css)
             .await
             .prop("value")
             .await
@@ -217,7 +217,7 @@ impl Browser {
         self.client.title().await.unwrap_or_default()
     }
 
-    /// As a hand does it: again if the page moved on under the pointer.
+    /// Clicks, and retries if the page changed meanwhile.
     pub async fn click(&self, css: &str) {
         eventually(&format!("{css} can be clicked"), async || {
             self.client.find(Locator::Css(css)).await.ok()?.click().await.ok()
@@ -234,7 +234,7 @@ impl Browser {
         .await;
     }
 
-    /// Keys as a person presses them, wherever the focus is.
+    /// Presses keys at the current focus.
     pub async fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys
             .chars()
@@ -256,7 +256,7 @@ impl Browser {
         self.client.execute(script, vec![]).await.expect("the script runs")
     }
 
-    /// The script calls its last argument when it is done.
+    /// Runs a script that calls its last argument when it is done.
     pub async fn script_async(&self, script: &str) -> Value {
         within("a script", self.client.execute_async(script, vec![]))
             .await
@@ -266,28 +266,28 @@ impl Browser {
     /// Opens an item and waits until it can be decided.
     pub async fn open_item(&self, hub: &Hub, id: &str) {
         self.open(hub, &format!("/inbox/items/{id}")).await;
-        self.item_came(id).await;
+        self.item_ready(id).await;
     }
 
     /// Waits until the item is shown and can be decided.
-    pub async fn item_came(&self, id: &str) {
-        self.see(&format!("#item[data-id='{id}'] #panel:not([data-guarded])"))
+    pub async fn item_ready(&self, id: &str) {
+        self.wait_for(&format!("#item[data-id='{id}'] #panel:not([data-guarded])"))
             .await;
     }
 
-    /// The choices of an item are shut for a moment after it appears.
-    pub async fn guard_lifted(&self) {
-        self.see("#panel:not([data-guarded])").await;
+    /// Waits until the choices of an item are enabled, half a second after it appears.
+    pub async fn guard_off(&self) {
+        self.wait_for("#panel:not([data-guarded])").await;
     }
 
-    /// For a person to look at.
-    pub async fn shot(&self, name: &str) {
+    /// Saves a screenshot for review by a person.
+    pub async fn screenshot(&self, name: &str) {
         let picture = self.client.screenshot().await.expect("a screenshot");
         std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
     }
 
-    /// Whatever the browser complained of since it was asked last, such as a violated policy.
-    pub async fn complaints(&mut self) -> Vec<String> {
+    /// The console messages since the last call, such as CSP violations.
+    pub async fn console_messages(&mut self) -> Vec<String> {
         let entries = self.driver_post("se/log", &json!({"type": "browser"})).await;
         let texts = entries
             .as_array()
@@ -303,7 +303,7 @@ impl Browser {
     }
 }
 
-/// Where pictures are kept: `COUNTERSIGN_ARTIFACTS`, or beside what the build leaves.
+/// The folder of screenshots: `COUNTERSIGN_ARTIFACTS`, or below the target directory.
 pub fn artifacts() -> PathBuf {
     let default = || PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("screenshots");
     let folder = std::env::var_os("COUNTERSIGN_ARTIFACTS").map_or_else(default, PathBuf::from);
@@ -311,7 +311,7 @@ pub fn artifacts() -> PathBuf {
     folder
 }
 
-fn capabilities(look: Look, profile: &Scratch) -> Capabilities {
+fn capabilities(look: Viewport, profile: &Scratch) -> Capabilities {
     let mut args = vec![
         "--headless=new".to_owned(),
         "--no-sandbox".to_owned(),
@@ -341,8 +341,8 @@ fn capabilities(look: Look, profile: &Scratch) -> Capabilities {
 }
 
 impl Drop for Browser {
-    /// The driver starts Chromium outside of its own process group, so what it started is found by the profile, which no
-    /// other process has.
+    /// The driver starts Chromium outside of its own process group, so its processes are found by their profile path,
+    /// which is unique.
     fn drop(&mut self) {
         self.driver.kill();
         let ours = self.profile.path("profile").display().to_string();

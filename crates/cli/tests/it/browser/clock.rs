@@ -1,10 +1,10 @@
-//! Times on a page whose reader's clock is wrong.
+//! Times on a page when the clock of the browser is wrong.
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, expiring, select};
 
 const HOUR_MS: i64 = 3_600_000;
-/// Long enough for the machine to be slow in between.
+/// 40 seconds of slack for a slow machine.
 const NINETY_MINUTES_MS: i64 = 3 * HOUR_MS / 2 + 40_000;
 
 fn shifted(by_ms: i64) -> String {
@@ -22,8 +22,8 @@ async fn countdowns_and_ages_are_right(by_ms: i64) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&expiring(select("bot"), NINETY_MINUTES_MS)).await;
-    let browser = Browser::start(Look::DESKTOP).await;
-    browser.before_pages(&shifted(by_ms)).await;
+    let browser = Browser::start(Viewport::DESKTOP).await;
+    browser.run_before_pages(&shifted(by_ms)).await;
     browser.sign_in(&hub).await;
     browser.open_item(&hub, &id).await;
     let off = browser
@@ -33,20 +33,22 @@ async fn countdowns_and_ages_are_right(by_ms: i64) {
         off.as_f64().is_some_and(|off| off.abs() > 3_500_000.0),
         "the clock is off by {off} ms"
     );
-    browser.see_text("#content .countdown[data-zoned]", "1 h 30 min").await;
-    browser.see_text("#content .age.fresh[data-zoned]", " s").await;
+    browser
+        .wait_for_text("#content .countdown[data-zoned]", "1 h 30 min")
+        .await;
+    browser.wait_for_text("#content .age.fresh[data-zoned]", " s").await;
 
-    // On a page that was swapped in, and on a row that comes by itself.
+    // On a page that was swapped in, and on a row that arrives live.
     browser.click("#nav-inbox").await;
     browser
-        .see_text(&format!("#row-{id} .countdown[data-zoned]"), "1 h 30 min")
+        .wait_for_text(&format!("#row-{id} .countdown[data-zoned]"), "1 h 30 min")
         .await;
     let late = bot.accepted(&expiring(ask("bot"), NINETY_MINUTES_MS)).await;
     browser
-        .see_text(&format!("#row-{late} .countdown[data-zoned]"), "1 h 30 min")
+        .wait_for_text(&format!("#row-{late} .countdown[data-zoned]"), "1 h 30 min")
         .await;
     browser
-        .see_text(&format!("#row-{late} .age.fresh[data-zoned]"), " s")
+        .wait_for_text(&format!("#row-{late} .age.fresh[data-zoned]"), " s")
         .await;
     browser.finish().await;
 }

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::Hub;
 
 #[tokio::test]
-async fn it_can_be_installed_and_says_so_when_the_hub_is_away() {
+async fn the_app_is_installable_and_has_an_offline_page() {
     let mut hub = Hub::start().await;
-    let browser = Browser::signed_in(Look::PHONE, &hub).await;
+    let browser = Browser::signed_in(Viewport::PHONE, &hub).await;
     browser.open(&hub, "/inbox").await;
     browser
         .script_async("navigator.serviceWorker.ready.then(() => arguments[0](true))")
@@ -18,13 +18,13 @@ async fn it_can_be_installed_and_says_so_when_the_hub_is_away() {
     let problems = browser.devtools("Page.getInstallabilityErrors", json!({})).await;
     assert_eq!(problems["installabilityErrors"], json!([]));
     browser.reload().await;
-    browser.see("body[data-person=owner]").await;
+    browser.wait_for("body[data-person=owner]").await;
     hub.interrupt();
     browser.script("location.reload()").await;
-    browser.see_text("body", "offline").await;
-    browser.shot("offline").await;
+    browser.wait_for_text("body", "offline").await;
+    browser.screenshot("offline").await;
     hub.restart().await;
     browser.open(&hub, "/inbox").await;
-    browser.see("body[data-person=owner]").await;
+    browser.wait_for("body[data-person=owner]").await;
     browser.finish().await;
 }

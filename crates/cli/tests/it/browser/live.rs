@@ -1,38 +1,38 @@
-//! What happens on a page while somebody looks at it.
+//! Live updates of an open page.
 
 use serde_json::json;
 use tokio::task::JoinSet;
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::{Agent, Api, Hub, ask, expiring, select, within};
 
 #[tokio::test]
 async fn a_new_ask_appears_by_itself() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see(".empty").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for(".empty").await;
     let id = bot.accepted(&ask("bot")).await;
     browser
-        .see_text(&format!("#row-{id} a.title"), "Deploy build 42?")
+        .wait_for_text(&format!("#row-{id} a.title"), "Deploy build 42?")
         .await;
-    browser.see_text("#count", "1").await;
+    browser.wait_for_text("#count", "1").await;
     assert!(browser.title().await.starts_with("(1) "), "{}", browser.title().await);
     let mut urgent = ask("bot");
     urgent["priority"] = "urgent".into();
     let second = bot.accepted(&urgent).await;
-    browser.see(&format!("#rows > li:first-child#row-{second}")).await;
+    browser.wait_for(&format!("#rows > li:first-child#row-{second}")).await;
     browser.finish().await;
 }
 
-/// All at once, as nearly as two cores allow.
+/// Submits all asks concurrently.
 async fn submit(bot: &Agent, count: usize) {
-    let mut crowd = JoinSet::new();
+    let mut senders = JoinSet::new();
     for _ in 0..count {
         let request = bot.post_request("/v1/messages", ask("bot").to_string());
-        crowd.spawn(async move { Api::send(request).await.expect(202) });
+        senders.spawn(async move { Api::send(request).await.expect(202) });
     }
-    within("the burst", crowd.join_all()).await;
+    within("the burst", senders.join_all()).await;
 }
 
 #[tokio::test]
@@ -40,9 +40,9 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     submit(&bot, 20).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see("#rows > .row:nth-child(20)").await;
-    // Somewhere in the list, so that what is read there has to stay where it is.
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#rows > .row:nth-child(20)").await;
+    // Scrolled into the list, so that the visible rows have to stay in place.
     browser.script("window.scrollTo(0, 300)").await;
     browser
         .script(
@@ -52,75 +52,75 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
         )
         .await;
     submit(&bot, 300).await;
-    browser.see_text("#older", "290 more").await;
+    browser.wait_for_text("#older", "290 more").await;
     assert_eq!(browser.count("#rows > .row").await, 30);
     let turns = browser.script("return window.turns").await.as_u64().expect("a count");
     assert!(turns > 10, "the page did other things only {turns} times meanwhile");
 
-    // What is urgent comes first all the same, and what it pushes out is on the next page.
+    // An urgent ask still comes first, and the row it pushes out is on the next page.
     const LAST: &str = "return document.querySelector('#rows > .row:last-child').id";
     let pushed_out = browser.script(LAST).await.as_str().expect("an id").to_owned();
     let mut urgent = ask("bot");
     urgent["priority"] = "urgent".into();
     let urgent = bot.accepted(&urgent).await;
-    browser.see(&format!("#rows > li:first-child#row-{urgent}")).await;
-    browser.see_text("#older", "291 more").await;
+    browser.wait_for(&format!("#rows > li:first-child#row-{urgent}")).await;
+    browser.wait_for_text("#older", "291 more").await;
     assert_eq!(browser.count("#rows > .row").await, 30);
     browser.click("#older").await;
-    browser.see(&format!("#rows > li:first-child#{pushed_out}")).await;
+    browser.wait_for(&format!("#rows > li:first-child#{pushed_out}")).await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn of_two_who_answer_the_second_sees_who_was_first_and_keeps_what_was_typed() {
+async fn the_second_person_sees_the_first_answer_and_keeps_the_draft() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
     let mut question = ask("bot");
     question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
     let id = bot.accepted(&question).await;
-    let first = Browser::signed_in(Look::DESKTOP, &hub).await;
-    let second = Browser::signed_in_as(Look::DESKTOP, &hub, "alice").await;
+    let first = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    let second = Browser::signed_in_as(Viewport::DESKTOP, &hub, "alice").await;
     for browser in [&first, &second] {
         browser.open_item(&hub, &id).await;
     }
     second.press("c").await;
-    second.see("#comment:focus").await;
+    second.wait_for("#comment:focus").await;
     second.press("I would wait until Monday").await;
     first.click("button.choice[data-role=approve]").await;
-    second.see_text("#outcome", "human:owner").await;
-    second.see_text("#typed", "I would wait until Monday").await;
+    second.wait_for_text("#outcome", "human:owner").await;
+    second.wait_for_text("#typed", "I would wait until Monday").await;
     assert_eq!(second.count("button.choice").await, 0);
-    second.shot("lost-race").await;
+    second.screenshot("lost-race").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["actor"], "human:owner");
     first.finish().await;
     second.finish().await;
 }
 
 #[tokio::test]
-async fn an_answer_on_its_way_that_comes_second_is_told_who_won() {
+async fn a_losing_answer_shows_the_winner() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
     let mut question = ask("bot");
     question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
     let id = bot.accepted(&question).await;
-    let browser = Browser::signed_in_as(Look::DESKTOP, &hub, "alice").await;
-    // The page does not hear of what others do, so it really sends.
+    let browser = Browser::signed_in_as(Viewport::DESKTOP, &hub, "alice").await;
+    // Live events are blocked, so the page does not know of the other answer and really sends its own.
     browser.devtools("Network.enable", json!({})).await;
     browser
         .devtools("Network.setBlockedURLs", json!({"urls": ["*/inbox/events*"]}))
         .await;
     browser.open_item(&hub, &id).await;
     browser.press("c").await;
-    browser.see("#comment:focus").await;
+    browser.wait_for("#comment:focus").await;
     browser.press("on my way").await;
     hub.owner.answer(&id, "deny").await.expect(200);
     browser.click("button.choice[data-role=approve]").await;
-    browser.see_text("#outcome", "Deny").await;
-    browser.see_text("#outcome .actor", "human:owner").await;
-    browser.see_text("#typed", "on my way").await;
-    browser.see_text("#news", "Too late").await;
+    browser.wait_for_text("#outcome", "Deny").await;
+    browser.wait_for_text("#outcome .actor", "human:owner").await;
+    browser.wait_for_text("#typed", "on my way").await;
+    browser.wait_for_text("#news", "Too late").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");
     browser.finish().await;
 }
@@ -130,9 +130,9 @@ async fn choices_do_nothing_for_the_first_half_second() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see(&format!("#row-{id}")).await;
-    // In one go, so that no time passes between the item's appearance and the click.
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for(&format!("#row-{id}")).await;
+    // One script, so that no time passes between the appearance of the item and the click.
     let guarded = browser
         .script_async(&format!(
             "const done = arguments[arguments.length - 1];
@@ -168,11 +168,11 @@ async fn choices_do_nothing_for_the_first_half_second() {
 }
 
 #[tokio::test]
-async fn the_last_word_on_several_is_shut_for_the_first_half_second_too() {
+async fn the_batch_confirmation_does_nothing_for_the_first_half_second() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.click(&format!("#row-{id} input.pick")).await;
     let clicked = browser
         .script_async(
@@ -189,7 +189,7 @@ async fn the_last_word_on_several_is_shut_for_the_first_half_second_too() {
         )
         .await;
     assert_eq!(clicked, true, "the form was guarded when it appeared");
-    browser.see("#confirm:not([data-guarded])").await;
+    browser.wait_for("#confirm:not([data-guarded])").await;
     assert_eq!(bot.pull(&id).await["status"], "open", "the click did not count");
     browser.click("#do").await;
     assert_eq!(bot.outcome(&id).await["status"], "answered");
@@ -197,38 +197,38 @@ async fn the_last_word_on_several_is_shut_for_the_first_half_second_too() {
 }
 
 #[tokio::test]
-async fn a_row_that_comes_in_says_whether_it_is_yours() {
+async fn a_live_row_says_whether_it_is_yours() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see(".empty").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for(".empty").await;
     bot.accepted(&ask("bot")).await;
-    browser.see(".row").await;
+    browser.wait_for(".row").await;
     let mut mine = ask("bot");
     let mut theirs = ask("bot");
     mine["request"]["allowed_resolvers"] = json!(["human:alice", "human:owner"]);
     theirs["request"]["allowed_resolvers"] = json!(["human:alice"]);
     let mine = bot.accepted(&mine).await;
     let theirs = bot.accepted(&theirs).await;
-    browser.see(&format!("#row-{mine}.new[data-mine=yes]")).await;
+    browser.wait_for(&format!("#row-{mine}.new[data-mine=yes]")).await;
     browser
-        .see_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours")
+        .wait_for_text(&format!("#row-{theirs}.new[data-mine=no] .not-mine"), "not yours")
         .await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn an_ask_that_expires_under_the_reader_says_what_became_of_it() {
+async fn an_ask_that_expires_while_open_shows_its_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let mut question = expiring(select("bot"), 5_000);
     question["request"]["default_on_expire"] = "green".into();
     let id = bot.accepted(&question).await;
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.see_text("#item", "will answer “Green” by itself").await;
-    browser.see_text("#outcome", "default").await;
+    browser.wait_for_text("#item", "will answer “Green” by itself").await;
+    browser.wait_for_text("#outcome", "default").await;
     assert_eq!(browser.count("#send").await, 0);
     assert_eq!(
         browser.count("#content .expiry, #content .age:not(.seen)").await,
@@ -239,16 +239,16 @@ async fn an_ask_that_expires_under_the_reader_says_what_became_of_it() {
 }
 
 #[tokio::test]
-async fn the_track_follows_the_answer_to_the_agent() {
+async fn the_delivery_track_updates_live() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.see("#track li.now").await;
+    browser.wait_for("#track li.now").await;
     bot.pull(&id).await;
-    browser.see_none("#track li.now").await;
-    browser.see_text("#track", "Fetched by the agent").await;
+    browser.wait_until_gone("#track li.now").await;
+    browser.wait_for_text("#track", "Fetched by the agent").await;
     browser.finish().await;
 }

@@ -1,4 +1,4 @@
-//! The inbox in a real browser. Pictures of it are left for a person to look at.
+//! The inbox in a real browser. Screenshots are kept for review by a person.
 
 mod alerts;
 mod answer;

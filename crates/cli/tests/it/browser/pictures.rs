@@ -1,13 +1,13 @@
-//! The two pictures of the README, `list` and `decision`. Whoever changes the pages copies them to docs/images.
+//! The two screenshots of the README, `list` and `decision`. After a change of the pages, copy them to docs/images.
 
 use serde_json::{Value, json};
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::{Hub, ask, expiring, input, notify, select, task};
 
-const WINDOW: Look = Look {
+const WINDOW: Viewport = Viewport {
     height: 640,
-    ..Look::DESKTOP
+    ..Viewport::DESKTOP
 };
 
 fn of(mut envelope: Value, title: &str, project: &str, tags: &[&str]) -> Value {
@@ -40,7 +40,7 @@ fn deployment() -> Value {
 }
 
 #[tokio::test]
-async fn the_list_and_a_decision_are_pictured() {
+async fn screenshots_of_the_list_and_a_decision() {
     let hub = Hub::start().await;
     let deployer = hub.agent("deployer").await;
     let coder = hub.agent("coder").await;
@@ -81,11 +81,11 @@ async fn the_list_and_a_decision_are_pictured() {
         .await;
     let id = deployer.accepted(&deployment()).await;
     let browser = Browser::signed_in(WINDOW, &hub).await;
-    browser.see(&format!("#rows > li:first-child#row-{id}")).await;
-    browser.shot("list").await;
+    browser.wait_for(&format!("#rows > li:first-child#row-{id}")).await;
+    browser.screenshot("list").await;
     browser.click(&format!("#row-{id} a.title")).await;
-    browser.item_came(&id).await;
-    browser.see_text("#panel", "Approve").await;
-    browser.shot("decision").await;
+    browser.item_ready(&id).await;
+    browser.wait_for_text("#panel", "Approve").await;
+    browser.screenshot("decision").await;
     browser.finish().await;
 }

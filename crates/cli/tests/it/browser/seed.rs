@@ -1,12 +1,12 @@
-//! Questions that no door brings yet, put into the store of a hub that is down. The pages have to know them all the same.
+//! Kinds of questions that no door accepts yet but the pages support, written into the store of a stopped hub.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Door, inbox_rank};
 use countersign_core::question::{Ask, Question};
-use countersign_core::{Actor, Content, Digest, Matter, Source};
+use countersign_core::{Actor, Content, Digest, Payload, Source};
 use countersign_protocol::a2h::{Agent, Choice, Kind, Priority};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
@@ -34,7 +34,7 @@ pub fn many() -> Question {
     }
 }
 
-/// The hub is stopped, given the questions of `agent_id`, and started again.
+/// Stops the hub, stores the questions of `agent_id`, and starts the hub again.
 pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>) -> Vec<String> {
     hub.interrupt();
     let clock = Arc::new(SystemClock);
@@ -53,7 +53,7 @@ pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>
                 .expect("the store takes it");
             assert_eq!(submission, Submission::Created);
         }
-        store.settle().expect("the store settles");
+        store.checkpoint().expect("the checkpoint succeeds");
     }
     hub.restart().await;
     ids
@@ -86,11 +86,11 @@ fn message(agent_id: &str, title: &str, question: Question, now: countersign_pro
         tags: vec![],
         context: vec![],
         sensitive: false,
-        matter: Matter::Ask(ask),
+        matter: Payload::Ask(ask),
         resolvers: vec![Actor::human("owner")],
     };
     let content = json_text(&content).expect("content can be written");
-    let audit = Entry {
+    let audit = AuditRecord {
         subject: id.to_string(),
         at: now,
         actor: Actor::agent(agent_id).to_string(),

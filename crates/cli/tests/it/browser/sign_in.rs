@@ -2,16 +2,16 @@
 
 use serde_json::json;
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::Hub;
 
 #[tokio::test]
 async fn the_printed_link_signs_in_once() {
     let hub = Hub::start().await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.shot("welcome").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.screenshot("welcome").await;
     browser.finish().await;
-    let another = Browser::start(Look::DESKTOP).await;
+    let another = Browser::start(Viewport::DESKTOP).await;
     let greeting = hub.process().stdout_with("/signin/").await;
     let link = greeting
         .split_whitespace()
@@ -19,17 +19,17 @@ async fn the_printed_link_signs_in_once() {
         .expect("a link");
     another.goto(link).await;
     another.click("main form button").await;
-    another.see_text("main", "used").await;
+    another.wait_for_text("main", "used").await;
     another.open(&hub, "/inbox").await;
-    another.see("body[data-page=signin]").await;
-    another.shot("sign-in").await;
+    another.wait_for("body[data-page=signin]").await;
+    another.screenshot("sign-in").await;
     another.finish().await;
 }
 
 #[tokio::test]
 async fn a_password_set_in_the_settings_signs_in() {
     let hub = Hub::start().await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open(&hub, "/inbox/settings").await;
     browser
         .fill("#password-form [name=password]", "correct horse battery")
@@ -38,24 +38,24 @@ async fn a_password_set_in_the_settings_signs_in() {
         .fill("#password-form [name=again]", "correct horse battery")
         .await;
     browser.click("#password-form button").await;
-    browser.see_text("main", "password").await;
+    browser.wait_for_text("main", "password").await;
     browser.click("header form.signout button").await;
-    browser.see("body[data-page=signin]").await;
+    browser.wait_for("body[data-page=signin]").await;
     browser.fill("[name=name]", "owner").await;
     browser.fill("[name=password]", "wrong horse battery").await;
     browser.click("#signin button.primary").await;
-    browser.see(".error").await;
+    browser.wait_for(".error").await;
     browser.fill("[name=name]", "owner").await;
     browser.fill("[name=password]", "correct horse battery").await;
     browser.click("#signin button.primary").await;
-    browser.see("body[data-person=owner]").await;
+    browser.wait_for("body[data-person=owner]").await;
     browser.finish().await;
 }
 
 #[tokio::test]
 async fn a_passkey_signs_in_without_a_name() {
     let hub = Hub::start().await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let authenticator = json!({
         "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
         "isUserVerified": true, "isUserConsenting": true,
@@ -64,11 +64,11 @@ async fn a_passkey_signs_in_without_a_name() {
     browser.open(&hub, "/inbox/settings").await;
     browser.fill("#passkey-add [name=name]", "my laptop").await;
     browser.click("#passkey-add button").await;
-    browser.see_text("#passkeys", "my laptop").await;
-    browser.shot("settings").await;
+    browser.wait_for_text("#passkeys", "my laptop").await;
+    browser.screenshot("settings").await;
     browser.click("header form.signout button").await;
-    browser.see("body[data-page=signin]").await;
+    browser.wait_for("body[data-page=signin]").await;
     browser.click("#passkey-signin").await;
-    browser.see("body[data-person=owner]").await;
+    browser.wait_for("body[data-person=owner]").await;
     browser.finish().await;
 }

@@ -1,17 +1,17 @@
-//! Small screens, browsers without scripts, hostile agents, people who do not see the page.
+//! Small screens, browsers without scripts, hostile agents, accessibility.
 
 use serde_json::{Value, json};
 
-use super::chrome::{Browser, Look};
+use super::chrome::{Browser, Viewport};
 use crate::harness::{Agent, Hub, ask, input, notify, select, task};
 
-const WITHOUT_SCRIPTS: Look = Look {
+const WITHOUT_SCRIPTS: Viewport = Viewport {
     scripts: false,
-    ..Look::DESKTOP
+    ..Viewport::DESKTOP
 };
-const DARK: Look = Look {
+const DARK: Viewport = Viewport {
     dark: true,
-    ..Look::DESKTOP
+    ..Viewport::DESKTOP
 };
 
 #[tokio::test]
@@ -23,13 +23,13 @@ async fn without_scripts_everything_can_be_read_and_answered() {
     let browser = Browser::signed_in(WITHOUT_SCRIPTS, &hub).await;
     browser.click(&format!("#row-{confirm} a.title")).await;
     browser.click("button.choice[data-role=deny]").await;
-    browser.see_text("#outcome", "Deny").await;
+    browser.wait_for_text("#outcome", "Deny").await;
     assert_eq!(bot.outcome(&confirm).await["response"]["response"]["value"], "deny");
     browser.click("#nav-inbox").await;
     browser.click(&format!("#row-{form} a.title")).await;
     browser.fill("[name='field.reason']", "because").await;
     browser.click("#send").await;
-    browser.see("#outcome").await;
+    browser.wait_for("#outcome").await;
     assert_eq!(
         bot.outcome(&form).await["response"]["response"]["value"]["reason"],
         "because"
@@ -37,7 +37,7 @@ async fn without_scripts_everything_can_be_read_and_answered() {
     browser.finish().await;
 }
 
-/// One of each kind, with everything a page can show.
+/// One message of each kind, with everything that a page can show.
 async fn one_of_each(hub: &Hub, bot: &Agent) -> Vec<String> {
     let mut rich = ask("bot");
     rich["body"] = "All checks are **green**. See [the run](https://ci.example/run/42).\n\n| step | time |\n|---|---|\n| build | 3 min |".into();
@@ -83,21 +83,21 @@ async fn pages(hub: &Hub, bot: &Agent) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn on_a_phone_nothing_has_to_be_scrolled_sideways() {
+async fn pages_on_a_phone_never_scroll_sideways() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let browser = Browser::signed_in(Look::PHONE, &hub).await;
+    let browser = Browser::signed_in(Viewport::PHONE, &hub).await;
     for (nth, page) in pages(&hub, &bot).await.iter().enumerate() {
         browser.open(&hub, page).await;
-        browser.see("#main").await;
+        browser.wait_for("#main").await;
         let wide = browser.script("return document.documentElement.scrollWidth").await;
         assert_eq!(wide, 360, "{page}");
-        browser.shot(&format!("phone-{nth:02}")).await;
+        browser.screenshot(&format!("phone-{nth:02}")).await;
     }
     browser.finish().await;
 }
 
-/// What of it lies outside of the window, or is too low for a thumb.
+/// The controls that lie outside of the window or are too small for a thumb.
 const UNREACHABLE: &str = "return [...document.querySelectorAll('SELECTOR')].filter((control) => {
       const { left, right, top, width, height } = control.getBoundingClientRect();
       const isInside = left >= 0 && right <= innerWidth && top >= 0 && width > 0;
@@ -105,20 +105,20 @@ const UNREACHABLE: &str = "return [...document.querySelectorAll('SELECTOR')].fil
     }).map((control) => control.outerHTML + JSON.stringify(control.getBoundingClientRect()))";
 
 #[tokio::test]
-async fn on_a_phone_what_filters_a_list_is_in_reach_of_a_thumb() {
+async fn list_filters_on_a_phone_are_reachable_and_large_enough() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     one_of_each(&hub, &bot).await;
-    let browser = Browser::signed_in(Look::PHONE, &hub).await;
+    let browser = Browser::signed_in(Viewport::PHONE, &hub).await;
     for (page, name) in [("/inbox", "open"), ("/inbox/history", "history")] {
         browser.open(&hub, page).await;
-        browser.see("#rows .who a").await;
-        browser.shot(&format!("phone-{name}")).await;
+        browser.wait_for("#rows .who a").await;
+        browser.screenshot(&format!("phone-{name}")).await;
         let links = "#rows .who a, #rows .pick-box, #filter-box > summary, .top nav a";
         let low = browser.script(&UNREACHABLE.replace("SELECTOR", links)).await;
         assert_eq!(low, json!([]), "{page}");
         browser.click("#filter-box > summary").await;
-        browser.shot(&format!("phone-{name}-filters")).await;
+        browser.screenshot(&format!("phone-{name}-filters")).await;
         let fields = "#filters :is(input:not([type=hidden]), select, button)";
         let hidden = browser.script(&UNREACHABLE.replace("SELECTOR", fields)).await;
         assert_eq!(hidden, json!([]), "{page}");
@@ -126,16 +126,16 @@ async fn on_a_phone_what_filters_a_list_is_in_reach_of_a_thumb() {
             return scrollWidth - clientWidth";
         assert_eq!(browser.script(sideways).await, 0, "{page}");
     }
-    // With one thumb: a name in a row, then the form.
+    // First by a link in a row, then by the filter form.
     browser.open(&hub, "/inbox").await;
     browser.click("#rows a.project").await;
-    browser.see_text("#active", "project: storefront").await;
+    browser.wait_for_text("#active", "project: storefront").await;
     browser.click("#active a:last-child").await;
-    browser.see_none("#active").await;
+    browser.wait_until_gone("#active").await;
     browser.click("#filter-box > summary").await;
     browser.click("#filters select[name=kind] option[value=task]").await;
     browser.click("#filters button").await;
-    browser.see_text("#active", "kind: task").await;
+    browser.wait_for_text("#active", "kind: task").await;
     assert_eq!(browser.count("#rows > .row").await, 1);
     browser.finish().await;
 }
@@ -148,21 +148,23 @@ async fn every_page_is_accessible_and_keeps_the_policy() {
     let mut findings: Vec<String> = Vec::new();
     let pages = pages(&hub, &bot).await;
     let forms = incomplete(&bot).await;
-    for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark")] {
+    for (look, name) in [(Viewport::DESKTOP, "light"), (DARK, "dark")] {
         let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
         for (nth, page) in pages.iter().enumerate() {
             browser.open(&hub, page).await;
-            browser.see("#main").await;
+            browser.wait_for("#main").await;
             if browser.count("#panel").await > 0 {
-                browser.guard_lifted().await;
+                browser.guard_off().await;
             }
-            findings.extend(audit(&mut browser, &axe, &format!("{name} {page}")).await);
-            browser.shot(&format!("{name}-{nth:02}")).await;
+            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page}")).await);
+            browser.screenshot(&format!("{name}-{nth:02}")).await;
         }
         for (page, error) in &forms {
             send_empty(&mut browser, &hub, page, error).await;
-            findings.extend(audit(&mut browser, &axe, &format!("{name} {page} sent empty")).await);
-            browser.shot(&format!("{name}-{}", error.trim_start_matches('#'))).await;
+            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page} sent empty")).await);
+            browser
+                .screenshot(&format!("{name}-{}", error.trim_start_matches('#')))
+                .await;
         }
         browser.finish().await;
     }
@@ -174,7 +176,7 @@ pub fn axe() -> String {
     std::fs::read_to_string(axe).expect("axe-core")
 }
 
-/// Questions that do not take an empty answer, with where they say so.
+/// Questions that refuse an empty answer, each with the selector of its error.
 async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
     let mut form = input("bot");
     form["request"]["schema"]["required"] = json!(["reason", "region"]);
@@ -188,21 +190,21 @@ async fn incomplete(bot: &Agent) -> [(String, &'static str); 2] {
 
 async fn send_empty(browser: &mut Browser, hub: &Hub, page: &str, error: &str) {
     browser.open(hub, page).await;
-    browser.guard_lifted().await;
+    browser.guard_off().await;
     browser.click("#send").await;
-    browser.see(error).await;
-    browser.guard_lifted().await;
-    // The browser tells of the refusal itself, and has to tell of nothing else.
+    browser.wait_for(error).await;
+    browser.guard_off().await;
+    // The browser logs the refusal itself, and must log nothing else.
     let others = browser
-        .complaints()
+        .console_messages()
         .await
         .into_iter()
         .filter(|text| !text.contains("status of 422"));
     assert_eq!(others.collect::<Vec<_>>(), Vec::<String>::new(), "{page}");
 }
 
-/// What is wrong with the page, all its boxes open.
-pub async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
+/// The accessibility violations and console messages of the page, with all its boxes open.
+pub async fn accessibility_findings(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> {
     browser
         .script("for (const box of document.querySelectorAll('main details')) box.open = true")
         .await;
@@ -216,7 +218,7 @@ pub async fn audit(browser: &mut Browser, axe: &str, name: &str) -> Vec<String> 
         .await;
     let findings = serious(&found)
         .map(ToString::to_string)
-        .chain(browser.complaints().await);
+        .chain(browser.console_messages().await);
     findings.map(|finding| format!("{name}: {finding}")).collect()
 }
 
@@ -226,7 +228,7 @@ fn serious(found: &Value) -> impl Iterator<Item = &Value> {
 }
 
 #[tokio::test]
-async fn what_agents_write_does_nothing_but_be_read() {
+async fn hostile_agent_text_is_shown_and_never_executed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut hostile = ask("bot");
@@ -243,14 +245,14 @@ async fn what_agents_write_does_nothing_but_be_read() {
     hostile["agent"]["project"] = "<svg onload=window.owned=9>".into();
     hostile["tags"] = json!(["<script>window.owned=10</script>"]);
     let id = bot.accepted(&hostile).await;
-    let mut browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let mut browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     for page in [
         "/inbox".to_owned(),
         format!("/inbox/items/{id}"),
         "/inbox/search?q=pay".to_owned(),
     ] {
         browser.open(&hub, &page).await;
-        browser.see_text("main", "\\u{202e}").await;
+        browser.wait_for_text("main", "\\u{202e}").await;
         assert_eq!(
             browser.script("return window.owned ?? null").await,
             Value::Null,
@@ -268,11 +270,11 @@ async fn what_agents_write_does_nothing_but_be_read() {
                 .await,
             0
         );
-        let complaints = browser.complaints().await;
-        assert!(complaints.is_empty(), "{page}: {complaints:?}");
+        let console_messages = browser.console_messages().await;
+        assert!(console_messages.is_empty(), "{page}: {console_messages:?}");
     }
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.see_text("#content", "evil.example").await;
-    browser.shot("hostile").await;
+    browser.wait_for_text("#content", "evil.example").await;
+    browser.screenshot("hostile").await;
     browser.finish().await;
 }

@@ -1,9 +1,9 @@
-//! One browser, several tabs; one person, several things at once.
+//! Several tabs of one browser, and slow requests.
 
 use serde_json::json;
 
-use super::chrome::{Browser, Look};
-use crate::harness::{Act, Hub, Receiver, Setup, ask, eventually, push_to};
+use super::chrome::{Browser, Viewport};
+use crate::harness::{Hub, PushReply, Receiver, Setup, ask, eventually, push_to};
 
 async fn new_tab(browser: &Browser) -> String {
     let made = browser.driver_post("window/new", &json!({"type": "tab"})).await;
@@ -16,7 +16,7 @@ async fn switch_to(browser: &Browser, tab: &str) {
     browser.driver_post("window", &json!({"handle": tab})).await;
 }
 
-/// What is posted waits at `when`, before it leaves or after it came back, until it is let go.
+/// Holds every POST before it is sent or after its response (`when`), until `window.letGo` is called.
 async fn hold_posts(browser: &Browser, when: &str) {
     let script = "const send = window.fetch;
         const held = () => new Promise((resolve) => (window.letGo = resolve));
@@ -43,21 +43,21 @@ async fn a_slow_answer_does_not_land_on_another_item() {
     let bot = hub.agent("bot").await;
     let first = bot.accepted(&ask("bot")).await;
     let second = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     hold_posts(&browser, "after").await;
     browser.click("button.choice[data-role=approve]").await;
     until_held(&browser).await;
     browser.press("j").await;
-    browser.item_came(&second).await;
+    browser.item_ready(&second).await;
     browser.script("window.letGo()").await;
-    browser.see_text("#news", "Approve").await;
+    browser.wait_for_text("#news", "Approve").await;
     browser
-        .see(&format!(
+        .wait_for(&format!(
             "#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]"
         ))
         .await;
-    browser.see(&format!("#news a[href$='{first}']")).await;
+    browser.wait_for(&format!("#news a[href$='{first}']")).await;
     assert_eq!(bot.outcome(&first).await["status"], "answered");
     assert_eq!(bot.pull(&second).await["status"], "open");
     browser.press("a").await;
@@ -71,18 +71,18 @@ async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
     let bot = hub.agent("bot").await;
     let first = bot.accepted(&ask("bot")).await;
     let second = bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open_item(&hub, &first).await;
     hold_posts(&browser, "before").await;
     browser.click("button.choice[data-role=approve]").await;
     until_held(&browser).await;
     browser.press("j").await;
-    browser.see(&format!("#item[data-id='{second}']")).await;
+    browser.wait_for(&format!("#item[data-id='{second}']")).await;
     hub.owner.answer(&first, "deny").await.expect(200);
     browser.script("window.letGo()").await;
-    browser.see_text("#news", "Not taken").await;
+    browser.wait_for_text("#news", "Not taken").await;
     browser
-        .see(&format!(
+        .wait_for(&format!(
             "#item[data-id='{second}'][data-status=open] button.choice[data-role=approve]"
         ))
         .await;
@@ -92,7 +92,7 @@ async fn a_slow_answer_that_came_too_late_leaves_the_next_item_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_happened_while_a_form_was_on_its_way_is_shown_when_it_came_back() {
+async fn changes_during_a_slow_submit_are_shown_afterwards() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 500\n";
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
@@ -100,39 +100,39 @@ async fn what_happened_while_a_form_was_on_its_way_is_shown_when_it_came_back() 
         .start()
         .await;
     let receiver = Receiver::start().await;
-    receiver.script("/again", &[Act::Status(404), Act::Hang]);
+    receiver.script("/again", &[PushReply::Status(404), PushReply::Hang]);
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/again"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.see("#retry").await;
-    browser.guard_lifted().await;
+    browser.wait_for("#retry").await;
+    browser.guard_off().await;
     hold_posts(&browser, "after").await;
     browser.click("#retry button").await;
     until_held(&browser).await;
     hub.delivery(&id, "delivered").await;
     browser.script("window.letGo()").await;
-    browser.see_text("#track", "Delivered").await;
-    browser.see_none("#track li.now, #retry").await;
+    browser.wait_for_text("#track", "Delivered").await;
+    browser.wait_until_gone("#track li.now, #retry").await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
+async fn a_sign_in_in_another_tab_stops_answers_under_the_old_name() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
     let mut question = ask("bot");
     question["request"]["allowed_resolvers"] = json!(["human:owner", "human:alice"]);
     let id = bot.accepted(&question).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let old = new_tab(&browser).await;
     browser.open_item(&hub, &id).await;
     browser.press("c").await;
-    browser.see("#comment:focus").await;
+    browser.wait_for("#comment:focus").await;
     browser.press("as the owner").await;
 
     new_tab(&browser).await;
@@ -142,40 +142,40 @@ async fn whoever_signs_in_in_another_tab_does_not_answer_under_the_old_name() {
         .await
         .expect(200);
     browser.sign_in_by(made["url"].as_str().expect("a link")).await;
-    browser.see("body[data-person=alice]").await;
+    browser.wait_for("body[data-person=alice]").await;
 
     switch_to(&browser, &old).await;
-    browser.guard_lifted().await;
+    browser.guard_off().await;
     browser.click("button.choice[data-role=approve]").await;
-    browser.see_text("#answer .unsent", "signed in again").await;
+    browser.wait_for_text("#answer .unsent", "signed in again").await;
     browser.click("button.choice[data-role=approve]").await;
-    browser.see_text("#answer .unsent", "alice is signed in now").await;
+    browser.wait_for_text("#answer .unsent", "alice is signed in now").await;
     assert_eq!(browser.value("#comment").await, "as the owner");
     assert_eq!(bot.pull(&id).await["status"], "open");
     browser.click("#nav-inbox").await;
     browser
-        .see("body[data-page=list][data-person=alice] main[data-person=alice]")
+        .wait_for("body[data-page=list][data-person=alice] main[data-person=alice]")
         .await;
-    browser.see_text("header .me", "alice").await;
+    browser.wait_for_text("header .me", "alice").await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn eight_tabs_all_load_and_all_follow_what_happens() {
+async fn eight_tabs_load_and_stay_live() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let mut tabs = Vec::new();
     for _ in 0..8 {
         tabs.push(new_tab(&browser).await);
         browser.open(&hub, "/inbox").await;
-        browser.see(".empty").await;
+        browser.wait_for(".empty").await;
     }
     let id = bot.accepted(&ask("bot")).await;
     for tab in &tabs {
         switch_to(&browser, tab).await;
-        browser.see(&format!("#row-{id}")).await;
-        browser.see_text("#count", "1").await;
+        browser.wait_for(&format!("#row-{id}")).await;
+        browser.wait_for_text("#count", "1").await;
     }
     const HELD: &str = "const done = arguments[arguments.length - 1];
         navigator.locks.query().then(({ held }) => done(held.length));";
@@ -183,29 +183,29 @@ async fn eight_tabs_all_load_and_all_follow_what_happens() {
     hub.owner.answer(&id, "approve").await.expect(200);
     for tab in tabs.iter().rev() {
         switch_to(&browser, tab).await;
-        browser.see_none(&format!("#row-{id}")).await;
-        browser.see("#count[data-none]").await;
+        browser.wait_until_gone(&format!("#row-{id}")).await;
+        browser.wait_for("#count[data-none]").await;
     }
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn what_was_set_aside_and_is_decided_elsewhere_is_not_counted_twice() {
+async fn a_snoozed_item_decided_elsewhere_is_not_counted_twice() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let aside = bot.accepted(&ask("bot")).await;
     bot.accepted(&ask("bot")).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see_text("#count", "2").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for_text("#count", "2").await;
     browser.open_item(&hub, &aside).await;
     browser.press("s").await;
     browser.click("#aside-box[open] button[value='1h']").await;
-    browser.see("body[data-page=list]").await;
-    browser.see_text("#count", "1").await;
+    browser.wait_for("body[data-page=list]").await;
+    browser.wait_for_text("#count", "1").await;
     hub.owner.answer(&aside, "approve").await.expect(200);
     let new = bot.accepted(&ask("bot")).await;
-    browser.see(&format!("#row-{new}")).await;
-    browser.see_text("#count", "2").await;
+    browser.wait_for(&format!("#row-{new}")).await;
+    browser.wait_for_text("#count", "2").await;
     assert!(browser.title().await.starts_with("(2) "), "{}", browser.title().await);
     browser.finish().await;
 }

@@ -1,18 +1,18 @@
-//! Questions from terminals in a real browser: answered by keyboard, with files, and followed as their agents come and go.
+//! Questions from terminals in a real browser: keyboard answers, files, and the live waiting state of agents.
 
 use serde_json::{Value, json};
 
-use super::chrome::{Browser, Look};
-use super::surroundings::{audit, axe};
-use crate::hap::{Shell, id, until_gone};
+use super::chrome::{Browser, Viewport};
+use super::surroundings::{accessibility_findings, axe};
+use crate::hap::{TerminalAgent, id, until_gone};
 use crate::harness::Hub;
 
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
 const CONTROL: &str = "\u{e009}";
-const DARK: Look = Look {
+const DARK: Viewport = Viewport {
     dark: true,
-    ..Look::DESKTOP
+    ..Viewport::DESKTOP
 };
 
 fn form() -> Value {
@@ -21,13 +21,13 @@ fn form() -> Value {
     ]})
 }
 
-async fn cue(shell: &Shell, prompt: &str, payload: Value) -> String {
-    let mut body = shell.words(prompt);
+async fn cue(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
+    let mut body = shell.cue_body(prompt);
     body["payload"] = payload;
     id(&shell.post(&body).await.expect(201))
 }
 
-/// With the key held down.
+/// Presses Enter with Control held down.
 async fn press_control_enter(browser: &Browser) {
     let key = |kind: &str, value: &str| json!({"type": kind, "value": value});
     let actions = [
@@ -45,30 +45,32 @@ async fn press_control_enter(browser: &Browser) {
 }
 
 #[tokio::test]
-async fn a_form_is_answered_in_own_words_by_keyboard_alone() {
+async fn a_form_is_answered_with_free_text_by_keyboard_alone() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = cue(&shell, "Where shall it run?", form()).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see(&format!("#row-{id}")).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for(&format!("#row-{id}")).await;
     browser.press("j").await;
     browser.press(ENTER).await;
-    browser.item_came(&id).await;
-    // A box first: then the two contradict each other.
+    browser.item_ready(&id).await;
+    // A ticked box and free text together contradict each other.
     browser.press("1").await;
-    browser.see("input[name='field.Zone'][value='0']:focus").await;
+    browser.wait_for("input[name='field.Zone'][value='0']:focus").await;
     browser.press(" ").await;
     browser.press("o").await;
-    browser.see("#own-words:focus").await;
+    browser.wait_for("#own-words:focus").await;
     browser.press("nowhere yet").await;
     press_control_enter(&browser).await;
-    browser.see_text("#error-typed", "choose one of the two").await;
-    browser.shot("cue-both").await;
+    browser.wait_for_text("#error-typed", "choose one of the two").await;
+    browser.screenshot("cue-both").await;
     assert_eq!(browser.value("#own-words").await, "nowhere yet");
-    browser.guard_lifted().await;
+    browser.guard_off().await;
     browser.press(ESCAPE).await;
     browser.press("1").await;
-    browser.see("input[name='field.Zone'][value='0']:checked:focus").await;
+    browser
+        .wait_for("input[name='field.Zone'][value='0']:checked:focus")
+        .await;
     browser.press(" ").await;
     browser.press("o").await;
     press_control_enter(&browser).await;
@@ -79,17 +81,22 @@ async fn a_form_is_answered_in_own_words_by_keyboard_alone() {
 #[tokio::test]
 async fn boxes_are_ticked_and_drafts_stay_over_a_reload() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = cue(&shell, "Where shall it run?", form()).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open_item(&hub, &id).await;
     browser.click("input[name='field.Zone'][value='2']").await;
     browser.fill("#own-words", "or wait").await;
     browser.reload().await;
-    browser.item_came(&id).await;
-    browser.see("input[name='field.Zone'][value='2']:checked").await;
+    browser.item_ready(&id).await;
+    browser.wait_for("input[name='field.Zone'][value='2']:checked").await;
     assert_eq!(browser.value("#own-words").await, "or wait");
-    browser.see("#own-words").await.clear().await.expect("it is emptied");
+    browser
+        .wait_for("#own-words")
+        .await
+        .clear()
+        .await
+        .expect("it is emptied");
     browser.click("input[name='field.Zone'][value='0']").await;
     browser.click("#send").await;
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "Zone: eu, asia");
@@ -99,29 +106,29 @@ async fn boxes_are_ticked_and_drafts_stay_over_a_reload() {
 #[tokio::test]
 async fn files_go_along_and_survive_a_refusal() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = cue(&shell, "Where shall it run?", form()).await;
     let path = hub.scratch().write("nötes 1.txt", "hello\n");
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.open_item(&hub, &id).await;
     browser
-        .see("#files")
+        .wait_for("#files")
         .await
         .send_keys(&path.display().to_string())
         .await
         .expect("a file is chosen");
     browser.fill("#own-words", "see there").await;
     browser.fill("[name='field.Why']", "load").await;
-    browser.shot("cue-form").await;
+    browser.screenshot("cue-form").await;
     browser.click("#send").await;
-    browser.see_text("#error-typed", "choose one of the two").await;
+    browser.wait_for_text("#error-typed", "choose one of the two").await;
     let held = browser
         .script("return document.querySelector('#files').files[0]?.name ?? null")
         .await;
     assert_eq!(held, "nötes 1.txt");
-    browser.guard_lifted().await;
+    browser.guard_off().await;
     browser
-        .see("[name='field.Why']")
+        .wait_for("[name='field.Why']")
         .await
         .clear()
         .await
@@ -133,83 +140,83 @@ async fn files_go_along_and_survive_a_refusal() {
         (&json!("see there"), &json!("nötes 1.txt"))
     );
     browser.open(&hub, &format!("/inbox/items/{id}")).await;
-    browser.see_text(".kept", "nötes 1.txt").await;
-    browser.shot("cue-decided").await;
+    browser.wait_for_text(".kept", "nötes 1.txt").await;
+    browser.screenshot("cue-decided").await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn whether_the_agent_waits_follows_by_itself_and_typing_goes_on() {
+async fn the_waiting_state_updates_live_without_disturbing_typing() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("# Ship it?\nAll **green**.").await;
     let process = shell.waiting(&hub, &id).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
-    browser.see_text(&format!("#row-{id} .here"), "waiting now").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for_text(&format!("#row-{id} .here"), "waiting now").await;
     browser.click(&format!("#row-{id} a.title")).await;
-    browser.item_came(&id).await;
-    browser.see_text(".presence", "waiting now").await;
+    browser.item_ready(&id).await;
+    browser.wait_for_text(".presence", "waiting now").await;
     browser.click("#value").await;
     browser.press("yes, ").await;
     process.abort();
-    browser.see_text(".presence", "gone since").await;
+    browser.wait_for_text(".presence", "gone since").await;
     browser
-        .see_text("#agent-note", "its next cueme call collects your answer")
+        .wait_for_text("#agent-note", "its next cueme call collects your answer")
         .await;
     browser.press("at noon").await;
-    browser.see("#value:focus").await;
+    browser.wait_for("#value:focus").await;
     assert_eq!(browser.value("#value").await, "yes, at noon");
-    browser.shot("cue-gone").await;
+    browser.screenshot("cue-gone").await;
     let process = shell.waiting(&hub, &id).await;
-    browser.see_text(".presence", "waiting now").await;
-    browser.see_none("#agent-note > *").await;
+    browser.wait_for_text(".presence", "waiting now").await;
+    browser.wait_until_gone("#agent-note > *").await;
     browser.click("#nav-inbox").await;
-    browser.see_text(&format!("#row-{id} .here"), "waiting now").await;
+    browser.wait_for_text(&format!("#row-{id} .here"), "waiting now").await;
     process.abort();
-    browser.see_text(&format!("#row-{id} .here"), "gone").await;
+    browser.wait_for_text(&format!("#row-{id} .here"), "gone").await;
     browser.finish().await;
 }
 
 #[tokio::test]
-async fn what_is_typed_ahead_is_used_up_before_ones_eyes() {
+async fn used_type_ahead_disappears_live() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
-    let browser = Browser::signed_in(Look::DESKTOP, &hub).await;
+    let shell = TerminalAgent::join(&hub).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let first = shell.ask_for_id("One?").await;
     let process = shell.waiting(&hub, &first).await;
     browser.click("#nav-terminals").await;
-    browser.see_text(".terminal .here", "waiting now").await;
+    browser.wait_for_text(".terminal .here", "waiting now").await;
     browser.fill(".ahead-text", "then go on").await;
     browser.click(".ahead-form button").await;
-    browser.see_text(".aheads", "then go on").await;
-    browser.shot("terminals").await;
+    browser.wait_for_text(".aheads", "then go on").await;
+    browser.screenshot("terminals").await;
     browser.click(".ahead-text").await;
     browser.press("and af").await;
     hub.owner.answer(&first, "yes").await.expect(200);
     process.await.expect("a reply").expect(200);
     shell.collect(&first).await;
-    browser.see_text(".terminal .here", "idle").await;
+    browser.wait_for_text(".terminal .here", "idle").await;
     let second = shell.ask_for_id("Two?").await;
     assert_eq!(shell.outcome(&second).await["reply"]["text"], "then go on");
-    browser.see_none(".aheads").await;
+    browser.wait_until_gone(".aheads").await;
     browser.press("ter").await;
     assert_eq!(browser.value(".ahead-text").await, "and after");
-    // On the page of what is decided, too, where the agent's steps replace the panel meanwhile.
+    // The same on the page of a decided item, where live updates replace the panel.
     browser.open(&hub, &format!("/inbox/items/{second}")).await;
-    browser.see("#panel:not([data-guarded]) .ahead-text").await;
+    browser.wait_for("#panel:not([data-guarded]) .ahead-text").await;
     browser.click(".ahead-text").await;
     browser.press("st").await;
     shell.collect(&second).await;
-    browser.see_text("#track", "Fetched by the agent").await;
+    browser.wait_for_text("#track", "Fetched by the agent").await;
     browser.press("op").await;
     assert_eq!(browser.value(".ahead-text").await, "stop");
     browser.finish().await;
 }
 
-/// One of each kind, one of them decided, one whose agent is gone.
-async fn pages(hub: &Hub, shell: &Shell) -> Vec<String> {
+/// The pages of one cue of each kind, one of them decided, one with its agent gone.
+async fn pages(hub: &Hub, shell: &TerminalAgent) -> Vec<String> {
     let gone = shell.ask_for_id("Gone?").await;
-    let other = Shell::join(hub).await;
+    let other = TerminalAgent::join(hub).await;
     shell.waiting(hub, &gone).await.abort();
     until_gone(hub, &gone).await;
     let confirm = json!({"type": "confirm", "text": "Sure?", "confirm_label": "Ship", "cancel_label": "Hold"});
@@ -239,21 +246,21 @@ async fn pages(hub: &Hub, shell: &Shell) -> Vec<String> {
 async fn every_page_of_a_terminal_is_accessible_and_fits_a_phone() {
     let axe = axe();
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let pages = pages(&hub, &shell).await;
     let mut findings: Vec<String> = Vec::new();
-    for (look, name) in [(Look::DESKTOP, "light"), (DARK, "dark"), (Look::PHONE, "phone")] {
+    for (look, name) in [(Viewport::DESKTOP, "light"), (DARK, "dark"), (Viewport::PHONE, "phone")] {
         let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
         for (nth, page) in pages.iter().enumerate() {
             browser.open(&hub, page).await;
-            browser.see("#main").await;
+            browser.wait_for("#main").await;
             if browser.count("#panel").await > 0 {
-                browser.guard_lifted().await;
+                browser.guard_off().await;
             }
             let wide = browser.script("return document.documentElement.scrollWidth").await;
             assert_eq!(wide, look.width, "{page}");
-            browser.shot(&format!("cue-{name}-{nth:02}")).await;
-            findings.extend(audit(&mut browser, &axe, &format!("{name} {page}")).await);
+            browser.screenshot(&format!("cue-{name}-{nth:02}")).await;
+            findings.extend(accessibility_findings(&mut browser, &axe, &format!("{name} {page}")).await);
         }
         browser.finish().await;
     }

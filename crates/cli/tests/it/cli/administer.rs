@@ -28,16 +28,16 @@ async fn agents_are_added_listed_rotated_and_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plain_output_shows_what_was_made() {
+async fn plain_output_shows_new_credentials() {
     let hub = Hub::start().await;
-    let said = hub.cli(&["agent", "add", "bot"]).ok();
-    let words: Vec<&str> = said.split_whitespace().collect();
-    assert!(words.iter().any(|word| word.contains("whsec_")), "{said}");
+    let output = hub.cli(&["agent", "add", "bot"]).ok();
+    let words: Vec<&str> = output.split_whitespace().collect();
+    assert!(words.iter().any(|word| word.contains("whsec_")), "{output}");
     let mut works = false;
     for word in words {
         works |= word.is_ascii() && hub.anonymous().bearer(word).get("/v1/messages").await.status == 200;
     }
-    assert!(works, "one of the words is the token: {said}");
+    assert!(works, "one of the words is the token: {output}");
     assert!(hub.cli(&["person", "add", "alice"]).ok().contains("human:alice"));
     hub.cli(&["agent", "rotate", "bot"]).ok();
     assert!(hub.cli(&["person", "list"]).ok().contains("alice"));
@@ -73,7 +73,7 @@ async fn people_are_added_listed_and_given_tokens() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_person_gets_no_further_and_the_last_owner_stays() {
+async fn a_removed_person_is_locked_out_and_the_last_owner_stays() {
     let hub = Hub::start().await;
     let alice = hub.cli(&["person", "add", "alice", "--json"]).json();
     let caller = hub.anonymous().bearer(alice["token"].as_str().expect("a token"));
@@ -88,7 +88,7 @@ async fn a_removed_person_gets_no_further_and_the_last_owner_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_hub_is_still_administered_after_its_first_owner_was_removed() {
+async fn another_owner_administers_after_the_first_is_removed() {
     let mut hub = Hub::start().await;
     hub.cli(&["person", "add", "boss", "--role", "owner"]).ok();
     hub.cli(&["person", "remove", "owner"]).ok();
@@ -133,10 +133,10 @@ async fn callback_hosts_are_added_approved_listed_and_removed() {
     bot.submit(&push_to(ask("bot"), "https://hooks.example/resume"))
         .await
         .refused("invalid_field");
-    let said = hub
+    let output = hub
         .cli(&["agent", "callback", "approve", "nobody", "hooks.example"])
         .fails(1);
-    assert!(said.contains("nobody"), "{said}");
+    assert!(output.contains("nobody"), "{output}");
     hub.cli(&["agent", "callback", "approve", "bot", "https://hooks.example/path"])
         .fails(1);
 }
@@ -171,12 +171,12 @@ async fn secrets_come_from_standard_input_and_are_never_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deliveries_are_listed_and_tried_again() {
+async fn deliveries_are_listed_and_retried() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.script("/x", &[Act::Status(404)]);
+    receiver.script("/x", &[PushReply::Status(404)]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/x"))).await;
     hub.cli(&["answer", &id, "approve"]).ok();
     hub.delivery(&id, "failed").await;
@@ -191,7 +191,7 @@ async fn deliveries_are_listed_and_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_doctor_finds_a_running_hub_sound_and_a_missing_one_not() {
+async fn the_doctor_passes_a_running_hub_and_reports_a_missing_one() {
     let mut hub = Hub::start().await;
     let report = hub.cli(&["doctor", "--json"]);
     assert_eq!(report.code, 0, "{report:?}");

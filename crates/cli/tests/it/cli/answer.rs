@@ -51,20 +51,20 @@ async fn every_kind_of_question_can_be_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_for_machines_says_what_became_of_it() {
+async fn the_json_of_an_answer_shows_its_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let said = hub.cli(&["answer", &id, "approve", "--json"]).json();
+    let output = hub.cli(&["answer", &id, "approve", "--json"]).json();
     let response = bot.pull(&id).await["response"].clone();
     assert_eq!(
-        said,
+        output,
         json!({"id": id, "status": "answered", "resolution_id": response["resolution_id"]})
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_does_not_fit_is_an_error_and_changes_nothing() {
+async fn an_invalid_answer_is_an_error_and_changes_nothing() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&select("bot")).await;
@@ -74,19 +74,19 @@ async fn an_answer_that_does_not_fit_is_an_error_and_changes_nothing() {
     hub.cli(&["answer", &id]).fails(2);
     hub.cli(&["answer", &id, "blue", "--decline"]).fails(2);
     let form = bot.accepted(&input("bot")).await;
-    let said = hub.cli(&["answer", &form, r#"{"retries":1}"#]).fails(1);
-    assert!(said.contains("reason"), "it names what is missing: {said}");
+    let output = hub.cli(&["answer", &form, r#"{"retries":1}"#]).fails(1);
+    assert!(output.contains("reason"), "it names what is missing: {output}");
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_answer_is_told_the_first() {
+async fn a_second_answer_is_refused_with_the_first_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     hub.cli(&["answer", &id, "approve"]).ok();
-    let said = hub.cli(&["answer", &id, "deny"]).fails(1);
-    assert!(said.contains("answered"), "{said}");
+    let output = hub.cli(&["answer", &id, "deny"]).fails(1);
+    assert!(output.contains("answered"), "{output}");
     hub.cli(&["answer", "msg_00000000000000000000000000", "approve"])
         .fails(1);
 }

@@ -1,12 +1,12 @@
-//! What agents in terminals ask, answered by commands: free text, files, and what is written ahead.
+//! Cues of terminal agents, answered by commands: free text, files and type-ahead.
 
 use serde_json::json;
 
-use crate::hap::Shell;
+use crate::hap::TerminalAgent;
 use crate::harness::*;
 use crate::tui::cues::{asked, many};
 
-async fn file(shell: &Shell, id: &str, index: usize) -> Vec<u8> {
+async fn file(shell: &TerminalAgent, id: &str, index: usize) -> Vec<u8> {
     let reply = shell.api.get(&format!("/v1/hap/cues/{id}/files/{index}")).await;
     assert_eq!(reply.status, 200);
     reply.body
@@ -15,7 +15,7 @@ async fn file(shell: &Shell, id: &str, index: usize) -> Vec<u8> {
 #[tokio::test(flavor = "multi_thread")]
 async fn any_question_of_a_terminal_takes_free_text() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let form = json!({"type": "form", "fields": [{"label": "Why"}]});
     for (nth, payload) in [json!(null), many(), json!({"type": "confirm"}), form]
         .into_iter()
@@ -33,27 +33,27 @@ async fn any_question_of_a_terminal_takes_free_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_agents_take_free_text_only_where_they_said_so() {
+async fn other_agents_take_free_text_only_where_allowed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let one = bot.accepted(&select("bot")).await;
     let form = bot.accepted(&input("bot")).await;
-    let said = hub.cli(&["answer", &one, "--text", "purple"]).fails(1);
+    let output = hub.cli(&["answer", &one, "--text", "purple"]).fails(1);
     assert!(
-        said.contains("takes no other text: answer with") && said.contains("green"),
-        "{said}"
+        output.contains("takes no other text: answer with") && output.contains("green"),
+        "{output}"
     );
-    let said = hub.cli(&["answer", &form, "--text", "purple"]).fails(1);
-    assert!(said.contains("--field"), "{said}");
-    let said = hub.cli(&["answer", &one, "green", "--file", "/etc/hostname"]).fails(1);
-    assert!(said.contains("takes no files"), "{said}");
+    let output = hub.cli(&["answer", &form, "--text", "purple"]).fails(1);
+    assert!(output.contains("--field"), "{output}");
+    let output = hub.cli(&["answer", &one, "green", "--file", "/etc/hostname"]).fails(1);
+    assert!(output.contains("takes no files"), "{output}");
     assert_eq!(bot.pull(&one).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_confirm_is_answered_as_it_is_shown() {
+async fn a_confirm_takes_the_numbers_and_labels_it_shows() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let confirm = json!({"type": "confirm", "confirm_label": "Run it", "cancel_label": "Not yet"});
     for (typed, text) in [
         ("1", "Run it"),
@@ -67,10 +67,10 @@ async fn a_confirm_is_answered_as_it_is_shown() {
                 .ok()
                 .contains("  1. approve (Run it)\n  2. deny (Not yet)\n")
         );
-        let said = hub.cli(&["answer", &id, "3"]).fails(1);
+        let output = hub.cli(&["answer", &id, "3"]).fails(1);
         assert!(
-            said.contains("is not one of the options: approve (Run it), deny (Not yet)"),
-            "{said}"
+            output.contains("is not one of the options: approve (Run it), deny (Not yet)"),
+            "{output}"
         );
         hub.cli(&["answer", &id, typed]).ok();
         assert_eq!(shell.outcome(&id).await["reply"]["text"], text);
@@ -87,22 +87,22 @@ async fn a_confirm_is_answered_as_it_is_shown() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_of_blanks_says_nothing() {
+async fn a_blank_text_is_refused() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(&shell, "Why?", json!(null)).await;
     for blank in ["", "   "] {
-        let said = hub.cli(&["answer", &id, "--text", blank]).fails(1);
-        assert!(said.contains("--text is blank"), "{said}");
+        let output = hub.cli(&["answer", &id, "--text", blank]).fails(1);
+        assert!(output.contains("--text is blank"), "{output}");
     }
     hub.owner.answer(&id, " \n").await.refused("invalid_field");
-    assert_eq!(shell.look(&id).await["status"], "open");
+    assert_eq!(shell.get_cue(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_fields_of_a_form_are_told_back_without_secrets() {
+async fn the_answered_form_is_echoed_without_secrets() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let zones = json!({"label": "Zones", "options": ["eu", "us"], "allow_multiple": true});
     let id = asked(
         &shell,
@@ -110,19 +110,19 @@ async fn the_fields_of_a_form_are_told_back_without_secrets() {
         json!({"type": "form", "fields": [zones, {"label": "Why"}]}),
     )
     .await;
-    let said = hub
+    let output = hub
         .cli(&["answer", &id, "--field", "Zones=us", "--field", "Zones=eu"])
         .fails(1);
     assert!(
-        said.contains("is given twice: put several into one, with commas between"),
-        "{said}"
+        output.contains("is given twice: put several into one, with commas between"),
+        "{output}"
     );
-    let said = hub
+    let output = hub
         .cli(&["answer", &id, "--field", "Zones=us,eu", "--field", "Why=load\nand rain"])
         .ok();
     assert!(
-        said.ends_with(")\n  | Zones: us, eu\n  | Why: load\n  |   and rain\n"),
-        "{said}"
+        output.ends_with(")\n  | Zones: us, eu\n  | Why: load\n  |   and rain\n"),
+        "{output}"
     );
     assert_eq!(
         shell.outcome(&id).await["reply"]["text"],
@@ -132,17 +132,17 @@ async fn the_fields_of_a_form_are_told_back_without_secrets() {
     let mut form = input("bot");
     form["request"]["schema"] = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
     let id = bot.accepted(&form).await;
-    let said = hub.cli(&["answer", &id, "--field", "pin=hunter2"]).ok();
+    let output = hub.cli(&["answer", &id, "--field", "pin=hunter2"]).ok();
     assert!(
-        said.contains("  | pin: (hidden)\n") && !said.contains("hunter2"),
-        "{said}"
+        output.contains("  | pin: (hidden)\n") && !output.contains("hunter2"),
+        "{output}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_go_with_an_answer_or_are_the_answer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let notes = hub.scratch().write("notes.md", "# hello\n").display().to_string();
     let large = hub
         .scratch()
@@ -150,12 +150,12 @@ async fn files_go_with_an_answer_or_are_the_answer() {
         .display()
         .to_string();
     let id = asked(&shell, "Any notes?", many()).await;
-    let said = hub
+    let output = hub
         .cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large])
         .ok();
     assert!(
-        said.contains("answered Blue, Red with 2 files by human:owner"),
-        "{said}"
+        output.contains("answered Blue, Red with 2 files by human:owner"),
+        "{output}"
     );
     let reply = shell.outcome(&id).await["reply"].clone();
     assert_eq!(reply["text"], "Blue\nRed");
@@ -178,9 +178,9 @@ async fn files_go_with_an_answer_or_are_the_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
+async fn invalid_files_are_refused_before_anything_is_sent() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(&shell, "The log?", json!(null)).await;
     let small = hub.scratch().write("a.txt", "a").display().to_string();
     let huge = hub
@@ -198,8 +198,8 @@ async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
         (&["--file", "/"], "give a file with a name"),
         (&eleven, "an answer takes 10 files, not 11"),
     ] {
-        let said = hub.cli(&[&["answer", &id], files].concat()).fails(1);
-        assert!(said.contains(words) && !said.contains("files["), "{said}");
+        let output = hub.cli(&[&["answer", &id], files].concat()).fails(1);
+        assert!(output.contains(words) && !output.contains("files["), "{output}");
     }
     hub.cli(&["answer", &id, "--decline", "--file", &small]).fails(2);
     assert_eq!(
@@ -209,9 +209,9 @@ async fn files_that_do_not_fit_are_refused_before_anything_is_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cue_shows_its_place_and_who_waits_there() {
+async fn a_cue_shows_its_directory_and_its_waiting_agent() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(&shell, "Ship \u{1b}[2J it?", json!({"type": "confirm"})).await;
     let process = shell.waiting(&hub, &id).await;
     let shown = hub.cli(&["show", &id]).ok();
@@ -243,12 +243,12 @@ async fn a_cue_shows_its_place_and_who_waits_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_is_written_ahead_listed_and_taken_back() {
+async fn type_ahead_is_added_listed_and_dropped() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     assert!(hub.cli(&["ahead", &shell.agent_id]).ok().contains("No text waits"));
-    let said = hub.cli(&["ahead", &shell.agent_id, "run the tests"]).ok();
-    assert!(said.contains("gets it when it asks next"), "{said}");
+    let output = hub.cli(&["ahead", &shell.agent_id, "run the tests"]).ok();
+    assert!(output.contains("gets it when it asks next"), "{output}");
     let typed = hub
         .cli_with_input(&["ahead", &shell.agent_id, "-", "--json"], "then\nship\n")
         .json();
@@ -266,10 +266,10 @@ async fn a_text_is_written_ahead_listed_and_taken_back() {
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "run the tests");
     let open = asked(&shell, "And then?", json!(null)).await;
     let process = shell.waiting(&hub, &open).await;
-    let said = hub.cli(&["ahead", &shell.agent_id, "not for this one"]).ok();
+    let output = hub.cli(&["ahead", &shell.agent_id, "not for this one"]).ok();
     assert!(
-        said.contains(&format!("It waits for an answer to {open} right now")),
-        "{said}"
+        output.contains(&format!("It waits for an answer to {open} right now")),
+        "{output}"
     );
     process.abort();
     hub.cli(&["ahead", "no-such-agent", "hello"]).fails(1);

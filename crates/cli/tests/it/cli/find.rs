@@ -1,9 +1,9 @@
-//! How a command finds its hub, and what it says when there is none.
+//! How a command locates its hub, and its error without a hub.
 
 use crate::harness::*;
 
 #[test]
-fn without_a_hub_a_command_says_so() {
+fn a_command_without_a_hub_says_so() {
     let scratch = Scratch::new();
     for args in [
         &["inbox"][..],
@@ -13,22 +13,25 @@ fn without_a_hub_a_command_says_so() {
     ] {
         let mut command = countersign(&scratch.home());
         command.args(args).arg("--data").arg(scratch.data());
-        let said = Process::spawn(command, "").finish().fails(1);
-        assert!(said.contains("countersign"), "it says how to start one: {said}");
+        let output = Process::spawn(command, "").finish().fails(1);
+        assert!(output.contains("countersign"), "it says how to start one: {output}");
     }
     assert!(!scratch.data().exists(), "looking for a hub makes nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_was_killed_is_told_apart_from_one_that_answers() {
+async fn the_stale_file_of_a_killed_hub_is_recognized() {
     let mut hub = Hub::start().await;
     hub.kill();
-    assert!(hub.data().join("hub.json").exists(), "nobody was there to remove it");
+    assert!(
+        hub.data().join("hub.json").exists(),
+        "a killed hub leaves its file behind"
+    );
     hub.cli(&["inbox"]).fails(1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn variables_name_another_hub_and_another_person() {
+async fn environment_variables_select_another_hub_and_person() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let bot = hub.agent("bot").await;
@@ -52,7 +55,7 @@ async fn variables_name_another_hub_and_another_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn errors_go_to_stderr_with_a_code() {
+async fn errors_go_to_stderr_with_an_exit_code() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
     for (args, code) in [

@@ -1,4 +1,4 @@
-//! The command line, as people and scripts use it.
+//! The command line for people and scripts.
 
 mod administer;
 mod answer;

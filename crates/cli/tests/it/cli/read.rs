@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inbox_for_machines_is_a_list_of_open_items() {
+async fn the_json_inbox_is_a_list_of_open_items() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     assert_eq!(hub.cli(&["inbox", "--json"]).json(), json!([]));
@@ -80,7 +80,7 @@ async fn people_can_read_the_inbox_and_a_message() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_belongs_to_the_agent_alone_is_never_shown() {
+async fn private_agent_fields_are_never_shown() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");

@@ -1,4 +1,4 @@
-//! `countersign run`: strategies run from the command line, with a pipe in the place of a person.
+//! `countersign run`: strategies run from the command line, with a pipe instead of a person.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn people(names: &[&str]) -> Value {
 async fn the_result_is_on_stdout_and_everything_else_on_stderr() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
-    let ran = Terminal::beside(&hub).run_with_input(&["run", &file, "--input", "fish"], "fine\n");
+    let ran = Terminal::local(&hub).run_with_input(&["run", &file, "--input", "fish"], "fine\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "fine\n"), "{ran:?}");
     let story = [
         "Running Test strategy\n",
@@ -37,11 +37,11 @@ async fn the_result_is_on_stdout_and_everything_else_on_stderr() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn lines_of_a_pipe_answer_one_question_after_the_other() {
+async fn piped_lines_answer_one_question_after_the_other() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &people(&["first", "second", "third"]));
     let input = "\n\"\"\"\none\n\ntwo\n\"\"\"\nthe end";
-    let ran = Terminal::beside(&hub).run_with_input(&["run", &file], input);
+    let ran = Terminal::local(&hub).run_with_input(&["run", &file], input);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "the end\n"), "{ran:?}");
     assert!(
         ran.stderr.contains("second needs your input\nYour answer"),
@@ -56,15 +56,15 @@ async fn lines_of_a_pipe_answer_one_question_after_the_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_the_input_ends_it_says_where_to_answer_and_goes_on_waiting() {
+async fn after_the_end_of_input_it_says_where_to_answer_and_keeps_waiting() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &people(&["first", "second"]));
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
-    let said = process.stderr_with("in the inbox: ").await;
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let output = process.stderr_with("in the inbox: ").await;
     let id = id_of(&hub, "r1").await;
     assert!(
-        said.contains(&format!("countersign answer {id} TEXT    (first)")),
-        "{said}"
+        output.contains(&format!("countersign answer {id} TEXT    (first)")),
+        "{output}"
     );
     hub.cli(&["answer", &id, "from the desk"]).ok();
     process
@@ -82,7 +82,7 @@ async fn when_the_input_ends_it_says_where_to_answer_and_goes_on_waiting() {
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "over\n"), "{ran:?}");
     assert!(
-        ran.stderr.contains("first needs no answer from here any more\n"),
+        ran.stderr.contains("first no longer needs an answer from here\n"),
         "{}",
         ran.stderr
     );
@@ -94,11 +94,11 @@ async fn when_the_input_ends_it_says_where_to_answer_and_goes_on_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn machines_get_the_events_as_they_come() {
+async fn json_output_streams_the_events() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
     let args = ["run", &file, "--input", "fi\u{202e}sh", "--run-id", "r1", "--json"];
-    let ran = Terminal::beside(&hub).run_with_input(&args, "fine\n");
+    let ran = Terminal::local(&hub).run_with_input(&args, "fine\n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(
         !ran.stdout.contains('\u{202e}') && ran.stdout.contains("\\u202e"),
@@ -128,11 +128,11 @@ async fn machines_get_the_events_as_they_come() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn texts_of_agents_cannot_act_on_a_terminal_and_a_result_stays_as_it_is() {
+async fn agent_text_is_escaped_on_stderr_and_the_result_is_raw() {
     let hub = Hub::start().await;
     let agents = json!({"evil": template("\u{1b}[2J\t{{input}}\u{202e}"), "asks": person()});
     let file = file_of(&hub, &sequence(agents, &["evil", "asks", "evil"]));
-    let ran = Terminal::beside(&hub).run_with_input(&["run", &file, "--input", "x"], "y\n");
+    let ran = Terminal::local(&hub).run_with_input(&["run", &file, "--input", "x"], "y\n");
     assert_eq!(ran.stdout, "\u{1b}[2J\ty\u{202e}\n");
     assert!(
         !ran.stderr.contains(['\u{1b}', '\u{202e}']) && ran.stderr.contains("\\u{1b}[2J"),
@@ -142,7 +142,7 @@ async fn texts_of_agents_cannot_act_on_a_terminal_and_a_result_stays_as_it_is() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_permission_is_given_by_number_or_word() {
+async fn a_permission_is_granted_by_number_or_word() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
     let strategy = cycle(
         json!({"worker": command("echo", &["hello"])}),
@@ -150,29 +150,32 @@ async fn a_permission_is_given_by_number_or_word() {
         json!({"cycles": 4}),
     );
     let file = file_of(&hub, &strategy);
-    let ran = Terminal::beside(&hub).run_with_input(&["run", &file], "perhaps\n1\nallow-session\n");
+    let ran = Terminal::local(&hub).run_with_input(&["run", &file], "perhaps\n1\nallow-session\n");
     assert_eq!((ran.code, ran.stdout.trim_end()), (0, "hello"), "{ran:?}");
-    let told = [
+    let expected = [
         "worker needs your permission for command.execute\n  | echo hello\n",
         "  1. allow ",
-        "say 1 to 4",
+        "enter 1 to 4",
         "From now on for command: ",
     ];
-    for part in told {
+    for part in expected {
         assert!(ran.stderr.contains(part), "{part:?}: {}", ran.stderr);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_model_says_streams_and_its_questions_are_asked() {
+async fn model_output_streams_and_its_questions_are_asked() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let gate = Gate::shut();
-    let Turn::Stream(mut parts) = says(&["The ", "sea"]) else {
+    let ModelReply::Stream(mut parts) = says(&["The ", "sea"]) else {
         unreachable!()
     };
     parts.insert(2, Part::Hold(gate.clone()));
-    model.script([calls(&[("c1", "Which one?"), ("c2", "How long?")]), Turn::Stream(parts)]);
+    model.script([
+        calls(&[("c1", "Which one?"), ("c2", "How long?")]),
+        ModelReply::Stream(parts),
+    ]);
     let agent = json!({"model": "test-model", "tools": ["ask_question"]});
     let file = file_of(&hub, &alone(agent));
     let mut command = countersign(&hub.scratch().home());
@@ -181,7 +184,7 @@ async fn what_a_model_says_streams_and_its_questions_are_asked() {
         .arg(hub.data());
     let process = Process::spawn(command, "the north\nshort\n");
     process.stderr_with("worker has a question\n  | How long?\n").await;
-    model.asked(2).await;
+    model.requests(2).await;
     gate.open();
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "The sea\n"), "{ran:?}");
@@ -195,38 +198,38 @@ async fn what_a_model_says_streams_and_its_questions_are_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_cannot_begin_says_why() {
+async fn a_run_that_cannot_start_says_why() {
     let hub = Hub::start().await;
-    let said = hub.cli(&["run", "/nowhere/a.yaml"]).fails(1);
-    assert!(said.contains("Strategy file not found: /nowhere/a.yaml"), "{said}");
+    let output = hub.cli(&["run", "/nowhere/a.yaml"]).fails(1);
+    assert!(output.contains("Strategy file not found: /nowhere/a.yaml"), "{output}");
     let broken = strategy_text(
         &hub,
         "json",
         r#"{"name": "x", "agents": {"a": {"type": "no\u001bne"}}}"#,
     );
-    let said = hub.cli(&["run", broken.to_str().unwrap()]).fails(1);
+    let output = hub.cli(&["run", broken.to_str().unwrap()]).fails(1);
     assert!(
-        said.contains("Strategy validation failed") && said.contains("version") && !said.contains('\u{1b}'),
-        "{said}"
+        output.contains("Strategy validation failed") && output.contains("version") && !output.contains('\u{1b}'),
+        "{output}"
     );
     hub.cli(&["run", "a.yaml", "--run-id", "../x"]).fails(2);
     let ann = hub.person("ann", "resolver").await;
-    let terminal = Terminal::beside(&hub).env("COUNTERSIGN_TOKEN", &ann.token);
-    let said = terminal.run(&["run", &file_of(&hub, &talk())]).fails(1);
+    let terminal = Terminal::local(&hub).env("COUNTERSIGN_TOKEN", &ann.token);
+    let output = terminal.run(&["run", &file_of(&hub, &talk())]).fails(1);
     assert!(
-        said.contains("PREPARE_FAILED"),
-        "only owners let the hub read files: {said}"
+        output.contains("PREPARE_FAILED"),
+        "only owners let the hub read files: {output}"
     );
     let vic = hub.person("vic", "viewer").await;
-    let said = Terminal::beside(&hub)
+    let output = Terminal::local(&hub)
         .env("COUNTERSIGN_TOKEN", &vic.token)
         .run(&["runs", "follow", "r1"])
         .fails(1);
-    assert!(said.contains("not_authorized"), "{said}");
+    assert!(output.contains("not_authorized"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn relative_paths_are_those_of_the_person() {
+async fn relative_paths_resolve_in_the_callers_directory() {
     let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let home = hub.scratch().home();
     std::fs::write(home.join("here.json"), alone(command("pwd", &[])).to_string()).unwrap();
@@ -241,30 +244,30 @@ async fn relative_paths_are_those_of_the_person() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_and_a_stop_have_codes_of_their_own() {
+async fn a_failure_and_a_stop_have_their_own_exit_codes() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &alone(command("true", &[])));
-    let said = hub.cli(&["run", &file]).fails(1);
-    assert!(said.contains("error: Step \"worker\" failed: "), "{said}");
+    let output = hub.cli(&["run", &file]).fails(1);
+    assert!(output.contains("error: Step \"worker\" failed: "), "{output}");
     let file = file_of(&hub, &talk());
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 is stopped.\n");
-    let said = process.finish().fails(13);
-    assert!(said.contains("Run r1 was stopped."), "{said}");
+    let output = process.finish().fails(13);
+    assert!(output.contains("Run r1 was stopped."), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_leaves_the_run_going() {
+async fn an_interrupt_leaves_the_run_running() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     process.signal("INT");
-    let said = process.finish().fails(14);
+    let output = process.finish().fails(14);
     assert!(
-        said.contains("countersign runs follow r1") && said.contains("countersign runs stop r1"),
-        "{said}"
+        output.contains("countersign runs follow r1") && output.contains("countersign runs stop r1"),
+        "{output}"
     );
     let id = id_of(&hub, "r1").await;
     hub.owner.answer(&id, "later").await.expect(200);

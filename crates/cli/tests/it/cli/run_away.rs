@@ -1,4 +1,4 @@
-//! Hubs that go away while a run is followed, and come back.
+//! Hub outages and restarts while a run is followed.
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::runs::stage::*;
 async fn a_hub_that_comes_back_is_followed_again() {
     let mut hub = Hub::start().await;
     let file = file_of(&hub, &review());
-    let process = Terminal::beside(&hub).start(&["run", &file, "--input", "fish", "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--input", "fish", "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.kill();
     process
@@ -37,11 +37,11 @@ async fn a_hub_that_comes_back_is_followed_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_answered_meanwhile_is_told_and_asked_no_more() {
+async fn questions_answered_during_an_outage_are_shown_and_not_asked_again() {
     let mut hub = Hub::start().await;
     let agents = json!({"first": person(), "second": person()});
     let file = file_of(&hub, &sequence(agents, &["first", "second"]));
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     process.signal("STOP");
     hub.kill();
@@ -54,7 +54,7 @@ async fn what_was_answered_meanwhile_is_told_and_asked_no_more() {
     })
     .await;
     process.signal("CONT");
-    process.stderr_with("first needs no answer from here any more").await;
+    process.stderr_with("first no longer needs an answer from here").await;
     process.stderr_with("  | one\nStep first done\nStep second\n").await;
     process.stderr_with(&format!("countersign answer {second} TEXT")).await;
     hub.owner.answer(&second, "two").await.expect(200);
@@ -69,10 +69,10 @@ async fn what_was_answered_meanwhile_is_told_and_asked_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_is_stopped_says_so_and_keeps_what_waits() {
+async fn a_stopped_hub_says_so_and_keeps_the_waiting_run() {
     let mut hub = Hub::start().await;
     let file = file_of(&hub, &talk());
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.interrupt();
     process
@@ -84,28 +84,28 @@ async fn a_hub_that_is_stopped_says_so_and_keeps_what_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_cut_in_the_middle_of_its_work_has_a_code_of_its_own_and_can_be_continued() {
+async fn an_interrupted_run_has_its_own_exit_code_and_can_be_continued() {
     let mut hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut latch = Latch::new(&hub, "latch");
     let file = file_of(&hub, &alone(command("cat", &[latch.path()])));
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
-    latch.is_waited_at().await;
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
+    latch.until_reached().await;
     hub.kill();
     latch.release();
     hub.restart().await;
-    let said = process.finish().fails(15);
-    assert!(said.contains("countersign runs continue r1 --input TEXT"), "{said}");
-    let again = Terminal::beside(&hub).start(&["runs", "continue", "r1", "--input", "x"]);
-    latch.is_waited_at().await;
+    let output = process.finish().fails(15);
+    assert!(output.contains("countersign runs continue r1 --input TEXT"), "{output}");
+    let again = Terminal::local(&hub).start(&["runs", "continue", "r1", "--input", "x"]);
+    latch.until_reached().await;
     latch.release();
     assert_eq!(again.finish().ok(), "");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_does_not_want_to_wait_for_the_hub_leaves() {
+async fn a_signal_ends_the_wait_for_the_hub() {
     let mut hub = Hub::start().await;
     let file = file_of(&hub, &talk());
-    let process = Terminal::beside(&hub).start(&["run", &file, "--run-id", "r1"]);
+    let process = Terminal::local(&hub).start(&["run", &file, "--run-id", "r1"]);
     process.stderr_with("in the inbox: ").await;
     hub.kill();
     process.stderr_with("waiting for the hub").await;
@@ -113,7 +113,7 @@ async fn whoever_does_not_want_to_wait_for_the_hub_leaves() {
     process.finish().fails(14);
 }
 
-/// The next connection, and the subscription it begins with.
+/// Accepts the next connection and reads its subscription.
 async fn subscribed(listener: &TcpListener) -> WebSocketStream<TcpStream> {
     let (stream, _) = within("a connection", listener.accept()).await.expect("it comes");
     let mut socket = accept_async(stream).await.expect("an upgrade");
@@ -128,14 +128,14 @@ async fn subscribed(listener: &TcpListener) -> WebSocketStream<TcpStream> {
     socket
 }
 
-async fn say(socket: &mut WebSocketStream<TcpStream>, mut frame: Value) {
+async fn send_frame(socket: &mut WebSocketStream<TcpStream>, mut frame: Value) {
     frame["ts"] = json!("2026-01-01T00:00:00.000Z");
     socket.send(Message::text(frame.to_string())).await.expect("it hears");
 }
 
-/// A disk that fails for a moment is no end of the run. No real hub fails to order, so this one only says so.
+/// A short disk failure of the hub does not end the run. A fake hub reports it, as a real hub cannot fail on demand.
 #[tokio::test(flavor = "multi_thread")]
-async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
+async fn an_internal_error_of_the_hub_is_retried_and_the_run_is_not_lost() {
     let scratch = Scratch::new();
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let mut command = countersign(&scratch.home());
@@ -149,14 +149,14 @@ async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
     for _ in 0..2 {
         let mut socket = subscribed(&listener).await;
         let error = json!({"type": "error", "code": "INTERNAL_ERROR", "message": "id 7", "requestId": "subscribe"});
-        say(&mut socket, error).await;
+        send_frame(&mut socket, error).await;
     }
     process
-        .stderr_with("the hub cannot tell about the run now: id 7; waiting for the hub")
+        .stderr_with("the hub cannot read the run now: id 7; waiting for the hub")
         .await;
     let mut socket = subscribed(&listener).await;
     let usage = json!({"promptTokens": 0, "completionTokens": 0});
-    say(
+    send_frame(
         &mut socket,
         json!({"type": "strategy_completed", "runId": "r1", "seq": 1, "result": "done", "usage": usage}),
     )
@@ -166,7 +166,7 @@ async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
         .expect("it goes on")
         .expect("a frame");
     let ping: Value = serde_json::from_str(ping.to_text().unwrap()).expect("JSON");
-    say(&mut socket, json!({"type": "pong", "requestId": ping["requestId"]})).await;
+    send_frame(&mut socket, json!({"type": "pong", "requestId": ping["requestId"]})).await;
     let ran = process.finish();
     assert_eq!((ran.code, ran.stdout.as_str()), (0, "done\n"), "{ran:?}");
     assert_eq!(
@@ -178,7 +178,7 @@ async fn trouble_of_the_hub_is_waited_for_and_the_run_is_not_lost() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
+async fn a_run_is_followed_over_tls_with_the_same_trust_as_other_commands() {
     let scratch = Scratch::new();
     if !crate::startup::tls::certificate(&scratch) {
         eprintln!("skipped: openssl is not installed");
@@ -211,9 +211,9 @@ async fn a_run_is_followed_over_tls_with_the_trust_of_every_other_command() {
     command
         .env("COUNTERSIGN_URL", found["url"].as_str().unwrap())
         .env("COUNTERSIGN_TOKEN", found["token"].as_str().unwrap());
-    let said = Process::spawn(command, "").finish().fails(1);
+    let output = Process::spawn(command, "").finish().fails(1);
     assert!(
-        said.contains("cannot be reached"),
-        "a certificate nobody vouches for: {said}"
+        output.contains("cannot be reached"),
+        "an untrusted certificate: {output}"
     );
 }

@@ -1,4 +1,4 @@
-//! `countersign runs`: what there is, one of them, and what can be done with it.
+//! `countersign runs`: list, show, follow, continue and stop.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::*;
 use crate::runs::inbox::id_of;
 use crate::runs::stage::*;
 
-/// What the only run asks, once it does.
+/// Waits for the question of the only run and returns its message id.
 async fn asked(hub: &Hub) -> String {
     eventually("the run asks", async || {
         let items = hub.owner.get("/v1/inbox").await.expect(200)["items"].clone();
@@ -17,10 +17,10 @@ async fn asked(hub: &Hub) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
+async fn a_detached_run_is_listed_shown_and_followed_to_its_end() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &review());
-    assert!(hub.cli(&["runs"]).ok().contains("Nothing has been run yet"));
+    assert!(hub.cli(&["runs"]).ok().contains("No runs yet"));
     let run = hub
         .cli(&["run", &file, "--input", "fish", "--no-wait"])
         .ok()
@@ -66,7 +66,7 @@ async fn a_run_that_was_left_is_listed_shown_and_followed_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn so_many_are_listed_and_no_more() {
+async fn the_limit_bounds_the_list() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     for number in 0..3 {
@@ -105,43 +105,43 @@ async fn a_run_that_has_ended_is_continued_and_followed_from_there() {
         .cli(&["runs", "continue", "r1", "--input", "", "--no-wait", "--json"])
         .json();
     assert_eq!(left, json!({"run_id": "r1"}));
-    let said = hub.cli(&["runs", "continue", "r1", "--input", "three"]).fails(1);
-    assert!(said.contains("r1"), "{said}");
+    let output = hub.cli(&["runs", "continue", "r1", "--input", "three"]).fails(1);
+    assert!(output.contains("r1"), "{output}");
     hub.cli(&["runs", "stop", "r1"]).ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_id_that_is_in_use_is_left_as_it_is_and_what_to_do_is_told() {
+async fn a_run_id_in_use_is_refused_with_advice() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     let run = ["run", &file, "--run-id", "r1", "--input", "one"];
     hub.cli(&run).ok();
-    let said = hub.cli(&run).fails(1);
+    let output = hub.cli(&run).fails(1);
     assert!(
-        said.contains("r1 exists and has ended (completed)") && said.contains("runs continue r1"),
-        "{said}"
+        output.contains("r1 exists and has ended (completed)") && output.contains("runs continue r1"),
+        "{output}"
     );
     assert_eq!(hub.cli(&["runs", "show", "r1", "--json"]).json()["status"], "completed");
     assert_eq!(hub.owner.get("/health").await.expect(200)["activeRuns"], 0);
     assert_eq!(hub.cli(&["runs", "continue", "r1", "--input", "two"]).ok(), "two\n");
     hub.cli(&["runs", "continue", "r1", "--no-wait"]).ok();
     for command in [&run[..], &["runs", "continue", "r1", "--input", "three"]] {
-        let said = hub.cli(command).fails(1);
+        let output = hub.cli(command).fails(1);
         assert!(
-            said.contains("`countersign runs follow r1`") && !said.contains("_FAILED"),
-            "{said}"
+            output.contains("`countersign runs follow r1`") && !output.contains("_FAILED"),
+            "{output}"
         );
     }
     assert_eq!(hub.cli(&["runs", "stop", "r1"]).ok(), "Run r1 is stopped.\n");
 }
 
-/// As timers do that were set twice.
+/// A timer that fires several times, for example.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_many_who_run_under_one_id_one_does_and_none_leaves_it_stuck() {
+async fn concurrent_runs_with_one_id_start_once_and_leave_nothing_stuck() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     for id in ["r1", "r2", "r3"] {
-        let start = |_| Terminal::beside(&hub).start(&["run", &file, "--run-id", id, "--input", "one"]);
+        let start = |_| Terminal::local(&hub).start(&["run", &file, "--run-id", id, "--input", "one"]);
         let ran: Vec<_> = (0..6)
             .map(start)
             .collect::<Vec<_>>()
@@ -155,62 +155,62 @@ async fn of_many_who_run_under_one_id_one_does_and_none_leaves_it_stuck() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_may_not_is_told_of_the_run_and_not_of_a_message() {
+async fn refusals_name_the_run_and_not_a_message() {
     let hub = Hub::start().await;
     hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"])
         .ok();
     let id = asked(&hub).await;
-    let said = hub.cli(&["answer", &id, "--decline"]).fails(1);
+    let output = hub.cli(&["answer", &id, "--decline"]).fails(1);
     assert!(
-        said.contains("a run cannot be declined") && said.contains("`countersign runs stop r1`"),
-        "{said}"
+        output.contains("a run cannot be declined") && output.contains("`countersign runs stop r1`"),
+        "{output}"
     );
     let vic = hub.person("vic", "viewer").await;
-    let said = Terminal::beside(&hub)
+    let output = Terminal::local(&hub)
         .env("COUNTERSIGN_TOKEN", &vic.token)
         .run(&["runs", "stop", "r1"])
         .fails(1);
-    assert!(said.contains("human:vic may not stop runs"), "{said}");
+    assert!(output.contains("human:vic may not stop runs"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_answer_is_told_by_its_start() {
+async fn a_long_answer_is_abbreviated() {
     let hub = Hub::start().await;
     hub.cli(&["run", &file_of(&hub, &talk()), "--run-id", "r1", "--no-wait"])
         .ok();
     let id = asked(&hub).await;
     let mut command = countersign(&hub.scratch().home());
     command.args(["answer", &id, "-", "--data"]).arg(hub.data());
-    let said = Process::spawn(command, "y".repeat(900_000)).finish().ok();
+    let output = Process::spawn(command, "y".repeat(900_000)).finish().ok();
     assert!(
-        said.contains("yyy… (900 KB) by human:owner") && said.len() < 500,
+        output.contains("yyy… (900 KB) by human:owner") && output.len() < 500,
         "{} bytes",
-        said.len()
+        output.len()
     );
-    let said = hub.cli(&["answer", &id, "again"]).fails(1);
+    let output = hub.cli(&["answer", &id, "again"]).fails(1);
     assert!(
-        said.contains("is already answered yyy") && said.len() < 500,
+        output.contains("is already answered yyy") && output.len() < 500,
         "{} bytes",
-        said.len()
+        output.len()
     );
     assert!(hub.cli(&["show", &id]).ok().len() > 900_000, "all of it is shown there");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_over_is_not_stopped_and_what_is_unknown_is_called_so() {
+async fn ended_runs_are_not_stopped_and_unknown_runs_are_reported() {
     let hub = Hub::start().await;
     let file = file_of(&hub, &talk());
     hub.cli(&["run", &file, "--input", "x", "--run-id", "r1"]).ok();
     assert_eq!(
         hub.cli(&["runs", "stop", "r1"]).ok(),
-        "Run r1 had ended before: completed.\n"
+        "Run r1 had already ended: completed.\n"
     );
     assert_eq!(hub.cli(&["runs", "stop", "r1", "--json"]).json()["status"], "completed");
     for command in ["show", "follow", "stop", "continue"] {
-        let said = hub.cli(&["runs", command, "nobody"]).fails(1);
+        let output = hub.cli(&["runs", command, "nobody"]).fails(1);
         assert!(
-            said.contains("not found") || said.contains("no such"),
-            "{command}: {said}"
+            output.contains("not found") || output.contains("no such"),
+            "{command}: {output}"
         );
     }
 }
@@ -235,7 +235,7 @@ async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
         assert!(shown.contains(words), "{words}: {shown}");
     }
     assert!(!shown.contains("--decline"), "{shown}");
-    let said = hub.cli(&["answer", &id, ""]).ok();
-    assert!(said.starts_with("answered by human:owner"), "{said}");
+    let output = hub.cli(&["answer", &id, ""]).ok();
+    assert!(output.starts_with("answered by human:owner"), "{output}");
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "");
 }

@@ -1,15 +1,15 @@
-//! What a person decides, as the agent reads it.
+//! Answers as `cueme` prints them for the agent.
 
 use serde_json::{Value, json};
 
-use super::{Desk, answer, answered, envelope, item, offering, waited_for};
+use super::{AgentShell, answer, answered, envelope, envelope_with, item, wait_for_request};
 use crate::harness::*;
 
-/// Asks with this payload, is answered with this value, and returns what both streams said.
-async fn said(hub: &Hub, payload: &Value, value: Value) -> (String, String) {
-    let desk = Desk::beside(hub);
-    let process = desk.start(&["cue", "gavonel", "-"], offering("What now?", payload));
-    let id = waited_for(hub, "What now?").await;
+/// Asks with this payload, answers with this value, and returns stdout and stderr.
+async fn ask_and_answer(hub: &Hub, payload: &Value, value: Value) -> (String, String) {
+    let shell = AgentShell::with_hub(hub);
+    let process = shell.start(&["cue", "gavonel", "-"], envelope_with("What now?", payload));
+    let id = wait_for_request(hub, "What now?").await;
     answer(hub, &id, value).await;
     let ran = process.finish();
     assert_eq!(ran.code, 0, "{ran:?}");
@@ -17,7 +17,7 @@ async fn said(hub: &Hub, payload: &Value, value: Value) -> (String, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_picked_comes_back_in_its_own_words() {
+async fn a_picked_option_comes_back_with_its_label() {
     let hub = Hub::start().await;
     let colours = json!(["Blue", {"id": "g", "label": "Green"}, "Red"]);
     let one = json!({"type": "choice", "options": colours});
@@ -43,14 +43,14 @@ async fn what_was_picked_comes_back_in_its_own_words() {
         ),
     ] {
         assert_eq!(
-            said(&hub, payload, value).await,
+            ask_and_answer(&hub, payload, value).await,
             (answered(text), String::new()),
             "{payload}"
         );
     }
     for payload in [&one, &many, &own, &form] {
         assert_eq!(
-            said(&hub, payload, json!("neither: ask Bob")).await.0,
+            ask_and_answer(&hub, payload, json!("neither: ask Bob")).await.0,
             answered("neither: ask Bob"),
             "{payload}"
         );
@@ -58,14 +58,14 @@ async fn what_was_picked_comes_back_in_its_own_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_payload_nobody_knows_is_answered_freely_and_warned_of() {
+async fn an_unknown_payload_becomes_free_text_with_a_warning() {
     let hub = Hub::start().await;
     for (payload, why) in [
         (json!({"type": "poll"}), "poll"),
         (json!({}), "type is missing"),
         (json!({"type": "choice"}), "options"),
     ] {
-        let (stdout, stderr) = said(&hub, &payload, json!("as you like")).await;
+        let (stdout, stderr) = ask_and_answer(&hub, &payload, json!("as you like")).await;
         assert_eq!(stdout, answered("as you like"));
         assert!(
             stderr.starts_with("cueme: warning: ") && stderr.contains(why),
@@ -76,11 +76,11 @@ async fn a_payload_nobody_knows_is_answered_freely_and_warned_of() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_is_passed_on_untouched() {
+async fn an_answer_is_printed_unchanged() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
+    let shell = AgentShell::with_hub(&hub);
     let text = "use {id} & <b>\"x\"</b>\n\n\tтак \u{1f600} \\n";
-    let (process, id) = desk.waiting(&hub, "gavonel", "Markup?").await;
+    let (process, id) = shell.waiting(&hub, "gavonel", "Markup?").await;
     let body = json!({"resolution": "answered", "value": text, "comment": "soon, please"});
     hub.owner.resolve(&id, body).await.expect(200);
     assert_eq!(
@@ -89,19 +89,19 @@ async fn an_answer_is_passed_on_untouched() {
     );
     assert!(
         item(&hub, &id).await["fetched_at"].is_string(),
-        "the hub knows that it arrived"
+        "the hub marks it fetched"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decline_carries_its_reason() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
+    let shell = AgentShell::with_hub(&hub);
     for (comment, printed) in [
         (Some("not today"), "The user declined.\n\nReason: not today\n"),
         (None, "The user declined.\n"),
     ] {
-        let (process, id) = desk.waiting(&hub, "gavonel", "Drop the table?").await;
+        let (process, id) = shell.waiting(&hub, "gavonel", "Drop the table?").await;
         let mut body = json!({"resolution": "declined"});
         if let Some(comment) = comment {
             body["comment"] = comment.into();
@@ -112,33 +112,33 @@ async fn a_decline_carries_its_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_words_around_an_answer_are_the_persons_choice() {
+async fn language_and_reminder_are_configurable() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let reminded = desk.clone().without("CUEME_REMINDER");
+    let shell = AgentShell::with_hub(&hub);
+    let reminded = shell.clone().without("CUEME_REMINDER");
     let settings = hub.scratch().home().join(".cue");
     std::fs::create_dir(&settings).expect("a directory");
-    let told = async |desk: &Desk| {
-        let process = desk.start(&["cue", "gavonel", "-"], envelope("Ship?"));
-        answer(&hub, &waited_for(&hub, "Ship?").await, "yes").await;
+    let output = async |shell: &AgentShell| {
+        let process = shell.start(&["cue", "gavonel", "-"], envelope("Ship?"));
+        answer(&hub, &wait_for_request(&hub, "Ship?").await, "yes").await;
         process.finish().ok()
     };
-    let ours = told(&reminded).await;
+    let default_output = output(&reminded).await;
     assert!(
-        ours.starts_with(&answered("yes")) && ours.ends_with("run `cueme cue gavonel -` again.\n"),
-        "{ours}"
+        default_output.starts_with(&answered("yes")) && default_output.ends_with("run `cueme cue gavonel -` again.\n"),
+        "{default_output}"
     );
     assert_eq!(
-        told(&desk.clone().env("CUEME_LANGUAGE", "de")).await,
+        output(&shell.clone().env("CUEME_LANGUAGE", "de")).await,
         "Die Antwort des Nutzers:\n\nyes\n"
     );
     let file = json!({"cueme.language": "zh", "cueme.reminder": "Ask {id} first."});
     std::fs::write(settings.join("cueme.json"), file.to_string()).expect("settings");
-    assert_eq!(told(&reminded).await, "用户答复：\n\nyes\n\nAsk gavonel first.\n");
+    assert_eq!(output(&reminded).await, "用户答复：\n\nyes\n\nAsk gavonel first.\n");
     std::fs::write(settings.join("cueme.json"), "{").expect("settings");
     assert_eq!(
-        told(&desk).await,
+        output(&shell).await,
         answered("yes"),
-        "a broken file keeps nobody from asking"
+        "a broken settings file does not stop the command"
     );
 }

@@ -1,42 +1,43 @@
-//! Killed with `kill -9` at any moment, an agent that says the same again gets the same request, and its answer once.
+//! `cueme` is killed with SIGKILL at any step: repeating the same cue attaches to the same request, and its answer is
+//! delivered once.
 
-use super::{Desk, answer, answered, items, terminal_token, waited_for};
+use super::{AgentShell, answer, answered, items, terminal_token, wait_for_request};
 use crate::harness::*;
 
 const CUES: &str = "/v1/hap/cues";
 const ASK: &str = "Ship it?";
 
-/// An agent that reaches its hub through a proxy only.
-async fn stage() -> (Hub, Proxy, Desk) {
+/// An agent that reaches its hub only through a proxy.
+async fn stage() -> (Hub, Proxy, AgentShell) {
     let hub = Hub::start().await;
     let proxy = Proxy::start().await;
-    proxy.lead_to(&hub.url);
+    proxy.forward_to(&hub.url);
     let token = terminal_token(&hub, "owner").await;
-    let desk = Desk::beside(&hub)
+    let shell = AgentShell::with_hub(&hub)
         .env("COUNTERSIGN_URL", &proxy.url(""))
         .env("COUNTERSIGN_TOKEN", &token);
-    (hub, proxy, desk)
+    (hub, proxy, shell)
 }
 
-/// Once more, to the end: one request with this answer, collected, so that the same words ask anew afterwards.
-async fn ends_well(hub: &Hub, desk: &Desk, id: &str) {
-    let ran = desk.cue("gavonel", ASK).finish();
+/// Repeats the cue and gets the answer of the same request; once collected, the same prompt is a new request.
+async fn check_answered_once(hub: &Hub, shell: &AgentShell, id: &str) {
+    let ran = shell.cue("gavonel", ASK).finish();
     assert!(ran.stderr.contains(id), "the same request: {ran:?}");
     assert_eq!(ran.ok(), answered("yes"));
     assert_eq!(items(hub).await.len(), 0);
-    let (_process, next) = desk.waiting(hub, "gavonel", ASK).await;
-    assert_ne!(next, id, "given once");
+    let (_process, next) = shell.waiting(hub, "gavonel", ASK).await;
+    assert_ne!(next, id, "the answer is delivered once");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn before_the_request_is_sent_nothing_is_asked() {
-    let (hub, proxy, desk) = stage().await;
-    proxy.disturb(CUES, &[Fault::HoldRequest]);
-    let mut process = desk.cue("gavonel", ASK);
+async fn killed_before_the_request_is_sent() {
+    let (hub, proxy, shell) = stage().await;
+    proxy.inject_faults(CUES, &[Fault::HoldRequest]);
+    let mut process = shell.cue("gavonel", ASK);
     proxy.until(CUES, 1).await;
     process.kill();
     assert_eq!(items(&hub).await.len(), 0);
-    let (process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+    let (process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     answer(&hub, &id, "yes").await;
     let ran = process.finish();
     assert_eq!(
@@ -46,104 +47,105 @@ async fn before_the_request_is_sent_nothing_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn between_the_request_and_its_acknowledgement() {
-    let (hub, proxy, desk) = stage().await;
-    proxy.disturb(CUES, &[Fault::HoldReply]);
-    let mut process = desk.cue("gavonel", ASK);
+async fn killed_between_the_request_and_its_acknowledgement() {
+    let (hub, proxy, shell) = stage().await;
+    proxy.inject_faults(CUES, &[Fault::HoldReply]);
+    let mut process = shell.cue("gavonel", ASK);
     proxy.until(CUES, 1).await;
     process.kill();
-    assert_eq!(items(&hub).await.len(), 1, "it is kept");
-    let (process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+    assert_eq!(items(&hub).await.len(), 1, "the request is stored");
+    let (process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     assert!(process.stderr_with("\n").await.contains(&id));
-    assert_eq!(items(&hub).await.len(), 1, "still one");
+    assert_eq!(items(&hub).await.len(), 1, "still one request");
     answer(&hub, &id, "yes").await;
     assert_eq!(process.finish().ok(), answered("yes"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_it_waits() {
+async fn killed_while_waiting() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (mut process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+    let shell = AgentShell::with_hub(&hub);
+    let (mut process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     process.kill();
-    let (process, again) = desk.waiting(&hub, "gavonel", ASK).await;
+    let (process, again) = shell.waiting(&hub, "gavonel", ASK).await;
     assert_eq!(again, id);
     assert_eq!(
         process.stderr_with("\n").await,
         format!("cueme: this was asked before; waiting again for {id}\n"),
-        "and the agent is told"
+        "stderr names the request"
     );
     answer(&hub, &id, "yes").await;
     assert_eq!(process.finish().ok(), answered("yes"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_nobody_waits_an_answer_is_kept() {
+async fn an_answer_without_a_waiting_process_is_kept() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (mut process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+    let shell = AgentShell::with_hub(&hub);
+    let (mut process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     process.kill();
     answer(&hub, &id, "yes").await;
-    ends_well(&hub, &desk, &id).await;
+    check_answered_once(&hub, &shell, &id).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn between_the_answer_and_its_arrival() {
-    let (hub, proxy, desk) = stage().await;
-    let (mut first, id) = desk.waiting(&hub, "gavonel", ASK).await;
+async fn killed_between_the_answer_and_its_arrival() {
+    let (hub, proxy, shell) = stage().await;
+    let (mut first, id) = shell.waiting(&hub, "gavonel", ASK).await;
     first.kill();
     let path = format!("{CUES}/{id}");
-    proxy.disturb(&path, &[Fault::HoldReply]);
-    let mut second = desk.cue("gavonel", ASK);
+    proxy.inject_faults(&path, &[Fault::HoldReply]);
+    let mut second = shell.cue("gavonel", ASK);
     second.stderr_with(&id).await;
     answer(&hub, &id, "yes").await;
-    // The replies for both processes are on their way.
+    // The replies to both processes are in flight.
     proxy.until(&path, 2).await;
     second.kill();
-    ends_well(&hub, &desk, &id).await;
+    check_answered_once(&hub, &shell, &id).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn between_printing_and_telling_so() {
-    let (hub, proxy, desk) = stage().await;
-    let (mut process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+async fn killed_between_printing_and_acknowledging() {
+    let (hub, proxy, shell) = stage().await;
+    let (mut process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     let collected = format!("{CUES}/{id}/collected");
-    proxy.disturb(&collected, &[Fault::HoldRequest]);
+    proxy.inject_faults(&collected, &[Fault::HoldRequest]);
     answer(&hub, &id, "yes").await;
     proxy.until(&collected, 1).await;
     process.kill();
     assert!(process.output().contains(&answered("yes")), "printed first");
-    ends_well(&hub, &desk, &id).await;
+    check_answered_once(&hub, &shell, &id).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn replies_that_get_lost_are_asked_for_again() {
-    let (hub, proxy, desk) = stage().await;
-    proxy.disturb(CUES, &[Fault::LoseReply, Fault::LoseReply]);
-    let process = desk.cue("gavonel", ASK);
-    let id = waited_for(&hub, ASK).await;
+async fn lost_replies_are_retried() {
+    let (hub, proxy, shell) = stage().await;
+    proxy.inject_faults(CUES, &[Fault::LoseReply, Fault::LoseReply]);
+    let process = shell.cue("gavonel", ASK);
+    let id = wait_for_request(&hub, ASK).await;
     assert_eq!(items(&hub).await.len(), 1);
     let path = format!("{CUES}/{id}");
     let collected = format!("{CUES}/{id}/collected");
-    proxy.disturb(&path, &[Fault::LoseReply]);
-    proxy.disturb(&collected, &[Fault::LoseReply]);
+    proxy.inject_faults(&path, &[Fault::LoseReply]);
+    proxy.inject_faults(&collected, &[Fault::LoseReply]);
     answer(&hub, &id, "yes").await;
     assert_eq!(process.finish().ok(), answered("yes"));
-    let (_process, next) = desk.waiting(&hub, "gavonel", ASK).await;
-    assert_ne!(next, id, "the hub knows that it was collected");
+    let (_process, next) = shell.waiting(&hub, "gavonel", ASK).await;
+    assert_ne!(next, id, "the hub knows that the answer was collected");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_cannot_be_printed_is_kept() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (mut process, id) = desk.waiting(&hub, "gavonel", ASK).await;
+    let shell = AgentShell::with_hub(&hub);
+    let (mut process, id) = shell.waiting(&hub, "gavonel", ASK).await;
     process.kill();
     answer(&hub, &id, "yes").await;
     let mut command = std::process::Command::new("sh");
     let line = format!("exec {} cue gavonel - > /dev/full", cueme_binary().display());
     command.args(["-c", &line]).envs(
-        desk.command(&[])
+        shell
+            .command(&[])
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?))),
     );
@@ -152,5 +154,5 @@ async fn an_answer_that_cannot_be_printed_is_kept() {
         said.contains("standard output cannot be written") && said.contains("cueme resume gavonel"),
         "{said}"
     );
-    ends_well(&hub, &desk, &id).await;
+    check_answered_once(&hub, &shell, &id).await;
 }

@@ -1,11 +1,11 @@
-//! What comes on stdin: refused whole with exit code 2, or asked as it stands.
+//! The envelope on stdin: refused with exit code 2, or asked unchanged.
 
 use std::process::Stdio;
 
 use serde_json::json;
 
-use super::fresh::Fresh;
-use super::{Desk, answer, answered, envelope, item, items, waited_for};
+use super::fresh::FreshMachine;
+use super::{AgentShell, answer, answered, envelope, item, items, wait_for_request};
 use crate::harness::*;
 
 const EMPTY: &str = "error: stdin cannot be empty";
@@ -17,7 +17,7 @@ const BROKEN: &str = "error: invalid <cueme_payload> block";
 const NO_OBJECT: &str = "error: <cueme_payload> must be JSON object or null";
 const NO_UTF8: &str = "error: stdin is not valid UTF-8";
 
-const TABLE: &[(&str, &[u8])] = &[
+const BAD_ENVELOPES: &[(&str, &[u8])] = &[
     (EMPTY, b""),
     (EMPTY, b" \r\n\t\n"),
     (EMPTY, b"\xEF\xBB\xBF"),
@@ -60,7 +60,7 @@ const TABLE: &[(&str, &[u8])] = &[
     ("error: stdin contains the character U+0000", b"<cueme_prompt>\na\0b\n</cueme_prompt>"),
 ];
 
-const CALLS: &[(&str, &[&str])] = &[
+const BAD_CALLS: &[(&str, &[&str])] = &[
     ("missing agent_id", &["cue"]),
     ("missing agent_id", &["cue", "", "-"]),
     ("missing agent_id", &["cue", "--payload", "{}"]),
@@ -87,30 +87,34 @@ const CALLS: &[(&str, &[&str])] = &[
 ];
 
 #[test]
-fn what_is_refused_leaves_nothing_behind() {
-    let fresh = Fresh::new();
-    let desk = fresh.desk();
-    for (words, input) in TABLE {
-        let said = desk.run(&["cue", "gavonel", "-"], input).fails(2);
-        assert!(said.starts_with(words), "{:?}: {said}", String::from_utf8_lossy(input));
+fn a_refused_call_leaves_nothing_behind() {
+    let machine = FreshMachine::new();
+    let shell = machine.shell();
+    for (expected, input) in BAD_ENVELOPES {
+        let said = shell.run(&["cue", "gavonel", "-"], input).fails(2);
+        assert!(
+            said.starts_with(expected),
+            "{:?}: {said}",
+            String::from_utf8_lossy(input)
+        );
     }
-    for (words, call) in CALLS {
-        let said = desk.run(call, envelope("hi")).fails(2);
-        assert!(said.contains(words), "{call:?}: {said}");
+    for (expected, call) in BAD_CALLS {
+        let said = shell.run(call, envelope("hi")).fails(2);
+        assert!(said.contains(expected), "{call:?}: {said}");
     }
-    assert!(!fresh.data().exists(), "no data directory");
+    assert!(!machine.data().exists(), "no data directory");
     assert_eq!(
-        std::fs::read_dir(fresh.home()).expect("the home").count(),
+        std::fs::read_dir(machine.home()).expect("the home").count(),
         0,
         "an empty home"
     );
 }
 
 #[test]
-fn what_is_wrong_is_told_with_its_place() {
-    let fresh = Fresh::new();
-    let desk = fresh.desk();
-    for (input, words) in [
+fn an_envelope_error_names_its_line() {
+    let machine = FreshMachine::new();
+    let shell = machine.shell();
+    for (input, expected) in [
         (
             "<cueme_prompt>\nhi\n</cueme_prompt>\n\nSee above.\n",
             "outside blocks: line 5 is \"See above.\"",
@@ -128,41 +132,41 @@ fn what_is_wrong_is_told_with_its_place() {
             "null: it is a list",
         ),
     ] {
-        let said = desk.run(&["cue", "gavonel", "-"], input).fails(2);
-        assert!(said.contains(words), "{input:?}: {said}");
+        let said = shell.run(&["cue", "gavonel", "-"], input).fails(2);
+        assert!(said.contains(expected), "{input:?}: {said}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_refused_reaches_no_hub() {
+async fn a_refused_call_does_not_reach_the_hub() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let agent_id = desk.join();
-    for (_, input) in TABLE {
-        desk.run(&["cue", &agent_id, "-"], input).fails(2);
+    let shell = AgentShell::with_hub(&hub);
+    let agent_id = shell.join();
+    for (_, input) in BAD_ENVELOPES {
+        shell.run(&["cue", &agent_id, "-"], input).fails(2);
     }
-    for (_, call) in CALLS {
-        desk.run(call, envelope("hi")).fails(2);
+    for (_, call) in BAD_CALLS {
+        shell.run(call, envelope("hi")).fails(2);
     }
     assert_eq!(items(&hub).await, [] as [serde_json::Value; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_only_the_hub_can_refuse_is_a_wrong_call_as_well() {
+async fn a_refusal_by_the_hub_is_a_usage_error_too() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let said = desk.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
+    let shell = AgentShell::with_hub(&hub);
+    let said = shell.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
     assert!(said.contains("agent_id") && said.contains("cueme join"), "{said}");
     let payload = json!({"type": "choice", "options": ["x".repeat(300_000)]});
-    let said = desk
-        .run(&["cue", "gavonel", "-"], super::offering("hi", &payload))
+    let said = shell
+        .run(&["cue", "gavonel", "-"], super::envelope_with("hi", &payload))
         .fails(2);
     assert!(said.contains("payload"), "{said}");
-    let said = desk
+    let said = shell
         .run(&["cue", "gavonel", "-"], envelope(&"x".repeat(9_000_000)))
         .fails(2);
     assert!(said.contains("in fewer"), "{said}");
-    let said = desk.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
+    let said = shell.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
     assert!(said.contains("in fewer"), "{said}");
     assert_eq!(items(&hub).await, [] as [serde_json::Value; 0]);
 }
@@ -172,10 +176,10 @@ fn utf16(text: &str, unit: fn(u16) -> [u8; 2]) -> Vec<u8> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_encoding_that_names_itself_and_every_line_end_is_read() {
+async fn utf_8_and_utf_16_and_every_line_ending_are_read() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let agent_id = desk.join();
+    let shell = AgentShell::with_hub(&hub);
+    let agent_id = shell.join();
     let crlf = "\r\n \t<cueme_prompt> \r\nGrüße \u{1f600}\r\n  日本\rlast \r\n</cueme_prompt>\r\n<cueme_payload>\r\nnull\r\n</cueme_payload>\r\n";
     let plain = crlf.replace("\r\n", "\n").replace('\r', "\n");
     for input in [
@@ -185,10 +189,10 @@ async fn every_encoding_that_names_itself_and_every_line_end_is_read() {
         utf16(crlf, u16::to_le_bytes),
         utf16(&plain, u16::to_be_bytes),
     ] {
-        let process = desk.start(&["cue", &agent_id, "-"], input);
-        let id = waited_for(&hub, "Grüße \u{1f600}").await;
-        let kept = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await;
-        assert_eq!(kept.text(), "Grüße \u{1f600}\n  日本\nlast ");
+        let process = shell.start(&["cue", &agent_id, "-"], input);
+        let id = wait_for_request(&hub, "Grüße \u{1f600}").await;
+        let stored = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await;
+        assert_eq!(stored.text(), "Grüße \u{1f600}\n  日本\nlast ");
         answer(&hub, &id, "schön").await;
         assert_eq!(process.finish().ok(), answered("schön"));
     }
@@ -197,13 +201,13 @@ async fn every_encoding_that_names_itself_and_every_line_end_is_read() {
 #[tokio::test(flavor = "multi_thread")]
 async fn five_megabytes_arrive_whole_and_so_does_a_long_answer() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let agent_id = desk.join();
+    let shell = AgentShell::with_hub(&hub);
+    let agent_id = shell.join();
     let prompt = format!("Long\n{}", "0123456789 grüße\n".repeat(5_000_000 / 18));
-    let process = desk.cue(&agent_id, &prompt);
-    let id = waited_for(&hub, "Long").await;
-    let kept = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await.text();
-    assert!(kept == prompt, "{} bytes of {}", kept.len(), prompt.len());
+    let process = shell.cue(&agent_id, &prompt);
+    let id = wait_for_request(&hub, "Long").await;
+    let stored = hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await.text();
+    assert!(stored == prompt, "{} bytes of {}", stored.len(), prompt.len());
     let text = "ä\n".repeat(9_000);
     answer(&hub, &id, text.as_str()).await;
     let printed = process.finish().ok();
@@ -211,11 +215,11 @@ async fn five_megabytes_arrive_whole_and_so_does_a_long_answer() {
 }
 
 #[test]
-fn a_pipe_left_open_is_given_up_with_what_to_do() {
-    let fresh = Fresh::new();
+fn an_open_stdin_pipe_times_out_with_advice() {
+    let machine = FreshMachine::new();
     let (reader, writer) = std::io::pipe().expect("a pipe");
-    let mut command = fresh
-        .desk()
+    let mut command = machine
+        .shell()
         .env("CUEME_STDIN_SECONDS", "1")
         .command(&["cue", "gavonel", "-"]);
     command.stdin(Stdio::from(reader));
@@ -225,18 +229,18 @@ fn a_pipe_left_open_is_given_up_with_what_to_do() {
         said.contains("left open") && said.contains("close it") && said.contains("CUEME_STDIN_SECONDS"),
         "{said}"
     );
-    assert!(!fresh.data().exists(), "nothing was asked");
+    assert!(!machine.data().exists(), "no request was made");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn payloads_that_say_nothing_are_none() {
+async fn an_empty_payload_is_no_payload() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let agent_id = desk.join();
+    let shell = AgentShell::with_hub(&hub);
+    let agent_id = shell.join();
     for payload in ["", " null ", "\n"] {
         let input = format!("{}<cueme_payload>\n{payload}\n</cueme_payload>\n", envelope("Nothing?"));
-        let process = desk.start(&["cue", &agent_id, "-"], input);
-        let id = waited_for(&hub, "Nothing?").await;
+        let process = shell.start(&["cue", &agent_id, "-"], input);
+        let id = wait_for_request(&hub, "Nothing?").await;
         assert_eq!(item(&hub, &id).await["question"]["kind"], "text");
         answer(&hub, &id, "ok").await;
         let ran = process.finish();

@@ -5,7 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Desk, envelope, waited_for};
+use super::{AgentShell, envelope, wait_for_request};
 use crate::harness::*;
 
 fn file(name: &str, media_type: Option<&str>, bytes: &[u8]) -> Value {
@@ -13,15 +13,15 @@ fn file(name: &str, media_type: Option<&str>, bytes: &[u8]) -> Value {
 }
 
 fn mode(path: &Path) -> u32 {
-    std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+    std::fs::metadata(path).expect("the path exists").permissions().mode() & 0o777
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_saved_whole_under_their_own_names_and_told_by_their_path() {
+async fn files_are_saved_under_their_own_names_and_printed_as_paths() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
+    let shell = AgentShell::with_hub(&hub);
     let large: Vec<u8> = (0..3_000_000_u32).map(|nth| (nth % 251) as u8).collect();
-    let (process, id) = desk.waiting(&hub, "gavonel", "Any notes?").await;
+    let (process, id) = shell.waiting(&hub, "gavonel", "Any notes?").await;
     let hidden = [
         file(".env", None, b"dot"),
         file("env", None, b"plain"),
@@ -63,20 +63,20 @@ async fn files_are_saved_whole_under_their_own_names_and_told_by_their_path() {
     assert_eq!(
         std::fs::read_dir(&folder).expect("the folder").count(),
         5,
-        "and nothing else"
+        "no other files"
     );
     assert_eq!(std::fs::read(folder.join("nötes 1.txt")).expect("saved"), b"hello\n");
-    assert!(std::fs::read(&path).expect("saved") == large, "its own bytes");
-    for (place, wanted) in [(&folder, 0o700), (&path, 0o600), (&hub.data().join("cueme"), 0o700)] {
-        assert_eq!(mode(place), wanted, "{}", place.display());
+    assert!(std::fs::read(&path).expect("saved") == large, "the same bytes");
+    for (path, wanted) in [(&folder, 0o700), (&path, 0o600), (&hub.data().join("cueme"), 0o700)] {
+        assert_eq!(mode(path), wanted, "{}", path.display());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn files_alone_are_an_answer() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (process, id) = desk.waiting(&hub, "gavonel", "The log?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let (process, id) = shell.waiting(&hub, "gavonel", "The log?").await;
     let body = json!({"resolution": "answered", "files": [file("a.log", Some("text/x-log"), b"x")]});
     hub.owner.resolve(&id, body).await.expect(200);
     let path = hub.data().join("cueme/files").join(&id).join("a.log");
@@ -88,11 +88,11 @@ async fn files_alone_are_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_program_gets_the_files_with_their_sums() {
+async fn json_output_lists_files_with_their_checksums() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let process = desk.start(&["cue", "gavonel", "-", "--json"], envelope("The log?"));
-    let id = waited_for(&hub, "The log?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let process = shell.start(&["cue", "gavonel", "-", "--json"], envelope("The log?"));
+    let id = wait_for_request(&hub, "The log?").await;
     hub.owner
         .resolve(
             &id,
@@ -100,21 +100,21 @@ async fn a_program_gets_the_files_with_their_sums() {
         )
         .await
         .expect(200);
-    let told = process.finish().json();
-    assert_eq!((&told["text"], &told["files"][0]["size"]), (&json!(""), &json!(2)));
-    let path = told["files"][0]["path"].as_str().expect("a path");
+    let output = process.finish().json();
+    assert_eq!((&output["text"], &output["files"][0]["size"]), (&json!(""), &json!(2)));
+    let path = output["files"][0]["path"].as_str().expect("a path");
     assert_eq!(std::fs::read(path).expect("saved"), b"hi");
     let sum = "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4";
-    assert_eq!(told["files"][0]["sha256"], sum);
+    assert_eq!(output["files"][0]["sha256"], sum);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_whose_files_cannot_be_saved_is_kept() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let in_the_way = hub.data().join("cueme");
-    std::fs::write(&in_the_way, "").expect("a file in the way");
-    let (process, id) = desk.waiting(&hub, "gavonel", "The log?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let blocker = hub.data().join("cueme");
+    std::fs::write(&blocker, "").expect("a file in the way");
+    let (process, id) = shell.waiting(&hub, "gavonel", "The log?").await;
     hub.owner
         .resolve(
             &id,
@@ -124,8 +124,8 @@ async fn an_answer_whose_files_cannot_be_saved_is_kept() {
         .expect(200);
     let said = process.finish().fails(1);
     assert!(said.contains("cannot create"), "{said}");
-    std::fs::remove_file(&in_the_way).expect("out of the way");
-    let ran = desk.cue("gavonel", "The log?").finish();
+    std::fs::remove_file(&blocker).expect("out of the way");
+    let ran = shell.cue("gavonel", "The log?").finish();
     assert!(ran.stderr.contains(&id), "{ran:?}");
     assert!(ran.ok().contains(&format!("{id}/a")));
 }

@@ -1,4 +1,4 @@
-//! A machine on which no hub runs yet. Whatever was started there ends with the test.
+//! A machine without a hub. A hub that `cueme` starts there is stopped at the end of the test.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Desk;
+use super::AgentShell;
 use crate::harness::*;
 
-const PATIENCE: Duration = Duration::from_secs(10);
+const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub struct Fresh(Scratch);
+pub struct FreshMachine(Scratch);
 
-impl Fresh {
+impl FreshMachine {
     pub fn new() -> Self {
         Self(Scratch::new())
     }
 
-    pub fn desk(&self) -> Desk {
-        Desk::at(&self.0)
+    pub fn shell(&self) -> AgentShell {
+        AgentShell::at(&self.0)
     }
 
     pub fn data(&self) -> PathBuf {
@@ -35,11 +35,11 @@ impl Fresh {
         serde_json::from_str(&std::fs::read_to_string(self.data().join("hub.json")).ok()?).ok()
     }
 
-    /// What the hub that runs here says of itself.
+    /// The `hub.json` of the hub that runs here.
     pub fn hub(&self) -> Value {
         let found = self.hub_file().expect("a hub.json");
         assert!(
-            is_ours(pid_of(&found), &self.data()),
+            is_hub_on(pid_of(&found), &self.data()),
             "the hub of {found} runs on the data of this test"
         );
         found
@@ -51,7 +51,7 @@ impl Fresh {
     }
 }
 
-impl Drop for Fresh {
+impl Drop for FreshMachine {
     fn drop(&mut self) {
         let Some(pid) = self.hub_file().map(|found| pid_of(&found)) else {
             return;
@@ -60,13 +60,13 @@ impl Drop for Fresh {
             return;
         };
         let (ended, end) = mpsc::channel();
-        // The hub holds it for as long as it lives.
+        // The hub holds the lock as long as it runs.
         std::thread::spawn(move || lock.lock().and_then(|()| ended.send(()).map_err(std::io::Error::other)));
         for name in ["TERM", "KILL"] {
-            if is_ours(pid, &self.data()) {
+            if is_hub_on(pid, &self.data()) {
                 signal(pid, name);
             }
-            if end.recv_timeout(PATIENCE).is_ok() {
+            if end.recv_timeout(STOP_TIMEOUT).is_ok() {
                 return;
             }
         }
@@ -83,10 +83,10 @@ pub fn signal(pid: u64, name: &str) {
         .status();
 }
 
-/// Whether that process is a hub on that data directory: numbers of processes come again.
-pub fn is_ours(pid: u64, data: &Path) -> bool {
-    let told = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let words: Vec<&str> = told
+/// Whether the process is a hub on this data directory; process ids are reused.
+pub fn is_hub_on(pid: u64, data: &Path) -> bool {
+    let command_line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let words: Vec<&str> = command_line
         .split(|byte| *byte == 0)
         .filter_map(|word| std::str::from_utf8(word).ok())
         .collect();

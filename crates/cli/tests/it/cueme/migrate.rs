@@ -1,4 +1,4 @@
-//! `cueme migrate` brings a mailbox of the original into the hub, whoever made it, and leaves it as it was.
+//! `cueme migrate` imports a mailbox of the original cueme, from any of its programs, and leaves the mailbox unchanged.
 
 mod mailbox;
 
@@ -7,16 +7,16 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::Desk;
+use super::AgentShell;
 use crate::harness::*;
 use mailbox::{Mailbox, at};
 
-/// In a home with the mailbox, beside a hub.
-fn migrate(hub: &Hub, args: &[&str]) -> Ran {
-    Desk::beside(hub).run(&[&["migrate"], args].concat(), "")
+/// Runs `cueme migrate` in the home directory with the mailbox.
+fn migrate(hub: &Hub, args: &[&str]) -> CommandOutput {
+    AgentShell::with_hub(hub).run(&[&["migrate"], args].concat(), "")
 }
 
-/// Everything the hub has, oldest first, each as its page shows it.
+/// All messages of the hub, oldest first, as inbox items.
 async fn history(hub: &Hub) -> Vec<Value> {
     let listed = hub.owner.get("/v1/messages?limit=200").await.expect(200);
     let mut items = Vec::new();
@@ -34,7 +34,7 @@ fn titles(items: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// The files of the mailbox with what is in them, side files and all.
+/// The files of the mailbox directory with their contents, including SQLite side files.
 fn bytes_of(directory: &Path) -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(directory)
         .expect("the directory")
@@ -48,7 +48,7 @@ fn bytes_of(directory: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
+async fn a_whole_mailbox_is_imported_and_left_unchanged() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     let choice = r#"{"type":"choice","options":["Red","Blue"]}"#;
@@ -83,7 +83,7 @@ async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
         said.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"),
         "{said}"
     );
-    assert_eq!(bytes_of(&mailbox.home), before, "nothing was written");
+    assert_eq!(bytes_of(&mailbox.home), before, "the mailbox is unchanged");
 
     let items = history(&hub).await;
     assert_eq!(
@@ -111,22 +111,22 @@ async fn a_whole_mailbox_comes_over_and_stays_as_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_request_goes_on_in_the_hub() {
+async fn an_open_request_continues_in_the_hub() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.request("req_1", "kivuron", "Still there?", None, ("PENDING", &at(-20)));
     migrate(&hub, &[]).ok();
     let before = history(&hub).await;
-    assert_eq!(before[0]["presence"]["state"], "gone", "whoever asked it is not here");
+    assert_eq!(before[0]["presence"]["state"], "gone", "its process is not connected");
     let id = before[0]["id"].as_str().expect("an id").to_owned();
-    let asking = Desk::beside(&hub).cue("kivuron", "Still there?");
+    let asking = AgentShell::with_hub(&hub).cue("kivuron", "Still there?");
     asking.stderr_with(&format!("waiting again for {id}")).await;
     hub.owner.answer(&id, "yes, here").await.expect(200);
     assert!(asking.finish().ok().contains("yes, here"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_its_agent_never_read_is_collected_in_the_hub() {
+async fn an_unread_answer_is_collected_through_the_hub() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.request("req_1", "kivuron", "Still there?", None, ("PENDING", &at(-20)));
@@ -134,20 +134,21 @@ async fn an_answer_that_its_agent_never_read_is_collected_in_the_hub() {
     mailbox.request("req_2", "kivuron", "Read long ago?", None, ("COMPLETED", &at(-30)));
     mailbox.answer(2, "req_2", r#"{"text":"yes"}"#, 0, &at(-29));
     migrate(&hub, &[]).ok();
-    let desk = Desk::beside(&hub);
+    let shell = AgentShell::with_hub(&hub);
     assert_eq!(
-        desk.cue("kivuron", "Still there?").finish().ok(),
+        shell.cue("kivuron", "Still there?").finish().ok(),
         super::answered("yes, here")
     );
     assert!(
-        desk.run(&["resume", "kivuron"], "")
+        shell
+            .run(&["resume", "kivuron"], "")
             .fails(1)
             .contains("no answer to collect")
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn twice_is_once() {
+async fn a_second_migration_imports_only_new_requests() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     for number in 1..=3 {
@@ -175,7 +176,7 @@ async fn twice_is_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_made_the_mailbox_it_is_read() {
+async fn mailboxes_of_every_program_are_read() {
     for make in [
         Mailbox::of_the_original,
         Mailbox::of_the_console,
@@ -209,7 +210,7 @@ async fn whoever_made_the_mailbox_it_is_read() {
         assert_eq!((&said["open"], &said["answered"]), (&json!(1), &json!(1)), "{said}");
         let items = history(&hub).await;
         if mailbox.has_times {
-            assert_eq!(titles(&items), ["First", "Second"], "by instants, not by texts");
+            assert_eq!(titles(&items), ["First", "Second"], "sorted by time, not as text");
             assert_eq!(items[0]["created_at"], "2026-03-01T07:00:00.000Z");
             assert_eq!(items[0]["resolution"]["resolved_at"], "2026-03-01T07:10:00.500Z");
             assert_eq!(items[1]["created_at"], "2026-03-01T07:30:00.000Z");
@@ -218,7 +219,7 @@ async fn whoever_made_the_mailbox_it_is_read() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_gone_is_named_and_the_rest_comes() {
+async fn a_missing_file_is_named_and_the_rest_is_imported() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.request("req_1", "kivuron", "Look", None, ("COMPLETED", &at(-50)));
@@ -256,9 +257,9 @@ async fn a_file_that_is_gone_is_named_and_the_rest_comes() {
 }
 
 #[test]
-fn what_is_no_mailbox_is_refused_before_a_hub_is_needed() {
+fn a_bad_mailbox_is_refused_before_a_hub_is_started() {
     let scratch = Scratch::new();
-    let run = |args: &[&str]| Desk::at(&scratch).run(&[&["migrate"], args].concat(), "");
+    let run = |args: &[&str]| AgentShell::at(&scratch).run(&[&["migrate"], args].concat(), "");
     assert!(run(&[]).fails(1).contains(".cue/cue.db"));
     run(&["a", "b"]).fails(2);
     let text = scratch.write(
@@ -277,11 +278,11 @@ fn what_is_no_mailbox_is_refused_before_a_hub_is_needed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mailbox_that_the_console_left_in_its_own_mode_gets_no_side_files() {
+async fn a_mailbox_in_wal_mode_gets_no_side_files() {
     let hub = Hub::start().await;
     let mailbox = Mailbox::of_the_console(&hub);
     mailbox.request("req_1", "kivuron", "One?", None, ("PENDING", &at(-20)));
-    mailbox.write_ahead();
+    mailbox.set_wal_mode();
     let before = bytes_of(&mailbox.home);
     assert_eq!(before.len(), 1);
     let open = mailbox.writing("INSERT INTO schema_meta (key, value) VALUES ('x', 'y')");
@@ -293,7 +294,7 @@ async fn a_mailbox_that_the_console_left_in_its_own_mode_gets_no_side_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_history_comes_over_in_seconds() {
+async fn a_long_history_is_imported_in_seconds() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 0\n")
         .start()
@@ -315,7 +316,7 @@ async fn a_long_history_comes_over_in_seconds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_wants_fewer_calls_is_waited_for() {
+async fn migrate_waits_when_the_hub_rate_limits() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 600\n")
         .start()
@@ -326,7 +327,7 @@ async fn a_hub_that_wants_fewer_calls_is_waited_for() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mailbox_that_somebody_planted_takes_nothing_along_of_what_lies_beside_it() {
+async fn a_planted_mailbox_cannot_import_files_from_outside() {
     let hub = Hub::start().await;
     let home = hub.scratch().home();
     std::fs::create_dir_all(home.join(".ssh")).expect("a directory");
@@ -335,11 +336,11 @@ async fn a_mailbox_that_somebody_planted_takes_nothing_along_of_what_lies_beside
     std::os::unix::fs::symlink("../.ssh/id_rsa", home.join("files/notes.txt")).expect("a link");
     mailbox.request("req_1", "kivuron", "Look", None, ("COMPLETED", &at(-50)));
     mailbox.answer(1, "req_1", r#"{"text":"here"}"#, 0, &at(-49));
-    for (place, file) in [".ssh/id_rsa", "/.ssh/id_rsa", "files/../.ssh/id_rsa", "files/notes.txt"]
+    for (index, file) in [".ssh/id_rsa", "/.ssh/id_rsa", "files/../.ssh/id_rsa", "files/notes.txt"]
         .iter()
         .enumerate()
     {
-        mailbox.file(1, place as i64, file, "text/plain", None);
+        mailbox.file(1, index as i64, file, "text/plain", None);
     }
     let ran = migrate(&hub, &[&home.join("cue.db").display().to_string()]);
     assert!(
@@ -350,13 +351,13 @@ async fn a_mailbox_that_somebody_planted_takes_nothing_along_of_what_lies_beside
 }
 
 #[test]
-fn a_mailbox_that_would_never_end_is_given_up() {
+fn an_endless_or_oversized_mailbox_is_refused() {
     const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
         SELECT 'req_' || i AS request_id, 'kivuron' AS agent_id, 'x' AS prompt FROM n";
     let scratch = Scratch::new();
     let run = |name: &str, tables: &str| {
         let mailbox = Mailbox::in_directory(&scratch.path(name), tables);
-        Desk::at(&scratch)
+        AgentShell::at(&scratch)
             .run(&["migrate", &mailbox.home.display().to_string(), "--no-start"], "")
             .fails(1)
     };

@@ -1,4 +1,4 @@
-//! `cueme` as an agent in a terminal runs it: the real program, a real hub, a home of its own.
+//! `cueme` as a terminal agent runs it: the real program, a real hub, and a home directory per test.
 
 mod answers;
 mod crash;
@@ -23,21 +23,21 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// Where an agent runs.
+/// The shell environment in which an agent runs `cueme`.
 #[derive(Clone)]
-struct Desk {
+struct AgentShell {
     home: PathBuf,
     data: PathBuf,
     envs: Vec<(String, String)>,
 }
 
-impl Desk {
-    /// On the hub's own machine. Starts none: a test that stops its hub has a reason.
-    fn beside(hub: &Hub) -> Self {
+impl AgentShell {
+    /// A shell on the hub's machine. `cueme` starts no hub itself, because some tests stop theirs on purpose.
+    fn with_hub(hub: &Hub) -> Self {
         Self::at(hub.scratch()).env("CUEME_START_HUB", "0")
     }
 
-    /// Without the reminder, so that whole texts can be compared.
+    /// A shell without the reminder, so that tests can compare whole outputs.
     fn at(scratch: &Scratch) -> Self {
         Self {
             home: scratch.home(),
@@ -47,7 +47,7 @@ impl Desk {
         .env("CUEME_REMINDER", "off")
     }
 
-    /// The later word wins.
+    /// A later value for the same name wins.
     fn env(mut self, name: &str, value: &str) -> Self {
         self.envs.push((name.to_owned(), value.to_owned()));
         self
@@ -73,23 +73,23 @@ impl Desk {
         Process::spawn(self.command(args), input)
     }
 
-    fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    fn run(&self, args: &[&str], input: impl AsRef<[u8]>) -> CommandOutput {
         self.start(args, input).finish()
     }
 
     fn join(&self) -> String {
-        let told = self.run(&["join", "claude_code", "--json"], "").json();
-        told["agent_id"].as_str().expect("a name").to_owned()
+        let joined = self.run(&["join", "claude_code", "--json"], "").json();
+        joined["agent_id"].as_str().expect("a name").to_owned()
     }
 
     fn cue(&self, agent_id: &str, prompt: &str) -> Process {
         self.start(&["cue", agent_id, "-"], envelope(prompt))
     }
 
-    /// A cue that is in the inbox and waited for, with its id.
+    /// Starts a cue, waits until its process is long-polling, and returns its id too.
     async fn waiting(&self, hub: &Hub, agent_id: &str, prompt: &str) -> (Process, String) {
         let process = self.cue(agent_id, prompt);
-        let id = waited_for(hub, prompt).await;
+        let id = wait_for_request(hub, prompt).await;
         (process, id)
     }
 }
@@ -98,11 +98,11 @@ fn envelope(prompt: &str) -> String {
     format!("<cueme_prompt>\n{prompt}\n</cueme_prompt>\n")
 }
 
-fn offering(prompt: &str, payload: &Value) -> String {
+fn envelope_with(prompt: &str, payload: &Value) -> String {
     format!("{}<cueme_payload>\n{payload:#}\n</cueme_payload>\n", envelope(prompt))
 }
 
-/// What the agent reads when its person said `text`.
+/// The output for an answer with this text.
 fn answered(text: &str) -> String {
     format!("The user answered:\n\n{text}\n")
 }
@@ -118,9 +118,9 @@ async fn item(hub: &Hub, id: &str) -> Value {
     hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)
 }
 
-/// The open request with this title, once a process waits for it.
-async fn waited_for(hub: &Hub, title: &str) -> String {
-    eventually(&format!("{title:?} is waited for"), async || {
+/// Waits until a process waits for the open request with this title, and returns its id.
+async fn wait_for_request(hub: &Hub, title: &str) -> String {
+    eventually(&format!("a process waits for {title:?}"), async || {
         let found = items(hub).await.into_iter().find(|item| item["title"] == title)?;
         let id = found["id"].as_str().expect("an id").to_owned();
         (item(hub, &id).await["waiting_now"] == true).then_some(id)
@@ -140,7 +140,7 @@ async fn answer(hub: &Hub, id: &str, value: impl Into<Value>) {
         .expect(200);
 }
 
-/// A token that outlives a restart of the hub.
+/// A terminal token that survives a restart of the hub.
 async fn terminal_token(hub: &Hub, person: &str) -> String {
     let made = hub
         .owner

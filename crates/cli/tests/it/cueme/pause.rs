@@ -2,19 +2,19 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::{Desk, answer, answered, envelope, item, items, waited_for};
+use super::{AgentShell, answer, answered, envelope, item, items, wait_for_request};
 use crate::harness::*;
 
 const CONTINUE: &str = "The user says: continue.\n";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_says_its_own_words_or_the_usual_ones() {
+async fn a_pause_shows_its_own_text_or_the_default() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let usual = "Paused. Click Continue when you are ready.";
-    for (words, input, title, prompt) in [
-        (&[][..], String::new(), usual, usual),
-        (&[""], String::new(), usual, usual),
+    let shell = AgentShell::with_hub(&hub);
+    let default = "Paused. Click Continue when you are ready.";
+    for (args, input, title, prompt) in [
+        (&[][..], String::new(), default, default),
+        (&[""], String::new(), default, default),
         (
             &["Back at nine", "ignored"],
             String::new(),
@@ -29,9 +29,9 @@ async fn a_pause_says_its_own_words_or_the_usual_ones() {
             "  # Lunch\nback soon ",
         ),
     ] {
-        let call = [&["pause", "gavonel"], words].concat();
-        let process = desk.start(&call, input);
-        let id = waited_for(&hub, title).await;
+        let call = [&["pause", "gavonel"], args].concat();
+        let process = shell.start(&call, input);
+        let id = wait_for_request(&hub, title).await;
         assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await.text(), prompt);
         let options = item(&hub, &id).await["question"]["options"].clone();
         assert_eq!(
@@ -44,14 +44,14 @@ async fn a_pause_says_its_own_words_or_the_usual_ones() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_ends_with_what_was_typed_or_declined() {
+async fn a_pause_prints_a_typed_answer_or_a_decline() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let process = desk.start(&["pause", "gavonel", "Ready?"], "");
-    answer(&hub, &waited_for(&hub, "Ready?").await, "look at the tests first").await;
+    let shell = AgentShell::with_hub(&hub);
+    let process = shell.start(&["pause", "gavonel", "Ready?"], "");
+    answer(&hub, &wait_for_request(&hub, "Ready?").await, "look at the tests first").await;
     assert_eq!(process.finish().ok(), answered("look at the tests first"));
-    let process = desk.start(&["pause", "gavonel", "Ready?"], "");
-    let id = waited_for(&hub, "Ready?").await;
+    let process = shell.start(&["pause", "gavonel", "Ready?"], "");
+    let id = wait_for_request(&hub, "Ready?").await;
     hub.owner
         .resolve(&id, json!({"resolution": "declined", "comment": "stop here"}))
         .await
@@ -60,30 +60,30 @@ async fn a_pause_ends_with_what_was_typed_or_declined() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_has_no_payload_and_reads_stdin_only_when_told() {
+async fn a_pause_has_no_payload_and_reads_stdin_only_with_a_dash() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub).env("CUEME_STDIN_SECONDS", "1");
+    let shell = AgentShell::with_hub(&hub).env("CUEME_STDIN_SECONDS", "1");
     let payload = format!("{}<cueme_payload>\nnull\n</cueme_payload>\n", envelope("Ready?"));
-    let said = desk.run(&["pause", "gavonel", "-"], payload).fails(2);
+    let said = shell.run(&["pause", "gavonel", "-"], payload).fails(2);
     assert!(
         said.starts_with("error: <cueme_payload> is not supported for pause"),
         "{said}"
     );
     assert_eq!(items(&hub).await.len(), 0);
     let (reader, _writer) = std::io::pipe().expect("a pipe");
-    let mut command = desk.command(&["pause", "gavonel", "Ready?"]);
+    let mut command = shell.command(&["pause", "gavonel", "Ready?"]);
     command.stdin(Stdio::from(reader));
     let process = Process::start(command);
-    answer(&hub, &waited_for(&hub, "Ready?").await, "approve").await;
+    answer(&hub, &wait_for_request(&hub, "Ready?").await, "approve").await;
     assert_eq!(process.finish().ok(), CONTINUE);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_words_as_a_cue_and_as_a_pause_are_two_requests() {
+async fn the_same_text_as_cue_and_as_pause_are_two_requests() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (_cue, first) = desk.waiting(&hub, "gavonel", "Ready?").await;
-    let pause = desk.start(&["pause", "gavonel", "Ready?"], "");
+    let shell = AgentShell::with_hub(&hub);
+    let (_cue, first) = shell.waiting(&hub, "gavonel", "Ready?").await;
+    let pause = shell.start(&["pause", "gavonel", "Ready?"], "");
     pause.stderr_with("one earlier request").await;
     let all = items(&hub).await;
     assert_eq!(all.len(), 2, "{all:?}");

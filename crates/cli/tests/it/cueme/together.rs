@@ -1,20 +1,20 @@
-//! Many agents, many requests of one agent, and words that come before the question.
+//! Many agents, several requests of one agent, and type-ahead.
 
 use serde_json::{Value, json};
 
-use super::{Desk, answer, answered, envelope, item, items, until_gone, waited_for};
+use super::{AgentShell, answer, answered, envelope, item, items, until_gone, wait_for_request};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_agents_at_once_each_get_their_own_answer() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let names: Vec<String> = (0..10).map(|_| desk.join()).collect();
-    let processes: Vec<Process> = names.iter().map(|name| desk.cue(name, &format!("{name}?"))).collect();
+    let shell = AgentShell::with_hub(&hub);
+    let names: Vec<String> = (0..10).map(|_| shell.join()).collect();
+    let processes: Vec<Process> = names.iter().map(|name| shell.cue(name, &format!("{name}?"))).collect();
     for name in names.iter().rev() {
         answer(
             &hub,
-            &waited_for(&hub, &format!("{name}?")).await,
+            &wait_for_request(&hub, &format!("{name}?")).await,
             format!("for {name}"),
         )
         .await;
@@ -27,9 +27,9 @@ async fn ten_agents_at_once_each_get_their_own_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn two_requests_of_one_agent_may_be_answered_in_reverse_order() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (one, first) = desk.waiting(&hub, "gavonel", "One?").await;
-    let (two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let (one, first) = shell.waiting(&hub, "gavonel", "One?").await;
+    let (two, second) = shell.waiting(&hub, "gavonel", "Two?").await;
     let queued = "cueme: one earlier request of this agent still waits for an answer\n";
     assert_eq!(two.stderr_with("earlier").await, queued);
     answer(&hub, &second, "two").await;
@@ -43,19 +43,19 @@ async fn two_requests_of_one_agent_may_be_answered_in_reverse_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_whose_process_is_gone_gives_way_to_a_different_one() {
+async fn a_request_without_a_process_is_superseded_by_a_new_one() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (mut one, first) = desk.waiting(&hub, "gavonel", "One?").await;
-    let (two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let (mut one, first) = shell.waiting(&hub, "gavonel", "One?").await;
+    let (two, second) = shell.waiting(&hub, "gavonel", "Two?").await;
     one.kill();
     until_gone(&hub, &first).await;
-    let (three, third) = desk.waiting(&hub, "gavonel", "Three?").await;
+    let (three, third) = shell.waiting(&hub, "gavonel", "Three?").await;
     let said = three.stderr_with("earlier").await;
     assert!(said.contains(&format!("this replaces {first}\n")), "{said}");
     assert!(
         said.contains("one earlier request"),
-        "the second one still waits: {said}"
+        "the second request still waits: {said}"
     );
     assert_eq!(item(&hub, &third).await["source"]["supersedes"], json!(first));
     assert_eq!(item(&hub, &first).await["status"], "cancelled");
@@ -63,79 +63,79 @@ async fn a_request_whose_process_is_gone_gives_way_to_a_different_one() {
     answer(&hub, &second, "two").await;
     assert_eq!(three.finish().ok(), answered("three"));
     assert_eq!(two.finish().ok(), answered("two"));
-    let said = desk.run(&["resume", "gavonel"], "").fails(1);
+    let said = shell.run(&["resume", "gavonel"], "").fails(1);
     assert!(
         said.contains("no open request"),
-        "what was replaced is not waited for: {said}"
+        "a superseded request is not waited for: {said}"
     );
 }
 
-/// A process that sleeps through a restart of the hub while another one of the same agent goes on: what it says when it
-/// wakes up, and what replaced its request.
-async fn replaced(flags: &[&str]) -> (Ran, String) {
+/// Suspends a process over a hub restart while another process of the same agent asks a new question. Returns the
+/// output of the first process and the id of the request that superseded its own.
+async fn supersede_sleeper(flags: &[&str]) -> (CommandOutput, String) {
     let mut hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let sleeper = desk.start(&[&["cue", "gavonel", "-"], flags].concat(), envelope("One?"));
-    let first = waited_for(&hub, "One?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let sleeper = shell.start(&[&["cue", "gavonel", "-"], flags].concat(), envelope("One?"));
+    let first = wait_for_request(&hub, "One?").await;
     sleeper.signal("STOP");
     hub.interrupt();
     hub.restart().await;
-    // A process that comes and goes, so that the hub knows of one that is gone.
-    let (mut brief, _) = desk.waiting(&hub, "gavonel", "One?").await;
+    // A short-lived process, so that the hub sees the waiter of the request go away.
+    let (mut brief, _) = shell.waiting(&hub, "gavonel", "One?").await;
     brief.kill();
     until_gone(&hub, &first).await;
-    let (_two, second) = desk.waiting(&hub, "gavonel", "Two?").await;
+    let (_two, second) = shell.waiting(&hub, "gavonel", "Two?").await;
     sleeper.signal("CONT");
     (sleeper.finish(), second)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_was_replaced_is_told_by_what() {
-    let (ran, second) = replaced(&[]).await;
+async fn a_superseded_process_names_the_new_request() {
+    let (ran, second) = supersede_sleeper(&[]).await;
     let text = ran.ok();
     assert!(
         text.contains(&format!("({second})")) && text.contains("cueme resume gavonel"),
         "{text}"
     );
     assert_eq!(text.lines().count(), 1, "{text}");
-    let (ran, second) = replaced(&["--json"]).await;
-    let told: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let (ran, second) = supersede_sleeper(&["--json"]).await;
+    let output: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(
-        (ran.code, &told["status"], &told["superseded_by"]),
+        (ran.code, &output["status"], &output["superseded_by"]),
         (13, &json!("cancelled"), &json!(second))
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_typed_ahead_answers_the_next_request() {
+async fn type_ahead_answers_the_next_request() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let agent_id = desk.join();
+    let shell = AgentShell::with_hub(&hub);
+    let agent_id = shell.join();
     let path = format!("/v1/terminals/{agent_id}/ahead");
     for text in ["first", "second"] {
         hub.owner.post(&path, &json!({ "text": text })).await.expect(201);
     }
     const AHEAD: &str = "Written before this question was asked.";
-    let told = |text: &str| format!("{}\nComment: {AHEAD}\n", answered(text));
-    assert_eq!(desk.cue(&agent_id, "Ready?").finish().ok(), told("first"));
-    let second = desk.run(&["cue", &agent_id, "-", "--json"], envelope("Ready?")).json();
+    let expected = |text: &str| format!("{}\nComment: {AHEAD}\n", answered(text));
+    assert_eq!(shell.cue(&agent_id, "Ready?").finish().ok(), expected("first"));
+    let second = shell.run(&["cue", &agent_id, "-", "--json"], envelope("Ready?")).json();
     assert_eq!((&second["text"], &second["comment"]), (&json!("second"), &json!(AHEAD)));
     let shown = hub.cli(&["show", second["id"].as_str().expect("an id")]).ok();
-    assert!(shown.contains(AHEAD), "people are told too: {shown}");
-    let (_process, id) = desk.waiting(&hub, &agent_id, "Ready?").await;
+    assert!(shown.contains(AHEAD), "the item shows it too: {shown}");
+    let (_process, id) = shell.waiting(&hub, &agent_id, "Ready?").await;
     assert_eq!(item(&hub, &id).await["status"], "open");
     assert_eq!(items(&hub).await.len(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_person_sees_who_waits_who_pauses_and_who_is_gone() {
+async fn presence_shows_waiting_paused_and_gone() {
     let hub = Hub::start().await;
-    let desk = Desk::beside(&hub);
-    let (mut process, id) = desk.waiting(&hub, "gavonel", "One?").await;
+    let shell = AgentShell::with_hub(&hub);
+    let (mut process, id) = shell.waiting(&hub, "gavonel", "One?").await;
     assert_eq!(item(&hub, &id).await["presence"]["state"], "waiting");
     process.kill();
     until_gone(&hub, &id).await;
-    let _paused = desk.start(&["pause", "bodimer", "Back soon"], "");
-    let id = waited_for(&hub, "Back soon").await;
+    let _paused = shell.start(&["pause", "bodimer", "Back soon"], "");
+    let id = wait_for_request(&hub, "Back soon").await;
     assert_eq!(item(&hub, &id).await["presence"]["state"], "paused");
 }

@@ -1,9 +1,9 @@
 use serde_json::json;
 
-use super::{Shell, id};
+use super::{TerminalAgent, id};
 use crate::harness::*;
 
-async fn type_ahead(hub: &Hub, shell: &Shell, text: &str) -> i64 {
+async fn type_ahead(hub: &Hub, shell: &TerminalAgent, text: &str) -> i64 {
     let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
     hub.owner.post(&path, &json!({ "text": text })).await.expect(201)["id"]
         .as_i64()
@@ -11,9 +11,9 @@ async fn type_ahead(hub: &Hub, shell: &Shell, text: &str) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_typed_ahead_answers_the_next_cues_in_order() {
+async fn type_ahead_answers_the_next_cues_in_order() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     type_ahead(&hub, &shell, "first").await;
     type_ahead(&hub, &shell, "second").await;
     for text in ["first", "second"] {
@@ -30,20 +30,20 @@ async fn what_was_typed_ahead_answers_the_next_cues_in_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn coming_back_to_an_open_cue_uses_nothing_up() {
+async fn reattaching_to_an_open_cue_uses_no_type_ahead() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let open = shell.ask_for_id("One?").await;
     type_ahead(&hub, &shell, "for the next").await;
-    let back = shell.again("One?").await;
+    let back = shell.ask_again("One?").await;
     assert_eq!((id(&back), &back["status"]), (open, &json!("open")));
     assert_eq!(shell.ask("Two?").await["status"], "answered");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_can_be_taken_back_and_is_typed_only_by_whom_the_agent_asks() {
+async fn type_ahead_can_be_dropped_and_only_the_agents_person_may_type() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let alice = hub.person("alice", "resolver").await;
     let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
     alice
@@ -79,11 +79,11 @@ async fn a_text_can_be_taken_back_and_is_typed_only_by_whom_the_agent_asks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn words_written_before_the_question_are_no_consent_to_it() {
+async fn type_ahead_never_confirms_a_confirm() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     type_ahead(&hub, &shell, "approve").await;
-    let mut question = shell.words("Drop the production database?");
+    let mut question = shell.cue_body("Drop the production database?");
     question["payload"] = json!({"type": "confirm", "confirm_label": "Drop it", "cancel_label": "Keep it"});
     let ack = shell.post(&question).await.expect(201);
     let cue = shell.outcome(&id(&ack)).await;

@@ -2,30 +2,30 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use super::{Shell, id, terminal_token};
+use super::{TerminalAgent, id, terminal_token};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_is_asked_a_thousand_things_at_once_and_no_more() {
+async fn open_cues_per_person_are_limited_to_a_thousand() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
-    let named = |name: &str, number: usize| {
-        let mut words = shell.words(&format!("Number {number}?"));
-        words["agent_id"] = json!(name);
-        words
+    let shell = TerminalAgent::join(&hub).await;
+    let cue_as = |name: &str, number: usize| {
+        let mut body = shell.cue_body(&format!("Number {number}?"));
+        body["agent_id"] = json!(name);
+        body
     };
     let mut first = Value::Null;
-    // One of each, because what an agent asks takes the place of what it asked before.
+    // One cue per agent, because a new cue supersedes an earlier one of the same agent.
     for number in 0..1000 {
-        first = shell.post(&named(&format!("agent{number}"), number)).await.expect(201);
+        first = shell.post(&cue_as(&format!("agent{number}"), number)).await.expect(201);
     }
-    let refused = shell.post(&named("another", 1000)).await;
-    let words = refused.refused("rate_limited");
+    let refused = shell.post(&cue_as("another", 1000)).await;
+    let error = refused.refused("rate_limited");
     assert!(
-        words["error"]["message"]
+        error["error"]["message"]
             .as_str()
             .is_some_and(|text| text.contains("1000 cues")),
-        "{words}"
+        "{error}"
     );
     assert!(
         refused
@@ -40,12 +40,12 @@ async fn a_person_is_asked_a_thousand_things_at_once_and_no_more() {
     shell.api.post("/v1/hap/import", &old).await.refused("rate_limited");
     hub.owner.answer(&id(&first), "yes").await.expect(200);
     shell.api.post("/v1/hap/import", &old).await.expect(200);
-    shell.post(&named("another", 1001)).await.refused("rate_limited");
+    shell.post(&cue_as("another", 1001)).await.refused("rate_limited");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn so_many_agents_of_a_person_join_and_no_more() {
-    const MANY: &str = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000) \
+async fn joined_agents_per_person_are_limited() {
+    const FILL: &str = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000) \
         INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at) \
         SELECT 'agent' || n, 'owner', 'codex', '', 'zsh', CAST(strftime('%s') AS INTEGER) * 1000 FROM number";
     let mut hub = Hub::start().await;
@@ -54,27 +54,27 @@ async fn so_many_agents_of_a_person_join_and_no_more() {
     let hers = terminal_token(&hub, "alice").await;
     hub.interrupt();
     let database = Connection::open(hub.data().join("hub.db")).expect("the database");
-    assert_eq!(database.execute(MANY, []).expect("joined"), 10_000);
+    assert_eq!(database.execute(FILL, []).expect("joined"), 10_000);
     drop(database);
     hub.restart().await;
     let join = async |token: &str| hub.anonymous().bearer(token).post("/v1/hap/join", &json!({})).await;
-    let words = join(&own).await.refused("rate_limited");
+    let error = join(&own).await.refused("rate_limited");
     assert!(
-        words["error"]["message"]
+        error["error"]["message"]
             .as_str()
             .is_some_and(|text| text.contains("agent remove")),
-        "{words}"
+        "{error}"
     );
     join(&hers).await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_has_a_thousand_terminals_waiting_and_no_more() {
+async fn waiting_terminals_per_person_are_limited_to_a_thousand() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let shell = Shell::join(&hub).await;
-    let other = Shell::join_as(&hub, "alice").await;
-    let id = shell.ask_for_id("Anybody?").await;
+    let shell = TerminalAgent::join(&hub).await;
+    let other = TerminalAgent::join_as(&hub, "alice").await;
+    let id = shell.ask_for_id("Ready?").await;
     let token = terminal_token(&hub, "owner").await;
     let http = reqwest::Client::builder()
         .no_proxy()
@@ -91,7 +91,7 @@ async fn a_person_has_a_thousand_terminals_waiting_and_no_more() {
         .expect("it waited")
         .expect("sent");
     assert_eq!(refused.expect("a reply").status(), 429);
-    let asked = other.ask_for_id("Anybody?").await;
+    let asked = other.ask_for_id("Ready?").await;
     let process = other.waiting(&hub, &asked).await;
     hub.owner.answer(&id, "here").await.expect(200);
     while let Some(wait) = within("the answer", waits.join_next()).await {

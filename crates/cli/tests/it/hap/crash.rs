@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Shell, id, item, presence};
+use super::{TerminalAgent, id, item, presence};
 use crate::harness::*;
 
-/// As `kill -9` does it, and up again.
+/// Kills the hub with SIGKILL and restarts it.
 async fn crash(hub: &mut Hub) {
     hub.kill();
     hub.restart().await;
@@ -12,11 +12,11 @@ async fn crash(hub: &mut Hub) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_hub_may_be_killed_between_any_two_steps() {
     let mut hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     crash(&mut hub).await;
     let first = shell.ask_for_id("Ship it?").await;
     crash(&mut hub).await;
-    assert_eq!(id(&shell.again("Ship it?").await), first);
+    assert_eq!(id(&shell.ask_again("Ship it?").await), first);
     crash(&mut hub).await;
     let file = json!({"name": "a.txt", "data": "aGk="});
     hub.owner
@@ -34,7 +34,7 @@ async fn the_hub_may_be_killed_between_any_two_steps() {
         "hi"
     );
     crash(&mut hub).await;
-    assert_eq!(id(&shell.again("Ship it?").await), first, "not collected yet");
+    assert_eq!(id(&shell.ask_again("Ship it?").await), first, "not collected yet");
     shell.collect(&first).await;
     crash(&mut hub).await;
     let path = format!("/v1/terminals/{}/ahead", shell.agent_id);
@@ -47,19 +47,19 @@ async fn the_hub_may_be_killed_between_any_two_steps() {
     assert_eq!(
         hub.owner.get(&path).await.expect(200)["ahead"],
         json!([]),
-        "used up once"
+        "the type-ahead was used once"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_process_that_waits_through_a_restart_gets_its_answer() {
     let mut hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("Ship it?").await;
     let process = shell.waiting(&hub, &first).await;
     hub.interrupt();
-    let sent_home = process.await.expect("a reply").expect(200);
-    assert_eq!(sent_home["status"], "open", "a hub that stops answers whoever waits");
+    let reply = process.await.expect("a reply").expect(200);
+    assert_eq!(reply["status"], "open", "a stopping hub answers its long-polls");
     hub.restart().await;
     let process = shell.waiting(&hub, &first).await;
     hub.owner.answer(&first, "yes").await.expect(200);
@@ -67,9 +67,9 @@ async fn a_process_that_waits_through_a_restart_gets_its_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_a_restart_nobody_is_called_gone_before_they_could_come_back() {
+async fn after_a_restart_no_process_counts_as_gone_before_it_could_reconnect() {
     let mut hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("One?").await;
     shell.waiting(&hub, &first).await.abort();
     super::until_gone(&hub, &first).await;
@@ -83,15 +83,15 @@ async fn after_a_restart_nobody_is_called_gone_before_they_could_come_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_acknowledged_outlives_the_hub_and_the_process() {
+async fn an_acknowledged_answer_survives_the_hub_and_the_process() {
     let mut hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("Ship it?").await;
     let process = shell.waiting(&hub, &first).await;
     process.abort();
     hub.owner.answer(&first, "yes").await.expect(200);
     crash(&mut hub).await;
-    assert_eq!(item(&hub, &first).await["fetched_at"], Value::Null, "nobody has it yet");
-    let back = shell.again("Ship it?").await;
+    assert_eq!(item(&hub, &first).await["fetched_at"], Value::Null, "not fetched yet");
+    let back = shell.ask_again("Ship it?").await;
     assert_eq!((id(&back), &back["status"]), (first, &json!("answered")));
 }

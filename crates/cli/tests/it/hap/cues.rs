@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Shell, id, item, until_gone};
+use super::{TerminalAgent, id, item, until_gone};
 use crate::harness::*;
 
 async fn answer(hub: &Hub, id: &str, value: Value) {
@@ -11,9 +11,9 @@ async fn answer(hub: &Hub, id: &str, value: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_waiting_agent_gets_the_answer_and_then_asks_anew() {
+async fn a_collected_answer_makes_the_same_prompt_a_new_cue() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let ack = shell.ask("# Ship it?\nAll green.").await;
     let first = id(&ack);
     assert_eq!(
@@ -38,20 +38,20 @@ async fn a_waiting_agent_gets_the_answer_and_then_asks_anew() {
     assert_eq!(cue["actor"], "human:owner");
     shell.collect(&first).await;
     shell.collect(&first).await;
-    assert_eq!(shell.look(&first).await["collected"], true);
+    assert_eq!(shell.get_cue(&first).await["collected"], true);
     assert!(item(&hub, &first).await["fetched_at"].is_string());
     let second = shell.ask("# Ship it?\nAll green.").await;
-    assert_ne!(id(&second), first, "the same words after the answer are a new question");
+    assert_ne!(id(&second), first, "the same prompt after the answer is a new question");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_words_lead_back_to_the_open_cue_and_to_an_answer_nobody_waited_for() {
+async fn the_same_prompt_attaches_to_the_open_cue_or_its_uncollected_answer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("Ship it?").await;
-    assert_eq!(id(&shell.again("Ship it?").await), first);
+    assert_eq!(id(&shell.ask_again("Ship it?").await), first);
     answer(&hub, &first, json!("yes")).await;
-    let back = shell.again("Ship it?").await;
+    let back = shell.ask_again("Ship it?").await;
     assert_eq!((id(&back), &back["status"]), (first.clone(), &json!("answered")));
     let current = shell
         .api
@@ -73,19 +73,19 @@ async fn the_same_words_lead_back_to_the_open_cue_and_to_an_answer_nobody_waited
 #[tokio::test(flavor = "multi_thread")]
 async fn an_agent_that_never_joined_may_ask_under_its_name() {
     let hub = Hub::start().await;
-    let shell = Shell {
+    let shell = TerminalAgent {
         agent_id: "my-own.name".to_owned(),
-        ..Shell::join(&hub).await
+        ..TerminalAgent::join(&hub).await
     };
     let first = shell.ask_for_id("Hello?").await;
     assert_eq!(item(&hub, &first).await["source"]["runtime"], "unknown");
-    assert_eq!(id(&shell.again("Hello?").await), first);
+    assert_eq!(id(&shell.ask_again("Hello?").await), first);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_cues_answered_in_reverse_order_each_get_their_own_answer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("One?").await;
     let second = shell.ask_for_id("Two?").await;
     answer(&hub, &second, json!("two")).await;
@@ -97,7 +97,7 @@ async fn two_cues_answered_in_reverse_order_each_get_their_own_answer() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decline_carries_its_reason() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("Drop the table?").await;
     hub.owner
         .resolve(&id, json!({"resolution": "declined", "comment": "not today"}))
@@ -111,7 +111,7 @@ async fn a_decline_carries_its_reason() {
 #[tokio::test(flavor = "multi_thread")]
 async fn payloads_become_questions_and_free_text_always_fits() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let choice = json!({"type": "choice", "options": ["Blue", {"id": "g", "label": "Green"}], "allow_multiple": true});
     let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
     let form = json!({"type": "form", "fields": [
@@ -130,14 +130,14 @@ async fn payloads_become_questions_and_free_text_always_fits() {
         ),
         ("f", form, json!("skip it"), "skip it"),
     ] {
-        let mut body = shell.words(prompt);
+        let mut body = shell.cue_body(prompt);
         body["payload"] = payload;
         let ack = shell.post(&body).await.expect(201);
         assert_eq!(ack["warning"], Value::Null);
         answer(&hub, &id(&ack), value).await;
         assert_eq!(shell.outcome(&id(&ack)).await["reply"]["text"], text);
     }
-    let mut body = shell.words("g");
+    let mut body = shell.cue_body("g");
     body["payload"] = json!({"type": "poll", "of": [1, 2]});
     let ack = shell.post(&body).await.expect(201);
     assert!(
@@ -148,9 +148,9 @@ async fn payloads_become_questions_and_free_text_always_fits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_goes_on_with_one_click_or_a_word() {
+async fn a_pause_ends_with_continue_or_a_text() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let pause = json!({"agent_id": shell.agent_id, "kind": "pause"});
     for (value, text) in [("approve", "Continue"), ("later", "later")] {
         let ack = shell.post(&pause).await.expect(201);
@@ -162,9 +162,9 @@ async fn a_pause_goes_on_with_one_click_or_a_word() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_five_megabytes_the_item_shows_the_start_and_the_rest_is_a_click_away() {
+async fn a_long_prompt_is_shortened_in_the_item_and_downloadable_in_full() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let prompt = format!(
         "Long\n{}",
         "a wörd and \u{1b}[1mmore\u{1b}[0m of it\n".repeat(5_000_000 / 34)
@@ -181,17 +181,17 @@ async fn of_five_megabytes_the_item_shows_the_start_and_the_rest_is_a_click_away
         "{:?}",
         whole.headers
     );
-    assert_eq!(shell.again(&prompt).await["id"], id);
+    assert_eq!(shell.ask_again(&prompt).await["id"], id);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_at_once_with_the_same_words_are_one_cue() {
+async fn ten_concurrent_cues_with_the_same_prompt_are_one() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let mut asking = tokio::task::JoinSet::new();
     for _ in 0..10 {
         let shell = shell.clone();
-        asking.spawn(async move { shell.post(&shell.words("Ship it?")).await });
+        asking.spawn(async move { shell.post(&shell.cue_body("Ship it?")).await });
     }
     let replies = within("ten replies", asking.join_all()).await;
     assert_eq!(replies.iter().filter(|reply| reply.status == 201).count(), 1);
@@ -199,41 +199,41 @@ async fn ten_at_once_with_the_same_words_are_one_cue() {
     assert_eq!(ids.len(), 1);
 }
 
-async fn kept(shell: &Shell) -> Vec<Value> {
-    let told = shell
+async fn uncollected(shell: &TerminalAgent) -> Vec<Value> {
+    let reply = shell
         .api
         .get(&format!("/v1/hap/agents/{}/kept", shell.agent_id))
         .await
         .expect(200);
-    told["kept"].as_array().expect("a list").clone()
+    reply["kept"].as_array().expect("a list").clone()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_while_nobody_waited_is_kept_and_what_is_being_printed_is_not() {
+async fn an_answer_without_a_waiting_process_is_kept() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
-    let left = shell.ask_for_id("Left?").await;
-    let held = shell.ask_for_id("Held?").await;
-    shell.waiting(&hub, &left).await.abort();
-    until_gone(&hub, &left).await;
-    let process = shell.waiting(&hub, &held).await;
-    answer(&hub, &held, json!("for the process")).await;
-    answer(&hub, &left, json!("for nobody")).await;
-    let told = kept(&shell).await;
-    assert_eq!((told.len(), &told[0]["id"]), (1, &json!(left)), "{told:?}");
+    let shell = TerminalAgent::join(&hub).await;
+    let abandoned = shell.ask_for_id("Left?").await;
+    let awaited = shell.ask_for_id("Held?").await;
+    shell.waiting(&hub, &abandoned).await.abort();
+    until_gone(&hub, &abandoned).await;
+    let process = shell.waiting(&hub, &awaited).await;
+    answer(&hub, &awaited, json!("for the process")).await;
+    answer(&hub, &abandoned, json!("for later")).await;
+    let kept = uncollected(&shell).await;
+    assert_eq!((kept.len(), &kept[0]["id"]), (1, &json!(abandoned)), "{kept:?}");
     assert_eq!(
-        (&told[0]["title"], &told[0]["reply"]["text"]),
-        (&json!("Left?"), &json!("for nobody"))
+        (&kept[0]["title"], &kept[0]["reply"]["text"]),
+        (&json!("Left?"), &json!("for later"))
     );
     assert_eq!(
         process.await.expect("a reply").expect(200)["reply"]["text"],
         "for the process"
     );
-    eventually("a process that did not collect it is given up", async || {
-        (kept(&shell).await.len() == 2).then_some(())
+    eventually("an answer its process did not collect is kept too", async || {
+        (uncollected(&shell).await.len() == 2).then_some(())
     })
     .await;
-    shell.collect(&held).await;
-    shell.collect(&left).await;
-    assert!(kept(&shell).await.is_empty());
+    shell.collect(&awaited).await;
+    shell.collect(&abandoned).await;
+    assert!(uncollected(&shell).await.is_empty());
 }

@@ -1,9 +1,9 @@
 use crate::harness::*;
 
-/// The session of a process, as Linux tells it.
+/// The session id of a process, from /proc.
 fn session_of(pid: u32) -> u32 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).expect("a running process");
-    // The name before may hold blanks, but no `)` after its own.
+    // The process name may contain spaces and parentheses, so split at the last `)`.
     let (_, after) = stat.rsplit_once(')').expect("a name");
     after
         .split_whitespace()
@@ -13,7 +13,7 @@ fn session_of(pid: u32) -> u32 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_detached_hub_has_a_session_of_its_own_and_stops_as_any_other() {
+async fn a_detached_hub_has_its_own_session_and_stops_normally() {
     let plain = Hub::start().await;
     assert_eq!(session_of(plain.process().id()), session_of(std::process::id()));
     let mut hub = Setup::default().args(&["--detached"]).start().await;

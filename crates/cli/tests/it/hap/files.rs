@@ -2,7 +2,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{Shell, item};
+use super::{TerminalAgent, item};
 use crate::harness::*;
 
 fn file(name: &str, bytes: &[u8]) -> Value {
@@ -12,7 +12,7 @@ fn file(name: &str, bytes: &[u8]) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_come_with_the_answer_under_their_own_names() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let large: Vec<u8> = (0..3_000_000_u32).map(|nth| (nth % 251) as u8).collect();
     let files = json!([
@@ -56,7 +56,7 @@ async fn files_come_with_the_answer_under_their_own_names() {
 #[tokio::test(flavor = "multi_thread")]
 async fn files_alone_are_an_answer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("The log?").await;
     hub.owner
         .resolve(&id, json!({"resolution": "answered", "files": [file("a.log", b"x")]}))
@@ -67,9 +67,9 @@ async fn files_alone_are_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_must_not_be_a_file_is_refused_and_the_cue_stays_open() {
+async fn an_invalid_file_is_refused_and_the_cue_stays_open() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let answer = |files: Value| {
         hub.owner
@@ -95,13 +95,13 @@ async fn what_must_not_be_a_file_is_refused_and_the_cue_stays_open() {
     answer(json!({"name": "a"}))
         .await
         .refused_field("validation_error", "files");
-    assert_eq!(shell.look(&id).await["status"], "open");
+    assert_eq!(shell.get_cue(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_whoever_may_answer_may_send_so_much_and_only_to_terminals() {
+async fn large_answers_are_only_for_allowed_resolvers_of_terminals() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let alice = hub.person("alice", "resolver").await;
     let id = shell.ask_for_id("Any notes?").await;
     let large = json!({"resolution": "answered", "value": "x", "files": [file("a", &vec![0; 2_000_000])]});

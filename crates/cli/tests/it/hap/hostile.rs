@@ -5,13 +5,13 @@ use http_body_util::StreamBody;
 use hyper::body::Frame;
 use serde_json::{Value, json};
 
-use super::Shell;
+use super::TerminalAgent;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_bodies_are_refused_and_nothing_is_stored() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let with = |member: &str| format!("{{\"agent_id\":\"{}\",\"kind\":\"cue\",{member}}}", shell.agent_id).into_bytes();
     let deep = |open: &str, close: &str| format!("{}1{}", open.repeat(100), close.repeat(100));
     let bodies: Vec<(&str, Vec<u8>)> = vec![
@@ -40,9 +40,9 @@ async fn hostile_bodies_are_refused_and_nothing_is_stored() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wrong_values_are_refused_by_their_field() {
+async fn an_invalid_value_is_refused_with_its_field() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     for (field, value) in [
         ("agent_id", json!("")),
         ("agent_id", json!("two words")),
@@ -59,7 +59,7 @@ async fn wrong_values_are_refused_by_their_field() {
         ("project_dir", json!("x".repeat(4097))),
         ("terminal", json!("zsh\u{1b}[31m")),
     ] {
-        let mut body = shell.words("x");
+        let mut body = shell.cue_body("x");
         body[field] = value;
         shell.post(&body).await.refused_field("invalid_field", field);
     }
@@ -67,11 +67,11 @@ async fn wrong_values_are_refused_by_their_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn eight_megabytes_are_the_most() {
+async fn a_cue_is_limited_to_eight_megabytes() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
-    let overhead = shell.words("").to_string().len();
-    let fits = shell.words(&"x".repeat(8 * 1024 * 1024 - overhead));
+    let shell = TerminalAgent::join(&hub).await;
+    let overhead = shell.cue_body("").to_string().len();
+    let fits = shell.cue_body(&"x".repeat(8 * 1024 * 1024 - overhead));
     shell.post(&fits).await.expect(201);
     let pieces = (0..130).map(|_| Ok::<_, Infallible>(Frame::data(Bytes::from(vec![b' '; 64 * 1024]))));
     let chunked = reqwest::Body::wrap(StreamBody::new(futures_util::stream::iter(pieces)));
@@ -81,9 +81,9 @@ async fn eight_megabytes_are_the_most() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_prompt_holds_is_shown_harmlessly_and_unchanged_for_the_agent() {
+async fn a_hostile_prompt_is_stored_unchanged_and_shown_safely() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let prompt = "<script>alert(1)</script>\r\n\u{202e}txt.exe \u{1b}[31m ![x](http://evil.example/x.png)";
     let id = shell.ask_for_id(prompt).await;
     assert_eq!(hub.owner.get(&format!("/v1/inbox/{id}/prompt")).await.text(), prompt);
@@ -91,19 +91,19 @@ async fn what_a_prompt_holds_is_shown_harmlessly_and_unchanged_for_the_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_terminals_of_one_person_share_one_rate() {
+async fn the_terminals_of_one_person_share_a_rate_limit() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 3\n")
         .start()
         .await;
     hub.person("alice", "resolver").await;
-    let mine = Shell::join(&hub).await;
-    let other = Shell::join_as(&hub, "alice").await;
+    let mine = TerminalAgent::join(&hub).await;
+    let other = TerminalAgent::join_as(&hub, "alice").await;
     mine.ask("One?").await;
     mine.ask("Two?").await;
-    let mut words = mine.words("Three?");
-    words["agent_id"] = json!("another-name");
-    let refused = mine.post(&words).await;
+    let mut body = mine.cue_body("Three?");
+    body["agent_id"] = json!("another-name");
+    let refused = mine.post(&body).await;
     refused.refused("rate_limited");
     assert!(
         refused

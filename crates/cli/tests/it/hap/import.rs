@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::{Shell, id, item};
+use super::{TerminalAgent, id, item};
 use crate::harness::*;
 use crate::web::Visitor;
 
@@ -13,11 +13,11 @@ fn old(request_id: &str, created_at: &str, resolution: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn history_comes_along_once_and_open_requests_go_on() {
+async fn history_is_imported_once_and_open_requests_continue() {
     let hub = Hub::start().await;
-    let shell = Shell {
+    let shell = TerminalAgent {
         agent_id: "bamolodo".to_owned(),
-        ..Shell::join(&hub).await
+        ..TerminalAgent::join(&hub).await
     };
     let created_at = from_now(-3_600_000);
     let answer = json!({
@@ -36,26 +36,26 @@ async fn history_comes_along_once_and_open_requests_go_on() {
         (&json!("answered"), &json!("Go on"))
     );
     assert_eq!(shown["resolution"]["actor"], "system:imported");
-    assert!(shown["fetched_at"].is_string(), "its agent had it");
+    assert!(shown["fetched_at"].is_string(), "its agent already read it");
     let file = hub.owner.get(&format!("/v1/inbox/{}/files/0", id(&first))).await;
     assert_eq!(file.text(), "hi");
     assert_ne!(
         shell.ask_for_id("req_1?").await,
         id(&first),
-        "an old answer is not given again"
+        "an old answer is not delivered again"
     );
     let open = import(&old("req_2", &created_at, Value::Null)).await;
-    assert_eq!(id(&shell.again("req_2?").await), id(&open));
+    assert_eq!(id(&shell.ask_again("req_2?").await), id(&open));
     hub.owner.answer(&id(&open), "at last").await.expect(200);
     assert_eq!(shell.outcome(&id(&open)).await["reply"]["text"], "at last");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_trail_says_when_it_came_whatever_the_import_says() {
+async fn the_audit_trail_has_the_import_time_not_the_claimed_one() {
     let hub = Hub::start().await;
-    let shell = Shell {
+    let shell = TerminalAgent {
         agent_id: "bamolodo".to_owned(),
-        ..Shell::join(&hub).await
+        ..TerminalAgent::join(&hub).await
     };
     let before = from_now(-1000);
     let ended =
@@ -74,7 +74,7 @@ async fn the_trail_says_when_it_came_whatever_the_import_says() {
         assert!(entry["at"].as_str().is_some_and(|at| at > before.as_str()), "{entry}");
     }
     let shown = item(&hub, &id(&ack)).await;
-    assert_eq!(shown["created_at"], "2001-01-01T00:00:00.000Z", "as it says of itself");
+    assert_eq!(shown["created_at"], "2001-01-01T00:00:00.000Z", "the claimed time");
     assert!(
         shown["source"]["imported_at"]
             .as_str()
@@ -88,20 +88,20 @@ async fn the_trail_says_when_it_came_whatever_the_import_says() {
         .expect(200);
     assert!(
         page.text_at("#imported").contains("imported"),
-        "and the page says that it does"
+        "the page marks it as imported"
     );
-    let cue = shell.look(&id(&ack)).await;
+    let cue = shell.get_cue(&id(&ack)).await;
     assert_eq!(
         (&cue["confirmed"], &cue["reply"]["text"]),
         (&json!(false), &json!("approve")),
-        "nobody pressed it"
+        "an imported text is not a confirmation"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_reads_as_it_is_called() {
+async fn file_names_with_invisible_characters_are_refused() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     for name in ["photo\u{202e}gpj.exe", "a\u{200b}.txt", "a\u{2028}b"] {
         let files = json!([{"name": name, "data": "aGk="}]);
         let ended = json!({"status": "answered", "resolved_at": from_now(-1000), "text": "x", "files": files});
@@ -110,7 +110,7 @@ async fn a_file_reads_as_it_is_called() {
             .post("/v1/hap/import", &old("req_1", &from_now(-2000), ended))
             .await;
         import.refused_field("invalid_field", "files[0].name");
-        let id = id(&shell.post(&shell.words("The picture?")).await.json());
+        let id = id(&shell.post(&shell.cue_body("The picture?")).await.json());
         let answered = hub
             .owner
             .resolve(&id, json!({"resolution": "answered", "files": files}))

@@ -2,13 +2,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Shell, item};
+use super::{TerminalAgent, item};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_agent_gets_a_name_of_its_own_that_can_be_said() {
+async fn every_agent_gets_a_unique_pronounceable_name() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let mut names = BTreeSet::from([shell.agent_id.clone()]);
     for _ in 0..20 {
         let joined = shell
@@ -25,18 +25,18 @@ async fn every_agent_gets_a_name_of_its_own_that_can_be_said() {
             (&joined["runtime"], &joined["terminal"]),
             (&json!("codex"), &json!("unknown"))
         );
-        assert!(names.insert(name), "a name twice");
+        assert!(names.insert(name), "names are unique");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_sees_where_the_agent_runs() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("Ship it?").await;
     let shown = item(&hub, &id).await;
     let source = &shown["source"];
-    let place = [
+    let location = [
         &source["door"],
         &source["cue"],
         &source["runtime"],
@@ -44,7 +44,7 @@ async fn a_person_sees_where_the_agent_runs() {
         &source["terminal"],
     ];
     assert_eq!(
-        place,
+        location,
         ["hap", "cue", "claude_code", "/home/ann/shop", "zsh"]
             .map(|word| json!(word))
             .each_ref()
@@ -60,7 +60,7 @@ async fn a_person_sees_where_the_agent_runs() {
     let agents = hub.owner.get("/v1/admin/agents").await.expect(200);
     assert!(
         !agents.to_string().contains(&shell.agent_id),
-        "it has no tokens to administer: {agents}"
+        "terminal agents are not listed as registered agents: {agents}"
     );
 }
 
@@ -77,9 +77,6 @@ async fn hub_json_has_a_token_for_terminals_and_the_link_to_sign_in() {
         .await
         .expect(201);
     let link = found["sign_in_url"].as_str().expect("a link");
-    assert!(
-        hub.process().output().contains(link),
-        "the one that was printed: {link}"
-    );
+    assert!(hub.process().output().contains(link), "the printed link: {link}");
     assert_eq!(hub.anonymous().get(link).await.status, 200);
 }

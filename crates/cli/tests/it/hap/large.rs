@@ -1,4 +1,4 @@
-//! What much data of one caller may cost the others: nothing.
+//! Large requests of one caller do not affect the others.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -7,11 +7,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::{Shell, terminal_token};
+use super::{TerminalAgent, terminal_token};
 use crate::harness::*;
 
-/// Connects as anybody with that token, and sends no more than this.
-fn half(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
+/// Opens a connection and sends an incomplete request.
+fn send_partial_request(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://")).expect("the hub listens");
     let head = format!("{request}\r\nhost: hub\r\nauthorization: Bearer {token}\r\n");
     stream
@@ -21,9 +21,9 @@ fn half(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
     stream
 }
 
-/// In KiB.
+/// Peak resident memory in KiB.
 fn memory(hub: &Hub) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("it lives");
+    let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("the hub runs");
     let line = status
         .lines()
         .find(|line| line.starts_with("VmHWM:"))
@@ -35,36 +35,36 @@ fn memory(hub: &Hub) -> u64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_small_values_are_refused_before_they_fill_the_memory() {
+async fn many_small_values_are_refused_before_they_fill_memory() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     for (path, bytes) in [("/v1/hap/cues", 8 * 1024 * 1024), ("/v1/hap/import", 27 * 1024 * 1024)] {
         let zeros = format!("{{\"x\":[{}0]}}", "0,".repeat(bytes / 2 - 8));
         let refused = shell.api.post_bytes(path, zeros).await;
-        let words = refused.refused("validation_error");
+        let error = refused.refused("validation_error");
         assert!(
-            words["error"]["message"]
+            error["error"]["message"]
                 .as_str()
                 .is_some_and(|text| text.contains("200000 values")),
-            "{words}"
+            "{error}"
         );
     }
     let used = memory(&hub);
-    assert!(used < 300 * 1024, "{used} KiB for 27 MiB that were sent");
+    assert!(used < 300 * 1024, "{used} KiB for 27 MiB sent");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_has_much_under_way_waits_and_others_do_not() {
+async fn a_callers_own_byte_budget_does_not_block_others() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let shell = Shell::join(&hub).await;
-    let other = Shell::join_as(&hub, "alice").await;
+    let shell = TerminalAgent::join(&hub).await;
+    let other = TerminalAgent::join_as(&hub, "alice").await;
     let token = terminal_token(&hub, "owner").await;
     let head = b"content-length: 28311552\r\n\r\n{\"request_id\": \"slow\", ";
-    let slow = half(&hub, &token, "POST /v1/hap/import HTTP/1.1", head);
+    let slow = send_partial_request(&hub, &token, "POST /v1/hap/import HTTP/1.1", head);
     let large = "x".repeat(6 * 1024 * 1024);
-    let refused = eventually("there is no room left", async || {
-        let reply = shell.post(&shell.words(&large)).await;
+    let refused = eventually("the byte budget is used up", async || {
+        let reply = shell.post(&shell.cue_body(&large)).await;
         (reply.status == 429).then_some(reply)
     })
     .await;
@@ -82,9 +82,9 @@ async fn whoever_has_much_under_way_waits_and_others_do_not() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_nobody_takes_are_counted_and_let_go_of_with_their_connections() {
+async fn unread_downloads_count_until_their_connections_close() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let token = terminal_token(&hub, "owner").await;
     let id = shell.ask_for_id("The dump?").await;
     let body = vec![7_u8; 8 * 1024 * 1024];
@@ -96,8 +96,8 @@ async fn files_that_nobody_takes_are_counted_and_let_go_of_with_their_connection
     let path = format!("/v1/hap/cues/{id}/files/0");
     let begun: Vec<TcpStream> = (0..4)
         .map(|_| {
-            let mut stream = half(&hub, &token, &format!("GET {path} HTTP/1.1"), b"\r\n");
-            stream.read_exact(&mut [0; 16]).expect("it begins");
+            let mut stream = send_partial_request(&hub, &token, &format!("GET {path} HTTP/1.1"), b"\r\n");
+            stream.read_exact(&mut [0; 16]).expect("the reply begins");
             stream
         })
         .collect();
@@ -105,7 +105,7 @@ async fn files_that_nobody_takes_are_counted_and_let_go_of_with_their_connection
     refused.refused("rate_limited");
     assert!(
         hub.owner.get(&format!("/v1/inbox/{id}/files/0")).await.body == body,
-        "others get theirs"
+        "other callers get the file"
     );
     drop(begun);
     assert!(shell.api.get(&path).await.body == body);

@@ -1,4 +1,4 @@
-//! The terminals' door over plain HTTP, as any program in a terminal would use it.
+//! The terminal (HAP) door over plain HTTP, as any program in a terminal would use it.
 
 mod ahead;
 mod bounds;
@@ -19,36 +19,36 @@ use tokio::task::JoinHandle;
 
 use crate::harness::*;
 
-/// An agent in one of the owner's terminals.
+/// An agent in a terminal of one person.
 #[derive(Clone)]
-pub struct Shell {
+pub struct TerminalAgent {
     pub api: Api,
     pub agent_id: String,
 }
 
-/// A token that outlives a restart of the hub.
+/// A terminal token that survives a restart of the hub.
 async fn terminal_token(hub: &Hub, person: &str) -> String {
     let body = json!({"name": person, "terminal": true});
     let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
     made["token"].as_str().expect("a token").to_owned()
 }
 
-impl Shell {
+impl TerminalAgent {
     pub async fn join(hub: &Hub) -> Self {
         Self::join_as(hub, "owner").await
     }
 
     pub async fn join_as(hub: &Hub, person: &str) -> Self {
         let api = hub.anonymous().bearer(&terminal_token(hub, person).await);
-        let place = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
-        let joined = api.post("/v1/hap/join", &place).await.expect(201);
+        let location = json!({"runtime": "claude_code", "project_dir": "/home/ann/shop", "terminal": "zsh"});
+        let joined = api.post("/v1/hap/join", &location).await.expect(201);
         Self {
             api,
             agent_id: joined["agent_id"].as_str().expect("a name").to_owned(),
         }
     }
 
-    pub fn words(&self, prompt: &str) -> Value {
+    pub fn cue_body(&self, prompt: &str) -> Value {
         json!({"agent_id": self.agent_id, "kind": "cue", "prompt": prompt, "payload": null})
     }
 
@@ -56,26 +56,26 @@ impl Shell {
         self.api.post("/v1/hap/cues", body).await
     }
 
-    /// Asks what must be new, and returns the whole reply.
+    /// Asks a new cue and returns the whole reply.
     pub async fn ask(&self, prompt: &str) -> Value {
-        self.post(&self.words(prompt)).await.expect(201)
+        self.post(&self.cue_body(prompt)).await.expect(201)
     }
 
     pub async fn ask_for_id(&self, prompt: &str) -> String {
         id(&self.ask(prompt).await)
     }
 
-    pub async fn again(&self, prompt: &str) -> Value {
-        let ack = self.post(&self.words(prompt)).await.expect(200);
+    pub async fn ask_again(&self, prompt: &str) -> Value {
+        let ack = self.post(&self.cue_body(prompt)).await.expect(200);
         assert_eq!(ack["attached"], true, "{ack}");
         ack
     }
 
-    pub async fn look(&self, id: &str) -> Value {
+    pub async fn get_cue(&self, id: &str) -> Value {
         self.api.get(&format!("/v1/hap/cues/{id}")).await.expect(200)
     }
 
-    /// Waits until it is resolved.
+    /// Long-polls until the cue is resolved.
     pub async fn outcome(&self, id: &str) -> Value {
         let cue = self.api.get(&format!("/v1/hap/cues/{id}?wait=25")).await.expect(200);
         assert_ne!(cue["status"], "open", "{cue}");
@@ -92,7 +92,7 @@ impl Shell {
         );
     }
 
-    /// A process that waits, once the hub knows of it. Aborted, it is a process that was killed.
+    /// Starts a long-poll and waits until the hub counts it. Aborting the task is like killing the process.
     pub async fn waiting(&self, hub: &Hub, id: &str) -> JoinHandle<Reply> {
         let api = self.api.clone();
         let path = format!("/v1/hap/cues/{id}?wait=60");

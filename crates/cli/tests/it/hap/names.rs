@@ -1,12 +1,12 @@
 use serde_json::json;
 
-use super::Shell;
+use super::TerminalAgent;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
+async fn a_self_chosen_name_cannot_imitate_others() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     for name in [
         "human:owner",
         "system:imported",
@@ -20,9 +20,9 @@ async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
     ] {
         let joined = shell.api.post("/v1/hap/join", &json!({ "agent_id": name })).await;
         joined.refused_field("invalid_field", "agent_id");
-        let mut words = shell.words("Who am I?");
-        words["agent_id"] = json!(name);
-        shell.post(&words).await.refused_field("invalid_field", "agent_id");
+        let mut body = shell.cue_body("Who am I?");
+        body["agent_id"] = json!(name);
+        shell.post(&body).await.refused_field("invalid_field", "agent_id");
     }
     for name in ["gavonel", "Agent-7", "a.b_c"] {
         shell
@@ -34,12 +34,12 @@ async fn a_name_that_an_agent_brings_along_looks_like_nobody_elses() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_owner_takes_a_name_from_a_terminal() {
+async fn an_owner_can_take_a_name_from_a_terminal() {
     let hub = Hub::start().await;
     hub.person("bob", "resolver").await;
-    let bob = Shell {
+    let bob = TerminalAgent {
         agent_id: "deploybot".to_owned(),
-        ..Shell::join_as(&hub, "bob").await
+        ..TerminalAgent::join_as(&hub, "bob").await
     };
     let id = bob.ask_for_id("Is this name mine?").await;
     let said = hub.cli(&["agent", "add", "deploybot"]).fails(1);
@@ -53,23 +53,23 @@ async fn an_owner_takes_a_name_from_a_terminal() {
         "{said}"
     );
     hub.cli(&["agent", "remove", "deploybot"]).ok();
-    bob.post(&bob.words("And now?"))
+    bob.post(&bob.cue_body("And now?"))
         .await
         .refused_field("invalid_field", "agent_id");
     bob.api.get(&format!("/v1/hap/cues/{id}")).await.refused("not_found");
     let bot = hub.agent("deploybot").await;
     bot.accepted(&ask("deploybot")).await;
-    bob.post(&bob.words("And now?"))
+    bob.post(&bob.cue_body("And now?"))
         .await
         .refused_field("invalid_field", "agent_id");
     hub.cli(&["agent", "rotate", "deploybot"]).ok();
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_trail_says_for_whom_an_agent_joined() {
+async fn the_audit_trail_says_for_whom_an_agent_joined() {
     let hub = Hub::start().await;
     hub.person("bob", "resolver").await;
-    let shell = Shell::join_as(&hub, "bob").await;
+    let shell = TerminalAgent::join_as(&hub, "bob").await;
     let trail = hub
         .owner
         .get(&format!("/v1/admin/audit?id=agent:{}", shell.agent_id))

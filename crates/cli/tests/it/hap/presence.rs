@@ -1,12 +1,12 @@
 use serde_json::{Value, json};
 
-use super::{Shell, id, item, presence, until_gone};
+use super::{TerminalAgent, id, item, presence, until_gone};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_is_killed_is_gone_at_once_and_other_words_take_its_place() {
+async fn a_killed_process_is_gone_at_once_and_a_new_prompt_supersedes_its_cue() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("One?").await;
     let process = shell.waiting(&hub, &first).await;
     assert_eq!(presence(&hub, &first).await, "waiting");
@@ -17,25 +17,25 @@ async fn a_process_that_is_killed_is_gone_at_once_and_other_words_take_its_place
         (&ack["superseded"], &ack["queued_behind"]),
         (&json!([first]), &json!(0))
     );
-    let ended = shell.look(&first).await;
+    let ended = shell.get_cue(&first).await;
     assert_eq!(
         (&ended["status"], &ended["actor"]),
         (&json!("cancelled"), &json!(format!("agent:{}", shell.agent_id)))
     );
     assert_eq!(ended["reply"]["comment"], json!(format!("superseded by {}", id(&ack))));
     assert_eq!(item(&hub, &id(&ack)).await["source"]["supersedes"], json!(first));
-    assert_eq!(id(&shell.again("Two?").await), id(&ack));
+    assert_eq!(id(&shell.ask_again("Two?").await), id(&ack));
     assert_eq!(
         shell.ask("One?").await["attached"],
         false,
-        "what was superseded is asked anew"
+        "a superseded prompt becomes a new cue"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn while_a_process_still_waits_other_words_queue_behind_it() {
+async fn while_a_process_waits_a_new_prompt_queues_behind_it() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("One?").await;
     let process = shell.waiting(&hub, &first).await;
     let second = shell.ask("Two?").await;
@@ -45,14 +45,14 @@ async fn while_a_process_still_waits_other_words_queue_behind_it() {
     );
     hub.owner.answer(&first, "one").await.expect(200);
     assert_eq!(process.await.expect("a reply").expect(200)["reply"]["text"], "one");
-    assert_eq!(shell.look(&id(&second)).await["status"], "open");
-    assert_eq!(shell.again("Two?").await["queued_behind"], 0);
+    assert_eq!(shell.get_cue(&id(&second)).await["status"], "open");
+    assert_eq!(shell.ask_again("Two?").await["queued_behind"], 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_superseded_while_looking_on_hears_of_it() {
+async fn the_inbox_stream_reports_a_superseded_cue() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = shell.ask_for_id("One?").await;
     shell.waiting(&hub, &first).await.abort();
     until_gone(&hub, &first).await;
@@ -68,21 +68,24 @@ async fn whoever_is_superseded_while_looking_on_hears_of_it() {
     let third = shell.ask("Three?").await;
     assert_eq!(third["superseded"], json!([second]));
     let mut events = events;
-    let mut heard = String::new();
+    let mut received = String::new();
     within("both events", async {
-        while !(heard.contains("event: opened") && heard.contains("event: resolved")) {
-            let chunk = events.chunk().await.expect("a stream").expect("it goes on");
-            heard.push_str(&String::from_utf8_lossy(&chunk));
+        while !(received.contains("event: opened") && received.contains("event: resolved")) {
+            let chunk = events.chunk().await.expect("a stream").expect("the stream continues");
+            received.push_str(&String::from_utf8_lossy(&chunk));
         }
     })
     .await;
-    assert!(heard.contains(&id(&third)) && heard.contains(&second), "{heard}");
+    assert!(
+        received.contains(&id(&third)) && received.contains(&second),
+        "{received}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn coming_and_going_is_told_to_those_who_look_on() {
+async fn the_inbox_stream_reports_presence_changes() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("One?").await;
     let process = shell.waiting(&hub, &id).await;
     let mut events = hub
@@ -92,21 +95,21 @@ async fn coming_and_going_is_told_to_those_who_look_on() {
         .await
         .expect("a stream");
     process.abort();
-    let mut heard = String::new();
+    let mut received = String::new();
     within("the event", async {
-        while !heard.contains("event: tracked") {
-            let chunk = events.chunk().await.expect("a stream").expect("it goes on");
-            heard.push_str(&String::from_utf8_lossy(&chunk));
+        while !received.contains("event: tracked") {
+            let chunk = events.chunk().await.expect("a stream").expect("the stream continues");
+            received.push_str(&String::from_utf8_lossy(&chunk));
         }
     })
     .await;
-    assert!(heard.contains(&id), "{heard}");
+    assert!(received.contains(&id), "{received}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_pause_that_is_held_shows_as_paused_and_nothing_resolved_shows_anything() {
+async fn a_waiting_pause_shows_as_paused_and_a_resolved_one_shows_nothing() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let ack = shell
         .post(&json!({"agent_id": shell.agent_id, "kind": "pause"}))
         .await

@@ -1,9 +1,9 @@
 use serde_json::{Value, json};
 
-use super::{Shell, terminal_token};
+use super::{TerminalAgent, terminal_token};
 use crate::harness::*;
 
-fn words(reply: &Reply) -> String {
+fn refusal_text(reply: &Reply) -> String {
     reply.refused("not_authorized")["error"]["message"]
         .as_str()
         .unwrap_or_default()
@@ -11,11 +11,11 @@ fn words(reply: &Reply) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_a_terminals_token_opens_the_door_and_the_refusal_names_the_command() {
+async fn only_a_terminal_token_is_accepted_and_the_refusal_names_the_command() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for caller in [&hub.owner, &Api::clone(&bot)] {
-        let refused = words(&caller.post("/v1/hap/join", &json!({})).await);
+        let refused = refusal_text(&caller.post("/v1/hap/join", &json!({})).await);
         assert!(
             refused.contains("countersign person token NAME --terminal"),
             "{refused}"
@@ -33,11 +33,11 @@ async fn only_a_terminals_token_opens_the_door_and_the_refusal_names_the_command
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_terminals_token_cannot_answer_list_or_administer() {
+async fn a_terminal_token_cannot_answer_list_or_administer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("May I?").await;
-    let refused = words(&shell.api.answer(&id, "yes").await);
+    let refused = refusal_text(&shell.api.answer(&id, "yes").await);
     assert!(refused.contains("/v1/hap only"), "{refused}");
     for path in [
         "/v1/inbox",
@@ -46,11 +46,11 @@ async fn a_terminals_token_cannot_answer_list_or_administer() {
         "/v1/admin/people",
         &format!("/v1/inbox/{id}/prompt"),
     ] {
-        words(&shell.api.get(path).await);
+        refusal_text(&shell.api.get(path).await);
     }
-    words(&shell.api.submit(&ask(&shell.agent_id)).await);
-    words(&shell.api.cancel(&id).await);
-    words(
+    refusal_text(&shell.api.submit(&ask(&shell.agent_id)).await);
+    refusal_text(&shell.api.cancel(&id).await);
+    refusal_text(
         &shell
             .api
             .post(
@@ -59,11 +59,11 @@ async fn a_terminals_token_cannot_answer_list_or_administer() {
             )
             .await,
     );
-    assert_eq!(shell.look(&id).await["status"], "open");
+    assert_eq!(shell.get_cue(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_command_line_makes_a_terminals_token_for_those_who_may_answer() {
+async fn the_cli_makes_terminal_tokens_only_for_people_who_may_answer() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     hub.person("vic", "viewer").await;
@@ -89,14 +89,14 @@ async fn the_command_line_makes_a_terminals_token_for_those_who_may_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
+async fn cues_of_one_person_are_hidden_from_terminals_of_another() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let mine = Shell::join(&hub).await;
-    let other = Shell::join_as(&hub, "alice").await;
+    let mine = TerminalAgent::join(&hub).await;
+    let other = TerminalAgent::join_as(&hub, "alice").await;
     let id = mine.ask_for_id("Ship it?").await;
     other
-        .post(&mine.words("Ship it?"))
+        .post(&mine.cue_body("Ship it?"))
         .await
         .refused_field("invalid_field", "agent_id");
     for path in [format!("/v1/hap/cues/{id}"), format!("/v1/hap/cues/{id}/files/0")] {
@@ -113,7 +113,7 @@ async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
         .await
         .refused("not_found");
     let bot = hub.agent("bot").await;
-    let mut as_bot = mine.words("Ship it?");
+    let mut as_bot = mine.cue_body("Ship it?");
     as_bot["agent_id"] = json!(bot.id);
     mine.post(&as_bot).await.refused_field("invalid_field", "agent_id");
     let a2h = bot.accepted(&ask("bot")).await;
@@ -121,29 +121,29 @@ async fn what_one_persons_terminals_ask_is_nothing_to_anothers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_is_removed_takes_the_terminals_tokens_along() {
+async fn removing_a_person_revokes_their_terminal_tokens() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let shell = Shell::join_as(&hub, "alice").await;
-    shell.ask("Anybody there?").await;
+    let shell = TerminalAgent::join_as(&hub, "alice").await;
+    shell.ask("Are you there?").await;
     hub.owner
         .post("/v1/admin/people/remove", &json!({"name": "alice"}))
         .await
         .expect(200);
     shell
-        .post(&shell.words("Anybody there?"))
+        .post(&shell.cue_body("Are you there?"))
         .await
         .refused("unauthenticated");
     hub.person("alice", "resolver").await;
     let namesake = hub.anonymous().bearer(&terminal_token(&hub, "alice").await);
-    let words = shell.words("Anybody there?");
+    let body = shell.cue_body("Are you there?");
     namesake
-        .post("/v1/hap/cues", &words)
+        .post("/v1/hap/cues", &body)
         .await
         .refused_field("invalid_field", "agent_id");
 }
 
-/// The ids of a person's tokens for terminals, by their labels.
+/// The labels and ids of a person's terminal tokens.
 fn tokens_of(hub: &Hub, person: &str) -> Vec<(String, String)> {
     let listed = hub.cli(&["person", "tokens", person, "--json"]).json();
     let tokens = listed
@@ -156,7 +156,7 @@ fn tokens_of(hub: &Hub, person: &str) -> Vec<(String, String)> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_owner_tells_tokens_apart_and_ends_one() {
+async fn an_owner_can_list_terminal_tokens_and_revoke_one() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     let make = |label: &str| {
@@ -177,7 +177,7 @@ async fn an_owner_tells_tokens_apart_and_ends_one() {
     let (_, id) = tokens
         .iter()
         .find(|(label, _)| label == "the container")
-        .expect("it is listed");
+        .expect("the token in the list");
     assert!(
         hub.cli(&["person", "token-end", "alice", id])
             .ok()
@@ -205,29 +205,29 @@ async fn an_owner_tells_tokens_apart_and_ends_one() {
         tokens_of(&hub, "alice")
             .iter()
             .any(|(label, _)| label.starts_with("terminal 20")),
-        "with its date"
+        "the default label has a date"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_with_a_token_that_ends_is_sent_away_at_once() {
+async fn a_revoked_token_ends_its_long_polls_at_once() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
-    let shell = Shell::join_as(&hub, "alice").await;
-    let other = Shell::join(&hub).await;
+    let shell = TerminalAgent::join_as(&hub, "alice").await;
+    let other = TerminalAgent::join(&hub).await;
     let id = shell.ask_for_id("May I?").await;
-    let kept = other.ask_for_id("May I?").await;
+    let other_id = other.ask_for_id("May I?").await;
     let process = shell.waiting(&hub, &id).await;
-    let stays = other.waiting(&hub, &kept).await;
+    let stays = other.waiting(&hub, &other_id).await;
     hub.cli(&["person", "token-end", "alice", &tokens_of(&hub, "alice")[0].1])
         .ok();
     within("the wait ends", process)
         .await
         .expect("a reply")
         .refused("unauthenticated");
-    hub.owner.answer(&kept, "yes").await.expect(200);
+    hub.owner.answer(&other_id, "yes").await.expect(200);
     assert_eq!(
-        within("the other goes on", stays).await.expect("a reply").expect(200)["status"],
+        within("the other long-poll", stays).await.expect("a reply").expect(200)["status"],
         "answered"
     );
 }

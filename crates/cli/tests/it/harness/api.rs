@@ -1,4 +1,4 @@
-//! The HTTP API as a caller with one credential sees it.
+//! HTTP client for the hub's API, with one credential.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, RequestBuilder};
@@ -30,7 +30,7 @@ impl Api {
         }
     }
 
-    /// The same caller, at another hub.
+    /// The same credential, sent to another hub.
     pub fn to(&self, base: &str) -> Self {
         Self {
             base: base.to_owned(),
@@ -98,7 +98,7 @@ impl Api {
         self.post("/v1/messages", envelope).await
     }
 
-    /// Submits what must be accepted, and returns its id.
+    /// Submits an envelope that the hub must accept, and returns the message id.
     pub async fn accepted(&self, envelope: &Value) -> String {
         let ack = self.submit(envelope).await.expect(202);
         ack["id"].as_str().expect("an id in the ack").to_owned()
@@ -108,7 +108,7 @@ impl Api {
         self.get(&format!("/v1/messages/{id}")).await.expect(200)
     }
 
-    /// Long-polls until the message is terminal.
+    /// Long-polls until the message is resolved.
     pub async fn outcome(&self, id: &str) -> Value {
         let body = self.get(&format!("/v1/messages/{id}?wait=25")).await.expect(200);
         assert_ne!(body["status"], "open", "still open after the wait: {body}");
@@ -173,7 +173,7 @@ impl Reply {
         self.json()
     }
 
-    /// An error in the documented shape, with the status that belongs to its code.
+    /// Asserts an error in the documented shape, with the HTTP status of its code.
     #[track_caller]
     pub fn refused(&self, code: &str) -> Value {
         let body = self.json();
@@ -181,12 +181,12 @@ impl Reply {
         assert_eq!(self.status, status_of(code), "{body}");
         assert!(
             body["error"]["message"].as_str().is_some_and(|text| !text.is_empty()),
-            "a message for people: {body}"
+            "an error message for people: {body}"
         );
         body
     }
 
-    /// As `refused`, and the error names a field whose path contains `field`.
+    /// Like `refused`; the error's field path also contains `field`.
     #[track_caller]
     pub fn refused_field(&self, code: &str, field: &str) {
         let body = self.refused(code);
@@ -194,7 +194,7 @@ impl Reply {
         assert!(named.contains(field), "the error should name {field:?}: {body}");
     }
 
-    /// `already_terminal` with the outcome beside the error.
+    /// Asserts `already_terminal`, with the outcome next to the error.
     #[track_caller]
     pub fn refused_as_terminal(&self, id: &str, status: &str) {
         let body = self.refused("already_terminal");
@@ -217,6 +217,6 @@ fn status_of(code: &str) -> u16 {
         "invalid_field" => 422,
         "rate_limited" => 429,
         "unavailable" => 503,
-        other => panic!("no status is known for the code {other}"),
+        other => panic!("no HTTP status known for error code {other}"),
     }
 }

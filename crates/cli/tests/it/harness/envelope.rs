@@ -1,4 +1,4 @@
-//! Envelopes as agents send them. Each is complete and valid; a test changes the one thing it is about.
+//! Valid, complete envelopes as agents send them. A test changes only the field it is about.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,7 +21,7 @@ pub fn notify(agent_id: &str) -> Value {
     envelope(agent_id, "notify")
 }
 
-/// A confirm ask the hub's owner may answer.
+/// A confirm ask that the hub's owner may answer.
 pub fn ask(agent_id: &str) -> Value {
     let mut ask = envelope(agent_id, "ask");
     ask["request"] = json!({"mode": "confirm", "allowed_resolvers": ["human:owner"]});
@@ -65,7 +65,7 @@ pub fn task(agent_id: &str) -> Value {
     task
 }
 
-/// The same message in the MA2H family.
+/// The same message in the MA2H protocol family.
 pub fn ma2h(mut envelope: Value, version: &str) -> Value {
     envelope.as_object_mut().expect("an object").remove("a2h_version");
     envelope["ma2h_version"] = json!(version);
@@ -77,7 +77,7 @@ pub fn a2h(mut envelope: Value, version: &str) -> Value {
     envelope
 }
 
-/// An ask whose answer is to be pushed to `url`.
+/// The ask or task with a push callback to `url`.
 pub fn push_to(mut ask: Value, url: &str) -> Value {
     let part = if ask["type"] == "task" { "action" } else { "request" };
     ask[part]["callback"] = json!({"mode": "push", "url": url});
@@ -94,11 +94,11 @@ pub fn resolvers(mut envelope: Value, actors: &[&str]) -> Value {
     envelope
 }
 
-/// The instant `millis` from now, as agents write it.
+/// The timestamp `millis` from now, in the format agents use.
 pub fn from_now(millis: i64) -> String {
     let now = jiff::Timestamp::now().as_millisecond();
     let instant = jiff::Timestamp::from_millisecond(now + millis).expect("an instant of this century");
-    // Always to the millisecond, as the hub writes it.
+    // Always with milliseconds, like the hub's own timestamps.
     format!("{instant:.3}")
 }
 
@@ -107,7 +107,7 @@ pub fn expiring(mut envelope: Value, millis: i64) -> Value {
     envelope
 }
 
-/// The text of `envelope` with `raw` standing in it as its `state`, untouched by any JSON writer.
+/// The envelope as JSON text with `raw` inserted verbatim as its `state`.
 pub fn with_raw_state(envelope: &Value, raw: &str) -> String {
     let text = envelope.to_string();
     format!("{},\"state\":{raw}}}", text.strip_suffix('}').expect("an object"))

@@ -1,4 +1,4 @@
-//! One hub process with a data directory of its own.
+//! A hub process with its own data directory.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -6,11 +6,11 @@ use std::process::ExitStatus;
 
 use serde_json::{Value, json};
 
-use super::{Api, Database, Process, Ran, Scratch, countersign, eventually};
+use super::{Api, CommandOutput, Database, Process, Scratch, countersign, eventually};
 
 const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
-/// How a hub is to be started.
+/// The configuration, arguments and environment of a hub to start.
 #[derive(Default)]
 pub struct Setup {
     config: Option<String>,
@@ -41,15 +41,15 @@ impl Setup {
         self
     }
 
-    /// Callbacks to this machine are allowed, and a failed one is repeated at once.
+    /// Allows callbacks to loopback addresses and retries failed pushes after 20 ms.
     pub fn pushing() -> Self {
         Self::default()
             .args(&["--allow-loopback-callbacks"])
             .config("[push]\nfirst_retry_ms = 20\n")
     }
 
-    /// Remembers there instead of in its data directory.
-    pub fn remembering_in(self, database_url: &str) -> Self {
+    /// Stores data in this PostgreSQL database instead of the data directory.
+    pub fn database_url(self, database_url: &str) -> Self {
         self.env(DATABASE_URL, database_url)
     }
 
@@ -59,7 +59,7 @@ impl Setup {
             false => None,
         };
         if let Some(database) = &database {
-            self = self.remembering_in(&database.url());
+            self = self.database_url(&database.url());
         }
         let scratch = Scratch::new();
         let process = self.spawn(&scratch, "127.0.0.1:0");
@@ -74,7 +74,7 @@ impl Setup {
         }
     }
 
-    /// The same promises hold on PostgreSQL: with this variable every hub that names no database gets one of its own there.
+    /// With `COUNTERSIGN_TEST_ON_POSTGRES`, a hub without a database setting gets a fresh PostgreSQL database.
     fn wants_database(&self) -> bool {
         let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL)
             || self.args.iter().any(|arg| arg == "--database-url")
@@ -85,8 +85,8 @@ impl Setup {
         std::env::var_os("COUNTERSIGN_TEST_ON_POSTGRES").is_some() && !is_named
     }
 
-    /// Starts what must not start, and returns what it said.
-    pub fn refused(self) -> Ran {
+    /// Starts a hub that must refuse to start, and returns its output.
+    pub fn refused(self) -> CommandOutput {
         let scratch = Scratch::new();
         self.spawn(&scratch, "127.0.0.1:0").finish()
     }
@@ -106,7 +106,7 @@ impl Setup {
     }
 }
 
-/// Waits for the `hub.json` of this very process (a killed one leaves its own behind) and for the first reply.
+/// Waits for the `hub.json` of this process (a killed hub leaves its own behind) and for a healthy reply.
 async fn ready(mut process: Process, scratch: &Scratch) -> (Process, String, Api) {
     let path = scratch.data().join("hub.json");
     let found = eventually("the hub is ready", async || {
@@ -133,7 +133,7 @@ pub struct Hub {
     process: Process,
     pub url: String,
     pub owner: Api,
-    /// Goes after the hub has gone.
+    /// Dropped after the hub process.
     _database: Option<Database>,
 }
 
@@ -154,7 +154,7 @@ impl Hub {
         &self.scratch
     }
 
-    /// Whether its runs may start programs.
+    /// Whether the hub's config lets runs start programs.
     pub fn starts_programs(&self) -> bool {
         self.setup
             .config
@@ -162,7 +162,7 @@ impl Hub {
             .is_some_and(|config| config.contains("commands = \"a"))
     }
 
-    /// The owner's, for programs of this machine.
+    /// The owner's token from `hub.json`, meant for programs on the same machine.
     pub fn token(&self) -> String {
         let note = std::fs::read_to_string(self.data().join("hub.json")).expect("hub.json is there");
         text(&serde_json::from_str(&note).expect("it is JSON"), "token")
@@ -176,7 +176,7 @@ impl Hub {
         self.process.kill();
     }
 
-    /// Stops where it is, in the middle of whatever it does, until it is woken.
+    /// Suspends the process with SIGSTOP until `thaw`.
     pub fn freeze(&self) {
         self.process.signal("STOP");
     }
@@ -190,12 +190,12 @@ impl Hub {
         self.process.join()
     }
 
-    /// Waits for a hub that was told to stop. The scratch directory comes along, so that it can still be looked into.
-    pub fn into_finished(self) -> (Ran, Scratch) {
+    /// Waits for a stopping hub to exit. Returns the scratch directory too, so that a test can inspect it.
+    pub fn into_finished(self) -> (CommandOutput, Scratch) {
         (self.process.finish(), self.scratch)
     }
 
-    /// Comes back on the same data and the same port.
+    /// Starts the hub again on the same data directory and port.
     pub async fn restart(&mut self) {
         let address = self.url.trim_start_matches("http://").to_owned();
         let process = self.setup.spawn(&self.scratch, &address);
@@ -204,11 +204,11 @@ impl Hub {
         (self.process, self.owner) = (process, owner);
     }
 
-    pub fn cli(&self, args: &[&str]) -> Ran {
+    pub fn cli(&self, args: &[&str]) -> CommandOutput {
         self.cli_with_input(args, "")
     }
 
-    pub fn cli_with_input(&self, args: &[&str], input: &str) -> Ran {
+    pub fn cli_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = countersign(&self.scratch.home());
         command.args(args).arg("--data").arg(self.data());
         Process::spawn(command, input).finish()
@@ -254,7 +254,7 @@ impl Hub {
         self.owner.post("/v1/admin/callbacks/approve", &body).await.expect(200);
     }
 
-    /// The delivery of `message_id` once it is in `state`.
+    /// Waits until the delivery of `message_id` is in `state`, and returns it.
     pub async fn delivery(&self, message_id: &str, state: &str) -> Value {
         eventually(&format!("delivery of {message_id} is {state}"), async || {
             let listed = self.owner.get("/v1/admin/deliveries?limit=200").await.expect(200);
@@ -281,7 +281,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// The same agent, calling another hub.
+    /// The same agent as a client of another hub.
     pub fn at(&self, hub: &Hub) -> Api {
         hub.anonymous().bearer(&self.token)
     }

@@ -1,5 +1,5 @@
-//! Everything a test needs to drive the real binary from outside: a hub of its own, its HTTP API, its command line,
-//! a scripted callback receiver, a proxy that loses things, and a second opinion on signatures.
+//! Test harness that drives the real binary from outside: a hub per test, its HTTP API and command line, a scripted
+//! callback receiver, a fault-injecting proxy, and an independent signature check.
 
 mod api;
 mod envelope;
@@ -19,10 +19,10 @@ pub use envelope::*;
 pub use hub::{Agent, Hub, Setup};
 pub use own_postgres::{OwnPostgres, PASSWORD};
 pub use patience::{eventually, within};
-pub use postgres::{Database, State, Wire};
-pub use process::{Process, Ran, countersign, cueme_binary};
+pub use postgres::{Database, Wire, WireState};
+pub use process::{CommandOutput, Process, countersign, cueme_binary};
 pub use proxy::{Fault, Proxy};
-pub use receiver::{Act, Push, Receiver};
+pub use receiver::{Push, PushReply, Receiver};
 pub use scratch::Scratch;
 pub use signature::{Signed, ed25519_holds, sign, signed, standard_webhooks_holds};
 pub use terminal::Terminal;

@@ -1,4 +1,4 @@
-//! A PostgreSQL that one test has to itself: with TLS and a password, and it can be stopped.
+//! A PostgreSQL server for a single test, with TLS and a password. The test can stop and restart it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpListener;
@@ -11,9 +11,9 @@ pub const PASSWORD: &str = "s3cret";
 
 pub struct OwnPostgres {
     script: Child,
-    says: BufReader<ChildStdout>,
-    /// The script ends when this is closed, however that comes about.
-    hears: Option<ChildStdin>,
+    stdout: BufReader<ChildStdout>,
+    /// The script exits when this pipe closes, even if the test process is killed.
+    stdin: Option<ChildStdin>,
     home: PathBuf,
     port: u16,
 }
@@ -28,47 +28,47 @@ impl OwnPostgres {
             .stderr(Stdio::piped())
             .spawn()
             .expect("the script that starts PostgreSQL runs");
-        let says = BufReader::new(script.stdout.take().expect("it was asked for"));
-        let hears = script.stdin.take();
+        let stdout = BufReader::new(script.stdout.take().expect("a piped stdout"));
+        let stdin = script.stdin.take();
         let mut own = Self {
             script,
-            says,
-            hears,
+            stdout,
+            stdin,
             home: PathBuf::new(),
             port,
         };
-        own.home = PathBuf::from(own.heard());
+        own.home = PathBuf::from(own.read_reply());
         own
     }
 
     pub fn stop(&mut self) {
-        self.told("stop");
+        self.send_command("stop");
     }
 
     pub fn start_again(&mut self) {
-        self.told("start on");
+        self.send_command("start on");
     }
 
     pub fn start_without_tls(&mut self) {
-        self.told("start off");
+        self.send_command("start off");
     }
 
-    /// Whoever vouches for it.
-    pub fn authority(&self) -> String {
+    /// The CA that signed the server's certificate.
+    pub fn ca_path(&self) -> String {
         self.file("ca.pem")
     }
 
-    /// Somebody else, who does not.
-    pub fn stranger(&self) -> String {
+    /// A CA that did not sign the server's certificate.
+    pub fn other_ca_path(&self) -> String {
         self.file("other.pem")
     }
 
-    /// Without the password.
+    /// The connection URL, without the password.
     pub fn url(&self) -> String {
         format!("postgres://countersign@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// By its socket, as an operator with a shell would have it.
+    /// Queries a number over the Unix socket, as an operator with a shell would.
     pub async fn number(&self, sql: &str) -> i64 {
         let address = format!(
             "host={} port={} user=countersign dbname=postgres",
@@ -86,18 +86,18 @@ impl OwnPostgres {
         self.home.join(name).display().to_string()
     }
 
-    fn told(&mut self, what: &str) {
-        let hears = self.hears.as_mut().expect("it is open until the end");
-        writeln!(hears, "{what}").expect("the script reads");
-        assert_eq!(self.heard(), "done");
+    fn send_command(&mut self, command: &str) {
+        let stdin = self.stdin.as_mut().expect("stdin stays open until drop");
+        writeln!(stdin, "{command}").expect("the script reads");
+        assert_eq!(self.read_reply(), "done");
     }
 
-    fn heard(&mut self) -> String {
+    fn read_reply(&mut self) -> String {
         let mut line = String::new();
-        self.says.read_line(&mut line).expect("the script writes text");
+        self.stdout.read_line(&mut line).expect("the script writes text");
         if line.is_empty() {
             let mut why = String::new();
-            let stderr = self.script.stderr.as_mut().expect("it was asked for");
+            let stderr = self.script.stderr.as_mut().expect("a piped stderr");
             stderr.read_to_string(&mut why).expect("the script writes text");
             panic!("no PostgreSQL to test with. {why}");
         }
@@ -107,16 +107,16 @@ impl OwnPostgres {
 
 impl Drop for OwnPostgres {
     fn drop(&mut self) {
-        drop(self.hears.take());
-        // It stops the server and removes its directory.
+        drop(self.stdin.take());
+        // On EOF the script stops the server and removes its directory.
         drop(self.script.wait());
     }
 }
 
-/// Below those that the system hands out by itself, so that nobody gets it while the server is stopped.
+/// A port below the ephemeral range, so that the system does not hand it out while the server is stopped.
 fn free_port() -> u16 {
     let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
     let mut guesses =
         std::iter::repeat_with(|| 20_000 + u16::try_from(uuid::Uuid::new_v4().as_u128() % 10_000).unwrap());
-    guesses.find(is_free).expect("there is always another")
+    guesses.find(is_free).expect("a free port")
 }

@@ -1,4 +1,4 @@
-//! A database of its own in a real PostgreSQL, and a wire to it that can be cut, held up and slowed down.
+//! A database per test in a real PostgreSQL, and a proxy to it that can cut, stall and slow down the connection.
 
 #[path = "../../../../store/tests/suite/postgres/server.rs"]
 mod server;
@@ -15,11 +15,11 @@ use tokio_postgres::{Client, NoTls};
 
 use super::Scratch;
 
-/// The directory of the server's socket.
+/// The directory of the server's Unix socket.
 fn socket_directory() -> PathBuf {
     let address = server::address();
     let host = address.split_whitespace().find_map(|part| part.strip_prefix("host="));
-    PathBuf::from(host.expect("the server is reached by a socket"))
+    PathBuf::from(host.expect("the server address names a socket directory"))
 }
 
 async fn connect_to(database: &str) -> Client {
@@ -50,7 +50,7 @@ impl Database {
         url(&socket_directory(), &self.name)
     }
 
-    /// With a password, which this server does not ask for and nobody may print.
+    /// The URL with a password that this server ignores; the hub must never print it.
     pub fn url_with_password(&self) -> String {
         self.url().replace("countersign@", "countersign:s3cret@")
     }
@@ -59,7 +59,7 @@ impl Database {
         self.connect().await.batch_execute(sql).await.expect(sql);
     }
 
-    /// As an operator with a shell would have it.
+    /// Connects directly, as an operator with a shell would.
     pub async fn connect(&self) -> Client {
         connect_to(&self.name).await
     }
@@ -72,7 +72,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let name = std::mem::take(&mut self.name);
-        // The test's own runtime cannot be waited on from here.
+        // Drop is not async, and blocking on the test's own runtime would panic.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread()
                 .enable_all()
@@ -81,9 +81,9 @@ impl Drop for Database {
             let sql = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
             runtime
                 .block_on(async { connect_to("postgres").await.batch_execute(&sql).await })
-                .expect("it goes");
+                .expect("the database is dropped");
         });
-        // A leftover database is a nuisance, not a failure: the cluster goes too.
+        // A leftover database does not fail the test; it goes away with the test server.
         drop(dropping.join());
     }
 }
@@ -94,30 +94,30 @@ fn url(directory: &Path, database: &str) -> String {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum State {
+pub enum WireState {
     Open,
-    /// What is connected is cut, and nobody new gets through.
+    /// Open connections are closed and new ones rejected.
     Cut,
-    /// Everything is taken and nothing passed on.
-    Held,
-    /// Every piece takes so long.
+    /// Data is read and not forwarded.
+    Stalled,
+    /// Every chunk is delayed by this long.
     Slow(Duration),
-    /// The next transaction in which these words are said is committed, and its hub is not told. After that it is open.
+    /// The next transaction that contains this text commits, but the connection breaks before its reply. Then `Open`.
     CutAfterCommitOf(&'static str),
 }
 
-/// Between one hub and its database.
+/// A proxy between one hub and its database.
 pub struct Wire {
     scratch: Scratch,
     database: String,
-    state: Arc<watch::Sender<State>>,
+    state: Arc<watch::Sender<WireState>>,
 }
 
 impl Wire {
     pub async fn to(database: &Database) -> Self {
         let scratch = Scratch::new();
         let listener = UnixListener::bind(scratch.path(".s.PGSQL.5432")).expect("a socket");
-        let (sender, seen) = watch::channel(State::Open);
+        let (sender, seen) = watch::channel(WireState::Open);
         let state = Arc::new(sender);
         let inner = Arc::clone(&state);
         let server = Arc::new(socket_directory().join(".s.PGSQL.5432"));
@@ -137,11 +137,11 @@ impl Wire {
         url(&self.scratch.path(""), &self.database)
     }
 
-    pub fn be(&self, state: State) {
+    pub fn set_state(&self, state: WireState) {
         self.state.send_replace(state);
     }
 
-    pub fn is(&self) -> State {
+    pub fn state(&self) -> WireState {
         *self.state.borrow()
     }
 }
@@ -149,10 +149,10 @@ impl Wire {
 async fn relay(
     hub: UnixStream,
     server: Arc<PathBuf>,
-    switch: Arc<watch::Sender<State>>,
-    mut state: watch::Receiver<State>,
+    switch: Arc<watch::Sender<WireState>>,
+    mut state: watch::Receiver<WireState>,
 ) {
-    if *state.borrow() == State::Cut {
+    if *state.borrow() == WireState::Cut {
         return;
     }
     let Ok(database) = UnixStream::connect(&*server).await else {
@@ -161,61 +161,61 @@ async fn relay(
     let ((from_hub, to_hub), (from_database, to_database)) = (hub.into_split(), database.into_split());
     let mut transaction = Transaction::default();
     let is_lost = AtomicBool::new(false);
-    let hub_says = |said: &[u8]| {
-        transaction.follow(said);
+    let from_hub_filter = |sent: &[u8]| {
+        transaction.record(sent);
         let now = *switch.borrow();
-        if let State::CutAfterCommitOf(words) = now
+        if let WireState::CutAfterCommitOf(words) = now
             && transaction.commits(words)
         {
             is_lost.store(true, Ordering::SeqCst);
-            switch.send_replace(State::Open);
+            switch.send_replace(WireState::Open);
         }
         true
     };
-    // It answers when it is done, and that goes no further.
-    let database_says = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
+    // The database replies after the commit; that reply closes the connection instead of reaching the hub.
+    let from_database_filter = |_: &[u8]| !is_lost.load(Ordering::SeqCst);
     tokio::select! {
-        () = pass(from_hub, to_database, state.clone(), hub_says) => {}
-        () = pass(from_database, to_hub, state.clone(), database_says) => {}
-        _ = state.wait_for(|state| *state == State::Cut) => {}
+        () = forward(from_hub, to_database, state.clone(), from_hub_filter) => {}
+        () = forward(from_database, to_hub, state.clone(), from_database_filter) => {}
+        _ = state.wait_for(|state| *state == WireState::Cut) => {}
     }
 }
 
-/// What a hub said since it began its last one.
+/// The bytes a hub sent since its last BEGIN.
 #[derive(Default)]
 struct Transaction(Vec<u8>);
 
 impl Transaction {
-    fn follow(&mut self, said: &[u8]) {
+    fn record(&mut self, sent: &[u8]) {
         const BEGIN: &[u8] = b"BEGIN ISOLATION LEVEL";
-        self.0.extend_from_slice(said);
+        self.0.extend_from_slice(sent);
         if let Some(at) = self.0.windows(BEGIN.len()).rposition(|bytes| bytes == BEGIN) {
             self.0.drain(..at);
         }
     }
 
-    /// Whoever only reads says END.
+    /// Read-only transactions end with END, so a COMMIT means a write.
     fn commits(&self, words: &str) -> bool {
         let has = |wanted: &[u8]| self.0.windows(wanted.len()).any(|bytes| bytes == wanted);
         has(words.as_bytes()) && has(b"COMMIT\0")
     }
 }
 
-/// Until one of the two has gone, or what is passed is not to go on.
-async fn pass(
+/// Forwards data until either side closes or `keep_going` returns false.
+async fn forward(
     mut from: impl AsyncReadExt + Unpin,
     mut to: impl AsyncWriteExt + Unpin,
-    mut state: watch::Receiver<State>,
-    mut goes_on: impl FnMut(&[u8]) -> bool,
+    mut state: watch::Receiver<WireState>,
+    mut keep_going: impl FnMut(&[u8]) -> bool,
 ) {
     let mut buffer = vec![0; 64 * 1024];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
         let now = *state.borrow_and_update();
-        if let State::Slow(pause) = now {
+        if let WireState::Slow(pause) = now {
             tokio::time::sleep(pause).await;
         }
-        let _ = state.wait_for(|state| *state != State::Held).await;
-        if !goes_on(&buffer[..read]) || to.write_all(&buffer[..read]).await.is_err() {
+        let _ = state.wait_for(|state| *state != WireState::Stalled).await;
+        if !keep_going(&buffer[..read]) || to.write_all(&buffer[..read]).await.is_err() {
             return;
         }
     }

@@ -1,4 +1,4 @@
-//! A child process with its output captured, which never outlives the test that started it.
+//! A child process with captured output, killed at the end of the test that started it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::patience::{PATIENCE, within};
+use super::patience::{WAIT_TIMEOUT, within};
 
-/// The binary under test in an environment that knows nothing of the person running the tests.
+/// The binary under test, with a cleared environment.
 pub fn countersign(home: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command
@@ -75,14 +75,14 @@ impl Process {
     pub fn spawn(mut command: Command, input: impl AsRef<[u8]>) -> Self {
         command.stdin(Stdio::piped());
         let mut process = Self::start(command);
-        // Dropping the pipe after the input is what tells a reader that nothing more will come.
+        // Dropping the pipe sends EOF.
         let mut stdin = process.child.stdin.take().expect("a piped stdin");
         let _ = stdin.write_all(input.as_ref());
         drop(stdin);
         process
     }
 
-    /// With the standard input that the command was given.
+    /// Starts the command with the stdin it already has.
     pub fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("start the child process");
@@ -100,21 +100,21 @@ impl Process {
     }
 
     pub async fn stdout_with(&self, wanted: &str) -> String {
-        self.found(&self.stdout, wanted).await
+        self.wait_for_text(&self.stdout, wanted).await
     }
 
-    /// Nothing when the output ends without it.
-    pub async fn stdout_perhaps_with(&self, wanted: &str) -> Option<String> {
+    /// `None` if the output ends without the text.
+    pub async fn try_stdout_with(&self, wanted: &str) -> Option<String> {
         let mut text = self.stdout.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
         found.ok().map(|text| text.clone())
     }
 
     pub async fn stderr_with(&self, wanted: &str) -> String {
-        self.found(&self.stderr, wanted).await
+        self.wait_for_text(&self.stderr, wanted).await
     }
 
-    async fn found(&self, capture: &Capture, wanted: &str) -> String {
+    async fn wait_for_text(&self, capture: &Capture, wanted: &str) -> String {
         let mut text = capture.text.clone();
         let found = within(wanted, text.wait_for(|text| text.contains(wanted))).await;
         found
@@ -123,12 +123,12 @@ impl Process {
     }
 
     pub fn exited(&mut self) -> Option<ExitStatus> {
-        self.child.try_wait().expect("ask after the child process")
+        self.child.try_wait().expect("poll the child process")
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits for the process to exit on its own.
     pub fn join(&mut self) -> ExitStatus {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + WAIT_TIMEOUT;
         loop {
             if let Some(status) = self.exited() {
                 self.stdout.finish();
@@ -140,7 +140,7 @@ impl Process {
         }
     }
 
-    /// As `kill -9` does it: no handler runs, nothing is flushed.
+    /// Sends SIGKILL: no handler runs, nothing is flushed.
     pub fn kill(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -153,9 +153,9 @@ impl Process {
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
-    pub fn finish(mut self) -> Ran {
+    pub fn finish(mut self) -> CommandOutput {
         let status = self.join();
-        Ran {
+        CommandOutput {
             code: status.code().unwrap_or(-1),
             stdout: self.stdout.so_far(),
             stderr: self.stderr.so_far(),
@@ -172,15 +172,15 @@ impl Drop for Process {
     }
 }
 
-/// A command that has ended.
+/// The exit code and output of a finished command.
 #[derive(Debug)]
-pub struct Ran {
+pub struct CommandOutput {
     pub code: i32,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Ran {
+impl CommandOutput {
     #[track_caller]
     pub fn ok(self) -> String {
         assert_eq!(self.code, 0, "the command failed: {self:?}");
@@ -193,10 +193,10 @@ impl Ran {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("not JSON ({error}): {text}"))
     }
 
-    /// A failure speaks on stderr only.
+    /// Asserts the exit code; a failed command prints on stderr only.
     #[track_caller]
     pub fn fails(self, code: i32) -> String {
-        assert_eq!(self.code, code, "another exit code was due: {self:?}");
+        assert_eq!(self.code, code, "wrong exit code: {self:?}");
         assert_eq!(self.stdout, "", "a failed command prints nothing on stdout: {self:?}");
         assert!(!self.stderr.trim().is_empty(), "a failed command says why");
         self.stderr

@@ -1,5 +1,5 @@
-//! A proxy between two parties that can lose what they say to each other: a request before it arrives, or a reply
-//! after the work behind it was done. Its address is known before there is anything behind it.
+//! A fault-injecting HTTP proxy: it can hold back a request, or lose a reply after the request was processed.
+//! Its address is known before its target exists.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -12,15 +12,15 @@ use super::patience::within;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {
-    /// The request arrives and is answered; the connection breaks before the answer is through.
+    /// The request is processed; the connection closes before the reply.
     LoseReply,
-    /// The request arrives and is answered; the answer never comes.
+    /// The request is processed; the reply never arrives and the connection stays open.
     HoldReply,
-    /// The request never arrives, and the connection stays open.
+    /// The request is never forwarded, and the connection stays open.
     HoldRequest,
 }
 
-/// One request that went in.
+/// A request that the proxy received.
 #[derive(Clone, Debug)]
 pub struct Relayed {
     pub path: String,
@@ -65,13 +65,13 @@ impl Proxy {
         format!("http://{}{path}", self.host())
     }
 
-    /// Where requests go from now on. Before, every connection is closed without a word.
-    pub fn lead_to(&self, url: &str) {
+    /// Sets the target. Until then every connection is closed without a reply.
+    pub fn forward_to(&self, url: &str) {
         self.plan.lock().unwrap().target = Some(url.trim_start_matches("http://").trim_end_matches('/').to_owned());
     }
 
-    /// What happens to the next requests to `path`; afterwards everything comes through.
-    pub fn disturb(&self, path: &str, faults: &[Fault]) {
+    /// Queues faults for the next requests to `path`; later requests pass through.
+    pub fn inject_faults(&self, path: &str, faults: &[Fault]) {
         self.plan
             .lock()
             .unwrap()
@@ -90,7 +90,7 @@ impl Proxy {
             .collect()
     }
 
-    /// The requests to `path`, once there are `count`. One whose reply is lost counts when the reply was there.
+    /// Waits for `count` requests to `path`. A request with a lost reply counts once the target has replied.
     pub async fn until(&self, path: &str, count: usize) -> Vec<Relayed> {
         let mut relayed = self.relayed.clone();
         let enough = |all: &Vec<Relayed>| all.iter().filter(|one| one.path == path).count() >= count;
@@ -106,7 +106,7 @@ struct Request {
     body: Vec<u8>,
 }
 
-/// One request per connection: both sides are told to close, so that nothing is left over to be told apart.
+/// Relays one request per connection; `connection: close` on both sides avoids parsing reply boundaries.
 async fn relay(stream: TcpStream, plan: &Mutex<Plan>, relayed: &watch::Sender<Vec<Relayed>>) -> Option<()> {
     let mut client = BufReader::new(stream);
     let request = read_request(&mut client).await?;

@@ -1,5 +1,5 @@
-//! An agent's callback endpoint that does as it is told. Written on bare TCP, so that it can also misbehave:
-//! never answer, never stop answering, point elsewhere.
+//! A scripted callback endpoint. Written on bare TCP, so that it can also misbehave: hang, redirect, or send an
+//! endless body.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -12,14 +12,14 @@ use tokio::sync::{Notify, watch};
 use super::patience::within;
 
 #[derive(Clone, Debug)]
-pub enum Act {
+pub enum PushReply {
     Status(u16),
     Redirect(String),
-    /// Takes the request and never answers, until it is told to hang up.
+    /// Reads the request and does not reply, until `hang_up`.
     Hang,
-    /// Answers 200 with a body that has no end.
+    /// Replies 200 with an endless body.
     Endless,
-    /// Closes the connection without a word.
+    /// Closes the connection without a reply.
     HangUp,
 }
 
@@ -55,15 +55,15 @@ impl Push {
 
 #[derive(Default)]
 struct Script {
-    next: HashMap<String, VecDeque<Act>>,
-    otherwise: Option<Act>,
+    next: HashMap<String, VecDeque<PushReply>>,
+    default: Option<PushReply>,
 }
 
 pub struct Receiver {
     port: u16,
     script: Arc<Mutex<Script>>,
     pushes: watch::Receiver<Vec<Push>>,
-    let_go: Arc<Notify>,
+    hang_up_signal: Arc<Notify>,
 }
 
 impl Receiver {
@@ -72,20 +72,20 @@ impl Receiver {
         let port = listener.local_addr().expect("a bound address").port();
         let script = Arc::new(Mutex::new(Script::default()));
         let (sender, pushes) = watch::channel(Vec::new());
-        let acts = script.clone();
+        let shared = script.clone();
         let sender = Arc::new(sender);
-        let let_go = Arc::new(Notify::new());
-        let told = Arc::clone(&let_go);
+        let hang_up_signal = Arc::new(Notify::new());
+        let signal = Arc::clone(&hang_up_signal);
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(serve(stream, acts.clone(), sender.clone(), Arc::clone(&told)));
+                tokio::spawn(serve(stream, shared.clone(), sender.clone(), Arc::clone(&signal)));
             }
         });
         Self {
             port,
             script,
             pushes,
-            let_go,
+            hang_up_signal,
         }
     }
 
@@ -101,25 +101,25 @@ impl Receiver {
         format!("http://{}{path}", self.host())
     }
 
-    /// What the next requests to `path` get; afterwards, and everywhere else, 200.
-    pub fn script(&self, path: &str, acts: &[Act]) {
+    /// Queues replies for the next requests to `path`. All other requests get 200, or the `default_reply`.
+    pub fn script(&self, path: &str, replies: &[PushReply]) {
         self.script
             .lock()
             .unwrap()
             .next
             .entry(path.to_owned())
             .or_default()
-            .extend(acts.iter().cloned());
+            .extend(replies.iter().cloned());
     }
 
-    /// What every unscripted request gets from now on.
-    pub fn otherwise(&self, act: Act) {
-        self.script.lock().unwrap().otherwise = Some(act);
+    /// The reply to every unscripted request from now on.
+    pub fn default_reply(&self, reply: PushReply) {
+        self.script.lock().unwrap().default = Some(reply);
     }
 
-    /// On everybody who was left hanging.
+    /// Closes the connections that hang.
     pub fn hang_up(&self) {
-        self.let_go.notify_waiters();
+        self.hang_up_signal.notify_waiters();
     }
 
     pub fn seen(&self) -> Vec<Push> {
@@ -134,7 +134,7 @@ impl Receiver {
             .clone()
     }
 
-    /// The pushes to `path`, once there are `count`.
+    /// Waits for `count` pushes to `path`, and returns them.
     pub async fn at(&self, path: &str, count: usize) -> Vec<Push> {
         let of_path = |all: &Vec<Push>| all.iter().filter(|push| push.path == path).cloned().collect::<Vec<_>>();
         let all = self
@@ -148,26 +148,26 @@ async fn serve(
     stream: TcpStream,
     script: Arc<Mutex<Script>>,
     pushes: Arc<watch::Sender<Vec<Push>>>,
-    let_go: Arc<Notify>,
+    hang_up_signal: Arc<Notify>,
 ) {
     let mut stream = BufReader::new(stream);
     while let Some(push) = read_request(&mut stream).await {
-        // From here on it is told, also when it does not wait yet.
-        let let_go = let_go.notified();
-        let act = {
+        // Created before the push is visible to the test, so that an early `hang_up` is not missed.
+        let hang_up_signal = hang_up_signal.notified();
+        let reply = {
             let mut script = script.lock().unwrap();
             let scripted = script.next.get_mut(&push.path).and_then(VecDeque::pop_front);
             scripted
-                .or_else(|| script.otherwise.clone())
-                .unwrap_or(Act::Status(200))
+                .or_else(|| script.default.clone())
+                .unwrap_or(PushReply::Status(200))
         };
         pushes.send_modify(|all| all.push(push));
-        let head = match act {
-            Act::Status(status) => format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n"),
-            Act::Redirect(to) => format!("HTTP/1.1 302 x\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"),
-            Act::Endless => return drip(stream).await,
-            Act::Hang => return let_go.await,
-            Act::HangUp => return,
+        let head = match reply {
+            PushReply::Status(status) => format!("HTTP/1.1 {status} x\r\ncontent-length: 0\r\n\r\n"),
+            PushReply::Redirect(to) => format!("HTTP/1.1 302 x\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n"),
+            PushReply::Endless => return drip(stream).await,
+            PushReply::Hang => return hang_up_signal.await,
+            PushReply::HangUp => return,
         };
         if stream.get_mut().write_all(head.as_bytes()).await.is_err() {
             return;

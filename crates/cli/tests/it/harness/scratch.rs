@@ -1,4 +1,4 @@
-//! A directory that belongs to one test and goes away with it.
+//! A temporary directory for one test, removed on drop.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -18,7 +18,7 @@ impl Scratch {
         Self(root)
     }
 
-    /// Not created here: making it, with the right mode, is the hub's job.
+    /// Not created here: the hub creates it, with the right mode.
     pub fn data(&self) -> PathBuf {
         self.0.join("data")
     }

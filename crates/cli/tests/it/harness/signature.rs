@@ -1,4 +1,4 @@
-//! A second opinion on signatures: built from the protocol's description on another canonicaliser than the hub's.
+//! An independent signature check, written from the protocol description with a different canonicalizer than the hub's.
 
 use aws_lc_rs::{digest, hmac, signature};
 use base64::Engine;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::Push;
 
-/// A pushed response with the parts of its signature header and the text that was signed.
+/// The parts of a push's signature header, and the canonical text that was signed.
 pub struct Signed {
     pub jti: String,
     pub t: String,
@@ -16,7 +16,7 @@ pub struct Signed {
     pub canonical: Vec<u8>,
 }
 
-/// Reads the header of `family` and rebuilds what a verifier of that family and version signs.
+/// Parses the signature header of `family` and rebuilds the signed text for that family and version.
 #[track_caller]
 pub fn signed(push: &Push, family: &str, callback_url: &str) -> Signed {
     let header = push.header(&format!("{family}-signature"));
@@ -59,7 +59,7 @@ fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -
         "t": t,
     });
     context[&version_key] = json!(version);
-    // Up to 0.2 the answer itself was not covered.
+    // Up to version 0.2 the signature did not cover the answer.
     if version != "0.2" {
         let payload = json!({"response": body["response"], "state": body["state"]});
         let canonical = serde_json_canonicalizer::to_vec(&payload).expect("a canonical payload");
@@ -68,7 +68,7 @@ fn context(body: &Value, family: &str, callback_url: &str, t: &str, jti: &str) -
     context
 }
 
-/// The value of the header that a hub holding `key` would send with `push` at the second `t`.
+/// The signature header that a hub with `key` would send with `push` at Unix second `t`.
 pub fn sign(push: &Push, callback_url: &str, t: i64, jti: &str, key: &str) -> String {
     let context = context(&push.json(), "a2h", callback_url, &t.to_string(), jti);
     let canonical = serde_json_canonicalizer::to_vec(&context).expect("a canonical context");
@@ -84,11 +84,11 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 impl Signed {
-    /// Whether one of the signatures is the HMAC by `key`.
+    /// Whether one of the signatures is an HMAC with `key`.
     pub fn holds(&self, key: &str) -> bool {
         let key = hmac::Key::new(hmac::HMAC_SHA256, key.as_bytes());
-        let due = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
-        self.signatures.contains(&due)
+        let expected = URL_SAFE_NO_PAD.encode(hmac::sign(&key, &self.canonical));
+        self.signatures.contains(&expected)
     }
 }
 
@@ -98,11 +98,13 @@ pub fn standard_webhooks_holds(push: &Push, signing_key: &str) -> bool {
         .strip_prefix("whsec_")
         .and_then(|text| STANDARD.decode(text).ok());
     let key = hmac::Key::new(hmac::HMAC_SHA256, &secret.expect("a signing key whsec_<base64>"));
-    let due = format!(
+    let expected = format!(
         "v1,{}",
         STANDARD.encode(hmac::sign(&key, &standard_webhooks_content(push)))
     );
-    push.header("webhook-signature").split(' ').any(|given| given == due)
+    push.header("webhook-signature")
+        .split(' ')
+        .any(|given| given == expected)
 }
 
 fn standard_webhooks_content(push: &Push) -> Vec<u8> {
@@ -110,7 +112,7 @@ fn standard_webhooks_content(push: &Push) -> Vec<u8> {
     [head.as_bytes(), &push.body].concat()
 }
 
-/// Whether both the A2H signature and the `v1a` Standard Webhooks signature are by the Ed25519 `public_key`.
+/// Whether both the A2H signature and the `v1a` Standard Webhooks signature verify with the Ed25519 `public_key`.
 pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
     let key = signature::UnparsedPublicKey::new(&signature::ED25519, public_key);
     let a2h = signed
@@ -129,7 +131,7 @@ pub fn ed25519_holds(push: &Push, signed: &Signed, public_key: &[u8]) -> bool {
 }
 
 #[test]
-fn the_second_opinion_agrees_with_the_published_vector() {
+fn signature_check_matches_the_published_vector() {
     let body = json!({
         "a2h_version": "0.2", "in_reply_to": "msg_01HZXASK0001", "resolution_id": "res_01HZXR3SOLVE",
         "resolution": "answered", "response": {"resolved_at": "2026-06-04T15:48:30Z"},
@@ -147,7 +149,7 @@ fn the_second_opinion_agrees_with_the_published_vector() {
 }
 
 #[test]
-fn the_digest_of_nothing_is_the_published_one() {
+fn digest_of_a_null_payload_matches_the_published_one() {
     let canonical = serde_json_canonicalizer::to_vec(&json!({"response": null, "state": null})).expect("canonical");
     let digest = hex(digest::digest(&digest::SHA256, &canonical).as_ref());
     assert_eq!(

@@ -1,8 +1,8 @@
-//! Where commands are typed: a home directory and an environment, on the hub's machine or on another one.
+//! A shell session for CLI commands: a home directory and an environment, on the hub's machine or a remote one.
 
 use std::path::PathBuf;
 
-use super::{Agent, Hub, Process, Ran, countersign};
+use super::{Agent, CommandOutput, Hub, Process, countersign};
 
 #[derive(Clone)]
 pub struct Terminal {
@@ -11,8 +11,8 @@ pub struct Terminal {
 }
 
 impl Terminal {
-    /// On the hub's own machine, where the commands find it by its data directory.
-    pub fn beside(hub: &Hub) -> Self {
+    /// A terminal on the hub's machine, where commands find the hub by its data directory.
+    pub fn local(hub: &Hub) -> Self {
         Self {
             home: hub.scratch().home(),
             envs: vec![],
@@ -20,8 +20,8 @@ impl Terminal {
         .env("COUNTERSIGN_DATA", &hub.data().display().to_string())
     }
 
-    /// On a machine that knows of the hub what the environment says, as the agent.
-    pub fn of(hub: &Hub, url: &str, agent: &Agent) -> Self {
+    /// A terminal on another machine, with the agent's credentials in the environment.
+    pub fn remote(hub: &Hub, url: &str, agent: &Agent) -> Self {
         Self {
             home: hub.scratch().home(),
             envs: vec![],
@@ -36,7 +36,7 @@ impl Terminal {
         )
     }
 
-    /// The later word wins.
+    /// A later value for the same name wins.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.envs.push((name.to_owned(), value.to_owned()));
         self
@@ -53,24 +53,24 @@ impl Terminal {
         Process::spawn(command, "")
     }
 
-    pub fn run(&self, args: &[&str]) -> Ran {
+    pub fn run(&self, args: &[&str]) -> CommandOutput {
         self.run_with_input(args, "")
     }
 
-    pub fn run_with_input(&self, args: &[&str], input: &str) -> Ran {
+    pub fn run_with_input(&self, args: &[&str], input: &str) -> CommandOutput {
         let mut command = countersign(&self.home);
         command.args(args).envs(self.envs.iter().cloned());
         Process::spawn(command, input).finish()
     }
 
-    /// Runs a program that itself calls `countersign`, found in the search path.
+    /// Runs a program that itself calls `countersign` from the PATH.
     pub fn start_program(&self, program: &str, args: &[&str]) -> Process {
         let ours = countersign(&self.home);
-        let place = std::path::Path::new(ours.get_program())
+        let bin_dir = std::path::Path::new(ours.get_program())
             .parent()
             .expect("a directory")
             .to_owned();
-        let path = format!("{}:{}", place.display(), std::env::var("PATH").unwrap_or_default());
+        let path = format!("{}:{}", bin_dir.display(), std::env::var("PATH").unwrap_or_default());
         let mut command = std::process::Command::new(program);
         command
             .env_clear()

@@ -1,4 +1,4 @@
-//! An answer reaches its receiver whatever becomes of the hub that was to bring it.
+//! Push deliveries survive the death, freeze or shutdown of the hub that sends them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
@@ -7,11 +7,11 @@ use super::Cluster;
 use crate::harness::*;
 
 async fn stage(count: usize) -> (Cluster, Receiver, Agent) {
-    stage_of(count, Setup::pushing).await
+    stage_with(count, Setup::pushing).await
 }
 
-async fn stage_of(count: usize, setup: impl Fn() -> Setup) -> (Cluster, Receiver, Agent) {
-    let cluster = Cluster::of(count, setup).await;
+async fn stage_with(count: usize, setup: impl Fn() -> Setup) -> (Cluster, Receiver, Agent) {
+    let cluster = Cluster::with_setup(count, setup).await;
     let receiver = Receiver::start().await;
     let bot = cluster.agent("bot").await;
     cluster.hubs[0].approve(&bot, &receiver.host()).await;
@@ -19,7 +19,7 @@ async fn stage_of(count: usize, setup: impl Fn() -> Setup) -> (Cluster, Receiver
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_answer_is_pushed_once_while_nothing_goes_wrong() {
+async fn each_answer_is_pushed_once_without_failures() {
     let (cluster, receiver, bot) = stage(3).await;
     let mut ids = BTreeSet::new();
     for number in 0..30 {
@@ -42,13 +42,13 @@ async fn each_answer_is_pushed_once_while_nothing_goes_wrong() {
         pushes.iter().map(Push::resolution_id).collect::<BTreeSet<_>>().len(),
         30
     );
-    assert_eq!(receiver.seen().len(), 30, "none twice");
+    assert_eq!(receiver.seen().len(), 30, "no push was repeated");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_killed_in_the_middle_of_a_push_is_taken_over_from() {
+async fn another_hub_takes_over_the_push_of_a_killed_hub() {
     let (mut cluster, receiver, bot) = stage(3).await;
-    receiver.script("/held", &[Act::Hang]);
+    receiver.script("/held", &[PushReply::Hang]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     receiver.at("/held", 1).await;
@@ -58,20 +58,23 @@ async fn a_hub_killed_in_the_middle_of_a_push_is_taken_over_from() {
     let pushes = receiver.at("/held", 2).await;
     assert!(
         killed.elapsed() < Duration::from_secs(10),
-        "{:?}: by its node's lease, not by its own",
+        "{:?}: freed by the node's lease, not by the delivery's",
         killed.elapsed()
     );
     assert_eq!(pushes[0].resolution_id(), pushes[1].resolution_id());
     let delivery = cluster.hubs[(pusher + 1) % 3].delivery(&id, "delivered").await;
-    assert_eq!(delivery["attempts"], 1, "what was cut does not count: {delivery}");
+    assert_eq!(
+        delivery["attempts"], 1,
+        "the interrupted attempt does not count: {delivery}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_hub_resolved_and_did_not_get_to_is_brought_by_another() {
-    // One at a time, and nobody answers: whoever pushes gets to no second one.
+async fn pending_pushes_of_a_killed_hub_are_delivered_by_another() {
+    // One push at a time and a receiver that hangs: the hub never gets to its second push.
     let narrow = "[push]\nper_host_concurrency = 1\nattempt_timeout_ms = 60000\nfirst_retry_ms = 20\n";
-    let (mut cluster, receiver, bot) = stage_of(2, || Setup::pushing().config(narrow)).await;
-    receiver.otherwise(Act::Hang);
+    let (mut cluster, receiver, bot) = stage_with(2, || Setup::pushing().config(narrow)).await;
+    receiver.default_reply(PushReply::Hang);
     let mut ids = Vec::new();
     for _ in 0..20 {
         ids.push(bot.accepted(&push_to(ask("bot"), &receiver.url("/many"))).await);
@@ -81,25 +84,29 @@ async fn what_a_hub_resolved_and_did_not_get_to_is_brought_by_another() {
     }
     receiver.at("/many", 1).await;
     cluster.hubs[0].kill();
-    let left = "SELECT count(*) FROM delivery WHERE track = 'pending'";
+    let pending = "SELECT count(*) FROM delivery WHERE track = 'pending'";
     assert_eq!(
-        cluster.database.number(left).await,
+        cluster.database.number(pending).await,
         20,
-        "all of them are left to the other hub"
+        "all are still pending for the other hub"
     );
-    receiver.otherwise(Act::Status(200));
+    receiver.default_reply(PushReply::Status(200));
     receiver.hang_up();
     for id in &ids {
         cluster.hubs[1].delivery(id, "delivered").await;
     }
     let resolutions: BTreeSet<String> = receiver.seen().iter().map(Push::resolution_id).collect();
-    assert_eq!(resolutions.len(), 20, "one resolution each, however often it came");
+    assert_eq!(
+        resolutions.len(),
+        20,
+        "one resolution each, even if pushed more than once"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_is_settled_once_the_database_takes_it_again() {
+async fn a_push_is_recorded_once_the_database_accepts_writes_again() {
     let (cluster, receiver, bot) = stage(1).await;
-    // It counts even what is undone.
+    // A sequence is not rolled back, so it counts failed transactions too.
     let refuse = "CREATE SEQUENCE tries; CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
          $$ BEGIN PERFORM nextval('tries'); RAISE disk_full; END $$; \
          CREATE TRIGGER refuse BEFORE UPDATE ON delivery FOR EACH ROW WHEN (NEW.track = 'delivered') \
@@ -108,20 +115,20 @@ async fn a_push_is_settled_once_the_database_takes_it_again() {
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/one"))).await;
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     let tries = "SELECT last_value FROM tries";
-    eventually("it is tried again", async || {
+    eventually("the update is retried", async || {
         (cluster.database.number(tries).await > 2).then_some(())
     })
     .await;
     cluster.database.execute("DROP TRIGGER refuse ON delivery").await;
     assert_eq!(cluster.hubs[0].delivery(&id, "delivered").await["attempts"], 1);
-    assert_eq!(receiver.seen().len(), 1, "it was not pushed again for that");
+    assert_eq!(receiver.seen().len(), 1, "the retry did not push again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_cut_by_a_clean_stop_is_given_back_and_does_not_count() {
-    let patient = || Setup::pushing().config("[push]\nattempt_timeout_ms = 60000\n");
-    let (mut cluster, receiver, bot) = stage_of(2, patient).await;
-    receiver.script("/held", &[Act::Hang]);
+async fn a_push_interrupted_by_shutdown_is_released_and_not_counted() {
+    let long_timeout = || Setup::pushing().config("[push]\nattempt_timeout_ms = 60000\n");
+    let (mut cluster, receiver, bot) = stage_with(2, long_timeout).await;
+    receiver.script("/held", &[PushReply::Hang]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     receiver.at("/held", 1).await;
@@ -132,9 +139,9 @@ async fn a_push_cut_by_a_clean_stop_is_given_back_and_does_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_frozen_in_the_middle_of_a_push_changes_nothing_when_it_wakes() {
-    let (cluster, receiver, bot) = stage_of(2, || Setup::pushing().env("RUST_LOG", "info")).await;
-    receiver.script("/held", &[Act::Hang]);
+async fn a_hub_frozen_during_a_push_changes_nothing_when_it_thaws() {
+    let (cluster, receiver, bot) = stage_with(2, || Setup::pushing().env("RUST_LOG", "info")).await;
+    receiver.script("/held", &[PushReply::Hang]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/held"))).await;
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     receiver.at("/held", 1).await;
@@ -143,13 +150,16 @@ async fn a_hub_frozen_in_the_middle_of_a_push_changes_nothing_when_it_wakes() {
     receiver.at("/held", 2).await;
     let delivery = cluster.hubs[1 - pusher].delivery(&id, "delivered").await;
     cluster.hubs[pusher].thaw();
-    // Its own attempt fails at last, and it would put the push off.
+    // The frozen hub's own attempt now fails, and it would reschedule the push.
     receiver.hang_up();
     cluster.hubs[pusher]
         .process()
-        .stderr_with("a push was taken over before it was settled")
+        .stderr_with("push claim was taken over before it was settled")
         .await;
-    eventually("both live", async || (cluster.nodes().await == 2).then_some(())).await;
+    eventually("both nodes are live", async || {
+        (cluster.nodes().await == 2).then_some(())
+    })
+    .await;
     let after = cluster.hubs[pusher].delivery(&id, "delivered").await;
     assert_eq!(after, delivery);
     assert_eq!(receiver.seen().len(), 2);

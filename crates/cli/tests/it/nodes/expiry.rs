@@ -1,4 +1,4 @@
-//! Time passes for all hubs alike.
+//! Expiry with several hubs.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use super::Cluster;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_expires_once_however_many_hubs_look_at_it() {
+async fn a_message_expires_once_on_three_hubs() {
     let cluster = Cluster::start(3).await;
     let agent = cluster.agent("bot").await;
     let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
@@ -34,7 +34,7 @@ async fn a_message_expires_once_however_many_hubs_look_at_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_expires_after_its_hub_has_died_expires_in_time() {
+async fn a_message_of_a_killed_hub_expires_on_time() {
     let mut cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let mut envelope = expiring(ask("bot"), 1500);

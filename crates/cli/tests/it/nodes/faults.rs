@@ -1,5 +1,5 @@
-//! Three hubs under load, failing in every way: killed, cut off from the database, slow, unheard, and standing still for longer
-//! than the lease. No answer is lost, none becomes two, and everybody who waits at a hub that works is answered soon.
+//! Three hubs under load with every fault: killed, cut off from the database, slow, stalled, and frozen beyond the
+//! lease. No answer is lost or duplicated, and every client that waits at a working hub gets its answer soon.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,52 +11,52 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::{Cluster, PAUSE, waited};
+use super::{Cluster, RETRY_DELAY, wait_for_answer};
 use crate::harness::*;
 
-/// At one hub after the other until one does it. A call that hangs is given up.
-async fn somewhere(apis: &[Api], first: usize, path: &str, body: &str, good: &[u16]) -> Reply {
-    let trying = async {
-        for turn in first.. {
-            let request = apis[turn % apis.len()].post_request(path, body);
+/// Posts to one hub after the other until one succeeds. A hanging call times out.
+async fn post_to_any(apis: &[Api], first: usize, path: &str, body: &str, good: &[u16]) -> Reply {
+    let attempts = async {
+        for attempt in first.. {
+            let request = apis[attempt % apis.len()].post_request(path, body);
             match tokio::time::timeout(Duration::from_secs(2), Api::try_send(request)).await {
                 Ok(Ok(reply)) if good.contains(&reply.status) => return reply,
-                Ok(Ok(_) | Err(_)) | Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok(Ok(_) | Err(_)) | Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
-        unreachable!("it never ends")
+        unreachable!("the loop is endless")
     };
-    within("a hub that works", trying).await
+    within("a working hub", attempts).await
 }
 
-/// The same key, so it is one ask however often it arrives.
-async fn asked(apis: &[Api], first: usize, envelope: &Value) -> String {
-    let ack = somewhere(apis, first, "/v1/messages", &envelope.to_string(), &[202])
+/// Submits with one idempotency key, so retries create a single ask.
+async fn submit_to_any(apis: &[Api], first: usize, envelope: &Value) -> String {
+    let ack = post_to_any(apis, first, "/v1/messages", &envelope.to_string(), &[202])
         .await
         .json();
     ack["id"].as_str().expect("an id").to_owned()
 }
 
-/// By this call or by one before whose reply did not come.
-async fn answered(owners: &[Api], first: usize, id: &str) {
+/// Answers the ask; 409 means that an earlier call succeeded but its reply was lost.
+async fn answer_at_any(owners: &[Api], first: usize, id: &str) {
     let body = json!({"resolution": "answered", "value": "approve"}).to_string();
-    somewhere(owners, first, &format!("/v1/messages/{id}/resolve"), &body, &[200, 409]).await;
+    post_to_any(owners, first, &format!("/v1/messages/{id}/resolve"), &body, &[200, 409]).await;
 }
 
-/// What somebody was told who waited at one hub, and how long after it had come to be. Nothing once that hub fails.
-async fn told(api: Api, id: String, mut works: watch::Receiver<bool>) -> Option<(Duration, Value)> {
+/// Long-polls at one hub and returns the outcome with its delay. `None` if that hub is taken down meanwhile.
+async fn wait_at(api: Api, id: String, mut works: watch::Receiver<bool>) -> Option<(Duration, Value)> {
     tokio::select! {
-        (_, outcome) = waited(api, id) => Some((age(&outcome), outcome)),
+        (_, outcome) = wait_for_answer(api, id) => Some((age(&outcome), outcome)),
         _ = works.wait_for(|works| !works) => None,
     }
 }
 
-/// By the clock of this machine, which is the database's too.
+/// Time since the resolution; the test and the database share this machine's clock.
 fn age(outcome: &Value) -> Duration {
     let resolved_at = outcome["response"]["response"]["resolved_at"]
         .as_str()
-        .expect("an instant");
-    let resolved_at: jiff::Timestamp = resolved_at.parse().expect("an instant");
+        .expect("a timestamp");
+    let resolved_at: jiff::Timestamp = resolved_at.parse().expect("a timestamp");
     Duration::try_from(jiff::Timestamp::now().duration_since(resolved_at)).unwrap_or_default()
 }
 
@@ -64,26 +64,26 @@ struct Load {
     agents: Vec<Api>,
     owners: Vec<Api>,
     callback: String,
-    /// Which of the hubs do.
+    /// Whether each hub currently works.
     works: Vec<watch::Sender<bool>>,
     stop: AtomicBool,
     count: AtomicUsize,
 }
 
 impl Load {
-    /// One after the other: asked at one hub, awaited at all that work, answered at another.
+    /// Loops: submits at one hub, waits at all working hubs, answers at another.
     async fn run(self: Arc<Self>, worker: usize) -> Vec<(String, usize, Duration, Value)> {
         let mut done = Vec::new();
         while !self.stop.load(Ordering::SeqCst) {
             let number = self.count.fetch_add(1, Ordering::SeqCst);
-            let id = asked(&self.agents, number, &push_to(ask("bot"), &self.callback)).await;
+            let id = submit_to_any(&self.agents, number, &push_to(ask("bot"), &self.callback)).await;
             let waiting = self.agents.iter().zip(&self.works);
             let waiting: Vec<_> = waiting
-                .map(|(api, works)| tokio::spawn(told(api.clone(), id.clone(), works.subscribe())))
+                .map(|(api, works)| tokio::spawn(wait_at(api.clone(), id.clone(), works.subscribe())))
                 .collect();
-            answered(&self.owners, number + worker, &id).await;
-            for (hub, told) in join_all(waiting).await.into_iter().enumerate() {
-                if let Some((delay, outcome)) = told.expect("no panic") {
+            answer_at_any(&self.owners, number + worker, &id).await;
+            for (hub, result) in join_all(waiting).await.into_iter().enumerate() {
+                if let Some((delay, outcome)) = result.expect("no panic") {
                     done.push((id.clone(), hub, delay, outcome));
                 }
             }
@@ -93,8 +93,8 @@ impl Load {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
-    let mut cluster = Cluster::of(3, Setup::pushing).await;
+async fn no_answer_is_lost_or_duplicated_and_every_waiter_is_answered_soon() {
+    let mut cluster = Cluster::with_setup(3, Setup::pushing).await;
     let receiver = Receiver::start().await;
     let bot = cluster.agent("bot").await;
     cluster.hubs[0].approve(&bot, &receiver.host()).await;
@@ -113,11 +113,11 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     let asked = || load.count.load(Ordering::SeqCst);
     let more = async |count: usize| {
         let before = asked();
-        eventually("the others go on", async || (asked() >= before + count).then_some(())).await;
+        eventually("the load continues", async || (asked() >= before + count).then_some(())).await;
     };
     let fails = |hub: usize| load.works[hub].send_replace(false);
     let works = async |hub: &Hub, number: usize| {
-        eventually("it is ready", async || {
+        eventually("the hub is ready", async || {
             (hub.anonymous().get("/ready").await.status == 200).then_some(())
         })
         .await;
@@ -128,43 +128,43 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     cluster.hubs[2].kill();
     more(30).await;
     fails(1);
-    cluster.wires[1].be(State::Cut);
+    cluster.wires[1].set_state(WireState::Cut);
     more(30).await;
-    cluster.wires[1].be(State::Open);
+    cluster.wires[1].set_state(WireState::Open);
     works(&cluster.hubs[1], 1).await;
     cluster.hubs[2].restart().await;
     works(&cluster.hubs[2], 2).await;
-    cluster.wires[2].be(State::Slow(Duration::from_millis(20)));
+    cluster.wires[2].set_state(WireState::Slow(Duration::from_millis(20)));
     more(30).await;
     fails(2);
-    cluster.wires[2].be(State::Held);
-    eventually("it is taken over from", async || {
+    cluster.wires[2].set_state(WireState::Stalled);
+    eventually("its node is taken over", async || {
         (cluster.nodes().await == 2).then_some(())
     })
     .await;
     more(10).await;
-    cluster.wires[2].be(State::Open);
-    eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
+    cluster.wires[2].set_state(WireState::Open);
+    eventually("its node is back", async || (cluster.nodes().await == 3).then_some(())).await;
     works(&cluster.hubs[2], 2).await;
     fails(1);
     cluster.hubs[1].freeze();
-    eventually("it is taken over from", async || {
+    eventually("its node is taken over", async || {
         (cluster.nodes().await == 2).then_some(())
     })
     .await;
     more(30).await;
     cluster.hubs[1].thaw();
-    eventually("it is back", async || (cluster.nodes().await == 3).then_some(())).await;
+    eventually("its node is back", async || (cluster.nodes().await == 3).then_some(())).await;
     works(&cluster.hubs[1], 1).await;
     more(30).await;
     load.stop.store(true, Ordering::SeqCst);
     let mut outcomes = HashMap::new();
     let mut slowest = vec![Duration::ZERO; 3];
-    let mut told = vec![0; 3];
+    let mut answers = vec![0; 3];
     while let Some(done) = workers.join_next().await {
         for (id, hub, delay, outcome) in done.expect("no panic") {
             slowest[hub] = delay.max(slowest[hub]);
-            told[hub] += 1;
+            answers[hub] += 1;
             assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
             let resolution_id = outcome["response"]["resolution_id"].clone();
             let before = outcomes.insert(id, resolution_id.clone());
@@ -176,15 +176,15 @@ async fn no_answer_is_lost_none_is_two_and_everybody_is_answered_soon() {
     }
     assert!(outcomes.len() >= 180, "{}", outcomes.len());
     assert!(
-        told[0] == outcomes.len() && told.iter().all(|told| *told >= 90),
-        "who waited where: {told:?}"
+        answers[0] == outcomes.len() && answers.iter().all(|count| *count >= 90),
+        "answers per hub: {answers:?}"
     );
     let soon = slowest.iter().all(|slowest| *slowest < Duration::from_secs(2));
-    assert!(soon, "{slowest:?} from an answer to whoever waited for it");
-    everything_is_delivered_as_it_was_told(&cluster, &receiver, &outcomes).await;
+    assert!(soon, "{slowest:?} from the answer to its waiters");
+    check_deliveries(&cluster, &receiver, &outcomes).await;
 }
 
-/// People's tokens are good at every hub; those of hub.json end with their hub.
+/// A person's token works at every hub; a token from hub.json ends with its hub.
 async fn owners(cluster: &Cluster) -> Vec<Api> {
     let made = cluster.hubs[0]
         .owner
@@ -195,34 +195,30 @@ async fn owners(cluster: &Cluster) -> Vec<Api> {
     cluster.hubs.iter().map(|hub| hub.anonymous().bearer(token)).collect()
 }
 
-async fn everything_is_delivered_as_it_was_told(
-    cluster: &Cluster,
-    receiver: &Receiver,
-    outcomes: &HashMap<String, Value>,
-) {
+async fn check_deliveries(cluster: &Cluster, receiver: &Receiver, outcomes: &HashMap<String, Value>) {
     let pending = "SELECT count(*) FROM delivery WHERE track <> 'delivered'";
-    eventually("all is delivered", async || {
+    eventually("every answer is delivered", async || {
         (cluster.database.number(pending).await == 0).then_some(())
     })
     .await;
     let mut pushed: HashMap<String, Vec<String>> = HashMap::new();
     for push in receiver.seen() {
-        let id = push.json()["in_reply_to"].as_str().expect("which message").to_owned();
+        let id = push.json()["in_reply_to"].as_str().expect("in_reply_to").to_owned();
         pushed.entry(id).or_default().push(push.resolution_id());
     }
     for (id, resolution_id) in outcomes {
-        let pushed = pushed.get(id).unwrap_or_else(|| panic!("{id} was pushed"));
+        let pushed = pushed.get(id).unwrap_or_else(|| panic!("{id} was not pushed"));
         assert!(
             pushed.iter().all(|pushed| json!(pushed) == *resolution_id),
-            "{id}: {pushed:?}, told {resolution_id}"
+            "{id}: pushed {pushed:?}, pulled {resolution_id}"
         );
     }
-    let twice = "SELECT count(*) FROM message WHERE status = 'answered' AND rev <> 2";
-    assert_eq!(cluster.database.number(twice).await, 0);
+    let changed_twice = "SELECT count(*) FROM message WHERE status = 'answered' AND rev <> 2";
+    assert_eq!(cluster.database.number(changed_twice).await, 0);
     let resolutions = "SELECT count(*) - (SELECT count(*) FROM message WHERE status <> 'open') FROM resolution";
     assert_eq!(
         cluster.database.number(resolutions).await,
         0,
-        "one resolution a message"
+        "one resolution per message"
     );
 }

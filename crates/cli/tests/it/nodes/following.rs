@@ -1,4 +1,4 @@
-//! Following the runs of other hubs: nothing is missed, nothing comes twice, and it costs little.
+//! Following runs owned by other hubs: no event is missed or repeated, and the cost stays low.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::Cluster;
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The same person again and again.
+/// A strategy that asks the same person `rounds` times.
 fn chat(rounds: u32) -> Value {
     cycle(
         json!({"user": person(), "say": echo()}),
@@ -17,25 +17,25 @@ fn chat(rounds: u32) -> Value {
     )
 }
 
-/// A run that ended at the second hub and goes on at the first, where its next question is open.
-async fn goes_on_at_the_first(cluster: &Cluster, there: &mut Client) -> (Client, String) {
-    let run = there.begin(&cluster.hubs[1], &talk(), "").await;
-    there.asked().await;
+/// A run that ended at the second hub and was continued at the first, where its next question is open.
+async fn continue_at_first_hub(cluster: &Cluster, there: &mut Client) -> (Client, String) {
+    let run = there.start_strategy(&cluster.hubs[1], &talk(), "").await;
+    there.next_question().await;
     there.answer(&run, "user", "one").await;
     assert_eq!(there.result().await, "one");
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    here.proceed(&run, "").await;
-    here.asked().await;
+    here.continue_run(&run, "").await;
+    here.next_question().await;
     (here, run)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_goes_on_elsewhere_is_heard_where_it_ended() {
+async fn a_run_continued_at_another_hub_is_followed_where_it_ended() {
     let cluster = Cluster::start(2).await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
-    let (mut here, run) = goes_on_at_the_first(&cluster, &mut there).await;
+    let (mut here, run) = continue_at_first_hub(&cluster, &mut there).await;
     let heard = there.until("request_input").await;
-    assert_eq!(heard.of("strategy_started").len(), 1, "{heard:#?}");
+    assert_eq!(heard.of_kind("strategy_started").len(), 1, "{heard:#?}");
     there.answer(&run, "user", "two").await;
     assert_eq!(
         (there.result().await, here.result().await),
@@ -44,13 +44,13 @@ async fn a_run_that_goes_on_elsewhere_is_heard_where_it_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_goes_on_elsewhere_is_not_over_where_it_ended() {
+async fn a_run_continued_at_another_hub_is_running_where_it_ended() {
     let cluster = Cluster::start(2).await;
     let mut first = Client::connect(&cluster.hubs[1]).await;
-    let (mut here, run) = goes_on_at_the_first(&cluster, &mut first).await;
+    let (mut here, run) = continue_at_first_hub(&cluster, &mut first).await;
     drop(first);
     let mut there = Client::connect(&cluster.hubs[1]).await;
-    assert_eq!(there.live(&run).await["status"], "running");
+    assert_eq!(there.live_run(&run).await["status"], "running");
     let shown = cluster.hubs[1].owner.get(&format!("/v1/runs/{run}")).await.expect(200);
     assert_eq!(
         (&shown["status"], &shown["waiting"][0]["agent_name"]),
@@ -75,11 +75,11 @@ async fn a_run_that_goes_on_elsewhere_is_not_over_where_it_ended() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
+async fn of_two_continuations_at_two_hubs_the_second_client_follows() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     here.answer(&run, "user", "one").await;
     here.result().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
@@ -88,7 +88,7 @@ async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
     there.call(prepare, "run_prepared").await;
     here.send(json!({"type": "continue_run", "runId": run, "input": ""}))
         .await;
-    here.asked().await;
+    here.next_question().await;
     there
         .send(json!({"type": "continue_run", "runId": run, "input": ""}))
         .await;
@@ -110,87 +110,87 @@ async fn of_two_who_continue_a_run_at_two_hubs_the_second_follows_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_that_goes_away_in_the_middle_of_a_look_leaves_no_deaf_follower() {
+async fn a_database_outage_during_subscribe_leaves_no_dead_follower() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &chat(2), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &chat(2), "").await;
+    here.next_question().await;
     for step in 1..=12 {
-        cluster.wires[1].be(State::Slow(Duration::from_millis(5)));
+        cluster.wires[1].set_state(WireState::Slow(Duration::from_millis(5)));
         let mut there = Client::connect(&cluster.hubs[1]).await;
         there.subscribe(&run).await;
-        // So far it gets, each time a little further.
+        // The subscribe gets a bit further each round before the cut.
         let _ = tokio::time::timeout(Duration::from_millis(step * 15), there.next()).await;
-        cluster.wires[1].be(State::Cut);
+        cluster.wires[1].set_state(WireState::Cut);
         drop(there);
-        cluster.wires[1].be(State::Open);
+        cluster.wires[1].set_state(WireState::Open);
         let ready = async || (cluster.hubs[1].anonymous().get("/ready").await.status == 200).then_some(());
-        eventually("its database is back", ready).await;
+        eventually("its database connection is back", ready).await;
     }
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     there.expect("request_input").await;
     here.answer(&run, "user", "one").await;
     there.until("step_completed").await;
-    assert_eq!(there.asked().await, here.asked().await);
+    assert_eq!(there.next_question().await, here.next_question().await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_who_follow_a_busy_run_hear_everything_once_and_in_order() {
+async fn followers_of_a_busy_run_get_every_event_once_and_in_order() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
     let agents = json!({"user": person(), "a": echo(), "b": template("{{input}}."), "last": person()});
     let busy = json!({"name": "Busy", "type": "cycle", "cycles": 150, "steps": [{"agent": "a"}, {"agent": "b"}]});
     let steps = json!([{"agent": "user"}, busy, {"agent": "last"}]);
     let busy = strategy(agents, json!({"name": "Main", "type": "sequential", "steps": steps}));
-    let run = here.begin(&cluster.hubs[0], &busy, "").await;
-    let asked = here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &busy, "").await;
+    let asked = here.next_question().await;
     let mut followers = vec![];
     for _ in 0..6 {
         followers.push(Client::connect(&cluster.hubs[1]).await);
     }
     here.answer(&run, "user", "go").await;
-    // They come at once, and while it moves.
+    // The followers subscribe together while the run is busy.
     for follower in &mut followers {
         follower.subscribe_after(&run, seq(&asked)).await;
     }
-    let told = heard_until(&mut here, "last", seq(&asked)).await;
+    let seqs = seqs_until(&mut here, "last", seq(&asked)).await;
     for follower in &mut followers {
-        assert_eq!(heard_until(follower, "last", seq(&asked)).await, told);
+        assert_eq!(seqs_until(follower, "last", seq(&asked)).await, seqs);
     }
     followers[0].answer(&run, "last", "end").await;
     assert_eq!(followers[5].result().await, "end");
 }
 
-/// The numbers of what every hub tells behind a number, up to the question of an agent.
-async fn heard_until(client: &mut Client, agent: &str, after: u64) -> Vec<u64> {
-    let mut numbers = vec![];
+/// The sequence seqs after `after` up to a question of `agent`. Streamed text is left out: only the owner sends it.
+async fn seqs_until(client: &mut Client, agent: &str, after: u64) -> Vec<u64> {
+    let mut seqs = vec![];
     loop {
         let frame = client.next().await;
         if seq(&frame) > after && frame["event"]["type"] != "text" {
-            numbers.push(seq(&frame));
+            seqs.push(seq(&frame));
         }
         if frame["type"] == "request_input" && frame["agentName"] == agent {
-            return numbers;
+            return seqs;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_word_of_the_other_hub_is_enough_to_hear_an_event_at_once() {
+async fn events_of_another_hub_arrive_at_once_by_notification() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &chat(12), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &chat(12), "").await;
+    here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
-    there.asked().await;
+    there.next_question().await;
     let mut delays = vec![];
     for _ in 0..11 {
         here.answer(&run, "user", "on").await;
-        let asked = here.asked().await;
+        let asked = here.next_question().await;
         let at = Instant::now();
-        assert_eq!(there.asked().await, asked);
+        assert_eq!(there.next_question().await, asked);
         delays.push(at.elapsed());
     }
     delays.sort_unstable();
@@ -198,9 +198,9 @@ async fn a_word_of_the_other_hub_is_enough_to_hear_an_event_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_followed_runs_that_wait_cost_the_database_next_to_nothing() {
+async fn many_followed_idle_runs_cost_few_transactions() {
     const RUNS: usize = 100;
-    let cluster = Cluster::of(2, || Setup::default().config("[limits]\nrequests_per_minute = 0\n")).await;
+    let cluster = Cluster::with_setup(2, || Setup::default().config("[limits]\nrequests_per_minute = 0\n")).await;
     let bot = cluster.agent("bot").await;
     let witness = bot.accepted(&ask("bot")).await;
     let mut here = vec![Client::connect(&cluster.hubs[0]).await];
@@ -222,19 +222,19 @@ async fn many_followed_runs_that_wait_cost_the_database_next_to_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn so_many_runs_of_other_hubs_are_followed_and_no_more() {
-    let cluster = Cluster::of(3, || Setup::default().config("[runs]\nmax_live = 1\n")).await;
+async fn followed_runs_of_other_hubs_are_limited() {
+    let cluster = Cluster::with_setup(3, || Setup::default().config("[runs]\nmax_live = 1\n")).await;
     let mut clients = vec![];
     for hub in &cluster.hubs[..2] {
         let mut client = Client::connect(hub).await;
-        let run = client.begin(hub, &talk(), "").await;
-        client.asked().await;
+        let run = client.start_strategy(hub, &talk(), "").await;
+        client.next_question().await;
         clients.push((client, run));
     }
     let [first, second] = [&clients[0].1, &clients[1].1];
     let mut there = Client::connect(&cluster.hubs[2]).await;
     there.subscribe(first).await;
-    there.asked().await;
+    there.next_question().await;
     let said = there
         .refused(json!({"type": "subscribe", "runId": second}), "SUBSCRIBE_ERROR")
         .await;
@@ -243,7 +243,7 @@ async fn so_many_runs_of_other_hubs_are_followed_and_no_more() {
         .refused(json!({"type": "prepare_run", "runId": second}), "PREPARE_FAILED")
         .await;
     there.unsubscribe(first).await;
-    eventually("there is room again", async || {
+    eventually("a slot is free again", async || {
         there.subscribe(second).await;
         (there.next().await["type"] == "request_input").then_some(())
     })
@@ -251,18 +251,18 @@ async fn so_many_runs_of_other_hubs_are_followed_and_no_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_to_the_next_question_counts_where_the_last_one_still_seems_open() {
+async fn a_lagging_hub_accepts_an_answer_to_the_next_question() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &chat(2), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &chat(2), "").await;
+    here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
-    there.asked().await;
-    // It hears late of what the others do.
-    cluster.wires[1].be(State::Slow(Duration::from_millis(60)));
+    there.next_question().await;
+    // The second hub now sees changes late.
+    cluster.wires[1].set_state(WireState::Slow(Duration::from_millis(60)));
     here.answer(&run, "user", "one").await;
-    here.asked().await;
+    here.next_question().await;
     there.answer(&run, "user", "two").await;
     assert_eq!(here.result().await, "two");
 }

@@ -1,18 +1,18 @@
-//! Whoever looks on at one hub sees what happens at another.
+//! The inbox, its live events and sessions across hubs.
 
 use std::time::Instant;
 
 use reqwest::Method;
 
-use super::{BY_WORD, Cluster};
+use super::{Cluster, NOTIFY_TIMEOUT};
 use crate::harness::*;
 use crate::web::Visitor;
 
-pub async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
+pub async fn read_until(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
     let mut text = String::new();
     within(&format!("{wanted:?}"), async {
         while !wanted.iter().all(|wanted| text.contains(wanted)) {
-            let chunk = stream.chunk().await.expect("a stream").expect("it goes on");
+            let chunk = stream.chunk().await.expect("a stream").expect("the stream continues");
             text.push_str(&String::from_utf8_lossy(&chunk));
         }
     })
@@ -21,7 +21,7 @@ pub async fn heard(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_asked_and_answered_elsewhere_is_told_here() {
+async fn asks_and_answers_at_any_hub_reach_the_streams_of_all() {
     let cluster = Cluster::start(3).await;
     let agent = cluster.agent("bot").await;
     let mut viewers = Vec::new();
@@ -36,12 +36,12 @@ async fn what_is_asked_and_answered_elsewhere_is_told_here() {
     }
     let id = agent.at(&cluster.hubs[1]).accepted(&ask("bot")).await;
     for viewer in &mut viewers {
-        let text = heard(viewer, &["event: opened", &id]).await;
+        let text = read_until(viewer, &["event: opened", &id]).await;
         assert!(!text.contains("event: resolved"), "{text}");
     }
     cluster.hubs[2].owner.answer(&id, "approve").await.expect(200);
     for viewer in &mut viewers {
-        heard(viewer, &["event: resolved", &id]).await;
+        read_until(viewer, &["event: resolved", &id]).await;
     }
     for hub in &cluster.hubs {
         let listed = hub.owner.get("/v1/inbox").await.expect(200);
@@ -50,7 +50,7 @@ async fn what_is_asked_and_answered_elsewhere_is_told_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_back_to_another_hub_is_told_to_look_again() {
+async fn a_client_that_reconnects_to_another_hub_gets_a_resync() {
     let cluster = Cluster::start(2).await;
     let mut here = cluster.hubs[0]
         .owner
@@ -58,24 +58,24 @@ async fn whoever_comes_back_to_another_hub_is_told_to_look_again() {
         .send()
         .await
         .expect("a stream");
-    let first = heard(&mut here, &["id: "]).await;
-    let place = first
+    let first = read_until(&mut here, &["id: "]).await;
+    let last_id = first
         .lines()
         .find_map(|line| line.strip_prefix("id: "))
-        .expect("a place")
+        .expect("an event id")
         .to_owned();
     drop(here);
     let there = cluster.hubs[1]
         .owner
         .request(Method::GET, "/v1/inbox/events")
-        .header("last-event-id", place);
+        .header("last-event-id", last_id);
     let mut there = there.send().await.expect("a stream");
-    heard(&mut there, &["event: resync"]).await;
+    read_until(&mut there, &["event: resync"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_opened_at_one_hub_is_good_at_all_and_ends_at_all() {
-    let cluster = Cluster::of(2, || Setup::default().args(&["--public-url", "http://hub.example"])).await;
+async fn a_session_is_valid_at_all_hubs_and_ends_at_all() {
+    let cluster = Cluster::with_setup(2, || Setup::default().args(&["--public-url", "http://hub.example"])).await;
     let here = Visitor::by_new_link(&cluster.hubs[0], "owner").await;
     let there = here.at(&cluster.hubs[1]);
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
@@ -83,9 +83,9 @@ async fn a_session_opened_at_one_hub_is_good_at_all_and_ends_at_all() {
     there.get("/inbox").await.expect(200);
     here.submit(&page, "/signout", &[], None).await;
     let ended = Instant::now();
-    eventually("it is over there too", async || {
+    eventually("the session ends at the other hub", async || {
         there.get("/inbox").await.url.starts_with("/signin").then_some(())
     })
     .await;
-    assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
+    assert!(ended.elapsed() < NOTIFY_TIMEOUT, "{:?}", ended.elapsed());
 }

@@ -1,4 +1,4 @@
-//! What is said to a run that another hub moves, when that hub does not answer as it should.
+//! Remote run commands (table `run_mail`) when the hub that owns the run does not respond as it should.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use super::Cluster;
 use crate::harness::*;
 use crate::runs::stage::*;
 
-const LETTERS: &str = "SELECT count(*) FROM run_mail";
+const COMMAND_COUNT: &str = "SELECT count(*) FROM run_mail";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_letter_goes_once_it_is_done() {
+async fn a_remote_command_is_removed_once_applied() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     for number in 0..3 {
         there
             .send(json!({"type": "steer_run", "runId": run, "text": format!("word {number}")}))
@@ -26,21 +26,21 @@ async fn a_letter_goes_once_it_is_done() {
         assert_eq!(
             here.expect("steer_queued").await["text"],
             format!("word {number}"),
-            "in their order"
+            "in order"
         );
     }
-    there.silence().await;
-    assert_eq!(cluster.database.number(LETTERS).await, 0);
+    there.expect_silence().await;
+    assert_eq!(cluster.database.number(COMMAND_COUNT).await, 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_stops_a_run_whose_hub_stands_still_is_not_told_that_it_stopped() {
+async fn stopping_a_run_of_a_frozen_hub_is_not_reported_as_success() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     cluster.hubs[0].freeze();
-    // No hub may take over, so that nobody answers.
+    // A long lease prevents a takeover, so that no hub answers.
     cluster
         .database
         .execute("UPDATE node SET lease_until = lease_until + 3600000")
@@ -60,24 +60,24 @@ async fn whoever_stops_a_run_whose_hub_stands_still_is_not_told_that_it_stopped(
     assert_eq!(
         here.failure().await.0,
         "CANCELLED",
-        "it is done in the end, since it is not too late"
+        "the command is still applied, because it has not expired"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_letter_nobody_waits_for_any_more_is_not_done() {
+async fn an_expired_remote_command_is_not_applied() {
     let cluster = Cluster::start(1).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     let stop = json!({"type": "stop_run", "runId": run});
-    let letter = format!(
+    let insert = format!(
         "INSERT INTO run_mail (run_id, body, created_at) \
          VALUES ('{run}', '{stop}', extract(epoch FROM clock_timestamp()) * 1000 - 31000)"
     );
-    cluster.database.execute(&letter).await;
-    eventually("it is thrown away", async || {
-        (cluster.database.number(LETTERS).await == 0).then_some(())
+    cluster.database.execute(&insert).await;
+    eventually("the command is discarded", async || {
+        (cluster.database.number(COMMAND_COUNT).await == 0).then_some(())
     })
     .await;
     here.answer(&run, "user", "hello").await;
@@ -85,36 +85,36 @@ async fn a_letter_nobody_waits_for_any_more_is_not_done() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_letter_that_nobody_announced_is_found() {
+async fn a_remote_command_without_a_notification_is_found() {
     let cluster = Cluster::start(1).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     let stop = json!({"type": "stop_run", "runId": run});
-    let letter = format!(
+    let insert = format!(
         "INSERT INTO run_mail (run_id, body, created_at) \
          VALUES ('{run}', '{stop}', extract(epoch FROM clock_timestamp()) * 1000)"
     );
-    cluster.database.execute(&letter).await;
+    cluster.database.execute(&insert).await;
     assert_eq!(here.failure().await.0, "CANCELLED");
-    eventually("it goes", async || {
-        (cluster.database.number(LETTERS).await == 0).then_some(())
+    eventually("the command is removed", async || {
+        (cluster.database.number(COMMAND_COUNT).await == 0).then_some(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_over_here_and_goes_on_elsewhere_is_stopped_there() {
+async fn a_run_continued_at_another_hub_is_stopped_there() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     here.answer(&run, "user", "hello").await;
     here.result().await;
     here.unsubscribe(&run).await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
-    there.proceed(&run, "").await;
-    there.asked().await;
+    there.continue_run(&run, "").await;
+    there.next_question().await;
     let stopped = cluster.hubs[0]
         .owner
         .post(&format!("/v1/runs/{run}/stop"), &json!({}))
@@ -122,6 +122,6 @@ async fn a_run_that_was_over_here_and_goes_on_elsewhere_is_stopped_there() {
     assert_eq!(stopped.status, 204, "{}", stopped.text());
     let ended = tokio::time::timeout(Duration::from_secs(5), there.failure())
         .await
-        .expect("it is stopped");
+        .expect("the run stops in time");
     assert_eq!(ended.0, "CANCELLED");
 }

@@ -1,5 +1,5 @@
-//! Several hubs on one PostgreSQL, with the same behaviour as one: any of them takes any request, and what one has under way
-//! survives its end.
+//! Several hubs on one PostgreSQL behave like a single hub: any hub takes any request, and the work of a hub survives
+//! its end.
 
 mod delivery;
 mod expiry;
@@ -24,14 +24,14 @@ use serde_json::Value;
 
 use crate::harness::*;
 
-/// Before a call that failed is made again.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Delay before a failed call is retried.
+const RETRY_DELAY: Duration = Duration::from_millis(20);
 
-/// What comes sooner came by the word of another hub: what is remembered of a credential is good for longer by itself.
-const BY_WORD: Duration = Duration::from_secs(2);
+/// Upper bound for changes sent by notification; a cached credential would stay valid longer without one.
+const NOTIFY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Waits at one hub as a patient agent does; says when it had the answer.
-async fn waited(api: Api, id: String) -> (Instant, Value) {
+/// Long-polls at one hub with retries, and returns the outcome and when it arrived.
+async fn wait_for_answer(api: Api, id: String) -> (Instant, Value) {
     let waiting = async {
         loop {
             let request = api.request(reqwest::Method::GET, &format!("/v1/messages/{id}?wait=20"));
@@ -39,17 +39,17 @@ async fn waited(api: Api, id: String) -> (Instant, Value) {
                 Ok(reply) if reply.status == 200 && reply.json()["status"] != "open" => {
                     return (Instant::now(), reply.json());
                 }
-                Ok(_) | Err(_) => tokio::time::sleep(PAUSE).await,
+                Ok(_) | Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
     };
     within("the answer", waiting).await
 }
 
-/// Until so many messages are waited for there.
-async fn is_waited_for(hub: &Hub, count: usize) {
+/// Waits until the hub counts `count` long-poll waiters.
+async fn until_waiters(hub: &Hub, count: usize) {
     let line = format!("waiters {count}");
-    eventually("somebody waits", async || {
+    eventually(&line, async || {
         hub.anonymous()
             .get("/metrics")
             .await
@@ -60,12 +60,12 @@ async fn is_waited_for(hub: &Hub, count: usize) {
     .await;
 }
 
-/// Of the hub, as the database knows it.
+/// The node id of the hub in the database.
 fn node_of(hub: &Hub) -> String {
-    std::fs::read_to_string(hub.data().join("node")).expect("a note of it")
+    std::fs::read_to_string(hub.data().join("node")).expect("the node file")
 }
 
-/// Hubs on one database, each behind a wire of its own.
+/// Hubs on one database, each behind its own `Wire`.
 pub struct Cluster {
     pub hubs: Vec<Hub>,
     pub wires: Vec<Wire>,
@@ -74,16 +74,16 @@ pub struct Cluster {
 
 impl Cluster {
     pub async fn start(count: usize) -> Self {
-        Self::of(count, Setup::default).await
+        Self::with_setup(count, Setup::default).await
     }
 
-    pub async fn of(count: usize, setup: impl Fn() -> Setup) -> Self {
+    pub async fn with_setup(count: usize, setup: impl Fn() -> Setup) -> Self {
         let database = Database::create().await;
         let mut hubs = Vec::new();
         let mut wires = Vec::new();
         for _ in 0..count {
             let wire = Wire::to(&database).await;
-            hubs.push(setup().remembering_in(&wire.url()).start().await);
+            hubs.push(setup().database_url(&wire.url()).start().await);
             wires.push(wire);
         }
         Self { hubs, wires, database }
@@ -93,12 +93,12 @@ impl Cluster {
         self.hubs[0].agent(id).await
     }
 
-    /// Nodes the database knows of.
+    /// The number of node rows in the database.
     pub async fn nodes(&self) -> i64 {
         self.database.number("SELECT count(*) FROM node").await
     }
 
-    /// Whoever brings the answer of this message to its receiver just now.
+    /// The index of the hub that currently holds the delivery of this message.
     pub async fn pusher(&self, message_id: &str) -> usize {
         let claim = "SELECT claimed_by FROM delivery WHERE message_id = $1";
         let found = self
@@ -112,6 +112,6 @@ impl Cluster {
         self.hubs
             .iter()
             .position(|hub| node_of(hub) == node)
-            .expect("one of these")
+            .expect("a hub of this cluster")
     }
 }

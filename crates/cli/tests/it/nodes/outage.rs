@@ -1,17 +1,17 @@
-//! The database goes away and comes back.
+//! Database outages and recovery.
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, is_waited_for};
+use super::{Cluster, until_waiters};
 use crate::harness::*;
 use crate::runs::stage::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
+async fn a_hub_without_its_database_fails_fast_and_recovers() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let before = agent.accepted(&ask("bot")).await;
-    cluster.wires[0].be(State::Cut);
+    cluster.wires[0].set_state(WireState::Cut);
     let refused = eventually("the hub notices", async || {
         let reply = agent.submit(&ask("bot")).await;
         (reply.status == 503).then_some(reply)
@@ -26,13 +26,13 @@ async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
     }
     assert!(
         began.elapsed() < Duration::from_secs(5),
-        "nobody waits for a time-out: {:?}",
+        "requests fail fast, without a timeout: {:?}",
         began.elapsed()
     );
     assert_eq!(cluster.hubs[0].anonymous().get("/ready").await.status, 503);
     assert_eq!(cluster.hubs[0].anonymous().get("/health").await.status, 200);
-    cluster.wires[0].be(State::Open);
-    eventually("it is ready", async || {
+    cluster.wires[0].set_state(WireState::Open);
+    eventually("the hub is ready", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 200).then_some(())
     })
     .await;
@@ -44,7 +44,7 @@ async fn without_its_database_a_hub_says_so_at_once_and_recovers_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_the_database_ended_are_nobodys_business() {
+async fn connections_closed_by_the_database_do_not_fail_requests() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
@@ -59,14 +59,14 @@ async fn connections_that_the_database_ended_are_nobodys_business() {
             .await
             .batch_execute(end)
             .await
-            .expect("they end");
+            .expect("the connections end");
         agent.accepted(&ask("bot")).await;
     }
     assert_eq!(cluster.database.number("SELECT count(*) FROM message").await, 20);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
+async fn a_long_poll_survives_an_outage() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
@@ -75,27 +75,27 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
         let id = id.clone();
         async move { api.outcome(&id).await }
     });
-    is_waited_for(&cluster.hubs[0], 1).await;
-    cluster.wires[0].be(State::Cut);
-    eventually("the hub notices", async || {
+    until_waiters(&cluster.hubs[0], 1).await;
+    cluster.wires[0].set_state(WireState::Cut);
+    eventually("the hub notices the outage", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
     })
     .await;
-    cluster.wires[0].be(State::Open);
+    cluster.wires[0].set_state(WireState::Open);
     let opened = Instant::now();
-    eventually("it answers again", async || {
+    eventually("the hub answers again", async || {
         (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
     assert!(
         opened.elapsed() < Duration::from_secs(2),
-        "{:?} until it answers again",
+        "{:?} until the hub answers again",
         opened.elapsed()
     );
     let answered = Instant::now();
-    let outcome = within("the one who waits", waiting)
+    let outcome = within("the long-poll", waiting)
         .await
-        .expect("by the one request that began before");
+        .expect("the same request returns");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
     assert!(
         answered.elapsed() < Duration::from_secs(2),
@@ -105,24 +105,24 @@ async fn whoever_waits_through_an_outage_gets_the_answer_given_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_that_asks_or_waits_sits_an_outage_out() {
+async fn ask_and_wait_commands_retry_through_an_outage() {
     let cluster = Cluster::start(1).await;
     let hub = &cluster.hubs[0];
     let wire = &cluster.wires[0];
     let agent = cluster.agent("bot").await;
-    let terminal = Terminal::of(hub, &hub.url, &agent);
+    let terminal = Terminal::remote(hub, &hub.url, &agent);
     let id = agent.accepted(&ask("bot")).await;
-    wire.be(State::Cut);
-    eventually("the hub notices", async || {
+    wire.set_state(WireState::Cut);
+    eventually("the hub notices the outage", async || {
         (hub.anonymous().get("/ready").await.status == 503).then_some(())
     })
     .await;
     let waiting = terminal.start(&["wait", &id]);
-    waiting.stderr_with("trying on").await;
+    waiting.stderr_with("; retrying").await;
     let asking = terminal.start(&["ask", "Ship?", "--confirm", "--to", "human:owner", "--detach"]);
-    asking.stderr_with("trying on").await;
-    wire.be(State::Open);
-    eventually("it answers again", async || {
+    asking.stderr_with("; retrying").await;
+    wire.set_state(WireState::Open);
+    eventually("the hub answers again", async || {
         (hub.owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
@@ -131,14 +131,14 @@ async fn a_script_that_asks_or_waits_sits_an_outage_out() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_cannot_keep_a_row_is_not_ready() {
+async fn a_hub_that_cannot_write_is_not_ready() {
     let cluster = Cluster::start(1).await;
     let ready = async |status: u16| {
-        let asked = async || (cluster.hubs[0].anonymous().get("/ready").await.status == status).then_some(());
-        eventually("it says so", asked).await;
+        let probe = async || (cluster.hubs[0].anonymous().get("/ready").await.status == status).then_some(());
+        eventually("readiness changes", probe).await;
     };
     ready(200).await;
-    // As a full disk does: what writes nothing is still committed.
+    // Like a full disk: transactions without writes still commit.
     let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE disk_full; END $$; \
          CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON setting FOR EACH ROW EXECUTE FUNCTION refuse()";
     cluster.database.execute(refuse).await;
@@ -148,24 +148,24 @@ async fn whoever_cannot_keep_a_row_is_not_ready() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
-    let cluster = Cluster::of(2, || Setup::default().config("[runs]\ncommands = \"allow\"\n")).await;
+async fn a_working_agent_survives_an_outage_longer_than_the_lease() {
+    let cluster = Cluster::with_setup(2, || Setup::default().config("[runs]\ncommands = \"allow\"\n")).await;
     let mut latch = Latch::new(&cluster.hubs[0], "latch");
     let script = format!("cat {}; echo done", latch.path());
     let mut client = Client::connect(&cluster.hubs[0]).await;
     client
-        .begin(&cluster.hubs[0], &alone(command("sh", &["-c", &script])), "")
+        .start_strategy(&cluster.hubs[0], &alone(command("sh", &["-c", &script])), "")
         .await;
-    latch.is_waited_at().await;
-    cluster.wires.iter().for_each(|wire| wire.be(State::Cut));
-    let silent = "SELECT count(*) FROM node WHERE lease_until < extract(epoch FROM clock_timestamp()) * 1000";
-    eventually("both leases have run out", async || {
-        (cluster.database.number(silent).await == 2).then_some(())
+    latch.until_reached().await;
+    cluster.wires.iter().for_each(|wire| wire.set_state(WireState::Cut));
+    let expired = "SELECT count(*) FROM node WHERE lease_until < extract(epoch FROM clock_timestamp()) * 1000";
+    eventually("both leases have expired", async || {
+        (cluster.database.number(expired).await == 2).then_some(())
     })
     .await;
-    cluster.wires.iter().for_each(|wire| wire.be(State::Open));
-    eventually("both are back", async || {
-        (cluster.database.number(silent).await == 0).then_some(())
+    cluster.wires.iter().for_each(|wire| wire.set_state(WireState::Open));
+    eventually("both leases are renewed", async || {
+        (cluster.database.number(expired).await == 0).then_some(())
     })
     .await;
     latch.release();
@@ -173,9 +173,9 @@ async fn an_agent_at_work_outlives_an_outage_that_is_longer_than_the_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
+async fn nothing_is_lost_when_postgresql_restarts() {
     let mut postgres = OwnPostgres::start();
-    let setup = Setup::default().remembering_in(&format!("{}?sslmode=disable", postgres.url()));
+    let setup = Setup::default().database_url(&format!("{}?sslmode=disable", postgres.url()));
     let hub = setup.env("PGPASSWORD", PASSWORD).start().await;
     let agent = hub.agent("bot").await;
     let before = agent.accepted(&ask("bot")).await;
@@ -184,13 +184,13 @@ async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
         let id = before.clone();
         async move { api.outcome(&id).await }
     });
-    is_waited_for(&hub, 1).await;
+    until_waiters(&hub, 1).await;
     postgres.stop();
     let meanwhile = ask("bot");
     agent.submit(&meanwhile).await.refused("unavailable");
     assert_eq!(hub.anonymous().get("/ready").await.status, 503);
     postgres.start_again();
-    eventually("it is ready", async || {
+    eventually("the hub is ready", async || {
         (hub.anonymous().get("/ready").await.status == 200).then_some(())
     })
     .await;
@@ -199,7 +199,7 @@ async fn nothing_is_lost_when_postgresql_itself_is_stopped_and_started() {
         hub.owner.answer(id, "approve").await.expect(200);
         assert_eq!(agent.outcome(id).await["status"], "answered");
     }
-    let waited = within("the one who waited all along", waiting).await.expect("no panic");
+    let waited = within("the long-poll", waiting).await.expect("no panic");
     assert_eq!(waited["response"]["response"]["value"], "approve");
     assert_eq!(postgres.number("SELECT count(*) FROM message").await, 2);
 }

@@ -1,4 +1,4 @@
-//! A run is moved by one hub, and may be followed, answered, steered and stopped at any.
+//! A run is owned by one hub; clients follow, answer, steer and stop it at any hub.
 
 use serde_json::json;
 
@@ -12,24 +12,24 @@ fn two_people() -> serde_json::Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_followed_and_answered_at_hubs_that_do_not_move_it() {
+async fn a_run_is_followed_and_answered_at_hubs_that_do_not_own_it() {
     let cluster = Cluster::start(3).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &two_people(), "").await;
-    let asked = here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &two_people(), "").await;
+    let asked = here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     assert_eq!(
         there.expect("request_input").await,
         asked,
-        "what waits is told, unchanged"
+        "the pending question is replayed unchanged"
     );
     there.answer(&run, "first", "one").await;
     let second = there.until("request_input").await;
     assert_eq!(
         here.until("request_input").await,
         second,
-        "all hear the same in the same order"
+        "all followers get the same events in the same order"
     );
     let mut third = Client::connect(&cluster.hubs[2]).await;
     third.answer(&run, "second", "two").await;
@@ -52,8 +52,8 @@ async fn a_run_is_followed_and_answered_at_hubs_that_do_not_move_it() {
 async fn a_run_is_answered_in_the_inbox_of_any_hub() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     let item = crate::runs::inbox::item_of(&cluster.hubs[1], &run).await;
     cluster.hubs[1]
         .owner
@@ -64,17 +64,17 @@ async fn a_run_is_answered_in_the_inbox_of_any_hub() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_steered_and_stopped_from_elsewhere() {
+async fn a_run_is_steered_and_stopped_from_another_hub() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
-    let run = here.begin(&cluster.hubs[0], &two_people(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &two_people(), "").await;
+    here.next_question().await;
     there
         .send(json!({"type": "steer_run", "runId": run, "text": "be brief"}))
         .await;
     assert_eq!(here.expect("steer_queued").await["text"], "be brief");
-    there.silence().await;
+    there.expect_silence().await;
     there.send(json!({"type": "stop_run", "runId": run})).await;
     assert_eq!(here.failure().await.0, "CANCELLED");
     there
@@ -89,8 +89,8 @@ async fn a_run_is_steered_and_stopped_from_elsewhere() {
 async fn a_client_attaches_to_a_run_of_another_hub_and_sees_it_listed() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &two_people(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &two_people(), "").await;
+    here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.send(json!({"type": "list_strategies"})).await;
     let listed = there.expect("strategy_list").await;
@@ -99,7 +99,7 @@ async fn a_client_attaches_to_a_run_of_another_hub_and_sees_it_listed() {
         .expect("a list")
         .iter()
         .find(|entry| entry["runId"] == json!(run));
-    let listed = listed.expect("it is listed");
+    let listed = listed.expect("the run in the list");
     assert_eq!(
         (&listed["status"], &listed["pendingInputs"][0]["agentName"]),
         (&json!("running"), &json!("first"))
@@ -116,11 +116,11 @@ async fn a_client_attaches_to_a_run_of_another_hub_and_sees_it_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_whose_hub_is_killed_goes_on_at_another_for_those_who_follow_it() {
+async fn a_run_of_a_killed_hub_continues_at_another_for_its_followers() {
     let mut cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &two_people(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &two_people(), "").await;
+    here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     let asked = there.expect("request_input").await;
@@ -133,11 +133,11 @@ async fn a_run_whose_hub_is_killed_goes_on_at_another_for_those_who_follow_it() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_stops_hands_its_waiting_runs_on() {
+async fn a_stopping_hub_hands_over_its_waiting_runs() {
     let mut cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     assert!(cluster.hubs[0].interrupt().success());
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
@@ -147,18 +147,18 @@ async fn a_hub_that_stops_hands_its_waiting_runs_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_frozen_beyond_its_lease_moves_its_runs_no_more_and_follows_them_instead() {
+async fn a_hub_frozen_beyond_its_lease_loses_its_runs_and_follows_them() {
     let cluster = Cluster::start(2).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &two_people(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &two_people(), "").await;
+    here.next_question().await;
     cluster.hubs[0].freeze();
     let owner = "SELECT count(*) FROM run JOIN node ON node.id = run.node";
-    eventually("the frozen one is taken over from", async || {
+    eventually("the frozen node is taken over", async || {
         (cluster.nodes().await == 1).then_some(())
     })
     .await;
-    eventually("the run has another hub", async || {
+    eventually("another hub owns the run", async || {
         (cluster.database.number(owner).await == 1).then_some(())
     })
     .await;
@@ -168,9 +168,13 @@ async fn a_hub_frozen_beyond_its_lease_moves_its_runs_no_more_and_follows_them_i
     there.answer(&run, "first", "one").await;
     there.until("request_input").await;
     cluster.hubs[0].thaw();
-    let told = here.until("request_input").await;
+    let events = here.until("request_input").await;
     cluster.hubs[0].owner.get("/v1/inbox").await.expect(200);
-    assert_eq!(told.of("step_completed").len(), 1, "what was missed is told: {told:#?}");
+    assert_eq!(
+        events.of_kind("step_completed").len(),
+        1,
+        "missed events are replayed: {events:#?}"
+    );
     here.answer(&run, "second", "two").await;
     assert_eq!(there.result().await, "two");
     assert_eq!(here.result().await, "two");

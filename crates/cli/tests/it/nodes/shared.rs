@@ -1,16 +1,16 @@
-//! What is one for all hubs: keys, limits, credentials, the clock.
+//! State shared by all hubs: idempotency keys, limits, credentials, search.
 
 use std::time::Instant;
 
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::{BY_WORD, Cluster, is_waited_for};
+use super::{Cluster, NOTIFY_TIMEOUT, until_waiters};
 use crate::harness::*;
 use crate::web::{Visitor, sign_in};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_is_taken_once_whoever_is_asked() {
+async fn an_idempotency_key_is_used_once_across_hubs() {
     let cluster = Cluster::start(3).await;
     let agent = cluster.agent("bot").await;
     let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
@@ -27,9 +27,9 @@ async fn a_key_is_taken_once_whoever_is_asked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_limit_holds_for_all_hubs_together() {
+async fn a_rate_limit_holds_across_hubs() {
     let setup = || Setup::default().config("[limits]\nrequests_per_minute = 30\n");
-    let cluster = Cluster::of(3, setup).await;
+    let cluster = Cluster::with_setup(3, setup).await;
     let agent = cluster.agent("bot").await;
     let other = cluster.agent("other").await;
     let apis: Vec<Api> = cluster.hubs.iter().map(|hub| agent.at(hub)).collect();
@@ -41,9 +41,9 @@ async fn a_limit_holds_for_all_hubs_together() {
             .map(|(number, notify)| apis[number % 3].submit(notify)),
     )
     .await;
-    let taken = replies.iter().filter(|reply| reply.status == 202).count();
-    // One more comes free every two seconds, and all of this may take some.
-    assert!((30..45).contains(&taken), "{taken}");
+    let accepted = replies.iter().filter(|reply| reply.status == 202).count();
+    // The limit refills one request every two seconds, and the test itself may take a few.
+    assert!((30..45).contains(&accepted), "{accepted}");
     let refused = replies.iter().find(|reply| reply.status != 202).expect("one too many");
     refused.refused("rate_limited");
     assert!(
@@ -56,19 +56,19 @@ async fn a_limit_holds_for_all_hubs_together() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guessing_at_a_password_is_slow_at_all_hubs_together() {
+async fn password_guesses_are_limited_across_hubs() {
     let cluster = Cluster::start(2).await;
-    let guessers: Vec<Visitor> = cluster.hubs.iter().map(Visitor::stranger).collect();
+    let guessers: Vec<Visitor> = cluster.hubs.iter().map(Visitor::anonymous).collect();
     let mut refused = 0;
     for number in 0..24 {
         let page = sign_in(&guessers[number % 2], "/signin", "owner", "a guess that is wrong").await;
         refused += usize::from(page.status == 429);
     }
-    assert!(refused >= 12, "{refused} of 24 were refused, where ten may be tried");
+    assert!(refused >= 12, "{refused} of 24 guesses were refused; ten are allowed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_that_ends_at_one_hub_ends_at_all() {
+async fn a_token_revoked_at_one_hub_is_revoked_at_all() {
     let cluster = Cluster::start(3).await;
     let alice = cluster.hubs[0].person("alice", "resolver").await;
     let there = |hub: &Hub| hub.anonymous().bearer(&alice.token);
@@ -82,37 +82,37 @@ async fn a_token_that_ends_at_one_hub_ends_at_all() {
         .expect(200);
     let ended = Instant::now();
     for hub in &cluster.hubs {
-        eventually("the token is no good", async || {
+        eventually("the token is refused", async || {
             (there(hub).get("/v1/inbox").await.status == 401).then_some(())
         })
         .await;
     }
-    assert!(ended.elapsed() < BY_WORD, "{:?}", ended.elapsed());
+    assert!(ended.elapsed() < NOTIFY_TIMEOUT, "{:?}", ended.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_is_removed_waits_no_longer() {
+async fn the_long_poll_of_a_removed_agent_ends() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
     let there = agent.at(&cluster.hubs[1]);
     let waiting = tokio::spawn(async move { there.get(&format!("/v1/messages/{id}?wait=25")).await });
-    is_waited_for(&cluster.hubs[1], 1).await;
+    until_waiters(&cluster.hubs[1], 1).await;
     cluster.hubs[0]
         .owner
         .post("/v1/admin/agents/remove", &json!({"id": "bot"}))
         .await
         .expect(200);
     let removed = Instant::now();
-    within("the one who waits", waiting)
+    within("the long-poll", waiting)
         .await
         .expect("no panic")
         .refused("unauthenticated");
-    assert!(removed.elapsed() < BY_WORD, "{:?}", removed.elapsed());
+    assert!(removed.elapsed() < NOTIFY_TIMEOUT, "{:?}", removed.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_hub_took_is_found_by_a_search_at_another() {
+async fn a_search_finds_messages_of_other_hubs() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     for word in ["zephyr", "quartz", "basalt"] {

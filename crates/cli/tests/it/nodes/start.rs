@@ -1,12 +1,12 @@
-//! Hubs that start on a database: together, after each other, and on what is none.
+//! Starting hubs on a database: together, one after the other, and with a bad database URL.
 
 use super::Cluster;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hubs_that_start_together_on_an_empty_database_become_one() {
+async fn hubs_started_together_on_an_empty_database_share_it() {
     let database = Database::create().await;
-    let start = || async { Setup::default().remembering_in(&database.url()).start().await };
+    let start = || async { Setup::default().database_url(&database.url()).start().await };
     let (one, two, three) = tokio::join!(start(), start(), start());
     for hub in [&one, &two, &three] {
         let people = hub.owner.get("/v1/admin/people").await.expect(200);
@@ -21,7 +21,7 @@ async fn hubs_that_start_together_on_an_empty_database_become_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_told_outlives_all_hubs() {
+async fn messages_survive_the_kill_of_all_hubs() {
     let mut cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
@@ -34,7 +34,7 @@ async fn what_was_told_outlives_all_hubs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_comes_back_after_a_kill_takes_its_own_place_at_once() {
+async fn a_restarted_hub_replaces_its_old_node_at_once() {
     let mut cluster = Cluster::start(1).await;
     let last = cluster
         .database
@@ -45,7 +45,7 @@ async fn a_hub_that_comes_back_after_a_kill_takes_its_own_place_at_once() {
         .expect("one");
     cluster.hubs[0].kill();
     cluster.hubs[0].restart().await;
-    // Its lease would have lasted for seconds.
+    // The lease of the killed node would have lasted for seconds.
     let nodes = cluster
         .database
         .connect()
@@ -58,13 +58,13 @@ async fn a_hub_that_comes_back_after_a_kill_takes_its_own_place_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
+async fn a_stopping_hub_does_not_affect_the_others_and_its_tokens_end() {
     let mut cluster = Cluster::start(2).await;
     assert_eq!(cluster.nodes().await, 2);
     let there = cluster.hubs[0].owner.clone();
     assert!(cluster.hubs[0].interrupt().success());
     cluster.hubs[1].owner.get("/v1/inbox").await.expect(200);
-    eventually("one is left", async || (cluster.nodes().await == 1).then_some(())).await;
+    eventually("one node is left", async || (cluster.nodes().await == 1).then_some(())).await;
     let token = there
         .request(reqwest::Method::GET, "/v1/inbox")
         .build()
@@ -74,19 +74,19 @@ async fn a_hub_that_stops_leaves_the_others_and_their_tokens_alone() {
         .expect("text")
         .trim_start_matches("Bearer ")
         .to_owned();
-    eventually("its tokens end with it", async || {
+    eventually("the tokens of the stopped hub end", async || {
         (cluster.hubs[1].anonymous().bearer(&token).get("/v1/inbox").await.status == 401).then_some(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_flag_goes_before_the_environment_and_that_before_the_file() {
+async fn the_database_flag_beats_the_environment_which_beats_the_file() {
     let flag = Database::create().await;
     let env = Database::create().await;
     let file = Database::create().await;
     let by_file = || Setup::default().config(&format!("database_url = \"{}\"\n", file.url()));
-    let by_env = || by_file().remembering_in(&env.url());
+    let by_env = || by_file().database_url(&env.url());
     let by_flag = || by_env().args(&["--database-url", &flag.url()]);
     let tables = "SELECT count(*) FROM pg_tables WHERE tablename = 'node'";
     let untouched = async |database: &Database| database.number(tables).await == 0;
@@ -100,7 +100,7 @@ async fn the_flag_goes_before_the_environment_and_that_before_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_node_is_sound_to_the_doctor_and_knows_how_many_there_are() {
+async fn doctor_passes_on_every_node_and_status_counts_the_nodes() {
     let cluster = Cluster::start(3).await;
     for hub in &cluster.hubs {
         let report = hub.cli(&["doctor", "--json"]);
@@ -110,11 +110,11 @@ async fn a_node_is_sound_to_the_doctor_and_knows_how_many_there_are() {
 }
 
 #[test]
-fn what_is_no_database_is_refused_in_words_and_without_its_password() {
+fn a_bad_database_url_is_refused_without_printing_its_password() {
     for (url, wanted) in [
         (
             "mysql://hub:s3cret@db.example/hub",
-            "database_url: begin it with postgres://",
+            "database_url: must begin with postgres://",
         ),
         (
             "postgres://hub:s3cret@127.0.0.1:1/hub?sslmode=disable",
@@ -126,7 +126,7 @@ fn what_is_no_database_is_refused_in_words_and_without_its_password() {
         ),
         ("postgres://hub:s3cret@[/hub", "cannot be read"),
     ] {
-        let ran = Setup::default().remembering_in(url).refused();
+        let ran = Setup::default().database_url(url).refused();
         assert_ne!(ran.code, 0);
         assert!(
             ran.stderr.contains(wanted) && !ran.stderr.contains("s3cret"),
@@ -150,19 +150,19 @@ fn what_is_no_database_is_refused_in_words_and_without_its_password() {
         let ran = Setup::default()
             .config(&format!("retention_days = 30\n{line}\n"))
             .refused();
-        let said = &ran.stderr;
+        let stderr = &ran.stderr;
         assert!(
-            ran.code != 0 && said.contains("line 2") && !said.contains("s3cret"),
-            "{line}: {said}"
+            ran.code != 0 && stderr.contains("line 2") && !stderr.contains("s3cret"),
+            "{line}: {stderr}"
         );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_log_holds_nothing_of_what_is_said_however_much_of_it_is_wanted() {
+async fn message_content_is_not_logged_at_trace_level() {
     let database = Database::create().await;
     let hub = Setup::default()
-        .remembering_in(&database.url())
+        .database_url(&database.url())
         .env("RUST_LOG", "trace")
         .start()
         .await;
@@ -174,7 +174,7 @@ async fn the_log_holds_nothing_of_what_is_said_however_much_of_it_is_wanted() {
     hub.process().signal("INT");
     let (ran, _scratch) = hub.into_finished();
     let logged = format!("{}{}", ran.stdout, ran.stderr);
-    assert!(logged.contains(&id), "ids are what logs are for");
+    assert!(logged.contains(&id), "logs contain the message id");
     for secret in ["MARK-7f3a", &agent.token, &agent.signing_key] {
         assert!(!logged.contains(secret), "{secret}");
     }

@@ -1,13 +1,13 @@
-//! An agent in a terminal, whichever hub its calls reach.
+//! Terminal agents whose calls reach different hubs.
 
 use serde_json::json;
 
 use super::Cluster;
-use crate::hap::{self, Shell, id, until_gone};
+use crate::hap::{self, TerminalAgent, id, until_gone};
 use crate::harness::*;
 
-impl Shell {
-    /// The same terminal, calling another hub.
+impl TerminalAgent {
+    /// The same terminal agent, calling another hub.
     fn at(&self, hub: &Hub) -> Self {
         Self {
             api: self.api.to(&hub.url),
@@ -17,12 +17,12 @@ impl Shell {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_waits_at_one_hub_is_seen_at_all_and_their_end_too() {
+async fn a_waiting_process_and_its_end_are_seen_at_all_hubs() {
     let cluster = Cluster::start(2).await;
-    let shell = Shell::join(&cluster.hubs[0]).await;
+    let shell = TerminalAgent::join(&cluster.hubs[0]).await;
     let cue = shell.ask_for_id("One?").await;
     let process = shell.waiting(&cluster.hubs[0], &cue).await;
-    eventually("it waits, seen from there", async || {
+    eventually("the other hub sees it waiting", async || {
         (hap::presence(&cluster.hubs[1], &cue).await == "waiting").then_some(())
     })
     .await;
@@ -31,12 +31,12 @@ async fn who_waits_at_one_hub_is_seen_at_all_and_their_end_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_process_that_waits_elsewhere_is_not_superseded() {
+async fn a_process_waiting_at_another_hub_is_not_superseded() {
     let cluster = Cluster::start(2).await;
-    let shell = Shell::join(&cluster.hubs[0]).await;
+    let shell = TerminalAgent::join(&cluster.hubs[0]).await;
     let first = shell.ask_for_id("One?").await;
     let process = shell.waiting(&cluster.hubs[0], &first).await;
-    eventually("it waits, seen from there", async || {
+    eventually("the other hub sees it waiting", async || {
         (hap::presence(&cluster.hubs[1], &first).await == "waiting").then_some(())
     })
     .await;
@@ -47,16 +47,16 @@ async fn a_process_that_waits_elsewhere_is_not_superseded() {
     );
     cluster.hubs[1].owner.answer(&first, "one").await.expect(200);
     assert_eq!(process.await.expect("a reply").expect(200)["reply"]["text"], "one");
-    assert_eq!(shell.at(&cluster.hubs[1]).look(&id(&second)).await["status"], "open");
+    assert_eq!(shell.at(&cluster.hubs[1]).get_cue(&id(&second)).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_a_hub_that_is_killed_goes_whoever_waited_there() {
+async fn waiters_of_a_killed_hub_are_gone() {
     let mut cluster = Cluster::start(2).await;
-    let shell = Shell::join(&cluster.hubs[0]).await;
+    let shell = TerminalAgent::join(&cluster.hubs[0]).await;
     let cue = shell.ask_for_id("One?").await;
     let _process = shell.waiting(&cluster.hubs[0], &cue).await;
-    eventually("it waits, seen from there", async || {
+    eventually("the other hub sees it waiting", async || {
         (hap::presence(&cluster.hubs[1], &cue).await == "waiting").then_some(())
     })
     .await;

@@ -1,4 +1,4 @@
-//! What nobody says: a hub that dies between its commit and its word. Here it is a store that never speaks.
+//! Missing notifications, as when a hub dies between its commit and its NOTIFY. A bare store plays such a hub here.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,26 +7,26 @@ use countersign_core::{Actor, Command, Verdict};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::Store;
 use countersign_store::clock::DatabaseClock;
-use countersign_store::model::{Application, Proposal};
+use countersign_store::model::{ApplyOutcome, ResolveRequest};
 use countersign_store::ops::apply::Apply;
-use countersign_store::ops::node::EnterNode;
+use countersign_store::ops::node::RegisterNode;
 use reqwest::Method;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::inbox::heard;
-use super::{Cluster, is_waited_for};
+use super::inbox::read_until;
+use super::{Cluster, until_waiters};
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The promise for whoever waits, looks on or follows.
-const SOON: Duration = Duration::from_secs(2);
+/// Upper bound for reconciliation to reach waiters, viewers and followers.
+const RECONCILE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A hub that works and says nothing.
-struct Mute(Store);
+/// A node that writes to the store and never notifies.
+struct SilentNode(Store);
 
-impl Mute {
-    async fn beside(cluster: &Cluster) -> Self {
+impl SilentNode {
+    async fn join(cluster: &Cluster) -> Self {
         let clock = Arc::new(DatabaseClock::default());
         Self(
             Store::open_postgres(&cluster.database.url(), clock)
@@ -36,7 +36,7 @@ impl Mute {
     }
 
     async fn answer(&self, id: &str, value: &str) -> Instant {
-        let proposal = Proposal {
+        let proposal = ResolveRequest {
             message_id: id.parse::<MessageId>().expect("an id"),
             command: Command::Resolve {
                 actor: Actor::human("owner"),
@@ -46,30 +46,30 @@ impl Mute {
             resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
             files: Vec::new(),
         };
-        let applied = self.0.run(Apply(proposal)).await.expect("the database is there");
-        assert!(matches!(applied, Application::Resolved(_)), "{applied:?}");
+        let applied = self.0.run(Apply(proposal)).await.expect("the database answers");
+        assert!(matches!(applied, ApplyOutcome::Resolved(_)), "{applied:?}");
         Instant::now()
     }
 }
 
 fn assert_soon(since: Instant) {
-    assert!(since.elapsed() < SOON, "{:?}", since.elapsed());
+    assert!(since.elapsed() < RECONCILE_TIMEOUT, "{:?}", since.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_without_a_word_reaches_whoever_waits_and_whoever_looks_on() {
+async fn an_answer_without_a_notification_reaches_waiters_and_viewers() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
-    let mute = Mute::beside(&cluster).await;
+    let silent = SilentNode::join(&cluster).await;
     let [first, second] = [agent.accepted(&ask("bot")).await, agent.accepted(&ask("bot")).await];
     let waiting = tokio::spawn({
         let agent = agent.at(&cluster.hubs[0]);
         let first = first.clone();
         async move { agent.outcome(&first).await }
     });
-    is_waited_for(&cluster.hubs[0], 1).await;
-    let answered = mute.answer(&first, "approve").await;
-    let outcome = within("the one who waits", waiting).await.expect("no panic");
+    until_waiters(&cluster.hubs[0], 1).await;
+    let answered = silent.answer(&first, "approve").await;
+    let outcome = within("the long-poll", waiting).await.expect("no panic");
     assert_soon(answered);
     assert_eq!(outcome["response"]["response"]["value"], "approve");
     let mut viewer = cluster.hubs[0]
@@ -78,19 +78,19 @@ async fn an_answer_without_a_word_reaches_whoever_waits_and_whoever_looks_on() {
         .send()
         .await
         .expect("a stream");
-    heard(&mut viewer, &["id: "]).await;
-    let answered = mute.answer(&second, "approve").await;
-    heard(&mut viewer, &["event: resolved", &second]).await;
+    read_until(&mut viewer, &["id: "]).await;
+    let answered = silent.answer(&second, "approve").await;
+    read_until(&mut viewer, &["event: resolved", &second]).await;
     assert_soon(answered);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
+async fn an_answer_without_a_notification_resumes_its_run() {
     let cluster = Cluster::start(2).await;
-    let mute = Mute::beside(&cluster).await;
+    let silent = SilentNode::join(&cluster).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
-    let run = here.begin(&cluster.hubs[0], &talk(), "").await;
-    here.asked().await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
     let mut extended = Client::connect(&cluster.hubs[0]).await;
     extended
         .send(json!({"type": "subscribe", "runId": run, "extensions": true}))
@@ -99,9 +99,9 @@ async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     there.expect("request_input").await;
-    is_waited_for(&cluster.hubs[0], 1).await;
+    until_waiters(&cluster.hubs[0], 1).await;
     let item = crate::runs::inbox::item_of(&cluster.hubs[1], &run).await;
-    let answered = mute.answer(item["id"].as_str().expect("an id"), "hello").await;
+    let answered = silent.answer(item["id"].as_str().expect("an id"), "hello").await;
     extended.expect("input_resolved").await;
     assert_eq!(here.result().await, "hello");
     assert_eq!(there.result().await, "hello");
@@ -109,7 +109,7 @@ async fn an_answer_without_a_word_moves_the_run_that_waits_for_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_looks_on_is_told_once() {
+async fn a_viewer_gets_each_event_once() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let mut viewer = cluster.hubs[1]
@@ -118,22 +118,22 @@ async fn whoever_looks_on_is_told_once() {
         .send()
         .await
         .expect("a stream");
-    heard(&mut viewer, &["id: "]).await;
+    read_until(&mut viewer, &["id: "]).await;
     let first = agent.accepted(&ask("bot")).await;
     cluster.hubs[0].owner.answer(&first, "approve").await.expect(200);
-    heard(&mut viewer, &["event: resolved", &first]).await;
-    // By then the net has been cast over the first one.
-    let mute = Mute::beside(&cluster).await;
+    read_until(&mut viewer, &["event: resolved", &first]).await;
+    // By then reconciliation has also covered the first answer.
+    let silent = SilentNode::join(&cluster).await;
     let second = agent.accepted(&ask("bot")).await;
-    mute.answer(&second, "approve").await;
-    let text = heard(&mut viewer, &["event: resolved", &second]).await;
+    silent.answer(&second, "approve").await;
+    let text = read_until(&mut viewer, &["event: resolved", &second]).await;
     assert_eq!(text.matches("event: resolved").count(), 1, "{text}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn when_a_hub_is_gone_everybody_at_every_other_looks_again() {
+async fn viewers_at_all_hubs_get_a_resync_when_a_node_is_gone() {
     let cluster = Cluster::start(3).await;
-    let mute = Mute::beside(&cluster).await;
+    let silent = SilentNode::join(&cluster).await;
     let mut viewers = Vec::new();
     for hub in &cluster.hubs {
         let mut viewer = hub
@@ -142,17 +142,18 @@ async fn when_a_hub_is_gone_everybody_at_every_other_looks_again() {
             .send()
             .await
             .expect("a stream");
-        heard(&mut viewer, &["id: "]).await;
+        read_until(&mut viewer, &["id: "]).await;
         viewers.push(viewer);
     }
-    mute.0
-        .run(EnterNode {
-            id: mute.0.node(),
+    silent
+        .0
+        .run(RegisterNode {
+            id: silent.0.node(),
             lease: Duration::from_millis(1),
         })
         .await
-        .expect("a sign of life");
+        .expect("a node lease");
     for viewer in &mut viewers {
-        heard(viewer, &["event: resync"]).await;
+        read_until(viewer, &["event: resync"]).await;
     }
 }

@@ -1,13 +1,13 @@
-//! The database did what it was told, and the hub never heard of it.
+//! Unknown outcomes: the database commits, and the connection breaks before the hub gets the reply.
 
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Cluster, is_waited_for};
+use super::{Cluster, until_waiters};
 use crate::harness::*;
 
-fn is_unsure(reply: &Reply) -> bool {
+fn is_outcome_unknown(reply: &Reply) -> bool {
     reply.status == 503
         && reply.refused("unavailable")["error"]["message"]
             .as_str()
@@ -16,16 +16,16 @@ fn is_unsure(reply: &Reply) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_taken_unheard_is_found_by_whoever_sends_it_again() {
+async fn resubmitting_after_a_lost_commit_reply_finds_the_message() {
     let cluster = Cluster::start(1).await;
     let agent = cluster.agent("bot").await;
     let mut envelope = ask("bot");
-    envelope["idempotency_key"] = json!("taken-unheard");
-    cluster.wires[0].be(State::CutAfterCommitOf("taken-unheard"));
+    envelope["idempotency_key"] = json!("lost-commit-reply");
+    cluster.wires[0].set_state(WireState::CutAfterCommitOf("lost-commit-reply"));
     let reply = agent.submit(&envelope).await;
-    assert!(is_unsure(&reply), "{} {}", reply.status, reply.text());
+    assert!(is_outcome_unknown(&reply), "{} {}", reply.status, reply.text());
     let messages = "SELECT count(*) FROM message";
-    assert_eq!(cluster.database.number(messages).await, 1, "it was done");
+    assert_eq!(cluster.database.number(messages).await, 1, "the commit happened");
     let id = agent.accepted(&envelope).await;
     assert_eq!(agent.accepted(&envelope).await, id);
     assert_eq!(cluster.database.number(messages).await, 1);
@@ -34,7 +34,7 @@ async fn what_was_taken_unheard_is_found_by_whoever_sends_it_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_taken_unheard_stands_and_reaches_whoever_waits_elsewhere() {
+async fn an_answer_with_a_lost_commit_reply_stands_and_reaches_other_hubs() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
@@ -43,25 +43,29 @@ async fn an_answer_taken_unheard_stands_and_reaches_whoever_waits_elsewhere() {
         let id = id.clone();
         async move { (api.outcome(&id).await, Instant::now()) }
     });
-    is_waited_for(&cluster.hubs[1], 1).await;
-    cluster.wires[0].be(State::CutAfterCommitOf(id.clone().leak()));
+    until_waiters(&cluster.hubs[1], 1).await;
+    cluster.wires[0].set_state(WireState::CutAfterCommitOf(id.clone().leak()));
     let began = Instant::now();
     let reply = cluster.hubs[0].owner.answer(&id, "approve").await;
     assert!(
-        reply.status == 200 || is_unsure(&reply),
+        reply.status == 200 || is_outcome_unknown(&reply),
         "{} {}",
         reply.status,
         reply.text()
     );
-    assert_eq!(cluster.wires[0].is(), State::Open, "the commit came, and was cut");
-    let (outcome, had) = within("the one who waits", waiting).await.expect("no panic");
+    assert_eq!(
+        cluster.wires[0].state(),
+        WireState::Open,
+        "the wire saw the commit and cut the connection"
+    );
+    let (outcome, received) = within("the long-poll", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
-    assert!(had - began < Duration::from_secs(2), "{:?}", had - began);
+    assert!(received - began < Duration::from_secs(2), "{:?}", received - began);
     cluster.hubs[0]
         .owner
         .answer(&id, "deny")
         .await
         .refused_as_terminal(&id, "answered");
-    assert_eq!(agent.outcome(&id).await, outcome, "the same at both");
+    assert_eq!(agent.outcome(&id).await, outcome, "the same at both hubs");
     assert_eq!(cluster.database.number("SELECT count(*) FROM resolution").await, 1);
 }

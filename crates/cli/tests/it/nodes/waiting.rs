@@ -1,12 +1,12 @@
-//! Whoever waits at one hub hears of an answer given at another.
+//! Long-polls at one hub, answered at another.
 
 use std::time::{Duration, Instant};
 
-use super::{Cluster, is_waited_for, waited};
+use super::{Cluster, until_waiters, wait_for_answer};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_at_any_hub_reaches_whoever_waits_at_any_other() {
+async fn an_answer_at_any_hub_reaches_waiters_at_any_other() {
     let cluster = Cluster::start(3).await;
     let agent = cluster.agent("bot").await;
     for asked in 0..3 {
@@ -18,15 +18,15 @@ async fn an_answer_at_any_hub_reaches_whoever_waits_at_any_other() {
                 async move { waiting.outcome(&id).await }
             });
             cluster.hubs[answers].owner.answer(&id, "approve").await.expect(200);
-            let outcome = within("the one who waits", waiting).await.expect("no panic");
+            let outcome = within("the long-poll", waiting).await.expect("no panic");
             assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
         }
     }
 }
 
-/// What the word between two hubs says comes at once; the net under it would take the better part of a second.
+/// Notifications arrive at once; reconciliation alone would take most of a second.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_word_between_hubs_is_quick() {
+async fn notifications_between_hubs_are_quick() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let mut delays = Vec::new();
@@ -40,8 +40,8 @@ async fn the_word_between_hubs_is_quick() {
                 Instant::now()
             }
         });
-        // It is certain to wait when the hub counts it.
-        is_waited_for(&cluster.hubs[1], 1).await;
+        // The hub's waiter count proves that the long-poll has begun.
+        until_waiters(&cluster.hubs[1], 1).await;
         let answered = Instant::now();
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
         delays.push(waited.await.expect("no panic").saturating_duration_since(answered));
@@ -50,11 +50,14 @@ async fn the_word_between_hubs_is_quick() {
         .iter()
         .filter(|delay| **delay < Duration::from_millis(300))
         .count();
-    assert!(quick >= 8, "the net alone would catch a few of them early: {delays:?}");
+    assert!(
+        quick >= 8,
+        "reconciliation alone would be early only for a few: {delays:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_dies_right_after_an_answer_leaves_nobody_waiting() {
+async fn a_hub_killed_right_after_an_answer_leaves_no_waiter_behind() {
     let mut cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     for _ in 0..5 {
@@ -69,25 +72,25 @@ async fn a_hub_that_dies_right_after_an_answer_leaves_nobody_waiting() {
             let id = id.clone();
             async move { owner.answer(&id, "approve").await.expect(200) }
         });
-        answering.await.expect("it is answered");
+        answering.await.expect("no panic");
         cluster.hubs[0].kill();
         let killed = Instant::now();
-        within("the one who waits", waiting).await.expect("no panic");
+        within("the long-poll", waiting).await.expect("no panic");
         assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
         cluster.hubs[0].restart().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_waits_at_a_hub_that_hears_nothing_is_told_when_it_hears_again() {
+async fn a_waiter_at_a_disconnected_hub_is_answered_on_reconnect() {
     let cluster = Cluster::start(2).await;
     let agent = cluster.agent("bot").await;
     let id = agent.accepted(&ask("bot")).await;
-    let waiting = tokio::spawn(waited(agent.at(&cluster.hubs[1]), id.clone()));
-    is_waited_for(&cluster.hubs[1], 1).await;
-    cluster.wires[1].be(State::Cut);
+    let waiting = tokio::spawn(wait_for_answer(agent.at(&cluster.hubs[1]), id.clone()));
+    until_waiters(&cluster.hubs[1], 1).await;
+    cluster.wires[1].set_state(WireState::Cut);
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
-    cluster.wires[1].be(State::Open);
-    let (_, outcome) = within("the one who waits", waiting).await.expect("no panic");
+    cluster.wires[1].set_state(WireState::Open);
+    let (_, outcome) = within("the long-poll", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
 }

@@ -1,4 +1,4 @@
-//! Fetching a message and its answer.
+//! Pulling a message and its answer.
 
 mod state;
 mod wait;

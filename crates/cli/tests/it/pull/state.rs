@@ -1,4 +1,4 @@
-//! `state` is the agent's own: what went in comes out, byte for byte.
+//! `state` belongs to the agent and is returned byte for byte.
 
 use serde_json::json;
 
@@ -62,7 +62,7 @@ async fn state_comes_back_byte_for_byte() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_to_a_message_without_state_has_none() {
+async fn an_answer_to_a_message_without_state_has_no_state() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;

@@ -16,7 +16,7 @@ async fn a_waiting_pull_returns_with_the_answer() {
             bot.request(Method::GET, &format!("/v1/messages/{id}?wait=60")),
         ));
     }
-    // The first of these returns only after a second on the hub, by when the waiters above have arrived.
+    // This pull waits one second on the hub, and by then the waiters above have arrived.
     let open = bot.get(&format!("/v1/messages/{id}?wait=1")).await.expect(200);
     assert_eq!(open["status"], "open");
     let resolved = hub.owner.answer(&id, "approve").await.expect(200);
@@ -30,7 +30,7 @@ async fn a_waiting_pull_returns_with_the_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_that_ends_without_an_answer_says_open() {
+async fn a_wait_that_times_out_returns_open() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -47,7 +47,7 @@ async fn a_wait_that_ends_without_an_answer_says_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wait_on_a_settled_message_returns_at_once() {
+async fn a_wait_on_a_resolved_message_returns_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -71,7 +71,7 @@ async fn a_wait_ends_within_a_second_of_the_expiry() {
     let body = bot.outcome(&id).await;
     let late = jiff::Timestamp::now().duration_since(expires_at).as_millis();
     assert_eq!(body["status"], "expired");
-    // A second is promised; the others are for a busy machine.
+    // One second is promised; the other two are slack for a busy machine.
     assert!((0..3000).contains(&late), "{late} ms after expires_at");
 }
 
@@ -138,7 +138,7 @@ async fn an_unchanged_message_is_not_sent_twice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn since_asks_only_for_changes_after_an_instant() {
+async fn since_returns_only_later_changes() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -164,7 +164,7 @@ async fn since_with_wait_returns_when_something_changes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_or_unknown_message_does_not_exist() {
+async fn foreign_and_unknown_messages_look_the_same() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;

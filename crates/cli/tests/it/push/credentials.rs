@@ -61,7 +61,7 @@ async fn a_push_carries_the_credential_its_ask_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_can_be_replaced_before_the_answer_comes() {
+async fn a_secret_can_be_replaced_before_the_answer() {
     let (hub, receiver, bot) = stage().await;
     let set = async |value: &str| {
         let secret = json!({"agent_id": "bot", "name": "t", "value": value});
@@ -80,7 +80,7 @@ async fn a_secret_can_be_replaced_before_the_answer_comes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn secrets_are_never_told_again() {
+async fn secrets_are_never_returned() {
     let (hub, _receiver, _bot) = stage().await;
     let secret = json!({"agent_id": "bot", "name": "t", "value": "MARK-SECRET"});
     let set = hub.owner.post("/v1/admin/secrets", &secret).await;

@@ -6,12 +6,17 @@ use super::stage;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_push_is_repeated_with_a_fresh_signature_and_the_same_resolution() {
+async fn a_failed_push_is_retried_with_a_fresh_signature_and_the_same_resolution() {
     let (hub, receiver, bot) = stage().await;
     let url = receiver.url("/flaky");
     receiver.script(
         "/flaky",
-        &[Act::Status(500), Act::HangUp, Act::Status(503), Act::Status(200)],
+        &[
+            PushReply::Status(500),
+            PushReply::HangUp,
+            PushReply::Status(503),
+            PushReply::Status(200),
+        ],
     );
     let id = bot.accepted(&push_to(ask("bot"), &url)).await;
     hub.owner.answer(&id, "approve").await.expect(200);
@@ -37,12 +42,12 @@ async fn a_client_error_or_a_redirect_is_final() {
     let elsewhere = Receiver::start().await;
     hub.approve(&bot, &elsewhere.host()).await;
     let finals = [
-        Act::Status(404),
-        Act::Status(400),
-        Act::Status(410),
-        Act::Status(429),
-        Act::Redirect(elsewhere.url("/stolen")),
-        Act::Redirect(receiver.url("/stolen")),
+        PushReply::Status(404),
+        PushReply::Status(400),
+        PushReply::Status(410),
+        PushReply::Status(429),
+        PushReply::Redirect(elsewhere.url("/stolen")),
+        PushReply::Redirect(receiver.url("/stolen")),
     ];
     for (nth, act) in finals.into_iter().enumerate() {
         let path = format!("/final/{nth}");
@@ -68,7 +73,7 @@ async fn a_client_error_or_a_redirect_is_final() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_that_always_fails_is_given_up_after_the_advertised_attempts() {
+async fn a_failing_receiver_is_given_up_after_the_advertised_attempts() {
     let config = "[push]\nfirst_retry_ms = 1\nmax_attempts = 6\n";
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
@@ -76,7 +81,7 @@ async fn a_receiver_that_always_fails_is_given_up_after_the_advertised_attempts(
         .start()
         .await;
     let receiver = Receiver::start().await;
-    receiver.otherwise(Act::Status(500));
+    receiver.default_reply(PushReply::Status(500));
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     let capability = hub.anonymous().get("/.well-known/a2h").await.expect(200);
@@ -91,9 +96,9 @@ async fn a_receiver_that_always_fails_is_given_up_after_the_advertised_attempts(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_delivery_can_be_tried_again() {
+async fn a_failed_delivery_can_be_retried() {
     let (hub, receiver, bot) = stage().await;
-    receiver.script("/again", &[Act::Status(404)]);
+    receiver.script("/again", &[PushReply::Status(404)]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/again"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
@@ -114,7 +119,7 @@ async fn a_failed_delivery_can_be_tried_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
+async fn a_hanging_or_endless_receiver_does_not_delay_others() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 60000\nper_host_concurrency = 4\n";
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
@@ -125,8 +130,8 @@ async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
     let slow = Receiver::start().await;
     let endless = Receiver::start().await;
     let good = Receiver::start().await;
-    slow.otherwise(Act::Hang);
-    endless.otherwise(Act::Endless);
+    slow.default_reply(PushReply::Hang);
+    endless.default_reply(PushReply::Endless);
     let resolved = async |receiver: &Receiver, path: &str| {
         let id = bot.accepted(&push_to(ask("bot"), &receiver.url(path))).await;
         hub.owner.answer(&id, "approve").await.expect(200);
@@ -158,7 +163,7 @@ async fn a_receiver_that_hangs_or_never_ends_does_not_hold_up_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_attempt_that_takes_too_long_is_repeated() {
+async fn an_attempt_that_times_out_is_retried() {
     let config = "[push]\nfirst_retry_ms = 20\nattempt_timeout_ms = 300\n";
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
@@ -168,7 +173,7 @@ async fn an_attempt_that_takes_too_long_is_repeated() {
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.script("/slow", &[Act::Hang]);
+    receiver.script("/slow", &[PushReply::Hang]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/slow"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let pushes = receiver.at("/slow", 2).await;
@@ -177,7 +182,7 @@ async fn an_attempt_that_takes_too_long_is_repeated() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_item_tells_how_its_delivery_went() {
+async fn the_item_shows_its_delivery_state() {
     let (hub, receiver, bot) = stage().await;
     let pulled = bot.accepted(&ask("bot")).await;
     let pushed = bot.accepted(&push_to(ask("bot"), &receiver.url("/told"))).await;

@@ -21,7 +21,7 @@ async fn a_host_whose_approval_was_withdrawn_is_not_contacted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn this_machine_is_not_contacted_without_the_development_switch() {
+async fn loopback_is_not_contacted_without_the_development_switch() {
     let hub = Setup::default()
         .config("[push]\nfirst_retry_ms = 1\nmax_attempts = 5\n")
         .start()
@@ -45,7 +45,7 @@ async fn this_machine_is_not_contacted_without_the_development_switch() {
         "[::ffff:7f00:1]",
         "[::]",
     ] {
-        // A hub may refuse such a host at any of three points; only a request to the receiver would be wrong.
+        // The hub may refuse such a host at approval, submit or delivery; only a request to the receiver is wrong.
         let binding = json!({"agent_id": "bot", "host": format!("{host}:{port}")});
         hub.owner.post("/v1/admin/callbacks/approve", &binding).await;
         for scheme in ["http", "https"] {
@@ -91,7 +91,7 @@ async fn the_development_switch_opens_loopback_and_nothing_more() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn proxy_variables_do_not_bend_a_push() {
+async fn proxy_variables_do_not_redirect_a_push() {
     let proxy = Receiver::start().await;
     let receiver = Receiver::start().await;
     let mut setup = Setup::pushing();

@@ -1,4 +1,4 @@
-//! Bringing an answer to an agent that is not waiting for it.
+//! Pushing an answer to an agent that does not wait for it.
 
 mod credentials;
 mod delivery;
@@ -8,7 +8,7 @@ mod signatures;
 
 use crate::harness::{Agent, Hub, Receiver, Setup};
 
-/// A hub that pushes to this machine, a receiver, and an agent that may push there.
+/// A hub that may push to this machine, a receiver, and an agent with that callback host approved.
 async fn stage() -> (Hub, Receiver, Agent) {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;

@@ -119,7 +119,7 @@ async fn every_kind_of_outcome_is_pushed_and_verifies() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn state_is_pushed_byte_for_byte_and_signed_as_it_stands() {
+async fn state_is_pushed_and_signed_byte_for_byte() {
     let (hub, receiver, bot) = stage().await;
     let raw = r#"{ "n":[1.0,1e5,-0,9007199254740993,1E-7] ,"b":"\u0041\/é😀","a":{} }"#;
     let url = receiver.url("/state");

@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_listed_may_resolve() {
+async fn only_listed_resolvers_may_resolve() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let judge = hub.agent("judge").await;
@@ -29,7 +29,7 @@ async fn only_the_listed_may_resolve() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_may_resolve_what_lists_it() {
+async fn an_agent_may_resolve_where_it_is_listed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let judge = hub.agent("judge/eu").await;
@@ -77,7 +77,7 @@ async fn without_a_list_only_the_submitter_may_resolve() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_list_lets_nobody_resolve() {
+async fn an_empty_resolver_list_allows_no_one() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&resolvers(ask("bot"), &[])).await;
@@ -97,7 +97,7 @@ async fn the_inbox_says_whether_its_reader_can_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn somebody_not_allowed_learns_nothing_about_the_outcome() {
+async fn an_unauthorized_caller_learns_nothing_about_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let alice = hub.person("alice", "resolver").await;

@@ -23,7 +23,7 @@ async fn a_cancelled_ask_stays_cancelled_and_can_be_cancelled_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cancel_after_another_outcome_is_told_that_outcome() {
+async fn a_cancel_after_another_outcome_returns_that_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let answered = bot.accepted(&ask("bot")).await;

@@ -31,7 +31,7 @@ async fn an_expired_ask_takes_its_default_and_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_default_expiry_invents_nothing() {
+async fn expiry_without_a_default_has_no_value() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for envelope in [ask("bot"), with_default(select("bot"), json!(null)), task("bot")] {
@@ -67,7 +67,7 @@ async fn a_late_answer_loses_to_the_default() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_before_the_expiry_is_not_replaced_by_it() {
+async fn an_answer_before_the_expiry_stays() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let expires = 2000;
@@ -85,7 +85,7 @@ async fn an_answer_before_the_expiry_is_not_replaced_by_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_expired_while_the_hub_was_down_is_expired_when_it_is_back() {
+async fn asks_that_expire_while_the_hub_is_down_are_expired_after_the_start() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot
@@ -116,7 +116,7 @@ async fn after_expires_at_every_answer_and_cancel_loses() {
         envelope["expires_at"] = json!(expires_at);
         ids.push(bot.accepted(&envelope).await);
     }
-    // When the first one is seen expired, the instant lies behind all of them, swept or not.
+    // Once the first ask is expired, the common instant has passed for all of them, swept or not.
     assert_eq!(bot.outcome(&ids[0]).await["status"], "expired");
     for (nth, id) in ids.iter().enumerate() {
         let reply = if nth % 2 == 0 {

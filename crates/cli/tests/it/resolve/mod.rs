@@ -1,4 +1,4 @@
-//! Settling a message: who may, with what, and what everybody reads afterwards.
+//! Resolving a message: permissions, values and outcomes.
 
 mod access;
 mod cancel;

@@ -87,7 +87,7 @@ async fn a_task_is_completed_with_its_checklist_or_dismissed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_second_to_resolve_is_told_the_outcome() {
+async fn the_second_resolver_gets_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -119,7 +119,7 @@ async fn a_resolved_message_leaves_the_inbox_and_stays_in_the_list() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn values_of_sensitive_answers_are_for_the_agent_only() {
+async fn values_of_sensitive_answers_go_to_the_agent_only() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut whole = input("bot");

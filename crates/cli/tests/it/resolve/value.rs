@@ -7,7 +7,7 @@ fn answered(value: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_fits_its_question() {
+async fn an_answer_must_fit_its_question() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let misfits: [(Value, Vec<Value>); 4] = [
@@ -63,7 +63,7 @@ async fn an_answer_fits_its_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_answered_with_an_object_kept_as_it_came() {
+async fn the_answer_of_a_form_is_stored_unchanged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&input("bot")).await;
@@ -73,7 +73,7 @@ async fn a_form_is_answered_with_an_object_kept_as_it_came() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn own_options_of_a_confirm_replace_approve_and_deny() {
+async fn custom_options_of_a_confirm_replace_approve_and_deny() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");
@@ -87,7 +87,7 @@ async fn own_options_of_a_confirm_replace_approve_and_deny() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resolution_belongs_to_its_verb() {
+async fn a_resolution_must_fit_the_message_type() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ask_id = bot.accepted(&ask("bot")).await;
@@ -105,7 +105,7 @@ async fn a_resolution_belongs_to_its_verb() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_resolve_that_is_none_is_refused() {
+async fn a_malformed_resolve_is_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -155,7 +155,7 @@ async fn a_resolve_that_is_none_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_withdrawn_affordance_cannot_be_used_by_anybody() {
+async fn a_withdrawn_affordance_is_refused_for_all_callers() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let judge = hub.agent("judge").await;
@@ -185,7 +185,7 @@ async fn a_withdrawn_affordance_cannot_be_used_by_anybody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn own_text_is_an_answer_only_where_the_ask_of_0_6_allows_it() {
+async fn free_text_is_an_answer_only_where_an_ask_of_0_6_allows_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let editable = |version: &str, allow: bool| {

@@ -1,14 +1,14 @@
-//! When a person is asked, and with which words. Check 8.
+//! When a person is asked, and with which prompt.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Starts a strategy of one person between two others and says how it comes to its first question, if it does.
-async fn first(hub: &Hub, strategy: &Value, input: &str) -> Result<Value, String> {
+/// Runs the strategy up to its first question; `Err` is the result if it completes without one.
+async fn first_question(hub: &Hub, strategy: &Value, input: &str) -> Result<Value, String> {
     let mut client = Client::connect(hub).await;
-    client.begin(hub, strategy, input).await;
+    client.start_strategy(hub, strategy, input).await;
     loop {
         let frame = client.next().await;
         match frame["type"].as_str() {
@@ -20,52 +20,54 @@ async fn first(hub: &Hub, strategy: &Value, input: &str) -> Result<Value, String
     }
 }
 
-fn first_is(config: Value) -> Value {
+fn person_first(config: Value) -> Value {
     sequence(
         json!({"user": person_with(config), "assistant": echo()}),
         &["user", "assistant"],
     )
 }
 
-fn middle_is(config: Value) -> Value {
+fn person_in_the_middle(config: Value) -> Value {
     let agents = json!({"draft": template("Draft: {{input}}"), "editor": person_with(config), "print": echo()});
     sequence(agents, &["draft", "editor", "print"])
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_first_is_not_asked_what_the_start_already_said() {
+async fn a_first_person_is_not_asked_when_the_start_has_input() {
     let hub = Hub::start().await;
-    assert_eq!(first(&hub, &talk(), "hello").await, Err("hello".to_owned()));
+    assert_eq!(first_question(&hub, &talk(), "hello").await, Err("hello".to_owned()));
     assert_eq!(
-        first(&hub, &first_is(json!({"requireInput": true})), " ").await,
+        first_question(&hub, &person_first(json!({"requireInput": true})), " ").await,
         Err(" ".to_owned())
     );
-    let preset = first_is(json!({"presetMessage": "Which topic?"}));
+    let preset = person_first(json!({"presetMessage": "Which topic?"}));
     assert_eq!(
-        first(&hub, &preset, "hello").await,
+        first_question(&hub, &preset, "hello").await,
         Err("hello".to_owned()),
-        "what was said wins over the preset"
+        "the input wins over the preset"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_first_is_asked_when_the_start_said_nothing() {
+async fn a_first_person_is_asked_when_the_start_has_no_input() {
     let hub = Hub::start().await;
-    let ask = first(&hub, &talk(), "").await.expect("a question");
-    assert!(ask.get("prompt").is_none(), "nothing to show: {ask}");
-    let ask = first(&hub, &first_is(json!({"presetMessage": "Which topic?"})), "")
+    let ask = first_question(&hub, &talk(), "").await.expect("a question");
+    assert!(ask.get("prompt").is_none(), "no prompt: {ask}");
+    let ask = first_question(&hub, &person_first(json!({"presetMessage": "Which topic?"})), "")
         .await
         .expect("a question");
     assert_eq!(ask["prompt"], "Which topic?");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_later_is_always_asked_and_sees_what_came_before() {
+async fn a_later_person_is_always_asked_and_sees_the_previous_output() {
     let hub = Hub::start().await;
     for input in ["", "fish"] {
-        let ask = first(&hub, &middle_is(json!({})), input).await.expect("a question");
+        let ask = first_question(&hub, &person_in_the_middle(json!({})), input)
+            .await
+            .expect("a question");
         assert_eq!(ask["prompt"], format!("Draft: {input}"));
-        let ask = first(&hub, &middle_is(json!({"presetMessage": "Fine?"})), input)
+        let ask = first_question(&hub, &person_in_the_middle(json!({"presetMessage": "Fine?"})), input)
             .await
             .expect("a question");
         assert_eq!(ask["prompt"], "Fine?");
@@ -73,25 +75,28 @@ async fn whoever_comes_later_is_always_asked_and_sees_what_came_before() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_need_not_answer_passes_on_the_preset_or_what_came() {
+async fn a_person_without_required_input_passes_on_the_preset_or_the_input() {
     let hub = Hub::start().await;
-    let quiet = json!({"requireInput": false});
+    let optional = json!({"requireInput": false});
     assert_eq!(
-        first(&hub, &first_is(quiet.clone()), "hello").await,
+        first_question(&hub, &person_first(optional.clone()), "hello").await,
         Err("hello".to_owned())
     );
-    assert_eq!(first(&hub, &first_is(quiet.clone()), "").await, Err(String::new()));
     assert_eq!(
-        first(&hub, &middle_is(quiet), "fish").await,
+        first_question(&hub, &person_first(optional.clone()), "").await,
+        Err(String::new())
+    );
+    assert_eq!(
+        first_question(&hub, &person_in_the_middle(optional), "fish").await,
         Err("Draft: fish".to_owned())
     );
     let preset = json!({"requireInput": false, "presetMessage": "as agreed"});
     assert_eq!(
-        first(&hub, &first_is(preset.clone()), "hello").await,
+        first_question(&hub, &person_first(preset.clone()), "hello").await,
         Err("as agreed".to_owned())
     );
     assert_eq!(
-        first(&hub, &middle_is(preset), "fish").await,
+        first_question(&hub, &person_in_the_middle(preset), "fish").await,
         Err("as agreed".to_owned())
     );
 }
@@ -100,10 +105,10 @@ async fn whoever_need_not_answer_passes_on_the_preset_or_what_came() {
 async fn the_answer_is_the_result_of_the_step_and_the_input_of_the_next() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
     let before = client.until("request_input").await;
     assert_eq!(
-        before.of("step_started").last().expect("a step")["message"],
+        before.of_kind("step_started").last().expect("a step")["message"],
         "Draft: fish"
     );
     client.answer(&run, "editor", "Final: fish").await;
@@ -116,12 +121,12 @@ async fn the_answer_is_the_result_of_the_step_and_the_input_of_the_next() {
 async fn a_continuation_counts_as_a_new_start() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "one").await;
+    let run = client.start_strategy(&hub, &talk(), "one").await;
     assert_eq!(client.result().await, "one");
-    client.proceed(&run, "two").await;
-    assert_eq!(client.result().await, "two", "what the continuation says is the answer");
-    client.proceed(&run, "").await;
-    client.asked().await;
+    client.continue_run(&run, "two").await;
+    assert_eq!(client.result().await, "two", "the continuation's input is the answer");
+    client.continue_run(&run, "").await;
+    client.next_question().await;
     client.answer(&run, "user", "three").await;
     assert_eq!(client.result().await, "three");
 }
@@ -130,10 +135,12 @@ async fn a_continuation_counts_as_a_new_start() {
 async fn only_the_first_call_is_answered_by_the_start() {
     let hub = Hub::start().await;
     let strategy = cycle(json!({"user": person()}), &["user"], json!({"cycles": 2}));
-    let ask = first(&hub, &strategy, "hello").await.expect("the second round asks");
+    let ask = first_question(&hub, &strategy, "hello")
+        .await
+        .expect("the second round asks");
     assert_eq!(ask["prompt"], "hello");
     let agents = json!({"one": person(), "two": person()});
-    let ask = first(&hub, &sequence(agents, &["one", "two"]), "hello")
+    let ask = first_question(&hub, &sequence(agents, &["one", "two"]), "hello")
         .await
         .expect("the second person is asked");
     assert_eq!((&ask["agentName"], &ask["prompt"]), (&json!("two"), &json!("hello")));

@@ -1,4 +1,4 @@
-//! Coming to a run that is already there.
+//! Attaching to an existing run.
 
 use serde_json::json;
 
@@ -9,8 +9,8 @@ use crate::harness::*;
 async fn preparing_a_running_run_by_its_id_attaches_to_it() {
     let hub = Hub::start().await;
     let mut starter = Client::connect(&hub).await;
-    let run = starter.begin(&hub, &review(), "fish").await;
-    let ask = starter.asked().await;
+    let run = starter.start_strategy(&hub, &review(), "fish").await;
+    let ask = starter.next_question().await;
     let mut other = Client::connect(&hub).await;
     let prepared = other
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
@@ -22,39 +22,39 @@ async fn preparing_a_running_run_by_its_id_attaches_to_it() {
     assert_eq!(prepared["agents"], json!(["draft", "editor", "print"]));
     assert_eq!(prepared["flowTree"], review()["flow"]);
     let records = prepared["conversation"]["records"].as_array().expect("records");
-    assert_eq!(records.len(), 1, "what was said so far: {prepared}");
+    assert_eq!(records.len(), 1, "the conversation so far: {prepared}");
     assert_eq!(
         (&records[0]["agentName"], &records[0]["text"]),
         (&json!("draft"), &json!("Draft: fish"))
     );
-    assert_eq!(other.next().await, ask, "then what waits");
-    other.silence().await;
+    assert_eq!(other.next().await, ask, "then the pending question");
+    other.expect_silence().await;
     other.answer(&run, "editor", "done").await;
     assert_eq!(other.result().await, "done");
     assert_eq!(starter.result().await, "done");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_subscriber_of_a_run_that_asks_nothing_hears_nothing_until_something_happens() {
+async fn a_new_subscriber_of_an_idle_run_gets_only_new_events() {
     let hub = Hub::start().await;
     let mut starter = Client::connect(&hub).await;
     let run = starter.prepare(&strategy_file(&hub, &talk())).await;
     let mut other = Client::connect(&hub).await;
     other.subscribe(&run).await;
-    other.silence().await;
+    other.expect_silence().await;
     starter.start(&run, "hello").await;
     assert_eq!(other.result().await, "hello");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ended_run_can_be_subscribed_to_and_says_nothing() {
+async fn subscribing_to_an_ended_run_sends_nothing() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "hello").await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     let mut other = Client::connect(&hub).await;
     other.subscribe(&run).await;
-    other.silence().await;
+    other.expect_silence().await;
     let said = other
         .refused(json!({"type": "subscribe", "runId": "unknown"}), "SUBSCRIBE_ERROR")
         .await;
@@ -65,9 +65,9 @@ async fn an_ended_run_can_be_subscribed_to_and_says_nothing() {
     assert_eq!(said, "Run not found: ../x");
 }
 
-/// More have ended since than the hub keeps in memory.
+/// More runs have ended since than the hub keeps in memory.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_ended_long_ago_is_still_there() {
+async fn a_run_that_ended_long_ago_can_be_replayed_and_continued() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
@@ -81,47 +81,51 @@ async fn a_run_that_ended_long_ago_is_still_there() {
         client.result().await;
     }
     client.subscribe_after(&first, 1).await;
-    assert_eq!(client.so_far().await, log);
-    client.proceed(&first, "again").await;
+    assert_eq!(client.frames_so_far().await, log);
+    client.continue_run(&first, "again").await;
     assert_eq!(client.result().await, "again");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn subscribing_again_and_again_changes_nothing() {
+async fn repeated_subscribes_change_nothing() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     for _ in 0..10_000 {
         client.subscribe(&run).await;
     }
-    client.silence().await;
+    client.expect_silence().await;
     client.answer(&run, "user", "hello").await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.of("step_started").len(), 1, "each event comes once: {events:#?}");
-    client.silence().await;
+    assert_eq!(
+        events.of_kind("step_started").len(),
+        1,
+        "each event comes once: {events:#?}"
+    );
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_unsubscribing_a_subscription_is_new_again() {
+async fn subscribing_after_an_unsubscribe_replays_the_question() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    let ask = client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    let ask = client.next_question().await;
     client.unsubscribe(&run).await;
     client.subscribe(&run).await;
     assert_eq!(client.next().await, ask);
     client.subscribe_after(&run, seq(&ask) - 1).await;
-    assert_eq!(client.next().await, ask, "asked for by number");
-    client.silence().await;
+    assert_eq!(client.next().await, ask, "replayed by seq");
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_end_of_an_ask_is_told_to_those_who_understand_it() {
+async fn input_resolved_is_sent_only_to_clients_with_extensions() {
     let hub = Hub::start().await;
     let mut plain = Client::connect(&hub).await;
-    let run = plain.begin(&hub, &talk(), "").await;
-    let ask = plain.asked().await;
+    let run = plain.start_strategy(&hub, &talk(), "").await;
+    let ask = plain.next_question().await;
     let mut extended = Client::connect(&hub).await;
     extended
         .send(json!({"type": "subscribe", "runId": run, "extensions": true}))
@@ -130,7 +134,7 @@ async fn the_end_of_an_ask_is_told_to_those_who_understand_it() {
     let mut third = Client::connect(&hub).await;
     third.answer(&run, "user", "hello").await;
     let events = extended.until("strategy_completed").await;
-    let resolved = events.of("input_resolved");
+    let resolved = events.of_kind("input_resolved");
     assert_eq!(resolved.len(), 1, "{events:#?}");
     assert_eq!(resolved[0]["inputId"], ask["inputId"]);
     assert_eq!(
@@ -139,7 +143,13 @@ async fn the_end_of_an_ask_is_told_to_those_who_understand_it() {
     );
     assert_eq!(
         events[0]["type"], "input_resolved",
-        "before the run goes on: {events:#?}"
+        "before the run continues: {events:#?}"
     );
-    assert!(plain.until("strategy_completed").await.of("input_resolved").is_empty());
+    assert!(
+        plain
+            .until("strategy_completed")
+            .await
+            .of_kind("input_resolved")
+            .is_empty()
+    );
 }

@@ -1,4 +1,4 @@
-//! Frames that are none: the connection ends, and its other end is told why.
+//! Broken WebSocket frames: the hub closes the connection with a code and a reason.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -8,7 +8,7 @@ use crate::harness::*;
 
 const MASK: [u8; 4] = [1, 2, 3, 4];
 
-/// A socket of which every byte is ours.
+/// An upgraded connection with full control over every byte.
 async fn raw(hub: &Hub) -> TcpStream {
     let address = hub.url.trim_start_matches("http://").to_owned();
     let upgrade = format!(
@@ -32,7 +32,7 @@ fn masked(first: u8, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// The code and the reason with which the hub closes after these bytes.
+/// The close code and reason that these bytes cause.
 async fn closed(hub: &Hub, bytes: &[u8]) -> (u16, String) {
     let mut stream = raw(hub).await;
     stream.write_all(bytes).await.expect("the hub reads");
@@ -52,12 +52,12 @@ async fn closed(hub: &Hub, bytes: &[u8]) -> (u16, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_message_ends_the_connection_with_the_code_for_it() {
+async fn a_broken_frame_closes_the_connection_with_the_right_code() {
     let hub = Hub::start().await;
     let mut petabyte = vec![0x81, 0xff];
     petabyte.extend((1_u64 << 50).to_be_bytes());
     petabyte.extend(MASK);
-    for (bytes, code, words) in [
+    for (bytes, code, text) in [
         (petabyte, 1009, "too large"),
         (masked(0x81, &[0xff, 0xfe]), 1007, "UTF-8"),
         (vec![0x81, 0x02, b'{', b'}'], 1002, "frame"),
@@ -65,16 +65,16 @@ async fn what_is_no_message_ends_the_connection_with_the_code_for_it() {
         (masked(0x80, b"{}"), 1002, "frame"),
         (masked(0x09, b""), 1002, "frame"),
     ] {
-        let (told, reason) = closed(&hub, &bytes).await;
-        assert_eq!(told, code, "{bytes:?}: {reason}");
-        assert!(reason.contains(words), "{reason}");
+        let (closed_with, reason) = closed(&hub, &bytes).await;
+        assert_eq!(closed_with, code, "{bytes:?}: {reason}");
+        assert!(reason.contains(text), "{reason}");
     }
-    Client::connect(&hub).await.silence().await;
+    Client::connect(&hub).await.expect_silence().await;
 }
 
-/// Of a message in pieces no single one is too large.
+/// Each fragment is small enough; only the whole message is too large.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_that_grows_too_large_says_so_too() {
+async fn a_fragmented_message_over_the_limit_closes_with_1009() {
     let hub = Hub::start().await;
     let (mut reader, mut writer) = raw(&hub).await.into_split();
     let pieces = async {

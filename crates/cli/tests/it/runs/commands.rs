@@ -1,4 +1,4 @@
-//! Programs as agents: off unless allowed, bounded, and never through a shell.
+//! Programs as agents: off by default, bounded, and never started through a shell.
 
 use std::path::Path;
 
@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 use super::stage::*;
 use crate::harness::*;
 
-/// Returns when this process is no more.
+/// Waits until this process has ended.
 pub async fn until_gone(process: u32) {
     eventually(&format!("process {process} is gone"), async || {
         let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok();
-        // One that has ended and was not collected yet is gone, too.
+        // A zombie counts as ended.
         let has_ended =
             stat.is_none_or(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.trim().starts_with('Z')));
         has_ended.then_some(())
@@ -19,7 +19,7 @@ pub async fn until_gone(process: u32) {
     .await;
 }
 
-async fn allowing(more: &str) -> Hub {
+async fn hub_with_commands(more: &str) -> Hub {
     Setup::default()
         .config(&format!("[runs]\ncommands = \"allow\"\n{more}\n"))
         .start()
@@ -28,13 +28,13 @@ async fn allowing(more: &str) -> Hub {
 
 async fn output(hub: &Hub, agent: Value, input: &str) -> String {
     let mut client = Client::connect(hub).await;
-    client.begin(hub, &alone(agent), input).await;
+    client.start_strategy(hub, &alone(agent), input).await;
     client.result().await
 }
 
 async fn failure(hub: &Hub, agent: Value) -> String {
     let mut client = Client::connect(hub).await;
-    client.begin(hub, &alone(agent), "").await;
+    client.start_strategy(hub, &alone(agent), "").await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR", "{message}");
     assert!(message.starts_with("Step \"worker\" failed: "), "{message}");
@@ -42,7 +42,7 @@ async fn failure(hub: &Hub, agent: Value) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_leave_no_command_runs_and_the_error_says_what_would_help() {
+async fn commands_are_off_by_default_and_the_error_names_the_setting() {
     for config in ["", "[runs]\ncommands = \"off\"\n"] {
         let hub = Setup::default().config(config).start().await;
         let trace = hub.scratch().path("trace");
@@ -53,40 +53,40 @@ async fn without_leave_no_command_runs_and_the_error_says_what_would_help() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_reads_its_input_and_says_its_output() {
-    let hub = allowing("").await;
+async fn a_command_reads_stdin_and_its_stdout_is_the_result() {
+    let hub = hub_with_commands("").await;
     assert_eq!(output(&hub, command("cat", &[]), "line\nlast").await, "line\nlast");
     assert_eq!(output(&hub, command("wc", &["-c"]), "four").await.trim(), "4");
     let big = "0123456789".repeat(50_000);
     assert_eq!(
         output(&hub, command("cat", &[]), &big).await,
         big,
-        "larger than any pipe"
+        "larger than a pipe buffer"
     );
     assert_eq!(
         output(&hub, command("true", &[]), &big).await,
         "",
-        "who does not read is not waited for"
+        "a command need not read its input"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_means_something_to_a_shell_means_nothing_here() {
-    let hub = allowing("").await;
+async fn shell_syntax_is_not_interpreted() {
+    let hub = hub_with_commands("").await;
     let evil = "$(id) `id` ; id | cat > x && $HOME * ~ \\ 'single' \"double\"";
     assert_eq!(output(&hub, command("echo", &[evil]), "").await.trim_end(), evil);
     assert_eq!(
         output(&hub, command("cat", &[]), evil).await,
         evil,
-        "and the input is no argument"
+        "the input is not an argument"
     );
     failure(&hub, command("echo hello", &[])).await;
     failure(&hub, command("echo;id", &[])).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_works_in_the_directory_of_its_run() {
-    let hub = allowing("").await;
+async fn a_command_runs_in_the_directory_of_its_run() {
+    let hub = hub_with_commands("").await;
     let mut client = Client::connect(&hub).await;
     let home = hub.scratch().home();
     let file = strategy_file(&hub, &alone(command("pwd", &[])));
@@ -99,7 +99,7 @@ async fn a_command_works_in_the_directory_of_its_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_gets_only_the_variables_that_programs_need() {
+async fn a_command_gets_only_allowed_environment_variables() {
     let mut setup = Setup::default().config(
         "[runs]\ncommands = \"allow\"\n[llm]\napi_key_env = \"LC_KEY\"\nbase_url = \"http://127.0.0.1:1/v1\"\n",
     );
@@ -123,7 +123,7 @@ async fn a_command_gets_only_the_variables_that_programs_need() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_that_fails_says_why() {
-    let hub = allowing("").await;
+    let hub = hub_with_commands("").await;
     let message = failure(
         &hub,
         command("sh", &["-c", "echo ignored; echo the reason >&2; exit 3"]),
@@ -144,14 +144,16 @@ async fn a_command_that_fails_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_takes_too_long_is_ended_with_everything_it_started() {
-    let hub = allowing("command_timeout_seconds = 1").await;
+async fn a_command_timeout_kills_its_whole_process_group() {
+    let hub = hub_with_commands("command_timeout_seconds = 1").await;
     let mut latch = Latch::new(&hub, "latch");
     let ids = hub.scratch().path("ids");
     let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
-    latch.is_waited_at().await;
+    client
+        .start_strategy(&hub, &alone(command("sh", &["-c", &script])), "")
+        .await;
+    latch.until_reached().await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
     assert!(
@@ -164,7 +166,7 @@ async fn a_command_that_takes_too_long_is_ended_with_everything_it_started() {
 }
 
 async fn processes(path: &Path) -> Vec<u32> {
-    let text = eventually("the command tells its processes", async || {
+    let text = eventually("the command writes its process ids", async || {
         std::fs::read_to_string(path).ok().filter(|text| text.ends_with('\n'))
     })
     .await;
@@ -174,14 +176,16 @@ async fn processes(path: &Path) -> Vec<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_a_run_ends_its_command_with_everything_it_started() {
-    let hub = allowing("").await;
+async fn stopping_a_run_kills_the_whole_process_group_of_its_command() {
+    let hub = hub_with_commands("").await;
     let mut latch = Latch::new(&hub, "latch");
     let ids = hub.scratch().path("ids");
     let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
-    latch.is_waited_at().await;
+    let run = client
+        .start_strategy(&hub, &alone(command("sh", &["-c", &script])), "")
+        .await;
+    latch.until_reached().await;
     let processes = processes(&ids).await;
     assert_eq!(processes.len(), 2);
     client.stop(&run).await;
@@ -189,24 +193,24 @@ async fn stopping_a_run_ends_its_command_with_everything_it_started() {
     for process in processes {
         until_gone(process).await;
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_can_be_stopped_while_the_store_takes_nothing() {
-    let hub = allowing("").await;
+async fn a_run_can_be_stopped_while_the_store_is_locked() {
+    let hub = hub_with_commands("").await;
     let mut latch = Latch::new(&hub, "latch");
     let ids = hub.scratch().path("ids");
     let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
-    latch.is_waited_at().await;
+    let run = client
+        .start_strategy(&hub, &alone(command("sh", &["-c", &script])), "")
+        .await;
+    latch.until_reached().await;
     client.until("step_started").await;
     let processes = processes(&ids).await;
     let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store is a file");
-    store
-        .execute_batch("BEGIN IMMEDIATE")
-        .expect("nobody else writes from now on");
+    store.execute_batch("BEGIN IMMEDIATE").expect("the write lock");
     let mut other = Client::connect(&hub).await;
     other
         .send(json!({"type": "steer_run", "runId": run, "text": "cannot be stored"}))
@@ -216,29 +220,33 @@ async fn a_run_can_be_stopped_while_the_store_takes_nothing() {
     for process in processes {
         until_gone(process).await;
     }
-    store.execute_batch("ROLLBACK").expect("others write again");
-    let told = client.until("strategy_error").await;
-    assert_eq!(told.last().unwrap()["error"]["code"], "CANCELLED");
+    store.execute_batch("ROLLBACK").expect("the lock is released");
+    let events = client.until("strategy_error").await;
+    assert_eq!(events.last().unwrap()["error"]["code"], "CANCELLED");
     assert_eq!(
-        told.of("steer_queued").len(),
+        events.of_kind("steer_queued").len(),
         1,
-        "what could not be stored then is stored with the end"
+        "the steer is stored together with the end"
     );
-    assert_eq!(client.kept(&run).await["status"], "cancelled");
+    assert_eq!(client.stored_run(&run).await["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_that_never_stops_talking_is_bounded() {
-    let hub = allowing("command_output_bytes = 10000").await;
+async fn command_output_is_limited() {
+    let hub = hub_with_commands("command_output_bytes = 10000").await;
     let message = failure(&hub, command("yes", &["word"])).await;
     assert!(message.contains("10000 bytes"), "{message}");
     let lines = command("sh", &["-c", "printf '%10000s' x"]);
-    assert_eq!(output(&hub, lines, "").await.len(), 10_000, "so much and no more");
+    assert_eq!(
+        output(&hub, lines, "").await.len(),
+        10_000,
+        "exactly the limit is allowed"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn output_that_is_no_text_is_an_error_and_does_no_harm() {
-    let hub = allowing("").await;
+async fn output_that_is_not_text_is_an_error() {
+    let hub = hub_with_commands("").await;
     for output in ["a\\377b", "a\\000b"] {
         let message = failure(&hub, command("printf", &[output])).await;
         assert!(message.contains("text"), "{message}");
@@ -247,10 +255,10 @@ async fn output_that_is_no_text_is_an_error_and_does_no_harm() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_echo_says_what_it_hears_and_only_then_is_done() {
+async fn an_echo_agent_sends_its_output_before_done() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, &alone(echo()), "hello").await;
+    client.start_strategy(&hub, &alone(echo()), "hello").await;
     let events = client.until("strategy_completed").await;
     let kinds = [
         "step_started",

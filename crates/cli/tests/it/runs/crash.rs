@@ -1,4 +1,4 @@
-//! The hub is killed; what waited still waits, and what was said stays said.
+//! The hub is killed: waiting runs keep waiting, and stored events and answers survive.
 
 use serde_json::{Value, json};
 
@@ -6,23 +6,23 @@ use super::inbox::{id_of, item_of};
 use super::stage::*;
 use crate::harness::*;
 
-/// As `kill -9` does it, and up again.
+/// Kills the hub with SIGKILL and restarts it.
 async fn crash(hub: &mut Hub) {
     hub.kill();
     hub.restart().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_waits_survives_a_kill_and_is_answered_in_the_inbox() {
+async fn a_waiting_run_survives_a_kill_and_is_answered_in_the_inbox() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    let ask = client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    let ask = client.next_question().await;
     let item = item_of(&hub, &run).await;
     crash(&mut hub).await;
     assert_eq!(item_of(&hub, &run).await, item, "the same item, not a new one");
     let mut client = Client::connect(&hub).await;
-    assert_eq!(client.live(&run).await["status"], "running");
+    assert_eq!(client.live_run(&run).await["status"], "running");
     client.subscribe(&run).await;
     assert_eq!(client.next().await, ask, "the same question");
     hub.owner
@@ -34,25 +34,29 @@ async fn a_run_that_waits_survives_a_kill_and_is_answered_in_the_inbox() {
     assert_eq!(events.last().unwrap()["result"], "still here");
     assert!(
         events.iter().all(|event| event["requestId"] == ask["requestId"]),
-        "of the same segment: {events:#?}"
+        "in the same segment: {events:#?}"
     );
     client.subscribe_after(&run, 0).await;
-    let told = client.so_far().await;
-    let steps: Vec<&Value> = told.of("step_started").iter().map(|event| &event["stepName"]).collect();
-    assert_eq!(steps, ["draft", "editor", "print"], "nothing was done twice");
-    let numbers = seqs(&told);
+    let events_after = client.frames_so_far().await;
+    let steps: Vec<&Value> = events_after
+        .of_kind("step_started")
+        .iter()
+        .map(|event| &event["stepName"])
+        .collect();
+    assert_eq!(steps, ["draft", "editor", "print"], "no step ran twice");
+    let event_seqs = seqs(&events_after);
     assert!(
-        numbers.is_sorted_by(|a, b| a < b),
-        "numbers are not given twice: {numbers:?}"
+        event_seqs.is_sorted_by(|a, b| a < b),
+        "no seq is reused: {event_seqs:?}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_waits_survives_a_kill_and_is_answered_on_the_socket() {
+async fn a_waiting_run_survives_a_kill_and_is_answered_on_the_socket() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    let ask = client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    let ask = client.next_question().await;
     for _ in 0..3 {
         crash(&mut hub).await;
     }
@@ -71,20 +75,20 @@ async fn a_run_that_waits_survives_a_kill_and_is_answered_on_the_socket() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_killed_at_every_question_and_still_comes_to_its_end() {
+async fn a_run_killed_at_every_question_still_completes() {
     let mut hub = Hub::start().await;
     let agents = json!({"user": person(), "note": template("{{input}}.")});
     let strategy = cycle(agents, &["user", "note"], json!({"cycles": 5}));
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &strategy, "").await;
+    let run = client.start_strategy(&hub, &strategy, "").await;
     for round in 0..5 {
-        let ask = client.asked().await;
+        let ask = client.next_question().await;
         let prompt = if round == 0 {
             Value::Null
         } else {
             json!(format!("{}.", round - 1))
         };
-        assert_eq!(ask["prompt"], prompt, "it goes on from where it was");
+        assert_eq!(ask["prompt"], prompt, "it continues where it was");
         crash(&mut hub).await;
         client = Client::connect(&hub).await;
         client.subscribe(&run).await;
@@ -94,42 +98,52 @@ async fn a_run_is_killed_at_every_question_and_still_comes_to_its_end() {
     assert_eq!(client.result().await, "4.");
 }
 
-/// The answer is acknowledged and the hub dies at once, most often before the run went on.
+/// The hub is killed right after it acknowledged the answer, usually before the run continues.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_acknowledged_answer_counts_though_the_hub_dies_before_the_run_goes_on() {
+async fn an_acknowledged_answer_survives_a_kill_before_the_run_continues() {
     let mut hub = Hub::start().await;
     for round in 0..8 {
         let mut client = Client::connect(&hub).await;
-        let run = client.begin(&hub, &review(), "fish").await;
-        client.asked().await;
+        let run = client.start_strategy(&hub, &review(), "fish").await;
+        client.next_question().await;
         let id = id_of(&hub, &run).await;
         let text = format!("round {round}");
         hub.owner.answer(&id, &text).await.expect(200);
         crash(&mut hub).await;
         let mut client = Client::connect(&hub).await;
         client.subscribe_after(&run, 0).await;
-        // On a connection of its own: events would come between the replies.
+        // A separate connection, because events would mix with the replies.
         let mut watcher = Client::connect(&hub).await;
-        let ended = eventually("the run comes to its end", async || {
-            let kept = watcher.kept(&run).await;
+        let ended = eventually("the run ends", async || {
+            let kept = watcher.stored_run(&run).await;
             (kept["status"] != "running").then_some(kept)
         })
         .await;
         assert_eq!(ended["status"], "completed", "{ended}");
-        let told = client.so_far().await;
-        assert_eq!(told.last().expect("the end")["result"], json!(text), "{told:#?}");
-        assert_eq!(told.of("step_completed").len(), 3, "every step once: {told:#?}");
-        let numbers = seqs(&told);
-        assert!(numbers.is_sorted_by(|a, b| a < b), "{numbers:?}");
+        let events_after = client.frames_so_far().await;
+        assert_eq!(
+            events_after.last().expect("the end")["result"],
+            json!(text),
+            "{events_after:#?}"
+        );
+        assert_eq!(
+            events_after.of_kind("step_completed").len(),
+            3,
+            "every step once: {events_after:#?}"
+        );
+        let event_seqs = seqs(&events_after);
+        assert!(event_seqs.is_sorted_by(|a, b| a < b), "{event_seqs:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_permission_that_is_asked_for_survives_a_kill() {
+async fn a_pending_permission_survives_a_kill() {
     for decision in ["allow", "deny"] {
         let mut hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
         let mut client = Client::connect(&hub).await;
-        let run = client.begin(&hub, &alone(command("echo", &["hello"])), "").await;
+        let run = client
+            .start_strategy(&hub, &alone(command("echo", &["hello"])), "")
+            .await;
         let ask = client.until("request_permission").await.pop().unwrap();
         crash(&mut hub).await;
         let mut client = Client::connect(&hub).await;
@@ -145,23 +159,23 @@ async fn a_permission_that_is_asked_for_survives_a_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_of_a_model_survives_a_kill_with_the_conversation_around_it() {
+async fn a_models_question_survives_a_kill_with_its_conversation() {
     let model = Model::start().await;
     let mut hub = Setup::default().config(&model.config("")).start().await;
     model.script([calls(&[("call_1", "Which colour?")]), says(&["Blue it is."])]);
     let mut agent = llm();
     agent["tools"] = json!(["ask_question"]);
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(agent), "Paint the door.").await;
+    let run = client.start_strategy(&hub, &alone(agent), "Paint the door.").await;
     let ask = client.until("request_question").await.pop().unwrap();
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
     client.subscribe(&run).await;
     assert_eq!(client.next().await, ask);
-    assert_eq!(model.asked_so_far(), 1, "the model is not asked again");
+    assert_eq!(model.request_count(), 1, "the model is not asked again");
     hub.owner.answer(&id_of(&hub, &run).await, "blue").await.expect(200);
     assert_eq!(client.result().await, "Blue it is.");
-    let messages = model.asked(2).await[1].messages();
+    let messages = model.requests(2).await[1].messages();
     let roles: Vec<&str> = messages.iter().map(|(role, _)| role.as_str()).collect();
     assert_eq!(roles, ["user", "assistant", "tool"]);
     assert_eq!(
@@ -171,28 +185,28 @@ async fn a_question_of_a_model_survives_a_kill_with_the_conversation_around_it()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_cut_in_a_models_work_ends_and_can_be_continued() {
+async fn a_run_killed_during_a_model_call_ends_and_can_be_continued() {
     let model = Model::start().await;
     let mut hub = Setup::default().config(&model.config("")).start().await;
     let agents = json!({"user": person(), "writer": llm()});
     let mut client = Client::connect(&hub).await;
-    model.script([says(&["One."]), Turn::Hang]);
+    model.script([says(&["One."]), ModelReply::Hang]);
     let strategy = cycle(agents, &["user", "writer"], json!({"cycles": 2}));
-    let run = client.begin(&hub, &strategy, "Begin.").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &strategy, "Begin.").await;
+    client.next_question().await;
     client.answer(&run, "user", "Go on.").await;
-    model.asked(2).await;
+    model.requests(2).await;
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
-    let kept = client.kept(&run).await;
+    let kept = client.stored_run(&run).await;
     assert_eq!(
         (&kept["status"], kept["completedAt"].is_string()),
         (&json!("error"), true),
         "{kept}"
     );
     client.subscribe_after(&run, 0).await;
-    let told = client.so_far().await;
-    let end = told.last().expect("an end");
+    let events_after = client.frames_so_far().await;
+    let end = events_after.last().expect("an end");
     assert_eq!(
         (&end["type"], &end["error"]["code"]),
         (&json!("strategy_error"), &json!("DAEMON_RESTARTED")),
@@ -202,7 +216,7 @@ async fn a_run_cut_in_a_models_work_ends_and_can_be_continued() {
         end["error"]["message"].as_str().is_some_and(|text| !text.is_empty()),
         "{end}"
     );
-    assert_eq!(model.asked_so_far(), 2, "and the model is not asked again by itself");
+    assert_eq!(model.request_count(), 2, "the model call is not repeated");
     let prepared = client
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
         .await;
@@ -214,39 +228,45 @@ async fn a_run_cut_in_a_models_work_ends_and_can_be_continued() {
         .send(json!({"type": "continue_run", "runId": run, "input": "Again."}))
         .await;
     assert!(seq(&client.expect("strategy_started").await) > seq(end));
-    client.asked().await;
+    client.next_question().await;
     client.answer(&run, "user", "More.").await;
     assert_eq!(client.result().await, "Three.");
-    let messages = model.asked(4).await[2].messages();
+    let messages = model.requests(4).await[2].messages();
     let texts: Vec<&str> = messages.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(
         texts,
         ["Begin.", "One.", "Again."],
-        "the model remembers what was finished"
+        "the model gets the finished part of the conversation"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_cut_in_a_command_ends_and_the_command_is_not_repeated() {
+async fn a_run_killed_during_a_command_ends_and_the_command_is_not_repeated() {
     let mut hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut latch = Latch::new(&hub, "latch");
     let counted = hub.scratch().path("counted");
     let script = format!("echo once >> {}; cat {}", counted.display(), latch.path());
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
-    latch.is_waited_at().await;
+    let run = client
+        .start_strategy(&hub, &alone(command("sh", &["-c", &script])), "")
+        .await;
+    latch.until_reached().await;
     crash(&mut hub).await;
     latch.release();
     let mut client = Client::connect(&hub).await;
     client.subscribe_after(&run, 0).await;
-    let told = client.so_far().await;
-    assert_eq!(told.last().unwrap()["error"]["code"], "DAEMON_RESTARTED", "{told:#?}");
+    let events_after = client.frames_so_far().await;
+    assert_eq!(
+        events_after.last().unwrap()["error"]["code"],
+        "DAEMON_RESTARTED",
+        "{events_after:#?}"
+    );
     assert_eq!(std::fs::read_to_string(counted).expect("it ran"), "once\n");
-    assert_eq!(client.kept(&run).await["status"], "error");
+    assert_eq!(client.stored_run(&run).await["status"], "error");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_only_prepared_is_gone_after_a_crash() {
+async fn a_prepared_run_is_gone_after_a_crash() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
@@ -259,13 +279,13 @@ async fn a_run_that_was_only_prepared_is_gone_after_a_crash() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_waiting_run_needs_no_strategy_file_any_more() {
+async fn a_waiting_run_does_not_need_its_strategy_file() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &review());
     let run = client.prepare(&path).await;
     client.start(&run, "fish").await;
-    client.asked().await;
+    client.next_question().await;
     std::fs::remove_file(path).expect("the file is there");
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;

@@ -1,4 +1,4 @@
-//! Very many runs that wait at once.
+//! A thousand waiting runs.
 
 use std::collections::HashSet;
 
@@ -8,12 +8,12 @@ use super::stage::*;
 use crate::harness::*;
 
 const RUNS: usize = 1_000;
-/// The most a waiting run may take of the hub's memory, in a build without optimisation.
-const KIB_A_RUN: u64 = 64;
-/// Hundredths of a second of processor time in which the hub may look after itself while nothing happens.
-const IDLE_TICKS: u64 = 5;
+/// Memory limit per waiting run, in an unoptimized build.
+const MAX_KIB_PER_RUN: u64 = 64;
+/// CPU time limit of the idle hub, in hundredths of a second.
+const MAX_IDLE_TICKS: u64 = 5;
 
-/// User and system time of the hub so far, in hundredths of a second.
+/// The hub's user and system time so far, in hundredths of a second.
 fn ticks(hub: &Hub) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", hub.process().id())).expect("the hub runs");
     let after_name = stat.rsplit(')').next().expect("the fields after the name");
@@ -30,8 +30,8 @@ fn resident_kib(hub: &Hub) -> u64 {
         .expect("a number")
 }
 
-/// Three seconds by the hub's own clock: it answers a long-poll that nothing ends.
-async fn while_nothing_happens(bot: &Agent, id: &str) {
+/// Waits three seconds on a long-poll that times out.
+async fn idle_for_three_seconds(bot: &Agent, id: &str) {
     assert_eq!(
         bot.get(&format!("/v1/messages/{id}?wait=3")).await.expect(200)["status"],
         "open"
@@ -39,7 +39,7 @@ async fn while_nothing_happens(bot: &Agent, id: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_answered() {
+async fn a_thousand_waiting_runs_use_little_memory_and_no_cpu_and_all_complete() {
     let hub = Setup::default()
         .config("[limits]\nrequests_per_minute = 0\n")
         .start()
@@ -60,26 +60,26 @@ async fn a_thousand_waiting_runs_cost_memory_and_no_processor_and_every_one_is_a
         RUNS
     );
     let grown = resident_kib(&hub).saturating_sub(before);
-    while_nothing_happens(&bot, &witness).await;
+    idle_for_three_seconds(&bot, &witness).await;
     let started = ticks(&hub);
-    while_nothing_happens(&bot, &witness).await;
+    idle_for_three_seconds(&bot, &witness).await;
     let used = ticks(&hub) - started;
     println!("{RUNS} waiting runs: {grown} KiB, {used} ticks in three seconds");
-    assert!(used <= IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
-    assert!(grown < KIB_A_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
+    assert!(used <= MAX_IDLE_TICKS, "{used} ticks while {RUNS} runs wait");
+    assert!(grown < MAX_KIB_PER_RUN * RUNS as u64, "{grown} KiB for {RUNS} runs");
     let health = hub.owner.get("/health").await.expect(200);
     assert_eq!(
         (&health["activeRuns"], &health["connectedClients"]),
         (&json!(RUNS), &json!(4))
     );
     answer_all(&mut clients, &asks).await;
-    eventually("nobody waits", async || {
+    eventually("no run is active", async || {
         (hub.owner.get("/health").await.expect(200)["activeRuns"] == 0).then_some(())
     })
     .await;
 }
 
-/// One socket answers what others have asked; every run comes to its own end.
+/// One client answers the questions of all runs; every run completes with its own answer.
 async fn answer_all(clients: &mut [Client], asks: &[Value]) {
     let Some((answerer, watchers)) = clients.split_last_mut() else {
         panic!("clients")
@@ -103,7 +103,7 @@ async fn answer_all(clients: &mut [Client], asks: &[Value]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_waiting_runs_come_back_after_a_kill() {
+async fn a_thousand_waiting_runs_survive_a_kill() {
     let mut hub = Hub::start().await;
     let mut clients = [Client::connect(&hub).await, Client::connect(&hub).await];
     let asks = waiting_runs(&mut clients, &strategy_file(&hub, &talk()), RUNS).await;
@@ -121,7 +121,7 @@ async fn a_thousand_waiting_runs_come_back_after_a_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn there_is_a_limit_to_live_runs_and_it_is_told() {
+async fn live_runs_are_limited_and_the_error_names_the_limit() {
     let hub = Setup::default().config("[runs]\nmax_live = 3\n").start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());

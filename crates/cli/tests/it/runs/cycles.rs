@@ -1,4 +1,4 @@
-//! Flows that repeat until somebody says stop.
+//! Cycles: flows that repeat, and the signals that end them.
 
 use serde_json::{Value, json};
 
@@ -14,31 +14,30 @@ fn approval(more: Value) -> Value {
     cycle(agents, &["draft"], flow)
 }
 
-/// Check 11.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_person_who_observes_a_cycle_ends_it_with_a_word() {
+async fn a_person_as_observer_ends_a_cycle_with_a_signal() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &approval(json!({})), "x").await;
+    let run = client.start_strategy(&hub, &approval(json!({})), "x").await;
     let first = client.until("request_input").await;
     assert_eq!(
         first.last().unwrap()["prompt"],
         "x+",
-        "the observer sees what the cycle made"
+        "the observer sees the cycle's output"
     );
     client.answer(&run, "boss", "more").await;
     let second = client.until("request_input").await;
     assert_eq!(
         second.last().unwrap()["prompt"],
         "more+",
-        "what the observer says goes in again"
+        "the observer's answer is the next input"
     );
     assert!(
         second
-            .of("step_started")
+            .of_kind("step_started")
             .iter()
             .all(|event| event["stepName"] == "draft"),
-        "an observer is no step"
+        "an observer is not a step"
     );
     client.answer(&run, "boss", "done").await;
     assert_eq!(
@@ -49,7 +48,7 @@ async fn a_person_who_observes_a_cycle_ends_it_with_a_word() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cycle_without_a_number_goes_round_once_and_feeds_itself() {
+async fn a_cycle_runs_once_by_default_and_feeds_its_output_back() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for (more, result, rounds) in [
@@ -58,16 +57,20 @@ async fn a_cycle_without_a_number_goes_round_once_and_feeds_itself() {
         (json!({"cycles": 3}), "x+++", 3),
     ] {
         client
-            .begin(&hub, &cycle(json!({"a": template("{{input}}+")}), &["a"], more), "x")
+            .start_strategy(&hub, &cycle(json!({"a": template("{{input}}+")}), &["a"], more), "x")
             .await;
         let events = client.until("strategy_completed").await;
         assert_eq!(events.last().unwrap()["result"], result);
-        assert_eq!(events.of("step_started").len(), rounds, "steps are told in every round");
+        assert_eq!(
+            events.of_kind("step_started").len(),
+            rounds,
+            "steps are reported in every round"
+        );
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cycle_without_end_goes_on_until_it_is_stopped() {
+async fn an_infinite_cycle_runs_until_it_is_stopped() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let endless = cycle(
@@ -75,19 +78,19 @@ async fn a_cycle_without_end_goes_on_until_it_is_stopped() {
         &["a", "user"],
         json!({"cycles": "Infinity"}),
     );
-    let run = client.begin(&hub, &endless, "x").await;
+    let run = client.start_strategy(&hub, &endless, "x").await;
     for _ in 0..50 {
-        client.asked().await;
+        client.next_question().await;
         client.answer(&run, "user", "again").await;
     }
     client.stop(&run).await;
     assert_eq!(client.failure().await.0, "CANCELLED");
-    client.silence().await;
+    client.expect_silence().await;
 }
 
-/// It would turn for as long as the hub runs, and after every restart again.
+/// Such a cycle would spin as long as the hub runs, and again after every restart.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cycle_in_which_nobody_waits_must_have_an_end() {
+async fn a_cycle_without_a_waiting_agent_must_be_finite() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for cycles in [json!("Infinity"), json!(1_000_000_000)] {
@@ -100,12 +103,12 @@ async fn a_cycle_in_which_nobody_waits_must_have_an_end() {
     }
 }
 
-/// Long cycles of agents that cost nothing must not keep the hub from its other work.
+/// Long cycles of cheap agents must not starve the hub's other work.
 #[tokio::test(flavor = "multi_thread")]
-async fn long_cycles_leave_room_for_everybody_else() {
+async fn long_cycles_do_not_starve_other_runs() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    // At the end somebody waits, so that they can be stopped however fast the hub is.
+    // A person waits at the end, so that the runs are still live when the test stops them.
     let mut rounds = flow("Rounds", "cycle", &["a"]);
     rounds["cycles"] = json!(100_000);
     let main = json!({"name": "Main", "type": "sequential", "steps": [rounds, {"agent": "user"}]});
@@ -121,29 +124,29 @@ async fn long_cycles_leave_room_for_everybody_else() {
         starter.send(json!({"type": "start_run", "runId": run})).await;
         starter.unsubscribe(run).await;
     }
-    starter.so_far().await;
+    starter.frames_so_far().await;
     let mut other = Client::connect(&hub).await;
     for _ in 0..10 {
-        let run = other.begin(&hub, &talk(), "").await;
-        other.asked().await;
+        let run = other.start_strategy(&hub, &talk(), "").await;
+        other.next_question().await;
         other.answer(&run, "user", "hello").await;
         assert_eq!(other.result().await, "hello");
     }
     for run in &long {
         starter.stop(run).await;
-        let stopped = eventually("it stops", async || {
-            let live = other.live(run).await;
+        let stopped = eventually("the run stops", async || {
+            let live = other.live_run(run).await;
             (live["status"] == "cancelled").then_some(())
         });
         stopped.await;
     }
 }
 
-/// What the observer says, and whether it ends the cycle.
-async fn ends(hub: &Hub, more: Value, answer: &str) -> bool {
+/// Whether this answer of the observer ends the cycle.
+async fn ends_cycle(hub: &Hub, more: Value, answer: &str) -> bool {
     let mut client = Client::connect(hub).await;
-    let run = client.begin(hub, &approval(more), "x").await;
-    client.asked().await;
+    let run = client.start_strategy(hub, &approval(more), "x").await;
+    client.next_question().await;
     client.answer(&run, "boss", answer).await;
     loop {
         let frame = client.next().await;
@@ -160,7 +163,7 @@ async fn ends(hub: &Hub, more: Value, answer: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_way_of_matching_a_signal_is_kept() {
+async fn every_signal_match_mode_works() {
     let hub = Hub::start().await;
     for (matching, answer, expected) in [
         ("substring", "well DONE indeed", true),
@@ -177,46 +180,46 @@ async fn every_way_of_matching_a_signal_is_kept() {
         ("exact", "done now", false),
     ] {
         let more = json!({"breakCycleSignalMatch": matching, "breakCycleSignals": ["done"]});
-        assert_eq!(ends(&hub, more, answer).await, expected, "{matching}: {answer:?}");
+        assert_eq!(ends_cycle(&hub, more, answer).await, expected, "{matching}: {answer:?}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_signals_of_its_own_a_cycle_knows_three() {
+async fn a_cycle_has_three_default_signals() {
     let hub = Hub::start().await;
     for answer in ["end cycle", "Stop", "done"] {
-        assert!(ends(&hub, json!({}), answer).await, "{answer}");
+        assert!(ends_cycle(&hub, json!({}), answer).await, "{answer}");
     }
-    assert!(!ends(&hub, json!({}), "approve").await);
+    assert!(!ends_cycle(&hub, json!({}), "approve").await);
     let own = json!({"breakCycleSignals": ["approve", "ship it"]});
-    assert!(ends(&hub, own.clone(), "Ship it!").await);
-    assert!(!ends(&hub, own, "done").await, "only its own");
+    assert!(ends_cycle(&hub, own.clone(), "Ship it!").await);
+    assert!(!ends_cycle(&hub, own, "done").await, "own signals replace the defaults");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_observer_that_is_no_person_works_as_well() {
+async fn an_observer_may_be_any_agent() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"a": template("{{input}}+"), "watch": template("seen {{input}}")});
     let more = json!({"observer": "watch", "cycles": 4, "breakCycleSignals": ["seen seen x++"]});
-    client.begin(&hub, &cycle(agents, &["a"], more), "x").await;
+    client.start_strategy(&hub, &cycle(agents, &["a"], more), "x").await;
     let events = client.until("strategy_completed").await;
     assert_eq!(events.last().unwrap()["result"], "seen x++");
-    assert_eq!(events.of("step_started").len(), 2);
+    assert_eq!(events.of_kind("step_started").len(), 2);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn after_the_last_round_the_run_ends_whatever_the_observer_says() {
+async fn after_the_last_round_the_run_ends_without_a_signal() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &approval(json!({"cycles": 2})), "x").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &approval(json!({"cycles": 2})), "x").await;
+    client.next_question().await;
     client.answer(&run, "boss", "again").await;
-    client.asked().await;
+    client.next_question().await;
     client.answer(&run, "boss", "and again").await;
     let events = client.until("strategy_completed").await;
     assert!(
-        events.of("step_started").is_empty(),
+        events.of_kind("step_started").is_empty(),
         "there is no third round: {events:#?}"
     );
 }

@@ -1,4 +1,4 @@
-//! Who may open the socket.
+//! Access to the run socket: origins, hosts, tokens.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn where_runs_may_start_programs_everybody_needs_a_token() {
+async fn a_hub_that_may_start_programs_requires_a_token() {
     for commands in ["ask", "allow"] {
         let hub = Setup::default()
             .config(&format!("[runs]\ncommands = \"{commands}\"\n"))
@@ -15,12 +15,12 @@ async fn where_runs_may_start_programs_everybody_needs_a_token() {
         let refusal = Dial::to(&hub).refused().await;
         assert_eq!(refusal.status, 403);
         assert!(refusal.body.contains("runs.commands"), "{}", refusal.body);
-        Dial::to(&hub).bearer(&hub.token()).open().await.silence().await;
+        Dial::to(&hub).bearer(&hub.token()).open().await.expect_silence().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_of_any_origin_is_refused_unless_it_is_listed() {
+async fn an_unlisted_origin_is_refused() {
     let hub = Hub::start().await;
     let own = hub.url.clone();
     for origin in [
@@ -56,18 +56,23 @@ async fn a_page_of_any_origin_is_refused_unless_it_is_listed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_listed_origin_may_come_in_and_no_other() {
+async fn only_a_listed_origin_is_allowed() {
     let hub = Setup::default()
         .config("[runs]\nallowed_origins = [\"https://app.example\"]\n")
         .start()
         .await;
     let token = hub.person("alice", "resolver").await.token;
     let page = || Dial::to(&hub).header("origin", "https://app.example");
-    page().query(&format!("token={token}")).open().await.silence().await;
+    page()
+        .query(&format!("token={token}"))
+        .open()
+        .await
+        .expect_silence()
+        .await;
     assert_eq!(
         page().refused().await.status,
         401,
-        "without a token only native clients come in"
+        "only native clients may connect without a token"
     );
     for origin in [
         "https://app.example.evil",
@@ -84,7 +89,7 @@ async fn a_listed_origin_may_come_in_and_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_foreign_host_is_refused_and_this_machines_names_are_not() {
+async fn a_foreign_host_header_is_refused_and_loopback_names_are_not() {
     let hub = Hub::start().await;
     let port = hub.url.rsplit(':').next().unwrap();
     for host in [
@@ -104,12 +109,12 @@ async fn a_foreign_host_is_refused_and_this_machines_names_are_not() {
         "localhost".to_owned(),
         format!("[::1]:{port}"),
     ] {
-        Dial::to(&hub).header("host", &host).open().await.silence().await;
+        Dial::to(&hub).header("host", &host).open().await.expect_silence().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_through_a_proxy_needs_a_token() {
+async fn a_proxied_request_needs_a_token() {
     let hub = Hub::start().await;
     let token = hub.person("alice", "owner").await.token;
     for (name, value) in [
@@ -120,22 +125,22 @@ async fn whoever_comes_through_a_proxy_needs_a_token() {
     ] {
         let refusal = Dial::to(&hub).header(name, value).refused().await;
         assert_eq!(refusal.status, 401, "{name}: {refusal:?}");
-        for words in [name, "?token=", "Authorization: Bearer"] {
-            assert!(refusal.body.contains(words), "why, and what would help: {refusal:?}");
+        for text in [name, "?token=", "Authorization: Bearer"] {
+            assert!(refusal.body.contains(text), "the reason and the remedy: {refusal:?}");
         }
         Dial::to(&hub)
             .header(name, value)
             .bearer(&token)
             .open()
             .await
-            .silence()
+            .expect_silence()
             .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_others_can_reach_needs_a_token() {
-    for (setup, why) in [
+async fn a_publicly_reachable_hub_requires_a_token() {
+    for (setup, setting) in [
         (
             Setup::default().args(&["--public-url", "https://hub.example"]),
             "public_url",
@@ -149,23 +154,23 @@ async fn a_hub_others_can_reach_needs_a_token() {
         let refusal = Dial::to(&hub).refused().await;
         assert!([401, 403].contains(&refusal.status), "{refusal:?}");
         assert!(
-            refusal.body.contains("?token=") && refusal.body.contains(why),
-            "it says what would help: {refusal:?}"
+            refusal.body.contains("?token=") && refusal.body.contains(setting),
+            "the refusal names the remedy: {refusal:?}"
         );
         let token = hub.person("alice", "owner").await.token;
-        Dial::to(&hub).bearer(&token).open().await.silence().await;
+        Dial::to(&hub).bearer(&token).open().await.expect_silence().await;
         Dial::to(&hub)
             .bearer(&token)
             .header("host", "hub.example")
             .open()
             .await
-            .silence()
+            .expect_silence()
             .await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_listens_beyond_this_machine_needs_a_token() {
+async fn a_hub_that_listens_beyond_loopback_requires_a_token() {
     let hub = Setup::default()
         .args(&["--listen", "0.0.0.0:0", "--allow-plain-http"])
         .start()
@@ -175,17 +180,17 @@ async fn a_hub_that_listens_beyond_this_machine_needs_a_token() {
     let refusal = Dial::at(&address).refused().await;
     assert!([401, 403].contains(&refusal.status), "{refusal:?}");
     let token = hub.person("alice", "owner").await.token;
-    Dial::at(&address).bearer(&token).open().await.silence().await;
+    Dial::at(&address).bearer(&token).open().await.expect_silence().await;
     Dial::at(&address)
         .query(&format!("token={token}"))
         .open()
         .await
-        .silence()
+        .expect_silence()
         .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
+async fn a_persons_token_is_accepted_in_three_places() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let vic = hub.person("vic", "viewer").await;
@@ -195,15 +200,15 @@ async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
         .as_str()
         .unwrap()
         .to_owned();
-    let ways = |token: &str| {
+    let dials = |token: &str| {
         [
             Dial::to(&hub).bearer(token),
             Dial::to(&hub).header("x-api-key", token),
             Dial::to(&hub).query(&format!("token={token}")),
         ]
     };
-    for dial in ways(&alice.token) {
-        dial.open().await.silence().await;
+    for dial in dials(&alice.token) {
+        dial.open().await.expect_silence().await;
     }
     for (token, statuses) in [
         (vic.token.as_str(), &[403][..]),
@@ -212,7 +217,7 @@ async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
         ("csp_nonsense", &[401]),
         ("x", &[401]),
     ] {
-        for dial in ways(token) {
+        for dial in dials(token) {
             let refusal = dial.refused().await;
             assert!(statuses.contains(&refusal.status), "{token}: {refusal:?}");
             assert!(!refusal.body.contains(token) || token == "x", "{refusal:?}");
@@ -222,18 +227,18 @@ async fn a_token_may_come_in_three_ways_and_must_be_a_persons() {
         .post("/v1/admin/people/remove", &json!({"name": "alice"}))
         .await
         .expect(200);
-    for dial in ways(&alice.token) {
+    for dial in dials(&alice.token) {
         assert_eq!(dial.refused().await.status, 401);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_loses_their_token_loses_the_connection() {
+async fn a_revoked_token_closes_its_connections() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let mut owner = Client::connect(&hub).await;
-    let run = owner.begin(&hub, &talk(), "").await;
-    owner.asked().await;
+    let run = owner.start_strategy(&hub, &talk(), "").await;
+    owner.next_question().await;
     let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
     hers.subscribe(&run).await;
     hers.expect("request_input").await;
@@ -241,28 +246,28 @@ async fn whoever_loses_their_token_loses_the_connection() {
         .post("/v1/admin/people/remove", &json!({"name": "alice"}))
         .await
         .expect(200);
-    let (told, _) = hers.closed().await;
-    assert!(told.is_empty(), "{told:?}");
+    let (frames, _) = hers.closed().await;
+    assert!(frames.is_empty(), "{frames:?}");
     owner.answer(&run, "user", "hello").await;
     assert_eq!(owner.result().await, "hello");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_no_owner_may_answer_and_watch_but_prepares_nothing() {
+async fn only_an_owner_may_prepare_runs() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let mut owner = Client::connect(&hub).await;
-    let run = owner.begin(&hub, &talk(), "").await;
-    owner.asked().await;
+    let run = owner.start_strategy(&hub, &talk(), "").await;
+    owner.next_question().await;
     let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
     let path = strategy_file(&hub, &talk());
     let said = hers.prepare_refused(&path).await;
     assert!(said.contains("owner"), "{said}");
-    let nowhere = hub.scratch().path("nowhere.json");
+    let missing = hub.scratch().path("missing.json");
     assert_eq!(
-        hers.prepare_refused(&nowhere).await,
+        hers.prepare_refused(&missing).await,
         said,
-        "nothing is learned about files"
+        "the reply does not reveal whether a file exists"
     );
     hers.subscribe(&run).await;
     hers.expect("request_input").await;
@@ -271,7 +276,7 @@ async fn whoever_is_no_owner_may_answer_and_watch_but_prepares_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_upgrade_is_told_so() {
+async fn a_plain_request_to_the_socket_is_refused() {
     let hub = Hub::start().await;
     let reply = hub.anonymous().get("/ws").await;
     assert_eq!((reply.status, reply.text().as_str()), (400, "WebSocket upgrade failed"));
@@ -279,7 +284,7 @@ async fn what_is_no_upgrade_is_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operator_may_shut_the_door() {
+async fn the_run_door_can_be_disabled() {
     let hub = Setup::default().config("[runs]\nenabled = false\n").start().await;
     let refusal = Dial::to(&hub).refused().await;
     assert!([403, 404].contains(&refusal.status), "{refusal:?}");
@@ -291,7 +296,7 @@ async fn the_token_of_an_upgrade_is_never_logged() {
     let hub = Setup::default().env("RUST_LOG", "trace").start().await;
     let token = hub.person("alice", "owner").await.token;
     let mut client = Dial::to(&hub).query(&format!("token={token}")).open().await;
-    let run = client.begin(&hub, &talk(), "MARK-7f3a-input").await;
+    let run = client.start_strategy(&hub, &talk(), "MARK-7f3a-input").await;
     client.result().await;
     Dial::to(&hub).query("token=csp_wrong-MARK-7f3a").refused().await;
     hub.process().signal("INT");
@@ -308,18 +313,18 @@ async fn the_token_of_an_upgrade_is_never_logged() {
     assert!(!logged.contains(&token), "{}", lines(&token));
     assert!(
         !logged.contains("MARK-7f3a"),
-        "nor what was said: {}",
+        "no message content: {}",
         lines("MARK-7f3a")
     );
-    assert!(logged.contains(&run), "ids are what logs are for");
+    assert!(logged.contains(&run), "logs contain the run id");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_default_address_is_the_one_clients_know() {
+async fn clients_find_the_hub_at_its_default_address() {
     let hub = Setup::default().on_the_default_address().start().await;
     if !hub.url.ends_with(":7422") {
         eprintln!("skipped: 7422 is taken on this machine");
         return;
     }
-    Dial::at("127.0.0.1:7422").open().await.silence().await;
+    Dial::at("127.0.0.1:7422").open().await.expect_silence().await;
 }

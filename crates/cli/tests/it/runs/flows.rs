@@ -1,11 +1,11 @@
-//! Sequences, broadcasts and flows inside flows.
+//! Sequences, broadcasts and nested flows.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Name and message of every step, as told.
+/// The name and message of every started step.
 fn steps(events: &[Value]) -> Vec<(&str, &str)> {
     events
         .iter()
@@ -17,14 +17,14 @@ fn steps(events: &[Value]) -> Vec<(&str, &str)> {
 async fn run(strategy: &Value, input: &str) -> (Vec<Value>, String) {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, strategy, input).await;
+    client.start_strategy(&hub, strategy, input).await;
     let events = client.until("strategy_completed").await;
     let result = events.last().unwrap()["result"].as_str().unwrap().to_owned();
     (events, result)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_step_of_a_sequence_gets_what_the_one_before_said() {
+async fn each_step_of_a_sequence_gets_the_previous_output() {
     let agents = json!({"a": template("<a {{input}}>"), "b": template("<b {{input}}>"), "c": echo()});
     let (events, result) = run(&sequence(agents, &["a", "b", "c", "a"]), "x").await;
     assert_eq!(
@@ -33,7 +33,7 @@ async fn each_step_of_a_sequence_gets_what_the_one_before_said() {
     );
     assert_eq!(result, "<a <b <a x>>>");
     let done: Vec<&Value> = events
-        .of("step_completed")
+        .of_kind("step_completed")
         .iter()
         .map(|event| &event["result"]["text"])
         .collect();
@@ -41,7 +41,7 @@ async fn each_step_of_a_sequence_gets_what_the_one_before_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_template_fills_every_place_and_nothing_else() {
+async fn a_template_fills_only_the_input_placeholder() {
     let (_, result) = run(
         &alone(template("{{input}} {{ input }} {{other}} $input {{input}}")),
         "{{input}}",
@@ -55,7 +55,7 @@ async fn a_template_fills_every_place_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_step_of_a_broadcast_gets_the_same_and_their_words_are_joined_in_order() {
+async fn broadcast_steps_get_the_same_input_and_their_outputs_are_joined_in_order() {
     let agents = json!({"a": template("a:{{input}}"), "b": template("b:{{input}}"), "c": template("c:{{input}}")});
     let mut broadcast = flow("Main", "broadcast", &["c", "a", "b"]);
     let (events, result) = run(&strategy(agents.clone(), broadcast.clone()), "x").await;
@@ -71,7 +71,7 @@ async fn every_step_of_a_broadcast_gets_the_same_and_their_words_are_joined_in_o
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_flow_inside_a_flow_is_one_step_with_its_own_name() {
+async fn a_nested_flow_is_one_step_with_its_own_name() {
     let agents = json!({"a": template("a:{{input}}"), "b": template("b:{{input}}"), "end": template("({{input}})")});
     let mut broadcast = flow("Both", "broadcast", &["a", "b"]);
     broadcast["separator"] = json!("+");
@@ -81,13 +81,13 @@ async fn a_flow_inside_a_flow_is_one_step_with_its_own_name() {
     assert_eq!(steps(&events), [("end", "x"), ("Both", "(x)"), ("end", "a:(x)+b:(x)")]);
     assert_eq!(result, "(a:(x)+b:(x))");
     let speakers: Vec<&str> = events
-        .of("agent_output")
+        .of_kind("agent_output")
         .iter()
         .map(|event| event["agentName"].as_str().unwrap())
         .collect();
-    assert_eq!(speakers, ["end", "a", "b", "end"], "agents speak wherever they stand");
-    assert_eq!(events.of("step_completed").len(), 3);
-    assert_eq!(events.of("step_completed")[1]["result"]["finishReason"], "stop");
+    assert_eq!(speakers, ["end", "a", "b", "end"], "agents report output at any depth");
+    assert_eq!(events.of_kind("step_completed").len(), 3);
+    assert_eq!(events.of_kind("step_completed")[1]["result"]["finishReason"], "stop");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,14 +99,14 @@ async fn people_are_asked_at_any_depth() {
     let inner = json!({"name": "Inner", "type": "cycle", "cycles": 2, "steps": [innermost]});
     let outer = json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "start"}, inner]});
     let agents = json!({"start": echo(), "ann": person(), "bob": person()});
-    let run = client.begin(&hub, &strategy(agents, outer), "go").await;
+    let run = client.start_strategy(&hub, &strategy(agents, outer), "go").await;
     for (agent, prompt, text) in [
         ("ann", "go", "1"),
         ("bob", "go", "2"),
         ("ann", "1/2", "3"),
         ("bob", "1/2", "4"),
     ] {
-        let ask = client.asked().await;
+        let ask = client.next_question().await;
         assert_eq!((&ask["agentName"], &ask["prompt"]), (&json!(agent), &json!(prompt)));
         client.answer(&run, agent, text).await;
     }
@@ -114,13 +114,13 @@ async fn people_are_asked_at_any_depth() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_names_every_flow_it_happened_in() {
+async fn a_failure_names_every_enclosing_flow() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let inner = flow("Inner", "sequential", &["tool"]);
     let outer = json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "a"}, inner]});
     client
-        .begin(
+        .start_strategy(
             &hub,
             &strategy(json!({"a": echo(), "tool": command("true", &[])}), outer),
             "",
@@ -139,21 +139,21 @@ async fn a_failure_names_every_flow_it_happened_in() {
         "a failure belongs to its start: {error}"
     );
     assert_eq!(
-        events.of("step_completed").len(),
+        events.of_kind("step_completed").len(),
         1,
-        "only what was completed: {events:#?}"
+        "only completed steps: {events:#?}"
     );
-    client.silence().await;
+    client.expect_silence().await;
 }
 
-/// Five rounds make a million of one letter; the next ones are not made.
+/// Five rounds turn one letter into a million; further rounds are refused.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_grows_without_end_is_stopped_with_a_reason() {
+async fn a_text_that_outgrows_the_limit_fails_the_step() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"more": template(&"{{input}}".repeat(16))});
     client
-        .begin(&hub, &cycle(agents, &["more"], json!({"cycles": 100_000})), "x")
+        .start_strategy(&hub, &cycle(agents, &["more"], json!({"cycles": 100_000})), "x")
         .await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
@@ -165,10 +165,10 @@ async fn a_text_that_grows_without_end_is_stopped_with_a_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_agent_may_stand_in_many_places() {
+async fn an_agent_may_appear_in_many_steps() {
     let agents = json!({"a": template("{{input}}!")});
     let steps = ["a"; 100];
     let (events, result) = run(&sequence(agents, &steps), "x").await;
     assert_eq!(result, format!("x{}", "!".repeat(100)));
-    assert_eq!(events.of("step_completed").len(), 100);
+    assert_eq!(events.of_kind("step_completed").len(), 100);
 }

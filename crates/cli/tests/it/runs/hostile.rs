@@ -1,4 +1,4 @@
-//! Clients that are up to no good, or only clumsy.
+//! Hostile and clumsy clients of the run socket.
 
 use serde_json::json;
 use tokio::io::AsyncWriteExt;
@@ -10,7 +10,7 @@ use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
 use super::stage::*;
 use crate::harness::*;
 
-const FRAME_CAP: usize = (3 * 1024 + 64) * 1024;
+const MAX_FRAME_BYTES: usize = (3 * 1024 + 64) * 1024;
 
 fn padded_ping(bytes: usize) -> String {
     let overhead = r#"{"type":"ping","pad":""}"#.len();
@@ -18,58 +18,60 @@ fn padded_ping(bytes: usize) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_has_a_bound_and_a_larger_frame_ends_only_its_own_connection() {
+async fn an_oversized_frame_closes_only_its_own_connection() {
     let hub = Hub::start().await;
     let mut bystander = Client::connect(&hub).await;
-    let run = bystander.begin(&hub, &talk(), "").await;
-    bystander.asked().await;
+    let run = bystander.start_strategy(&hub, &talk(), "").await;
+    bystander.next_question().await;
     let mut client = Client::connect(&hub).await;
-    client.send_text(&padded_ping(FRAME_CAP)).await;
+    client.send_text(&padded_ping(MAX_FRAME_BYTES)).await;
     client.expect("pong").await;
-    client.offer(Message::text(padded_ping(FRAME_CAP + 1))).await;
+    client.try_send(Message::text(padded_ping(MAX_FRAME_BYTES + 1))).await;
     let (frames, end) = client.closed().await;
     assert!(frames.is_empty(), "{frames:?}");
-    assert!(end.is_none_or(|(code, _)| code == 1009), "too large is its own reason");
+    assert!(end.is_none_or(|(code, _)| code == 1009), "1009 means message too big");
     bystander.answer(&run, "user", "hello").await;
     assert_eq!(bystander.result().await, "hello");
 }
 
-/// As the inbox takes it, from a client that writes nothing but ASCII.
+/// The longest answer the inbox takes, from a client that escapes every non-ASCII character.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_longest_answer_arrives_however_it_is_written() {
+async fn the_longest_answer_arrives_even_fully_escaped() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     let letters = "ж".repeat(512 * 1024);
     let escaped = r"\u0436".repeat(512 * 1024);
     let answer = format!(r#"{{"type":"user_input","runId":"{run}","agentName":"user","text":"{escaped}"}}"#);
     client.send_text(&answer).await;
-    assert!(client.result().await == letters, "all of it");
+    assert!(client.result().await == letters, "the whole answer");
 }
 
-/// Messages of which most has come and the end never does: each holds memory that nobody can look into.
+/// Incomplete messages hold memory in the WebSocket layer, so they count against a byte budget.
 #[tokio::test(flavor = "multi_thread")]
-async fn messages_that_are_never_complete_hold_only_so_much_of_the_hub() {
+async fn incomplete_messages_share_a_byte_budget() {
     let hub = Hub::start().await;
     let mut clients = vec![];
     for _ in 0..11 {
         let mut client = Client::connect(&hub).await;
-        client.offer(piece(&"x".repeat(1024 * 1024), Data::Text, false)).await;
+        client
+            .try_send(fragment(&"x".repeat(1024 * 1024), Data::Text, false))
+            .await;
         clients.push(client);
     }
     let ended = futures_util::future::select_all(clients.iter_mut().map(|client| Box::pin(client.closed())))
         .await
         .1;
-    assert!(ended < 11, "one of them has to go");
+    assert!(ended < 11, "one connection is closed");
     let bob = hub.person("bob", "resolver").await;
     let mut other = Dial::to(&hub).bearer(&bob.token).open().await;
-    other.send_text(&padded_ping(FRAME_CAP)).await;
+    other.send_text(&padded_ping(MAX_FRAME_BYTES)).await;
     other.expect("pong").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_person_cannot_take_all_places_from_others() {
+async fn connections_per_person_are_limited() {
     let hub = Hub::start().await;
     let bob = hub.person("bob", "resolver").await;
     let mut clients = vec![];
@@ -79,45 +81,45 @@ async fn one_person_cannot_take_all_places_from_others() {
     let refused = Dial::to(&hub).refused().await;
     assert_eq!(refused.status, 429, "{refused:?}");
     assert!(
-        refused.body.contains("500 sockets of runs are open under your name"),
+        refused.body.contains("500 run sockets are already open in your name"),
         "{refused:?}"
     );
-    Dial::to(&hub).bearer(&bob.token).open().await.silence().await;
+    Dial::to(&hub).bearer(&bob.token).open().await.expect_silence().await;
     clients.pop();
-    eventually("a place is free", async || {
+    eventually("a connection slot is free", async || {
         (hub.owner.get("/health").await.expect(200)["connectedClients"] == 499).then_some(())
     })
     .await;
-    Client::connect(&hub).await.silence().await;
+    Client::connect(&hub).await.expect_silence().await;
 }
 
-fn piece(text: &str, code: Data, is_last: bool) -> Message {
+fn fragment(text: &str, code: Data, is_last: bool) -> Message {
     Message::Frame(Frame::message(text.as_bytes().to_vec(), OpCode::Data(code), is_last))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_in_pieces_is_one_message_and_bounded_as_one() {
+async fn a_fragmented_message_is_limited_as_a_whole() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    client.send_raw(piece(r#"{"type":"pi"#, Data::Text, false)).await;
+    client.send_raw(fragment(r#"{"type":"pi"#, Data::Text, false)).await;
     client
-        .send_raw(piece(r#"ng","requestId":"#, Data::Continue, false))
+        .send_raw(fragment(r#"ng","requestId":"#, Data::Continue, false))
         .await;
-    client.send_raw(piece(r#""in pieces"}"#, Data::Continue, true)).await;
+    client.send_raw(fragment(r#""in pieces"}"#, Data::Continue, true)).await;
     assert_eq!(client.expect("pong").await["requestId"], "in pieces");
     let megabyte = "x".repeat(1024 * 1024);
     client
-        .send_raw(piece(r#"{"type":"ping","pad":""#, Data::Text, false))
+        .send_raw(fragment(r#"{"type":"ping","pad":""#, Data::Text, false))
         .await;
     for _ in 0..4 {
-        client.offer(piece(&megabyte, Data::Continue, false)).await;
+        client.try_send(fragment(&megabyte, Data::Continue, false)).await;
     }
-    assert!(client.closed().await.0.is_empty(), "no more of it is taken");
+    assert!(client.closed().await.0.is_empty(), "the rest is not read");
     hub.owner.healthy().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_head_that_claims_a_petabyte_costs_nothing() {
+async fn a_frame_header_that_claims_a_petabyte_allocates_nothing() {
     let hub = Hub::start().await;
     let address = hub.url.trim_start_matches("http://").to_owned();
     let upgrade = format!(
@@ -135,59 +137,62 @@ async fn a_head_that_claims_a_petabyte_costs_nothing() {
         streams.push(stream);
     }
     hub.owner.healthy().await;
-    Client::connect(&hub).await.silence().await;
+    Client::connect(&hub).await.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ten_thousand_subscriptions_to_nothing_are_ten_thousand_refusals() {
+async fn ten_thousand_subscriptions_to_unknown_runs_are_all_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for batch in 0..100 {
         for number in 0..100 {
-            client.subscribe(&format!("nobody-{batch}-{number}")).await;
+            client.subscribe(&format!("unknown-{batch}-{number}")).await;
         }
-        let told = client.so_far().await;
-        assert_eq!(told.len(), 100);
-        assert!(told.iter().all(|frame| frame["code"] == "SUBSCRIBE_ERROR"), "{told:?}");
+        let replies = client.frames_so_far().await;
+        assert_eq!(replies.len(), 100);
+        assert!(
+            replies.iter().all(|frame| frame["code"] == "SUBSCRIBE_ERROR"),
+            "{replies:?}"
+        );
     }
 }
 
-/// Replays asked for and never read must not pile up in the hub.
+/// Unread replays must not pile up in the hub's memory.
 #[tokio::test(flavor = "multi_thread")]
-async fn replays_that_nobody_reads_end_the_connection_and_not_the_hub() {
+async fn unread_replays_close_the_connection() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let big = "x".repeat(200_000);
-    let run = client.begin(&hub, &talk(), &big).await;
+    let run = client.start_strategy(&hub, &talk(), &big).await;
     client.result().await;
     let mut greedy = Dial::to(&hub).receive_buffer(4096).open().await;
     let again = json!({"type": "subscribe", "runId": run, "afterSeq": 0}).to_string();
     for _ in 0..500 {
-        greedy.offer(Message::text(again.clone())).await;
+        greedy.try_send(Message::text(again.clone())).await;
     }
     let (frames, end) = greedy.closed().await;
     assert!(
         frames.len() < 500 * 6,
-        "not everything was kept for it: {} frames",
+        "the hub did not buffer everything: {} frames",
         frames.len()
     );
     assert!(end.is_none_or(|(code, _)| code == 1013), "try again later");
-    client.silence().await;
+    client.expect_silence().await;
     hub.owner.healthy().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn connections_that_break_without_a_word_are_forgotten() {
+async fn dropped_connections_are_cleaned_up() {
     let hub = Hub::start().await;
     let mut watcher = Client::connect(&hub).await;
-    let run = watcher.begin(&hub, &talk(), "").await;
-    watcher.asked().await;
+    let run = watcher.start_strategy(&hub, &talk(), "").await;
+    watcher.next_question().await;
     for _ in 0..100 {
         let mut client = Client::connect(&hub).await;
         client.subscribe(&run).await;
         drop(client);
     }
-    eventually("only one is left", async || {
+    eventually("only one client is left", async || {
         (hub.owner.get("/health").await.expect(200)["connectedClients"] == 1).then_some(())
     })
     .await;
@@ -196,7 +201,7 @@ async fn connections_that_break_without_a_word_are_forgotten() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_that_are_too_long_are_refused_by_their_field() {
+async fn an_oversized_name_is_refused_with_its_field() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let long = "x".repeat(4097);
@@ -223,7 +228,7 @@ async fn names_that_are_too_long_are_refused_by_their_field() {
         assert_eq!(
             error.get("requestId"),
             is_echoed.then_some(&json!(request_id)),
-            "its sender may wait for it"
+            "echoed if not absurdly long"
         );
     }
     client.send(json!({"type": "ping", "requestId": "x".repeat(512)})).await;
@@ -231,11 +236,11 @@ async fn names_that_are_too_long_are_refused_by_their_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_ping_of_the_socket_itself_is_answered_and_a_close_is_returned() {
+async fn websocket_ping_and_close_are_answered() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     client.send_raw(Message::Ping(b"hi".to_vec().into())).await;
-    client.silence().await;
+    client.expect_silence().await;
     client.send_raw(Message::Close(None)).await;
     let (frames, _) = client.closed().await;
     assert!(frames.is_empty(), "{frames:?}");

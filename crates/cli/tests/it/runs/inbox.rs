@@ -1,11 +1,11 @@
-//! What a run asks is a message in the inbox like any other.
+//! A question of a run is an ordinary message in the inbox.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// The open item of this run.
+/// The run's open inbox item.
 pub async fn item_of(hub: &Hub, run: &str) -> Value {
     let listed = hub.owner.get("/v1/inbox?limit=200").await.expect(200);
     let items = listed["items"].as_array().expect("items");
@@ -24,9 +24,9 @@ async fn a_question_of_a_run_is_an_item_with_its_prompt_and_its_run() {
     let mut client = Client::connect(&hub).await;
     let agents = json!({"draft": template("Draft: {{input}}\n\nIs it *fine*?"), "editor": person()});
     let run = client
-        .begin(&hub, &sequence(agents, &["draft", "editor"]), "fish")
+        .start_strategy(&hub, &sequence(agents, &["draft", "editor"]), "fish")
         .await;
-    let ask = client.asked().await;
+    let ask = client.next_question().await;
     let item = item_of(&hub, &run).await;
     assert_eq!((&item["type"], &item["status"]), (&json!("ask"), &json!("open")));
     assert_eq!(item["body"], ask["prompt"]);
@@ -47,9 +47,9 @@ async fn a_question_of_a_run_is_an_item_with_its_prompt_and_its_run() {
         (&item["can_answer"], &item["permissions"]["ignore"]),
         (&json!(true), &json!(false))
     );
-    let for_machines = hub.cli(&["inbox", "--json"]).json();
+    let as_json = hub.cli(&["inbox", "--json"]).json();
     assert_eq!(
-        (&for_machines[0]["body"], &for_machines[0]["source"]["runId"]),
+        (&as_json[0]["body"], &as_json[0]["source"]["runId"]),
         (&ask["prompt"], &json!(run))
     );
     let shown = hub.cli(&["show", item["id"].as_str().unwrap()]).ok();
@@ -60,8 +60,8 @@ async fn a_question_of_a_run_is_an_item_with_its_prompt_and_its_run() {
 async fn a_question_without_a_prompt_still_has_a_title() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     let item = item_of(&hub, &run).await;
     assert_eq!(item["title"], "user needs your input");
     assert_eq!(item["body"], Value::Null);
@@ -71,8 +71,8 @@ async fn a_question_without_a_prompt_still_has_a_title() {
 async fn an_answer_in_the_inbox_resumes_the_run() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     hub.owner.answer(&id, "from the desk").await.expect(200);
     let events = client.until("strategy_completed").await;
@@ -86,8 +86,8 @@ async fn an_answer_in_the_inbox_resumes_the_run() {
 async fn an_answer_on_the_command_line_resumes_the_run() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     hub.cli(&["answer", &id_of(&hub, &run).await, "from the terminal"]).ok();
     assert_eq!(client.result().await, "from the terminal");
 }
@@ -96,8 +96,8 @@ async fn an_answer_on_the_command_line_resumes_the_run() {
 async fn an_empty_answer_in_the_inbox_is_an_answer() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     hub.owner.answer(&id_of(&hub, &run).await, "").await.expect(200);
     assert_eq!(client.result().await, "");
 }
@@ -106,22 +106,22 @@ async fn an_empty_answer_in_the_inbox_is_an_answer() {
 async fn a_long_answer_in_the_inbox_arrives_whole() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let text = "long ".repeat(100_000);
     hub.owner.answer(&id_of(&hub, &run).await, &text).await.expect(200);
     assert_eq!(client.result().await, text);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_on_the_socket_resolves_the_item_and_names_who_gave_it() {
+async fn an_answer_on_the_socket_resolves_the_item_and_records_its_actor() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let mut client = Client::connect(&hub).await;
     let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
     for (who, actor) in [(None, "human:owner"), (Some(&mut hers), "human:alice")] {
-        let run = client.begin(&hub, &review(), "fish").await;
-        client.asked().await;
+        let run = client.start_strategy(&hub, &review(), "fish").await;
+        client.next_question().await;
         let id = id_of(&hub, &run).await;
         match who {
             Some(other) => other.answer(&run, "editor", "fine").await,
@@ -140,12 +140,14 @@ async fn an_answer_on_the_socket_resolves_the_item_and_names_who_gave_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_second_on_the_socket_is_told_when_the_inbox_was_first() {
+async fn a_socket_answer_after_an_inbox_answer_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"first": person(), "second": person()});
-    let run = client.begin(&hub, &sequence(agents, &["first", "second"]), "").await;
-    client.asked().await;
+    let run = client
+        .start_strategy(&hub, &sequence(agents, &["first", "second"]), "")
+        .await;
+    client.next_question().await;
     hub.owner.answer(&id_of(&hub, &run).await, "desk").await.expect(200);
     client.until("request_input").await;
     let late = json!({"type": "user_input", "runId": run, "agentName": "first", "text": "late"});
@@ -154,13 +156,13 @@ async fn whoever_is_second_on_the_socket_is_told_when_the_inbox_was_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_who_may_answer_may_answer_a_run_and_a_viewer_looks() {
+async fn resolvers_may_answer_a_run_and_viewers_may_only_look() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let vic = hub.person("vic", "viewer").await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     let path = format!("/v1/inbox/{id}");
     assert_eq!(vic.get(&path).await.expect(200)["can_answer"], false);
@@ -171,11 +173,11 @@ async fn everybody_who_may_answer_may_answer_a_run_and_a_viewer_looks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_could_not_answer_when_it_was_asked_is_told_so_and_the_run_waits_on() {
+async fn a_person_added_after_the_question_may_not_answer_it() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let carol = hub.person("carol", "resolver").await;
     let mut hers = Dial::to(&hub).bearer(&carol.token).open().await;
     let message = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "from carol"});
@@ -190,12 +192,12 @@ async fn whoever_could_not_answer_when_it_was_asked_is_told_so_and_the_run_waits
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_can_neither_read_nor_answer_nor_withdraw_what_a_run_asks() {
+async fn an_agent_cannot_read_answer_or_cancel_a_runs_question() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     bot.get(&format!("/v1/messages/{id}")).await.refused("not_found");
     for reply in [bot.answer(&id, "mine").await, bot.cancel(&id).await] {
@@ -209,7 +211,7 @@ async fn an_agent_can_neither_read_nor_answer_nor_withdraw_what_a_run_asks() {
     assert_ne!(
         made.status,
         201,
-        "nobody registers under the name of a run's agent: {}",
+        "the id of a run's agent cannot be registered: {}",
         made.text()
     );
     client.answer(&run, "editor", "fine").await;
@@ -220,8 +222,8 @@ async fn an_agent_can_neither_read_nor_answer_nor_withdraw_what_a_run_asks() {
 async fn a_question_of_a_run_cannot_be_declined_and_its_answer_is_a_text() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     hub.owner
         .resolve(&id, json!({"resolution": "declined"}))
@@ -234,13 +236,13 @@ async fn a_question_of_a_run_cannot_be_declined_and_its_answer_is_a_text() {
             .await;
         assert!([400, 422].contains(&reply.status), "{value}: {}", reply.text());
     }
-    client.silence().await;
+    client.expect_silence().await;
     hub.owner.answer(&id, "fine").await.expect(200);
     assert_eq!(client.result().await, "fine");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_inbox_hears_of_a_question_and_of_its_answer_by_itself() {
+async fn the_inbox_stream_reports_a_question_and_its_answer() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let mut events = hub
@@ -249,27 +251,27 @@ async fn the_inbox_hears_of_a_question_and_of_its_answer_by_itself() {
         .send()
         .await
         .expect("a stream");
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     client.answer(&run, "editor", "fine").await;
-    let mut heard = String::new();
+    let mut received = String::new();
     within("both events", async {
-        while !(heard.contains("event: opened") && heard.contains("event: resolved")) {
-            let chunk = events.chunk().await.expect("a stream").expect("it goes on");
-            heard.push_str(&String::from_utf8_lossy(&chunk));
+        while !(received.contains("event: opened") && received.contains("event: resolved")) {
+            let chunk = events.chunk().await.expect("a stream").expect("the stream continues");
+            received.push_str(&String::from_utf8_lossy(&chunk));
         }
     })
     .await;
-    assert!(heard.contains(&id), "{heard}");
+    assert!(received.contains(&id), "{received}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_can_be_found_by_its_words() {
+async fn a_question_can_be_found_by_search() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "platypus").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "platypus").await;
+    client.next_question().await;
     let found = hub.owner.get("/v1/search?q=platypus").await.expect(200);
     assert_eq!(found["items"][0]["source"]["runId"], json!(run), "{found}");
 }

@@ -1,29 +1,28 @@
-//! From prepared to ended, and the ways to mix it up.
+//! The lifecycle of a run: prepare, start, continue, and calls in the wrong order.
 
 use serde_json::json;
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Check 12.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_starts_once_and_only_when_it_was_prepared() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let start = |run: &str| json!({"type": "start_run", "runId": run});
-    let go_on = |run: &str| json!({"type": "continue_run", "runId": run, "input": ""});
+    let continue_run = |run: &str| json!({"type": "continue_run", "runId": run, "input": ""});
     let said = client.refused(start("unknown"), "START_FAILED").await;
     assert_eq!(said, "Prepared run not found: unknown");
-    let said = client.refused(go_on("unknown"), "CONTINUE_FAILED").await;
+    let said = client.refused(continue_run("unknown"), "CONTINUE_FAILED").await;
     assert_eq!(said, "Prepared run not found: unknown");
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
-    let said = client.refused(go_on(&run), "CONTINUE_FAILED").await;
+    let said = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
     assert_eq!(said, format!("Run was not prepared for continuation: {run}"));
     client.start(&run, "").await;
-    client.asked().await;
+    client.next_question().await;
     let said = client.refused(start(&run), "START_FAILED").await;
     assert_eq!(said, format!("Run already started: {run}"));
-    let said = client.refused(go_on(&run), "CONTINUE_FAILED").await;
+    let said = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
     assert!(
         [
             format!("Run already started: {run}"),
@@ -39,8 +38,8 @@ async fn a_run_starts_once_and_only_when_it_was_prepared() {
         .await;
     let said = client.refused(start(&run), "START_FAILED").await;
     assert_eq!(said, format!("Run was prepared for continuation: {run}"));
-    client.send(go_on(&run)).await;
-    client.asked().await;
+    client.send(continue_run(&run)).await;
+    client.next_question().await;
     client.answer(&run, "user", "again").await;
     assert_eq!(client.result().await, "again");
 }
@@ -49,17 +48,16 @@ async fn a_run_starts_once_and_only_when_it_was_prepared() {
 async fn an_ended_run_is_not_started_again_without_being_prepared() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "hello").await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
         client
             .refused(json!({"type": kind, "runId": run, "input": "x"}), code)
             .await;
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
-/// Check 16.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_id_is_a_short_plain_name() {
     let hub = Hub::start().await;
@@ -79,7 +77,7 @@ async fn a_run_id_is_a_short_plain_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_one() {
+async fn a_run_id_in_use_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
@@ -92,7 +90,7 @@ async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_o
         .await;
     assert_eq!(said, "Run already exists: mine", "prepared and never started");
     client.start("mine", "").await;
-    client.asked().await;
+    client.next_question().await;
     let said = client.refused(again("mine"), "PREPARE_FAILED").await;
     assert_eq!(said, "Run already exists: mine", "running");
     let said = client
@@ -108,21 +106,21 @@ async fn a_run_id_that_is_taken_is_refused_with_a_strategy_and_unknown_without_o
     );
 }
 
-/// Until nobody follows any run that is prepared.
-async fn left_alone(hub: &Hub) {
-    eventually("everybody has gone", async || {
+/// Waits until no client is connected, so that no prepared run has a follower.
+async fn until_no_clients(hub: &Hub) {
+    eventually("no client is connected", async || {
         (hub.owner.get("/health").await.expect(200)["connectedClients"] == 0).then_some(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_preparation_whose_maker_has_gone_gives_way_to_another() {
+async fn an_abandoned_preparation_can_be_replaced() {
     let hub = Hub::start().await;
     let path = strategy_file(&hub, &talk());
     let again = json!({"type": "prepare_run", "strategyPath": path, "runId": "mine"});
     Client::connect(&hub).await.call(again.clone(), "run_prepared").await;
-    left_alone(&hub).await;
+    until_no_clients(&hub).await;
     let listed = hub.owner.get("/v1/runs").await.expect(200)["runs"].clone();
     assert_eq!(
         (&listed[0]["run_id"], &listed[0]["status"]),
@@ -139,7 +137,7 @@ async fn a_preparation_whose_maker_has_gone_gives_way_to_another() {
         .await;
     assert_eq!(
         said, "Run already exists: mine",
-        "there is nothing else to prepare it with"
+        "without a strategy there is nothing to prepare"
     );
     client.call(again.clone(), "run_prepared").await;
     let mut other = Client::connect(&hub).await;
@@ -149,20 +147,20 @@ async fn a_preparation_whose_maker_has_gone_gives_way_to_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_who_prepares_and_comes_back_can_still_start_it() {
+async fn a_prepared_run_can_be_started_after_a_reconnect() {
     let hub = Hub::start().await;
     let run = Client::connect(&hub).await.prepare(&strategy_file(&hub, &talk())).await;
-    left_alone(&hub).await;
+    until_no_clients(&hub).await;
     let mut client = Client::connect(&hub).await;
     client.start(&run, "hello").await;
     assert_eq!(client.result().await, "hello");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_continuation_whose_maker_has_gone_can_be_prepared_again() {
+async fn an_abandoned_continuation_can_be_prepared_again() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "one").await;
+    let run = client.start_strategy(&hub, &talk(), "one").await;
     client.result().await;
     client
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
@@ -174,14 +172,14 @@ async fn a_continuation_whose_maker_has_gone_can_be_prepared_again() {
         "{shown}"
     );
     drop(client);
-    left_alone(&hub).await;
+    until_no_clients(&hub).await;
     let mut client = Client::connect(&hub).await;
-    client.proceed(&run, "two").await;
+    client.continue_run(&run, "two").await;
     assert_eq!(client.result().await, "two");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_was_stopped_before_it_began_is_not_called_started() {
+async fn a_run_stopped_before_its_start_is_not_found() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
@@ -200,7 +198,7 @@ async fn a_run_that_was_stopped_before_it_began_is_not_called_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_preparation_that_fails_leaves_nothing_behind() {
+async fn a_failed_preparation_leaves_nothing_behind() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = hub.scratch().path("later.json");
@@ -210,7 +208,7 @@ async fn a_preparation_that_fails_leaves_nothing_behind() {
         said.starts_with(&format!("Strategy file not found: {} - ", path.display())),
         "{said}"
     );
-    assert_eq!(client.live("mine").await, json!(null));
+    assert_eq!(client.live_run("mine").await, json!(null));
     client
         .refused(json!({"type": "subscribe", "runId": "mine"}), "SUBSCRIBE_ERROR")
         .await;
@@ -230,33 +228,33 @@ async fn a_failed_continuation_leaves_the_run_as_it_was() {
     let again = client.send(json!({"type": "prepare_run", "runId": run, "requestId": "p"}));
     again.await;
     let reply = client.next().await;
-    // Either the strategy was kept with the run, or its absence is told and changes nothing.
+    // Either the strategy was stored with the run, or the missing file is reported and nothing changes.
     if reply["type"] == "error" {
         assert_eq!(reply["code"], "PREPARE_FAILED", "{reply}");
-        assert_eq!(client.live(&run).await["status"], "completed");
+        assert_eq!(client.live_run(&run).await["status"], "completed");
     } else {
         assert_eq!(reply["type"], "run_prepared", "{reply}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ended_run_can_be_prepared_again_at_the_instant_it_ends() {
+async fn an_ended_run_can_be_continued_at_once() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "0").await;
+    let run = client.start_strategy(&hub, &talk(), "0").await;
     client.result().await;
     for round in 1..20 {
-        client.proceed(&run, &round.to_string()).await;
+        client.continue_run(&run, &round.to_string()).await;
         assert_eq!(client.result().await, round.to_string());
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_continuation_comes_with_the_conversation_so_far() {
+async fn a_continuation_includes_the_conversation_so_far() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     client.answer(&run, "user", "hello").await;
     client.result().await;
     let prepared = client
@@ -281,16 +279,16 @@ async fn a_continuation_comes_with_the_conversation_so_far() {
     assert_eq!(of("user").expect("a record of the answer")["text"], "hello");
     assert_eq!(prepared["conversation"]["retentionEvents"], json!([]));
     assert!(prepared["conversation"]["inputs"].is_array(), "{prepared}");
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_starts_and_continues_a_run_is_among_its_inputs() {
+async fn start_and_continue_inputs_are_in_the_conversation() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "first").await;
+    let run = client.start_strategy(&hub, &talk(), "first").await;
     client.result().await;
-    client.proceed(&run, "second").await;
+    client.continue_run(&run, "second").await;
     client.result().await;
     let prepared = client
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")

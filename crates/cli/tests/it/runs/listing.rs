@@ -1,4 +1,4 @@
-//! What runs there are.
+//! Listing live and stored runs.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_live_runs_are_listed_with_their_state_and_what_they_wait_for() {
+async fn live_runs_are_listed_with_status_and_pending_inputs() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     assert_eq!(
@@ -14,37 +14,37 @@ async fn the_live_runs_are_listed_with_their_state_and_what_they_wait_for() {
         json!([])
     );
     let prepared = client.prepare(&strategy_file(&hub, &talk())).await;
-    let entry = client.live(&prepared).await;
+    let entry = client.live_run(&prepared).await;
     assert_eq!(field_names(&entry), ["runId", "startedAt", "status", "strategyName"]);
     assert_eq!(
         (&entry["status"], &entry["strategyName"]),
         (&json!("pending"), &json!("Test strategy"))
     );
-    let waiting = client.begin(&hub, &review(), "fish").await;
-    let ask = client.asked().await;
-    let entry = client.live(&waiting).await;
-    assert_eq!(entry["status"], "running", "there is no word for waiting");
+    let waiting = client.start_strategy(&hub, &review(), "fish").await;
+    let ask = client.next_question().await;
+    let entry = client.live_run(&waiting).await;
+    assert_eq!(entry["status"], "running", "the wire has no separate waiting status");
     let pending = json!([{"agentName": "editor", "inputId": ask["inputId"], "prompt": "Draft: fish", "ts": ask["ts"]}]);
     assert_eq!(entry["pendingInputs"], pending);
     client.answer(&waiting, "editor", "fine").await;
     client.result().await;
-    let entry = client.live(&waiting).await;
+    let entry = client.live_run(&waiting).await;
     assert_eq!(
         field_names(&entry),
         ["completedAt", "runId", "startedAt", "status", "strategyName"]
     );
     assert_eq!(entry["status"], "completed");
-    let failing = client.begin(&hub, &alone(command("true", &[])), "").await;
+    let failing = client.start_strategy(&hub, &alone(command("true", &[])), "").await;
     client.failure().await;
-    assert_eq!(client.live(&failing).await["status"], "error");
+    assert_eq!(client.live_run(&failing).await["status"], "error");
     client.stop(&prepared).await;
     client.failure().await;
-    let gone = client.live(&prepared).await;
+    let gone = client.live_run(&prepared).await;
     assert!(gone.is_null() || gone["status"] == "cancelled", "{gone}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kept_runs_are_listed_newest_first_and_outlive_the_hub() {
+async fn stored_runs_are_listed_newest_first_and_survive_a_restart() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
@@ -58,7 +58,7 @@ async fn kept_runs_are_listed_newest_first_and_outlive_the_hub() {
     for _ in 0..3 {
         let run = client.prepare(&path).await;
         client.start(&run, "").await;
-        client.asked().await;
+        client.next_question().await;
         runs.insert(0, run);
     }
     client.answer(&runs[1], "user", "hello").await;
@@ -102,7 +102,7 @@ async fn kept_runs_are_listed_newest_first_and_outlive_the_hub() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn kept_runs_are_listed_by_their_directory_exactly() {
+async fn stored_runs_are_filtered_by_exact_directory() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
@@ -126,17 +126,21 @@ async fn kept_runs_are_listed_by_their_directory_exactly() {
     assert!(found.iter().all(|run| run["cwd"] == json!(home)));
     assert_eq!(listed(&mut client, json!(data)).await.len(), 1);
     let parent = home.parent().unwrap();
-    assert_eq!(listed(&mut client, json!(parent)).await.len(), 0, "exactly, not below");
+    assert_eq!(
+        listed(&mut client, json!(parent)).await.len(),
+        0,
+        "subdirectories do not match"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_continued_run_is_listed_once_with_its_latest_segment() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "x").await;
+    let run = client.start_strategy(&hub, &talk(), "x").await;
     client.result().await;
-    client.proceed(&run, "").await;
-    client.asked().await;
+    client.continue_run(&run, "").await;
+    client.next_question().await;
     let listed = client.call(json!({"type": "list_runs"}), "run_list").await["runs"].clone();
     assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
     assert_eq!(
@@ -164,7 +168,7 @@ async fn health_counts_runs_and_clients() {
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     counts(1, 2).await;
     client.start(&run, "").await;
-    client.asked().await;
+    client.next_question().await;
     counts(1, 2).await;
     drop(other);
     counts(1, 1).await;

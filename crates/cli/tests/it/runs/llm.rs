@@ -1,13 +1,13 @@
-//! A model at work, as those who watch see it.
+//! A model's work as its followers see it.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-async fn stage(turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
+async fn stage(replies: impl IntoIterator<Item = ModelReply>) -> (Model, Hub, Client) {
     let model = Model::start().await;
-    model.script(turns);
+    model.script(replies);
     let hub = Setup::default().config(&model.config("")).start().await;
     let client = Client::connect(&hub).await;
     (model, hub, client)
@@ -15,14 +15,14 @@ async fn stage(turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
 
 fn streamed(events: &[Value]) -> Vec<&str> {
     events
-        .of("agent_streaming")
+        .of_kind("agent_streaming")
         .iter()
         .map(|event| event["event"]["type"].as_str().unwrap())
         .collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
+async fn a_model_reply_is_streamed_then_output_then_done() {
     let (_model, hub, mut client) = stage([says(&["Hel", "lo, ", "wörld \u{1F600}"])]).await;
     let run = client.prepare(&strategy_file(&hub, &alone(llm()))).await;
     client
@@ -34,7 +34,7 @@ async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
     let output = kinds
         .iter()
         .position(|kind| *kind == "agent_output")
-        .expect("the whole");
+        .expect("an agent_output");
     assert_eq!(
         kinds[output..],
         [
@@ -69,7 +69,7 @@ async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
         (&events[output + 3]["result"], &events[output + 3]["usage"]),
         (&json!(said), &usage)
     );
-    for event in events.of("agent_streaming") {
+    for event in events.of_kind("agent_streaming") {
         assert_eq!(
             (&event["agentName"], &event["model"]),
             (&json!("worker"), &json!("test-model")),
@@ -81,17 +81,17 @@ async fn what_a_model_says_is_streamed_told_whole_and_done_in_this_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn text_is_streamed_while_the_model_still_speaks() {
+async fn text_is_streamed_before_the_model_finishes() {
     let gate = Gate::shut();
-    let Turn::Stream(mut parts) = says(&["first", "second"]) else {
+    let ModelReply::Stream(mut parts) = says(&["first", "second"]) else {
         unreachable!()
     };
     parts.insert(2, Part::Hold(gate.clone()));
-    let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
-    client.begin(&hub, &alone(llm()), "Hi.").await;
+    let (_model, hub, mut client) = stage([ModelReply::Stream(parts)]).await;
+    client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     loop {
         let event = client.next().await;
-        assert_ne!(event["type"], "agent_output", "the model still speaks");
+        assert_ne!(event["type"], "agent_output", "the model has not finished");
         if event["event"]["text"] == "first" {
             break;
         }
@@ -104,14 +104,14 @@ async fn text_is_streamed_while_the_model_still_speaks() {
 async fn usage_adds_up_over_the_steps() {
     let (_model, hub, mut client) = stage([]).await;
     let strategy = cycle(json!({"a": llm(), "b": echo()}), &["a", "b"], json!({"cycles": 3}));
-    client.begin(&hub, &strategy, "Hi.").await;
+    client.start_strategy(&hub, &strategy, "Hi.").await;
     let events = client.until("strategy_completed").await;
     assert_eq!(
         events.last().unwrap()["usage"],
         json!({"promptTokens": 21, "completionTokens": 15})
     );
     let steps: Vec<&Value> = events
-        .of("step_completed")
+        .of_kind("step_completed")
         .iter()
         .map(|event| &event["result"]["usage"]["promptTokens"])
         .collect();
@@ -119,11 +119,11 @@ async fn usage_adds_up_over_the_steps() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_observer_uses_is_not_counted() {
+async fn usage_of_an_observer_is_not_counted() {
     let (_model, hub, mut client) = stage([says(&["text"]), says(&["done"])]).await;
     let more = json!({"observer": "judge", "cycles": 3});
     client
-        .begin(&hub, &cycle(json!({"a": llm(), "judge": llm()}), &["a"], more), "Hi.")
+        .start_strategy(&hub, &cycle(json!({"a": llm(), "judge": llm()}), &["a"], more), "Hi.")
         .await;
     let events = client.until("strategy_completed").await;
     assert_eq!(
@@ -131,23 +131,27 @@ async fn what_an_observer_uses_is_not_counted() {
         json!({"promptTokens": 7, "completionTokens": 5})
     );
     assert_eq!(events.last().unwrap()["result"], "text");
-    assert_eq!(events.of("agent_output").len(), 2, "it is heard all the same");
+    assert_eq!(
+        events.of_kind("agent_output").len(),
+        2,
+        "the observer's output is still reported"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_stops_for_another_reason_says_so() {
-    let Turn::Stream(mut parts) = says(&["cut sho"]) else {
+async fn another_finish_reason_is_reported() {
+    let ModelReply::Stream(mut parts) = says(&["cut sho"]) else {
         unreachable!()
     };
     parts[2] = Part::Chunk(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]}));
-    let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
-    client.begin(&hub, &alone(llm()), "Hi.").await;
+    let (_model, hub, mut client) = stage([ModelReply::Stream(parts)]).await;
+    client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.of("step_completed")[0]["result"]["finishReason"], "length");
+    assert_eq!(events.of_kind("step_completed")[0]["result"]["finishReason"], "length");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_says_nothing_and_counts_nothing_is_heard_too() {
+async fn an_empty_reply_without_usage_is_valid() {
     let parts = vec![
         Part::Raw(": a comment\r\n\r\n".to_owned()),
         Part::Raw(
@@ -156,8 +160,8 @@ async fn a_model_that_says_nothing_and_counts_nothing_is_heard_too() {
         ),
         Part::Raw("data: [DONE]\r\n\r\n".to_owned()),
     ];
-    let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
-    client.begin(&hub, &alone(llm()), "Hi.").await;
+    let (_model, hub, mut client) = stage([ModelReply::Stream(parts)]).await;
+    client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     let events = client.until("strategy_completed").await;
     let end = events.last().unwrap();
     assert_eq!(
@@ -166,9 +170,9 @@ async fn a_model_that_says_nothing_and_counts_nothing_is_heard_too() {
     );
 }
 
-/// Chunks may be cut anywhere, also inside a character.
+/// TCP chunks may split anywhere, even inside a character.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_that_comes_in_crumbs_is_put_together() {
+async fn a_fragmented_stream_is_reassembled() {
     let chunk = json!({"choices": [{"index": 0, "delta": {"content": "grüße"}, "finish_reason": null}]}).to_string();
     let (head, tail) = chunk.split_at(chunk.find("grüße").unwrap() + 2);
     let parts = vec![
@@ -180,32 +184,29 @@ async fn a_stream_that_comes_in_crumbs_is_put_together() {
         Part::Raw("data: [DO".to_owned()),
         Part::Raw("NE]\n\n".to_owned()),
     ];
-    let (_model, hub, mut client) = stage([Turn::Stream(parts)]).await;
-    client.begin(&hub, &alone(llm()), "Hi.").await;
+    let (_model, hub, mut client) = stage([ModelReply::Stream(parts)]).await;
+    client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     assert_eq!(client.result().await, "grüße");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_late_gets_what_lasts_also_after_a_restart() {
+async fn a_late_subscriber_gets_all_durable_events_even_after_a_restart() {
     let (_model, mut hub, mut client) = stage([says(&["one ", "two"])]).await;
-    let run = client.begin(&hub, &alone(llm()), "Hi.").await;
+    let run = client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     let log = client.until("strategy_completed").await;
-    let lasting = |events: &[Value]| -> Vec<Value> {
-        let lasts = |event: &&Value| event["type"] != "agent_streaming" || event["event"]["type"] == "done";
-        events.iter().filter(lasts).cloned().collect()
+    let durable = |events: &[Value]| -> Vec<Value> {
+        let is_durable = |event: &&Value| event["type"] != "agent_streaming" || event["event"]["type"] == "done";
+        events.iter().filter(is_durable).cloned().collect()
     };
     for _ in 0..2 {
         let mut late = Client::connect(&hub).await;
         late.subscribe_after(&run, 1).await;
-        assert_eq!(lasting(&late.so_far().await), lasting(&log));
+        assert_eq!(durable(&late.frames_so_far().await), durable(&log));
         hub.kill();
         hub.restart().await;
     }
     let mut client = Client::connect(&hub).await;
-    client.proceed(&run, "again").await;
+    client.continue_run(&run, "again").await;
     let more = client.until("strategy_completed").await;
-    assert!(
-        seqs(&more)[0] > seq(log.last().unwrap()),
-        "a number that was told is not given again"
-    );
+    assert!(seqs(&more)[0] > seq(log.last().unwrap()), "no seq is reused");
 }

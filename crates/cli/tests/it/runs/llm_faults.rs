@@ -1,4 +1,4 @@
-//! Models that fail, hang and break off.
+//! Models that fail, hang or break off.
 
 use serde_json::json;
 
@@ -7,23 +7,23 @@ use crate::harness::*;
 
 const KEY: &str = "sk-secret-key";
 
-fn refuse(status: u16, body: &str) -> Turn {
-    Turn::Refuse {
+fn refuse(status: u16, body: &str) -> ModelReply {
+    ModelReply::Refuse {
         status,
         body: body.to_owned(),
     }
 }
 
-async fn stage(more: &str, turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
+async fn stage(more: &str, replies: impl IntoIterator<Item = ModelReply>) -> (Model, Hub, Client) {
     let model = Model::start().await;
-    model.script(turns);
+    model.script(replies);
     let hub = Setup::default().config(&model.config(more)).start().await;
     let client = Client::connect(&hub).await;
     (model, hub, client)
 }
 
 async fn failure(hub: &Hub, client: &mut Client) -> String {
-    client.begin(hub, &alone(llm()), "Hi.").await;
+    client.start_strategy(hub, &alone(llm()), "Hi.").await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR", "{message}");
     assert!(message.starts_with("Step \"worker\" failed: "), "{message}");
@@ -32,34 +32,34 @@ async fn failure(hub: &Hub, client: &mut Client) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_is_busy_or_broken_is_asked_again() {
-    for turn in [
+async fn a_busy_or_broken_model_is_retried() {
+    for reply in [
         refuse(429, "{}"),
         refuse(500, "oops"),
         refuse(502, ""),
         refuse(503, ""),
-        Turn::HangUp,
+        ModelReply::HangUp,
     ] {
-        let (model, hub, mut client) = stage("", [turn.clone(), turn, says(&["at last"])]).await;
-        client.begin(&hub, &alone(llm()), "Hi.").await;
+        let (model, hub, mut client) = stage("", [reply.clone(), reply, says(&["at last"])]).await;
+        client.start_strategy(&hub, &alone(llm()), "Hi.").await;
         let events = client.until("strategy_completed").await;
         assert_eq!(events.last().unwrap()["result"], "at last");
-        assert_eq!(events.of("agent_output").len(), 1, "{events:#?}");
-        assert_eq!(model.asked_so_far(), 3);
+        assert_eq!(events.of_kind("agent_output").len(), 1, "{events:#?}");
+        assert_eq!(model.request_count(), 3);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_model_that_stays_broken_fails_the_step_after_its_retries() {
     let body = r#"{"error":{"message":"The engine is on fire","type":"server_error"}}"#;
-    let turns = vec![refuse(500, body); 5];
-    let (model, hub, mut client) = stage("max_retries = 1", turns).await;
+    let replies = vec![refuse(500, body); 5];
+    let (model, hub, mut client) = stage("max_retries = 1", replies).await;
     let message = failure(&hub, &mut client).await;
     assert!(
         message.contains("500") && message.contains("The engine is on fire"),
         "{message}"
     );
-    assert_eq!(model.asked_so_far(), 2, "one try and one more");
+    assert_eq!(model.request_count(), 2, "one attempt and one retry");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -67,25 +67,25 @@ async fn an_agent_may_have_its_own_number_of_retries() {
     let (model, hub, mut client) = stage("", vec![refuse(500, ""); 5]).await;
     let mut agent = llm();
     agent["modelOptions"] = json!({"maxRetries": 0});
-    client.begin(&hub, &alone(agent), "Hi.").await;
+    client.start_strategy(&hub, &alone(agent), "Hi.").await;
     client.failure().await;
-    assert_eq!(model.asked_so_far(), 1);
+    assert_eq!(model.request_count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refusal_is_not_repeated_and_never_shows_the_key() {
+async fn a_client_error_is_not_retried_and_never_shows_the_key() {
     for status in [400, 401, 403, 404] {
         let body = format!(r#"{{"error":{{"message":"Incorrect API key provided: {KEY}"}}}}"#);
         let (model, hub, mut client) = stage("", [refuse(status, &body)]).await;
         let message = failure(&hub, &mut client).await;
         assert!(message.contains(&status.to_string()), "{message}");
-        assert_eq!(model.asked_so_far(), 1, "{status} is not tried again");
+        assert_eq!(model.request_count(), 1, "{status} is not retried");
         drop(client);
         hub.process().signal("INT");
         let (ran, _scratch) = hub.into_finished();
         assert!(
             !format!("{}{}", ran.stdout, ran.stderr).contains(KEY),
-            "nor do the logs"
+            "the logs do not contain the key"
         );
     }
 }
@@ -97,69 +97,73 @@ async fn an_error_page_of_any_size_gives_a_short_error() {
     assert!(message.len() < 5_000, "{} bytes", message.len());
 }
 
-/// What a model says before it falls silent.
-fn one_word() -> Turn {
-    let Turn::Stream(mut parts) = says(&["word"]) else {
+/// A reply that stalls after one word.
+fn stalled_reply() -> ModelReply {
+    let ModelReply::Stream(mut parts) = says(&["word"]) else {
         unreachable!()
     };
     parts.truncate(2);
     parts.push(Part::Hold(Gate::shut()));
-    Turn::Stream(parts)
+    ModelReply::Stream(parts)
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_falls_silent_is_given_up() {
-    let (model, hub, mut client) = stage("idle_timeout_seconds = 1\nmax_retries = 0", [one_word()]).await;
+async fn a_silent_model_hits_the_idle_timeout() {
+    let (model, hub, mut client) = stage("idle_timeout_seconds = 1\nmax_retries = 0", [stalled_reply()]).await;
     let message = failure(&hub, &mut client).await;
     assert!(
         message.contains("1 s") && message.contains("idle_timeout_seconds"),
         "{message}"
     );
-    model.left(1).await;
+    model.until_abandoned(1).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_does_not_come_to_an_end_is_given_up_when_its_time_is_over() {
-    for turn in [one_word(), Turn::Hang, Turn::Stream(vec![Part::Hold(Gate::shut())])] {
-        let (model, hub, mut client) = stage("timeout_seconds = 1\nmax_retries = 0", [turn]).await;
+async fn an_endless_model_reply_hits_the_timeout() {
+    for reply in [
+        stalled_reply(),
+        ModelReply::Hang,
+        ModelReply::Stream(vec![Part::Hold(Gate::shut())]),
+    ] {
+        let (model, hub, mut client) = stage("timeout_seconds = 1\nmax_retries = 0", [reply]).await;
         let message = failure(&hub, &mut client).await;
         assert!(
             message.contains("1 s") && message.contains("llm.timeout_seconds"),
             "{message}"
         );
-        model.left(1).await;
+        model.until_abandoned(1).await;
     }
 }
 
-/// What was already told cannot be taken back, so that it is not said twice.
+/// Streamed text cannot be taken back, so a broken stream is not retried.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_breaks_off_in_the_middle_fails_the_step() {
-    let Turn::Stream(mut parts) = says(&["half a sen"]) else {
+async fn a_stream_that_breaks_off_fails_the_step() {
+    let ModelReply::Stream(mut parts) = says(&["half a sen"]) else {
         unreachable!()
     };
     parts.truncate(2);
     parts.push(Part::Cut);
-    let (model, hub, mut client) = stage("", [Turn::Stream(parts), says(&["tence"])]).await;
+    let (model, hub, mut client) = stage("", [ModelReply::Stream(parts), says(&["tence"])]).await;
     failure(&hub, &mut client).await;
-    assert_eq!(model.asked_so_far(), 1);
+    assert_eq!(model.request_count(), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_error_inside_the_stream_fails_the_step_with_its_words() {
+async fn an_error_inside_the_stream_fails_the_step_with_its_message() {
     let parts = vec![Part::Raw(
         "data: {\"error\":{\"message\":\"context too long\"}}\n\n".to_owned(),
     )];
-    let (_model, hub, mut client) = stage("max_retries = 0", [Turn::Stream(parts)]).await;
+    let (_model, hub, mut client) = stage("max_retries = 0", [ModelReply::Stream(parts)]).await;
     let message = failure(&hub, &mut client).await;
     assert!(message.contains("context too long"), "{message}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stream_of_nonsense_or_without_end_is_bounded() {
-    let nonsense = Turn::Stream(vec![Part::Raw("data: {nonsense\n\n".to_owned())]);
-    let endless = Turn::Stream(vec![Part::Raw("x".repeat(1 << 20)); 64]);
-    for turn in [nonsense, endless] {
-        let (_model, hub, mut client) = stage("max_retries = 0", [turn]).await;
+async fn a_malformed_or_endless_stream_is_bounded() {
+    let nonsense = ModelReply::Stream(vec![Part::Raw("data: {nonsense\n\n".to_owned())]);
+    let endless = ModelReply::Stream(vec![Part::Raw("x".repeat(1 << 20)); 64]);
+    for reply in [nonsense, endless] {
+        let (_model, hub, mut client) = stage("max_retries = 0", [reply]).await;
         let message = failure(&hub, &mut client).await;
         assert!(message.len() < 5_000, "{} bytes", message.len());
         hub.owner.healthy().await;
@@ -167,7 +171,7 @@ async fn a_stream_of_nonsense_or_without_end_is_bounded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_cannot_be_reached_is_told_with_its_address() {
+async fn an_unreachable_model_is_reported_with_its_address() {
     let config = "[llm]\nbase_url = \"http://127.0.0.1:1/v1\"\napi_key = \"sk-secret-key\"\nmax_retries = 0\n";
     let hub = Setup::default().config(config).start().await;
     let mut client = Client::connect(&hub).await;
@@ -176,7 +180,7 @@ async fn a_model_that_cannot_be_reached_is_told_with_its_address() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_settings_for_a_model_the_error_says_what_to_write() {
+async fn without_model_settings_the_error_names_the_missing_keys() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &alone(llm()));
@@ -193,7 +197,7 @@ async fn without_settings_for_a_model_the_error_says_what_to_write() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn settings_for_a_model_that_make_no_sense_stop_the_start() {
+async fn invalid_model_settings_stop_the_start() {
     for (config, name) in [
         ("[llm]\nbase_url = \"not a url\"\n", "base_url"),
         (

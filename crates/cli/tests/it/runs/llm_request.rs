@@ -1,18 +1,18 @@
-//! What the model is asked, where, and with which key.
+//! Requests to the model: content, address and API key.
 
 use serde_json::{Value, json};
 
 use super::stage::*;
 use crate::harness::*;
 
-/// Runs a strategy of one agent and returns what the model was asked.
-async fn request(agent: Value, input: &str) -> Asked {
+/// Runs a strategy of one agent and returns the model request.
+async fn request(agent: Value, input: &str) -> ModelRequest {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, &alone(agent), input).await;
+    client.start_strategy(&hub, &alone(agent), input).await;
     client.result().await;
-    model.asked(1).await.remove(0)
+    model.requests(1).await.remove(0)
 }
 
 fn pairs(messages: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -24,18 +24,18 @@ fn pairs(messages: &[(&str, &str)]) -> Vec<(String, String)> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_plain_agent_sends_its_message_and_asks_for_a_stream() {
-    let asked = request(llm(), "Hi there.").await;
-    assert_eq!(asked.path, "/v1/chat/completions");
-    assert_eq!(asked.headers["authorization"], "Bearer sk-secret-key");
-    assert_eq!(asked.body["model"], "test-model");
-    assert_eq!(asked.body["stream"], true);
-    assert_eq!(asked.body["stream_options"]["include_usage"], true);
-    assert_eq!(asked.messages(), pairs(&[("user", "Hi there.")]));
-    assert!(asked.body.get("tools").is_none(), "{}", asked.body);
+    let sent = request(llm(), "Hi there.").await;
+    assert_eq!(sent.path, "/v1/chat/completions");
+    assert_eq!(sent.headers["authorization"], "Bearer sk-secret-key");
+    assert_eq!(sent.body["model"], "test-model");
+    assert_eq!(sent.body["stream"], true);
+    assert_eq!(sent.body["stream_options"]["include_usage"], true);
+    assert_eq!(sent.messages(), pairs(&[("user", "Hi there.")]));
+    assert!(sent.body.get("tools").is_none(), "{}", sent.body);
     assert!(
-        !asked.body.as_object().unwrap().values().any(Value::is_null),
+        !sent.body.as_object().unwrap().values().any(Value::is_null),
         "{}",
-        asked.body
+        sent.body
     );
 }
 
@@ -64,7 +64,7 @@ async fn options_reach_the_model_under_its_own_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_schema_is_asked_for() {
+async fn an_output_schema_is_sent() {
     let mut agent = llm();
     let schema = json!({"type": "object", "properties": {"ok": {"type": "boolean"}}});
     agent["outputSchema"] = schema.clone();
@@ -87,9 +87,9 @@ async fn the_system_prompt_is_a_text_a_file_or_a_filled_template() {
     ] {
         let mut agent = llm();
         agent[key] = value;
-        client.begin(&hub, &alone(agent), "Hi.").await;
+        client.start_strategy(&hub, &alone(agent), "Hi.").await;
         client.result().await;
-        let messages = model.asked(1).await.pop().unwrap().messages();
+        let messages = model.requests(1).await.pop().unwrap().messages();
         assert_eq!(messages, pairs(&[("system", expected), ("user", "Hi.")]));
     }
     let mut agent = llm();
@@ -99,42 +99,42 @@ async fn the_system_prompt_is_a_text_a_file_or_a_filled_template() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_prompt_file_outside_the_strategys_directory_is_not_read_by_accident() {
+async fn a_prompt_that_mentions_files_is_a_text() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let mut client = Client::connect(&hub).await;
     let mut agent = llm();
     agent["systemPrompt"] = json!("Look into notes.txt and\nsay what is in prompt.md");
-    client.begin(&hub, &alone(agent), "Hi.").await;
+    client.start_strategy(&hub, &alone(agent), "Hi.").await;
     client.result().await;
-    let messages = model.asked(1).await[0].messages();
+    let messages = model.requests(1).await[0].messages();
     assert_eq!(
         messages[0].1, "Look into notes.txt and\nsay what is in prompt.md",
-        "several words are a text"
+        "several words are a text, not a path"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_remembers_what_it_said_and_nothing_of_the_others() {
+async fn an_agent_remembers_only_its_own_conversation() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     model.script([says(&["a1"]), says(&["b1"]), says(&["a2"]), says(&["b2"])]);
     let mut client = Client::connect(&hub).await;
     let strategy = cycle(json!({"a": llm(), "b": llm()}), &["a", "b"], json!({"cycles": 2}));
-    let run = client.begin(&hub, &strategy, "go").await;
+    let run = client.start_strategy(&hub, &strategy, "go").await;
     assert_eq!(client.result().await, "b2");
-    let asked = model.asked(4).await;
+    let sent = model.requests(4).await;
     assert_eq!(
-        asked[2].messages(),
+        sent[2].messages(),
         pairs(&[("user", "go"), ("assistant", "a1"), ("user", "b1")])
     );
     assert_eq!(
-        asked[3].messages(),
+        sent[3].messages(),
         pairs(&[("user", "a1"), ("assistant", "b1"), ("user", "a2")])
     );
-    client.proceed(&run, "more").await;
+    client.continue_run(&run, "more").await;
     client.result().await;
-    let remembered = model.asked(6).await[4].messages();
+    let remembered = model.requests(6).await[4].messages();
     let expected = [
         ("user", "go"),
         ("assistant", "a1"),
@@ -142,11 +142,11 @@ async fn an_agent_remembers_what_it_said_and_nothing_of_the_others() {
         ("assistant", "a2"),
         ("user", "more"),
     ];
-    assert_eq!(remembered, pairs(&expected), "over segments too");
+    assert_eq!(remembered, pairs(&expected), "across segments too");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_provider_has_its_own_place_and_key() {
+async fn a_provider_has_its_own_address_and_key() {
     let usual = Model::start().await;
     let other = Model::start().await;
     let config = usual.config(&format!(
@@ -163,15 +163,15 @@ async fn a_provider_has_its_own_place_and_key() {
         "one": {"model": "acme/gpt/large"}, "two": {"model": "plain"}, "three": {"model": "unknown/model"},
     });
     client
-        .begin(&hub, &sequence(agents, &["one", "two", "three"]), "Hi.")
+        .start_strategy(&hub, &sequence(agents, &["one", "two", "three"]), "Hi.")
         .await;
     client.result().await;
-    let acme = other.asked(1).await;
+    let acme = other.requests(1).await;
     assert_eq!(
         (&acme[0].body["model"], acme[0].headers["authorization"].as_str()),
         (&json!("gpt/large"), "Bearer sk-of-acme")
     );
-    let plain = usual.asked(2).await;
+    let plain = usual.requests(2).await;
     assert_eq!(
         (&plain[0].body["model"], &plain[1].body["model"]),
         (&json!("plain"), &json!("unknown/model"))
@@ -192,25 +192,25 @@ async fn the_model_can_be_overridden_for_a_run() {
         .to_owned();
     client.start(&run, "Hi.").await;
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.of("agent_output")[0]["model"], "other-model");
-    client.proceed(&run, "More.").await;
+    assert_eq!(events.of_kind("agent_output")[0]["model"], "other-model");
+    client.continue_run(&run, "More.").await;
     client.result().await;
-    let asked = model.asked(2).await;
+    let sent = model.requests(2).await;
     assert_eq!(
-        (&asked[0].body["model"], &asked[1].body["model"]),
+        (&sent[0].body["model"], &sent[1].body["model"]),
         (&json!("other-model"), &json!("other-model"))
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_key_none_is_sent() {
+async fn without_an_api_key_no_authorization_header_is_sent() {
     let model = Model::start().await;
     let hub = Setup::default()
         .config(&format!("[llm]\nbase_url = \"{}\"\n", model.base_url()))
         .start()
         .await;
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, &alone(llm()), "Hi.").await;
+    client.start_strategy(&hub, &alone(llm()), "Hi.").await;
     client.result().await;
-    assert!(!model.asked(1).await[0].headers.contains_key("authorization"));
+    assert!(!model.requests(1).await[0].headers.contains_key("authorization"));
 }

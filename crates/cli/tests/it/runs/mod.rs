@@ -1,4 +1,4 @@
-//! The run door from outside: the real binary, real sockets, and a scripted server in the place of the model.
+//! The run door: the real binary, real sockets, and a scripted server in place of the model.
 
 mod answering;
 mod asking;

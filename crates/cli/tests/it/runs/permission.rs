@@ -1,4 +1,4 @@
-//! Commands that need a person's leave.
+//! Commands that need a person's permission.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::inbox::item_of;
 use super::stage::*;
 use crate::harness::*;
 
-async fn asking() -> Hub {
+async fn hub_that_asks() -> Hub {
     Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await
 }
 
@@ -14,7 +14,7 @@ fn hello() -> Value {
     alone(command("echo", &["hello", "world"]))
 }
 
-/// The same command again and again.
+/// The same command `cycles` times.
 fn hello_again(cycles: u64) -> Value {
     cycle(
         json!({"worker": command("echo", &["hello"])}),
@@ -23,7 +23,7 @@ fn hello_again(cycles: u64) -> Value {
     )
 }
 
-async fn permission_asked(client: &mut Client) -> Value {
+async fn next_permission_request(client: &mut Client) -> Value {
     client.until("request_permission").await.pop().expect("the request")
 }
 
@@ -33,14 +33,14 @@ fn decision(ask: &Value, decision: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_command_is_asked_for_in_exactly_these_words() {
-    let hub = asking().await;
+async fn a_permission_request_has_exactly_these_fields() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &hello())).await;
     client
         .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
         .await;
-    let mut ask = permission_asked(&mut client).await;
+    let mut ask = next_permission_request(&mut client).await;
     let id = ask["requestId"].as_str().expect("its own id").to_owned();
     assert!(uuid::Uuid::parse_str(&id).is_ok(), "{ask}");
     for member in ["ts", "seq", "requestId", "details"] {
@@ -53,7 +53,7 @@ async fn a_command_is_asked_for_in_exactly_these_words() {
             "operation": "command.execute", "resource": "echo hello world", "reason": "policy-ask",
         })
     );
-    client.silence().await;
+    client.expect_silence().await;
     let allow = json!({"type": "permission_decision", "runId": run, "permissionRequestId": id, "decision": "allow"});
     client.send(allow).await;
     assert_eq!(client.result().await.trim_end(), "hello world");
@@ -61,13 +61,13 @@ async fn a_command_is_asked_for_in_exactly_these_words() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_denied_command_does_not_run_and_fails_its_step() {
-    let hub = asking().await;
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let trace = hub.scratch().path("trace");
     client
-        .begin(&hub, &alone(command("touch", &[trace.to_str().unwrap()])), "")
+        .start_strategy(&hub, &alone(command("touch", &[trace.to_str().unwrap()])), "")
         .await;
-    let ask = permission_asked(&mut client).await;
+    let ask = next_permission_request(&mut client).await;
     client.send(decision(&ask, "deny")).await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
@@ -79,20 +79,20 @@ async fn a_denied_command_does_not_run_and_fails_its_step() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_decision_for_once_is_asked_for_again_and_one_for_the_session_is_not() {
-    let hub = asking().await;
+async fn allow_asks_again_and_allow_session_does_not() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hello_again(4), "").await;
-    for word in ["allow", "allow", "allow-session"] {
-        let ask = permission_asked(&mut client).await;
-        client.send(decision(&ask, word)).await;
+    let run = client.start_strategy(&hub, &hello_again(4), "").await;
+    for choice in ["allow", "allow", "allow-session"] {
+        let ask = next_permission_request(&mut client).await;
+        client.send(decision(&ask, choice)).await;
     }
     let events = client.until("strategy_completed").await;
     assert!(
-        events.of("request_permission").is_empty(),
-        "the fourth is not asked for: {events:#?}"
+        events.of_kind("request_permission").is_empty(),
+        "the fourth command needs no permission: {events:#?}"
     );
-    let updated = events.of("policy_updated");
+    let updated = events.of_kind("policy_updated");
     assert_eq!(updated.len(), 1, "{events:#?}");
     assert_eq!(
         (&updated[0]["runId"], &updated[0]["tool"]),
@@ -104,47 +104,47 @@ async fn a_decision_for_once_is_asked_for_again_and_one_for_the_session_is_not()
         "{}",
         updated[0]
     );
-    client.proceed(&run, "").await;
+    client.continue_run(&run, "").await;
     let events = client.until("strategy_completed").await;
     assert!(
-        events.of("request_permission").is_empty(),
-        "it is remembered for the run: {events:#?}"
+        events.of_kind("request_permission").is_empty(),
+        "the decision lasts for the run: {events:#?}"
     );
-    client.begin(&hub, &hello_again(1), "").await;
-    let ask = permission_asked(&mut client).await;
+    client.start_strategy(&hub, &hello_again(1), "").await;
+    let ask = next_permission_request(&mut client).await;
     client.send(decision(&ask, "allow")).await;
     client.result().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_denied_for_the_session_is_denied_without_asking() {
-    let hub = asking().await;
+async fn deny_session_denies_later_commands_without_asking() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hello(), "").await;
-    let ask = permission_asked(&mut client).await;
+    let run = client.start_strategy(&hub, &hello(), "").await;
+    let ask = next_permission_request(&mut client).await;
     client.send(decision(&ask, "deny-session")).await;
     let events = client.until("strategy_error").await;
-    assert_eq!(events.of("policy_updated").len(), 1, "{events:#?}");
-    client.proceed(&run, "").await;
+    assert_eq!(events.of_kind("policy_updated").len(), 1, "{events:#?}");
+    client.continue_run(&run, "").await;
     let events = client.until("strategy_error").await;
-    assert!(events.of("request_permission").is_empty(), "{events:#?}");
+    assert!(events.of_kind("request_permission").is_empty(), "{events:#?}");
     assert_eq!(events.last().unwrap()["error"]["code"], "EXECUTION_ERROR");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_decision_nobody_waits_for_is_told_so() {
-    let hub = asking().await;
+async fn a_decision_without_a_pending_request_is_refused() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let nobody = |id: &str, run: &str| format!("No pending permission request {id} for run {run}");
+    let no_pending = |id: &str, run: &str| format!("No pending permission request {id} for run {run}");
     let message = |run: &str, id: &str| json!({"type": "permission_decision", "runId": run, "permissionRequestId": id, "decision": "allow"});
     let said = client.refused(message("unknown", "p"), "NO_PENDING_PERMISSION").await;
-    assert_eq!(said, nobody("p", "unknown"));
-    let run = client.begin(&hub, &hello(), "").await;
-    let ask = permission_asked(&mut client).await;
+    assert_eq!(said, no_pending("p", "unknown"));
+    let run = client.start_strategy(&hub, &hello(), "").await;
+    let ask = next_permission_request(&mut client).await;
     let id = ask["requestId"].as_str().unwrap();
     assert_eq!(
         client.refused(message(&run, "p"), "NO_PENDING_PERMISSION").await,
-        nobody("p", &run)
+        no_pending("p", &run)
     );
     let other = json!({"type": "question_response", "runId": run, "questionRequestId": id, "response": "allow"});
     let said = client.refused(other, "NO_PENDING_QUESTION").await;
@@ -155,16 +155,16 @@ async fn a_decision_nobody_waits_for_is_told_so() {
     client.result().await;
     assert_eq!(
         client.refused(message(&run, id), "NO_PENDING_PERMISSION").await,
-        nobody(id, &run)
+        no_pending(id, &run)
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_permission_is_a_choice_of_four_in_the_inbox() {
-    let hub = asking().await;
+async fn a_permission_request_is_a_select_of_four_in_the_inbox() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hello(), "").await;
-    let ask = permission_asked(&mut client).await;
+    let run = client.start_strategy(&hub, &hello(), "").await;
+    let ask = next_permission_request(&mut client).await;
     let item = item_of(&hub, &run).await;
     assert_eq!(item["question"]["kind"], "select");
     let options = item["question"]["options"].as_array().expect("options");
@@ -177,7 +177,7 @@ async fn a_permission_is_a_choice_of_four_in_the_inbox() {
     );
     assert_eq!(item["source"]["ask"], "permission");
     let shown = format!("{}{}", item["title"], item["body"]);
-    assert!(shown.contains("echo hello world"), "what is to be run is shown: {item}");
+    assert!(shown.contains("echo hello world"), "the item shows the command: {item}");
     let id = item["id"].as_str().unwrap();
     hub.owner
         .answer(id, "perhaps")
@@ -185,7 +185,7 @@ async fn a_permission_is_a_choice_of_four_in_the_inbox() {
         .refused_field("invalid_field", "value");
     hub.owner.answer(id, "allow-session").await.expect(200);
     let events = client.until("strategy_completed").await;
-    assert_eq!(events.of("policy_updated").len(), 1, "{events:#?}");
+    assert_eq!(events.of_kind("policy_updated").len(), 1, "{events:#?}");
     assert_eq!(
         events.last().unwrap()["result"].as_str().unwrap().trim_end(),
         "hello world"
@@ -195,10 +195,10 @@ async fn a_permission_is_a_choice_of_four_in_the_inbox() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_decision_on_the_socket_resolves_the_item() {
-    let hub = asking().await;
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hello(), "").await;
-    let ask = permission_asked(&mut client).await;
+    let run = client.start_strategy(&hub, &hello(), "").await;
+    let ask = next_permission_request(&mut client).await;
     let id = super::inbox::id_of(&hub, &run).await;
     client.send(decision(&ask, "allow")).await;
     client.result().await;
@@ -211,17 +211,17 @@ async fn a_decision_on_the_socket_resolves_the_item() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_comes_later_is_asked_for_leave_too() {
-    let hub = asking().await;
+async fn a_late_subscriber_gets_the_permission_request() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hello(), "").await;
-    let ask = permission_asked(&mut client).await;
+    let run = client.start_strategy(&hub, &hello(), "").await;
+    let ask = next_permission_request(&mut client).await;
     let mut late = Client::connect(&hub).await;
     late.subscribe(&run).await;
     assert_eq!(late.next().await, ask);
     late.send(decision(&ask, "allow")).await;
     assert_eq!(late.result().await.trim_end(), "hello world");
     late.subscribe_after(&run, 0).await;
-    let told = late.so_far().await;
-    assert_eq!(told.of("request_permission")[0]["resolved"], true);
+    let replayed = late.frames_so_far().await;
+    assert_eq!(replayed.of_kind("request_permission")[0]["resolved"], true);
 }

@@ -1,4 +1,4 @@
-//! A model that asks a person before it goes on.
+//! A model that asks a person through the `ask_question` tool.
 
 use serde_json::{Value, json};
 
@@ -12,9 +12,9 @@ fn asker() -> Value {
     alone(agent)
 }
 
-async fn stage(turns: impl IntoIterator<Item = Turn>) -> (Model, Hub, Client) {
+async fn stage(replies: impl IntoIterator<Item = ModelReply>) -> (Model, Hub, Client) {
     let model = Model::start().await;
-    model.script(turns);
+    model.script(replies);
     let hub = Setup::default().config(&model.config("")).start().await;
     let client = Client::connect(&hub).await;
     (model, hub, client)
@@ -26,9 +26,9 @@ fn response(question: &Value, text: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_result() {
+async fn a_models_question_is_sent_and_the_answer_is_the_tool_result() {
     let (model, hub, mut client) = stage([calls(&[("call_1", "Which colour?")]), says(&["Blue", " it is."])]).await;
-    let run = client.begin(&hub, &asker(), "Paint the door.").await;
+    let run = client.start_strategy(&hub, &asker(), "Paint the door.").await;
     let before = client.until("request_question").await;
     let called = before
         .iter()
@@ -39,16 +39,16 @@ async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_r
     let args: Value = serde_json::from_str(called["event"]["args"].as_str().expect("text")).expect("JSON");
     assert_eq!(args, json!({"question": "Which colour?"}));
     let question = before.last().unwrap();
-    let mut told = question.clone();
+    let mut frame = question.clone();
     for member in ["ts", "seq", "requestId"] {
-        told.as_object_mut().unwrap().remove(member);
+        frame.as_object_mut().unwrap().remove(member);
     }
-    let own = json!({
+    let expected = json!({
         "type": "request_question", "runId": run, "agentName": "worker", "toolName": "ask_question",
         "question": "Which colour?",
     });
-    assert_eq!(told, own);
-    client.silence().await;
+    assert_eq!(frame, expected);
+    client.expect_silence().await;
     client.send(response(question, "blue")).await;
     let after = client.until("strategy_completed").await;
     let result = after
@@ -64,9 +64,9 @@ async fn a_question_of_a_model_goes_out_and_its_answer_comes_back_as_the_tools_r
     assert_eq!(
         after.last().unwrap()["usage"],
         json!({"promptTokens": 14, "completionTokens": 10}),
-        "of both turns"
+        "of both model calls"
     );
-    let asked = model.asked(2).await;
+    let asked = model.requests(2).await;
     let tools: Vec<&Value> = asked[0].body["tools"].as_array().expect("tools").iter().collect();
     assert_eq!(tools[0]["function"]["name"], "ask_question");
     let messages = asked[1].body["messages"].as_array().expect("messages");
@@ -86,7 +86,7 @@ async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
         ("call_3", "Which door?"),
     ];
     let (model, hub, mut client) = stage([calls(&questions), says(&["Good."])]).await;
-    client.begin(&hub, &asker(), "Paint.").await;
+    client.start_strategy(&hub, &asker(), "Paint.").await;
     let mut asked = vec![];
     while asked.len() < 3 {
         let frame = client.next().await;
@@ -96,17 +96,17 @@ async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
     }
     let mut late = Client::connect(&hub).await;
     late.subscribe(asked[0]["runId"].as_str().unwrap()).await;
-    assert_eq!(late.so_far().await, asked, "all that wait, the oldest first");
+    assert_eq!(late.frames_so_far().await, asked, "all pending questions, oldest first");
     for nth in [2, 0] {
         client.send(response(&asked[nth], &format!("answer {nth}"))).await;
-        client.silence().await;
+        client.expect_silence().await;
     }
     client
         .refused(response(&asked[2], "again"), "NO_PENDING_QUESTION")
         .await;
     late.send(response(&asked[1], "")).await;
     assert_eq!(client.result().await, "Good.");
-    let messages = model.asked(2).await[1].body["messages"]
+    let messages = model.requests(2).await[1].body["messages"]
         .as_array()
         .expect("messages")
         .clone();
@@ -126,15 +126,15 @@ async fn several_questions_wait_at_once_and_are_answered_in_any_order() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_between() {
+async fn answers_given_before_a_kill_survive_a_later_checkpoint() {
     let questions = [("call_1", "Which colour?"), ("call_2", "Which size?")];
     let (model, mut hub, mut client) = stage([calls(&questions), says(&["Good."])]).await;
-    let run = client.begin(&hub, &asker(), "Paint.").await;
+    let run = client.start_strategy(&hub, &asker(), "Paint.").await;
     let mut asked = client.until("request_question").await;
     asked.extend(client.until("request_question").await);
-    let asked = asked.of("request_question");
+    let asked = asked.of_kind("request_question");
     client.send(response(asked[0], "blue")).await;
-    client.silence().await;
+    client.expect_silence().await;
     client
         .send(json!({"type": "steer_run", "runId": run, "text": "be brief"}))
         .await;
@@ -147,7 +147,7 @@ async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_betwee
     assert_eq!(still_asked["question"], "Which size?");
     client.send(response(&still_asked, "large")).await;
     assert_eq!(client.result().await, "Good.");
-    let messages = model.asked(2).await[1].messages();
+    let messages = model.requests(2).await[1].messages();
     let answers: Vec<_> = messages
         .iter()
         .filter(|(role, _)| role == "tool")
@@ -160,7 +160,7 @@ async fn answers_given_before_a_kill_count_although_the_run_was_stored_in_betwee
 async fn a_question_is_a_free_text_in_the_inbox() {
     let (_model, hub, mut client) =
         stage([calls(&[("call_1", "Which colour?\nAny will do.")]), says(&["Good."])]).await;
-    let run = client.begin(&hub, &asker(), "Paint.").await;
+    let run = client.start_strategy(&hub, &asker(), "Paint.").await;
     let question = client.until("request_question").await.pop().unwrap();
     let item = item_of(&hub, &run).await;
     assert_eq!(
@@ -179,7 +179,7 @@ async fn a_question_is_a_free_text_in_the_inbox() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_on_the_socket_resolves_the_question_in_the_inbox() {
     let (_model, hub, mut client) = stage([calls(&[("call_1", "Which colour?")]), says(&["Good."])]).await;
-    let run = client.begin(&hub, &asker(), "Paint.").await;
+    let run = client.start_strategy(&hub, &asker(), "Paint.").await;
     let question = client.until("request_question").await.pop().unwrap();
     let id = super::inbox::id_of(&hub, &run).await;
     client.send(response(&question, "blue")).await;
@@ -195,7 +195,7 @@ async fn an_answer_on_the_socket_resolves_the_question_in_the_inbox() {
 async fn stopping_a_run_withdraws_all_its_questions() {
     let questions = [("call_1", "Which colour?"), ("call_2", "Which size?")];
     let (_model, hub, mut client) = stage([calls(&questions)]).await;
-    let run = client.begin(&hub, &asker(), "Paint.").await;
+    let run = client.start_strategy(&hub, &asker(), "Paint.").await;
     let first = client.until("request_question").await.pop().unwrap();
     client.expect("request_question").await;
     client.stop(&run).await;
@@ -205,30 +205,30 @@ async fn stopping_a_run_withdraws_all_its_questions() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tool_nobody_gave_it_is_an_error_told_to_the_model() {
+async fn an_unknown_tool_is_an_error_for_the_model() {
     let mut parts = tool_call(0, "call_1", "delete_everything", "{}").to_vec();
     parts.push(Part::Raw(
         "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\ndata: [DONE]\n\n"
             .to_owned(),
     ));
-    let (model, hub, mut client) = stage([Turn::Stream(parts), says(&["Sorry."])]).await;
-    client.begin(&hub, &asker(), "Go.").await;
+    let (model, hub, mut client) = stage([ModelReply::Stream(parts), says(&["Sorry."])]).await;
+    client.start_strategy(&hub, &asker(), "Go.").await;
     assert_eq!(client.result().await, "Sorry.");
-    let messages = model.asked(2).await[1].messages();
+    let messages = model.requests(2).await[1].messages();
     let (role, content) = messages.last().unwrap();
     assert_eq!(role, "tool");
     assert!(content.contains("delete_everything"), "{content}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_that_asks_without_end_is_stopped_by_its_steps() {
-    let turns = (0..5)
+async fn endless_questions_of_a_model_are_limited_by_max_steps() {
+    let replies = (0..5)
         .map(|number| calls(&[(format!("call_{number}").as_str(), "And now?")]))
         .collect::<Vec<_>>();
-    let (model, hub, mut client) = stage(turns).await;
+    let (model, hub, mut client) = stage(replies).await;
     let mut strategy = asker();
     strategy["agents"]["worker"]["maxSteps"] = json!(2);
-    client.begin(&hub, &strategy, "Go.").await;
+    client.start_strategy(&hub, &strategy, "Go.").await;
     let mut ended = None;
     for _ in 0..4 {
         let frames = loop {
@@ -245,10 +245,10 @@ async fn a_model_that_asks_without_end_is_stopped_by_its_steps() {
             break;
         }
     }
-    assert!(ended.is_some(), "it comes to an end");
+    assert!(ended.is_some(), "the run ends");
     assert!(
-        model.asked_so_far() <= 2,
-        "the model had {} turns",
-        model.asked_so_far()
+        model.request_count() <= 2,
+        "the model was called {} times",
+        model.request_count()
     );
 }

@@ -1,4 +1,4 @@
-//! The hub is stopped as it should be. Check 15.
+//! Graceful shutdown and restart.
 
 use serde_json::{Value, json};
 
@@ -6,60 +6,62 @@ use super::inbox::id_of;
 use super::stage::*;
 use crate::harness::*;
 
-const GOING: (u16, &str) = (1001, "Server shutting down");
+const SHUTDOWN_CLOSE: (u16, &str) = (1001, "Server shutting down");
 
-fn going() -> Option<(u16, String)> {
-    Some((GOING.0, GOING.1.to_owned()))
+fn shutdown_close() -> Option<(u16, String)> {
+    Some((SHUTDOWN_CLOSE.0, SHUTDOWN_CLOSE.1.to_owned()))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_cancels_what_is_at_work_and_says_goodbye() {
+async fn shutdown_cancels_working_runs_and_closes_connections() {
     let model = Model::start().await;
     let mut hub = Setup::default().config(&model.config("")).start().await;
-    model.script([Turn::Hang]);
+    model.script([ModelReply::Hang]);
     let mut client = Client::connect(&hub).await;
     let mut idle = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(llm()), "hello").await;
-    model.asked(1).await;
+    let run = client.start_strategy(&hub, &alone(llm()), "hello").await;
+    model.requests(1).await;
     hub.interrupt();
-    let (told, end) = client.closed().await;
-    let last = told.last().expect("an end");
+    let (frames, end) = client.closed().await;
+    let last = frames.last().expect("an end");
     assert_eq!(
         (&last["type"], &last["error"]["code"]),
         (&json!("strategy_error"), &json!("CANCELLED")),
-        "{told:#?}"
+        "{frames:#?}"
     );
     assert_eq!(
         last["error"]["message"], "Run cancelled because the hub was stopped",
-        "no client did"
+        "not cancelled by a client"
     );
-    assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
-    assert_eq!(end, going());
-    assert_eq!(idle.closed().await, (vec![], going()));
+    assert_eq!(frames.of_kind("strategy_error").len(), 1, "{frames:#?}");
+    assert_eq!(end, shutdown_close());
+    assert_eq!(idle.closed().await, (vec![], shutdown_close()));
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
-    let kept = client.kept(&run).await;
+    let kept = client.stored_run(&run).await;
     assert_eq!(
         (&kept["status"], kept["completedAt"].is_string()),
         (&json!("cancelled"), true),
         "{kept}"
     );
     client.subscribe_after(&run, 0).await;
-    let told = client.so_far().await;
-    assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
-    assert_eq!(told.last().unwrap()["error"]["code"], "CANCELLED");
+    let frames = client.frames_so_far().await;
+    assert_eq!(frames.of_kind("strategy_error").len(), 1, "{frames:#?}");
+    assert_eq!(frames.last().unwrap()["error"]["code"], "CANCELLED");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_ends_a_command_at_work_with_everything_it_started() {
+async fn shutdown_kills_the_whole_process_group_of_a_command() {
     let mut hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut latch = Latch::new(&hub, "latch");
     let ids = hub.scratch().path("ids");
     let script = format!("cat {} & echo $! >> {ids}; wait", latch.path(), ids = ids.display());
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(command("sh", &["-c", &script])), "").await;
-    latch.is_waited_at().await;
-    let child = eventually("the command tells its child", async || {
+    let run = client
+        .start_strategy(&hub, &alone(command("sh", &["-c", &script])), "")
+        .await;
+    latch.until_reached().await;
+    let child = eventually("the command writes its child's process id", async || {
         std::fs::read_to_string(&ids)
             .ok()
             .and_then(|text| text.trim().parse::<u32>().ok())
@@ -72,21 +74,24 @@ async fn a_stop_ends_a_command_at_work_with_everything_it_started() {
     );
     super::commands::until_gone(child).await;
     hub.restart().await;
-    assert_eq!(Client::connect(&hub).await.kept(&run).await["status"], "cancelled");
+    assert_eq!(
+        Client::connect(&hub).await.stored_run(&run).await["status"],
+        "cancelled"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_waits_for_a_person_waits_through_a_restart() {
+async fn a_waiting_run_survives_a_restart() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    let ask = client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    let ask = client.next_question().await;
     let id = id_of(&hub, &run).await;
     hub.interrupt();
     assert_eq!(
         client.closed().await,
-        (vec![], going()),
-        "nothing is told of a run that goes on waiting"
+        (vec![], shutdown_close()),
+        "no event for a run that keeps waiting"
     );
     hub.restart().await;
     assert_eq!(id_of(&hub, &run).await, id, "the same item");
@@ -98,19 +103,22 @@ async fn a_run_that_waits_for_a_person_waits_through_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operator_may_have_waiting_runs_cancelled_at_a_stop() {
+async fn on_stop_cancel_cancels_waiting_runs() {
     let mut hub = Setup::default().config("[runs]\non_stop = \"cancel\"\n").start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     hub.interrupt();
-    let (told, end) = client.closed().await;
-    assert_eq!(told.kinds(), ["strategy_error"]);
-    assert_eq!((&told[0]["error"]["code"], end), (&json!("CANCELLED"), going()));
+    let (frames, end) = client.closed().await;
+    assert_eq!(frames.kinds(), ["strategy_error"]);
+    assert_eq!(
+        (&frames[0]["error"]["code"], end),
+        (&json!("CANCELLED"), shutdown_close())
+    );
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
-    assert_eq!(client.kept(&run).await["status"], "cancelled");
+    assert_eq!(client.stored_run(&run).await["status"], "cancelled");
     assert_eq!(
         hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["status"],
         "cancelled"
@@ -120,7 +128,7 @@ async fn an_operator_may_have_waiting_runs_cancelled_at_a_stop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_word_for_stopping_that_is_none_is_refused_at_the_start() {
+async fn an_unknown_on_stop_value_is_refused_at_startup() {
     let said = Setup::default()
         .config("[runs]\non_stop = \"maybe\"\n")
         .refused()
@@ -128,9 +136,9 @@ async fn a_word_for_stopping_that_is_none_is_refused_at_the_start() {
     assert!(said.contains("on_stop"), "{said}");
 }
 
-/// Runs in every state at once: each comes back as it was or ends as it must.
+/// Runs in every state keep their status over a restart.
 #[tokio::test(flavor = "multi_thread")]
-async fn many_runs_in_every_state_come_through_a_restart() {
+async fn runs_in_every_state_survive_a_restart() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &review());
@@ -138,7 +146,7 @@ async fn many_runs_in_every_state_come_through_a_restart() {
     for number in 0..40 {
         let run = client.prepare(&path).await;
         client.start(&run, "fish").await;
-        client.asked().await;
+        client.next_question().await;
         let status = match number % 4 {
             0 => {
                 client.answer(&run, "editor", "fine").await;
@@ -158,7 +166,7 @@ async fn many_runs_in_every_state_come_through_a_restart() {
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
     for (run, status) in &expected {
-        assert_eq!(&client.kept(run).await["status"], status, "{run}");
+        assert_eq!(&client.stored_run(run).await["status"], status, "{run}");
     }
     let waiting: Vec<&String> = expected
         .iter()

@@ -1,4 +1,4 @@
-//! The wire, frame by frame.
+//! The wire format, frame by frame.
 
 use serde_json::{Value, json};
 
@@ -15,22 +15,22 @@ fn no_usage() -> Value {
         .into()
 }
 
-/// The frame has exactly these members, beside what every event has.
+/// Asserts that the frame has exactly these members besides the ones every event has.
 #[track_caller]
-fn says_exactly(frame: &Value, own: Value) {
-    let mut told = frame.clone();
+fn assert_members(frame: &Value, expected: Value) {
+    let mut members = frame.clone();
     for common in ["runId", "seq", "ts", "requestId"] {
         assert!(
-            told.as_object_mut().expect("an object").remove(common).is_some(),
+            members.as_object_mut().expect("an object").remove(common).is_some(),
             "{common}: {frame}"
         );
     }
-    assert_eq!(told, own);
+    assert_eq!(members, expected);
 }
 
-/// Check 1: a person, then an agent, from the first word to the last.
+/// A person, then an agent: every frame from start to end.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_pauses_for_a_person_says_exactly_this() {
+async fn a_run_with_a_person_sends_exactly_these_frames() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let strategy = talk();
@@ -44,13 +44,13 @@ async fn a_run_that_pauses_for_a_person_says_exactly_this() {
         uuid::Uuid::parse_str(run).is_ok_and(|id| id.get_version_num() == 4),
         "{run}"
     );
-    let mut told = prepared.clone();
+    let mut reply = prepared.clone();
     for member in ["runId", "ts", "requestId"] {
-        told.as_object_mut().expect("an object").remove(member);
+        reply.as_object_mut().expect("an object").remove(member);
     }
     let empty = json!({"records": [], "retentionEvents": [], "inputs": []});
     assert_eq!(
-        told,
+        reply,
         json!({
             "type": "run_prepared", "strategyName": "Test strategy", "agents": names, "flowTree": strategy["flow"],
             "conversation": empty, "mcpServers": [],
@@ -61,53 +61,53 @@ async fn a_run_that_pauses_for_a_person_says_exactly_this() {
         .await;
     let started = client.expect("strategy_started").await;
     let own = json!({"type": "strategy_started", "strategyName": "Test strategy", "agents": names, "flowTree": strategy["flow"]});
-    says_exactly(&started, own);
-    says_exactly(
+    assert_members(&started, own);
+    assert_members(
         &client.next().await,
         json!({"type": "step_started", "stepName": "user", "message": ""}),
     );
     let ask = client.expect("request_input").await;
-    let input_id = ask["inputId"].as_str().expect("an identity");
+    let input_id = ask["inputId"].as_str().expect("an input id");
     assert!(uuid::Uuid::parse_str(input_id).is_ok(), "{ask}");
-    says_exactly(
+    assert_members(
         &ask,
         json!({"type": "request_input", "agentName": "user", "inputId": input_id}),
     );
-    client.silence().await;
+    client.expect_silence().await;
     client
         .send(json!({"type": "user_input", "runId": run, "agentName": "user", "text": "T", "requestId": "u1"}))
         .await;
     let rest = client.until("strategy_completed").await;
     let result = json!({"text": "T", "usage": no_usage(), "finishReason": "stop"});
-    says_exactly(
+    assert_members(
         &rest[0],
         json!({"type": "step_completed", "stepName": "user", "result": result}),
     );
-    says_exactly(
+    assert_members(
         &rest[1],
         json!({"type": "step_started", "stepName": "assistant", "message": "T"}),
     );
     let said = json!({"type": "agent_output", "agentName": "assistant", "text": "T", "usage": no_usage()});
-    says_exactly(&rest[2], said);
+    assert_members(&rest[2], said);
     let event = json!({"type": "done", "result": result});
-    says_exactly(
+    assert_members(
         &rest[3],
         json!({"type": "agent_streaming", "agentName": "assistant", "event": event}),
     );
-    says_exactly(
+    assert_members(
         &rest[4],
         json!({"type": "step_completed", "stepName": "assistant", "result": result}),
     );
-    says_exactly(
+    assert_members(
         &rest[5],
         json!({"type": "strategy_completed", "result": "T", "usage": no_usage()}),
     );
     assert_eq!(rest.len(), 6, "{rest:#?}");
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn events_are_numbered_from_one_without_a_gap_and_echo_the_start() {
+async fn events_are_numbered_from_one_without_gaps_and_echo_the_request_id() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
@@ -119,8 +119,8 @@ async fn events_are_numbered_from_one_without_a_gap_and_echo_the_start() {
     events.extend(client.until("strategy_completed").await);
     assert_eq!(seqs(&events), (1..=events.len() as u64).collect::<Vec<_>>());
     assert!(events.iter().all(|event| event["requestId"] == "s1"), "{events:#?}");
-    let instants: Vec<&str> = events.iter().map(|event| event["ts"].as_str().unwrap()).collect();
-    assert!(instants.is_sorted(), "{instants:?}");
+    let timestamps: Vec<&str> = events.iter().map(|event| event["ts"].as_str().unwrap()).collect();
+    assert!(timestamps.is_sorted(), "{timestamps:?}");
     client
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
         .await;
@@ -128,7 +128,7 @@ async fn events_are_numbered_from_one_without_a_gap_and_echo_the_start() {
         .send(json!({"type": "continue_run", "runId": run, "input": "more", "requestId": "c1"}))
         .await;
     let more = client.until("strategy_completed").await;
-    assert_eq!(seq(&more[0]), events.len() as u64 + 1, "numbers go on over segments");
+    assert_eq!(seq(&more[0]), events.len() as u64 + 1, "seqs continue across segments");
     assert!(more.iter().all(|event| event["requestId"] == "c1"), "{more:#?}");
 }
 
@@ -147,26 +147,25 @@ async fn a_start_without_a_request_id_puts_none_on_its_events() {
     );
 }
 
-/// Check 9.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_has_no_agent_output_and_streams_nothing() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"first": person(), "second": person_with(json!({"requireInput": false})), "third": person()});
     let run = client
-        .begin(&hub, &sequence(agents, &["first", "second", "third"]), "")
+        .start_strategy(&hub, &sequence(agents, &["first", "second", "third"]), "")
         .await;
-    client.asked().await;
+    client.next_question().await;
     client.answer(&run, "first", "one").await;
     let mut events = client.until("request_input").await;
     client.answer(&run, "third", "three").await;
     events.extend(client.until("strategy_completed").await);
     assert!(
-        events.of("agent_output").is_empty() && events.of("agent_streaming").is_empty(),
+        events.of_kind("agent_output").is_empty() && events.of_kind("agent_streaming").is_empty(),
         "{events:#?}"
     );
     let steps: Vec<&Value> = events
-        .of("step_completed")
+        .of_kind("step_completed")
         .iter()
         .map(|event| &event["result"]["text"])
         .collect();
@@ -174,7 +173,7 @@ async fn a_person_has_no_agent_output_and_streams_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_who_subscribes_sees_the_same_events_in_the_same_order() {
+async fn all_subscribers_get_the_same_events_in_the_same_order() {
     let hub = Hub::start().await;
     let mut starter = Client::connect(&hub).await;
     let run = starter.prepare(&strategy_file(&hub, &talk())).await;
@@ -185,29 +184,29 @@ async fn everybody_who_subscribes_sees_the_same_events_in_the_same_order() {
     ];
     for other in &mut others {
         other.subscribe(&run).await;
-        other.silence().await;
+        other.expect_silence().await;
     }
     starter
         .send(json!({"type": "start_run", "runId": run, "requestId": "s1"}))
         .await;
-    let mut told = starter.until("request_input").await;
+    let mut events = starter.until("request_input").await;
     starter.answer(&run, "user", "hello").await;
-    told.extend(starter.until("strategy_completed").await);
+    events.extend(starter.until("strategy_completed").await);
     for other in &mut others {
-        assert_eq!(other.until("strategy_completed").await, told);
+        assert_eq!(other.until("strategy_completed").await, events);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_starter_who_left_and_came_back_by_start_is_subscribed_again() {
+async fn starting_a_run_subscribes_the_starter() {
     let hub = Hub::start().await;
     let mut preparer = Client::connect(&hub).await;
     let run = preparer.prepare(&strategy_file(&hub, &talk())).await;
     preparer.unsubscribe(&run).await;
     let mut starter = Client::connect(&hub).await;
     starter.start(&run, "").await;
-    starter.asked().await;
-    preparer.silence().await;
+    starter.next_question().await;
+    preparer.expect_silence().await;
     starter.answer(&run, "user", "hello").await;
     assert_eq!(starter.result().await, "hello");
 }

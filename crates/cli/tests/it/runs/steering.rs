@@ -1,4 +1,4 @@
-//! Words and rules that reach a run while it runs.
+//! Steering a live run and changing its policy.
 
 use serde_json::{Value, json};
 
@@ -19,13 +19,13 @@ async fn steering_reaches_the_next_agent_and_never_a_person() {
     let mut client = Client::connect(&hub).await;
     let agents = json!({"first": person(), "second": person(), "assistant": echo()});
     let run = client
-        .begin(
+        .start_strategy(
             &hub,
             &sequence(agents, &["first", "second", "assistant", "assistant"]),
             "",
         )
         .await;
-    client.asked().await;
+    client.next_question().await;
     let mut other = Client::connect(&hub).await;
     for text in ["be brief", "be kind"] {
         other.send(steer(&run, text)).await;
@@ -35,19 +35,27 @@ async fn steering_reaches_the_next_agent_and_never_a_person() {
         }
         assert_eq!(queued, json!({"type": "steer_queued", "runId": run, "text": text}));
     }
-    other.silence().await;
+    other.expect_silence().await;
     client.answer(&run, "first", "one").await;
-    assert_eq!(client.asked().await["prompt"], "one", "a person is asked as ever");
+    assert_eq!(
+        client.next_question().await["prompt"],
+        "one",
+        "a person's prompt has no steering"
+    );
     client.answer(&run, "second", "hello").await;
     let events = client.until("strategy_completed").await;
     assert_eq!(
-        events.of("step_started")[0]["message"],
+        events.of_kind("step_started")[0]["message"],
         "hello",
-        "the step is told what it was given"
+        "step_started shows the plain input"
     );
     let expected = format!("hello\n\n{}\n\n{}", wrapped("be brief"), wrapped("be kind"));
-    assert_eq!(events.of("agent_output")[0]["text"], json!(expected));
-    assert_eq!(events.of("agent_output")[1]["text"], json!(expected), "once, not again");
+    assert_eq!(events.of_kind("agent_output")[0]["text"], json!(expected));
+    assert_eq!(
+        events.of_kind("agent_output")[1]["text"],
+        json!(expected),
+        "steering is added once"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -62,10 +70,10 @@ async fn a_prepared_run_can_be_steered_before_it_starts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn numbers_told_before_a_continuation_began_are_not_given_again() {
+async fn seqs_sent_before_a_continuation_are_not_reused() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "hello").await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     client.send(json!({"type": "prepare_run", "runId": run})).await;
     client.expect("run_prepared").await;
@@ -88,8 +96,8 @@ async fn numbers_told_before_a_continuation_began_are_not_given_again() {
 async fn steering_survives_a_kill() {
     let mut hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     client.send(steer(&run, "be brief")).await;
     client.expect("steer_queued").await;
     hub.kill();
@@ -102,51 +110,52 @@ async fn steering_survives_a_kill() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_does_not_run_cannot_be_steered() {
+async fn only_a_live_run_can_be_steered() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let said = client.refused(steer("unknown", "x"), "RUN_NOT_STEERABLE").await;
     assert_eq!(said, "Cannot steer run unknown: not running");
-    let run = client.begin(&hub, &talk(), "hello").await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     let said = client.refused(steer(&run, "x"), "RUN_NOT_STEERABLE").await;
     assert_eq!(said, format!("Cannot steer run {run}: not running"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn steering_without_end_is_bounded_and_told() {
+async fn queued_steering_is_limited_and_the_rest_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     for _ in 0..1_000 {
         client.send(steer(&run, "more")).await;
     }
-    let told = client.so_far().await;
-    let queued = told.of("steer_queued").len();
-    let refused = told.of("error").len();
+    let frames = client.frames_so_far().await;
+    let queued = frames.of_kind("steer_queued").len();
+    let refused = frames.of_kind("error").len();
     assert_eq!(queued + refused, 1_000);
-    assert!(refused > 0, "not everything is kept: {queued}");
+    assert!(refused > 0, "the queue is limited: {queued}");
     assert!(
-        told.of("error")
+        frames
+            .of_kind("error")
             .iter()
             .all(|error| error["code"] == "RUN_NOT_STEERABLE"),
         "{:?}",
-        told.of("error")[0]
+        frames.of_kind("error")[0]
     );
     client.answer(&run, "user", "hello").await;
     assert_eq!(
         client.result().await.matches("more").count(),
         queued,
-        "what was queued is heard"
+        "all queued steering reaches the agent"
     );
 }
 
-async fn asking() -> Hub {
+async fn hub_that_asks() -> Hub {
     Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await
 }
 
-/// A person first, so that there is time to change the rules.
+/// A person first, so that there is time to change the policy.
 fn person_then_command() -> Value {
     let agents = json!({"user": person(), "tool": command("echo", &["hello"])});
     sequence(agents, &["user", "tool"])
@@ -154,7 +163,7 @@ fn person_then_command() -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_policy_decides_without_asking() {
-    let hub = asking().await;
+    let hub = hub_that_asks().await;
     for (change, allowed) in [
         (json!({"allow": ["echo"]}), Some(true)),
         (json!({"allow": ["**"]}), Some(true)),
@@ -166,8 +175,8 @@ async fn a_policy_decides_without_asking() {
         (json!({"allow": ["cat"], "default": "ask"}), None),
     ] {
         let mut client = Client::connect(&hub).await;
-        let run = client.begin(&hub, &person_then_command(), "").await;
-        client.asked().await;
+        let run = client.start_strategy(&hub, &person_then_command(), "").await;
+        client.next_question().await;
         let mut message = json!({"type": "update_policy", "runId": run, "mode": "write", "tool": "command"});
         for (key, value) in change.as_object().unwrap() {
             message[key] = value.clone();
@@ -206,35 +215,35 @@ fn policy(run: &str, change: &Value) -> Value {
     message
 }
 
-/// Every change is kept and told with the whole policy, so what is none must not be.
+/// Every change is stored and sent with the whole policy, so a change without effect must not be.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_policy_that_stays_as_it_was_is_not_told() {
-    let hub = asking().await;
+async fn an_unchanged_policy_is_not_announced() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
     for is_running in [false, true] {
         if is_running {
             client.start(&run, "").await;
-            client.asked().await;
+            client.next_question().await;
         }
         let rule = json!({"allow": ["cat", format!("ls {is_running}")]});
         client.send(policy(&run, &rule)).await;
         client.expect("policy_updated").await;
-        for nothing in [
+        for no_change in [
             rule,
             json!({}),
             json!({"mode": "read", "allow": ["rm"]}),
             json!({"tool": "write_file", "allow": ["rm"]}),
         ] {
-            client.send(policy(&run, &nothing)).await;
-            client.silence().await;
+            client.send(policy(&run, &no_change)).await;
+            client.expect_silence().await;
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_prepared_run_holds_only_so_much_of_its_policy() {
-    let hub = asking().await;
+async fn the_policy_events_of_a_prepared_run_are_limited() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
     let long: Vec<String> = (0..17).map(|number| format!("{number} {}", "x".repeat(4000))).collect();
@@ -247,40 +256,43 @@ async fn a_prepared_run_holds_only_so_much_of_its_policy() {
     for word in ["allow", "deny"].into_iter().cycle().take(100) {
         client.send(policy(&run, &json!({"default": word}))).await;
     }
-    let told = client.so_far().await;
-    let bytes: usize = told
-        .of("policy_updated")
+    let frames = client.frames_so_far().await;
+    let bytes: usize = frames
+        .of_kind("policy_updated")
         .iter()
         .map(|event| event.to_string().len())
         .sum();
-    assert!(bytes < 1_200_000 && told.len() == 101, "{bytes} bytes are kept");
+    assert!(bytes < 1_200_000 && frames.len() == 101, "{bytes} bytes are kept");
     assert!(
-        told.of("error").iter().all(|error| error["code"] == "VALIDATION_ERROR"),
+        frames
+            .of_kind("error")
+            .iter()
+            .all(|error| error["code"] == "VALIDATION_ERROR"),
         "{:?}",
-        told.last()
+        frames.last()
     );
     client.start(&run, "").await;
-    client.asked().await;
+    client.next_question().await;
     client.send(policy(&run, &json!({"default": "ask"}))).await;
     client.expect("policy_updated").await;
 }
 
-/// Who wants to be asked is asked, also where the operator would not.
+/// A stricter policy of the run wins over the operator's setting.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_policy_that_says_ask_is_obeyed_where_commands_are_allowed() {
+async fn a_policy_of_ask_applies_where_commands_are_allowed() {
     let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut client = Client::connect(&hub).await;
     let run = client
         .prepare(&strategy_file(&hub, &alone(command("echo", &["hello"]))))
         .await;
     client.send(policy(&run, &json!({"allow": ["cat"]}))).await;
-    let named = |updated: &Value| updated["policies"].as_array().unwrap().last().unwrap()["name"].clone();
+    let last_policy = |updated: &Value| updated["policies"].as_array().unwrap().last().unwrap()["name"].clone();
     assert_eq!(
-        named(&client.expect("policy_updated").await),
+        last_policy(&client.expect("policy_updated").await),
         "default as the hub is set"
     );
     client.send(policy(&run, &json!({"default": "ask"}))).await;
-    assert_eq!(named(&client.expect("policy_updated").await), "default ask");
+    assert_eq!(last_policy(&client.expect("policy_updated").await), "default ask");
     client.start(&run, "").await;
     let ask = client.until("request_permission").await.pop().unwrap();
     let id = ask["requestId"].clone();
@@ -290,24 +302,24 @@ async fn a_policy_that_says_ask_is_obeyed_where_commands_are_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_policy_of_no_run_is_refused() {
-    let hub = asking().await;
+async fn a_policy_for_an_unknown_run_is_refused() {
+    let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let message = |run: &str| json!({"type": "update_policy", "runId": run, "mode": "read", "allow": ["echo"]});
     let said = client.refused(message("unknown"), "RUN_NOT_FOUND").await;
     assert_eq!(said, "No active run found for runId unknown");
-    let run = client.begin(&hub, &talk(), "hello").await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     let said = client.refused(message(&run), "RUN_NOT_FOUND").await;
     assert_eq!(said, format!("No active run found for runId {run}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_policy_of_a_run_allows_what_the_operator_switched_off() {
+async fn a_policy_cannot_allow_commands_the_operator_switched_off() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &person_then_command(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &person_then_command(), "").await;
+    client.next_question().await;
     let message = json!({"type": "update_policy", "runId": run, "mode": "write", "allow": ["**"], "default": "allow"});
     client.send(message).await;
     client.answer(&run, "user", "go").await;

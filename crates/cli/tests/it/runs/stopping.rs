@@ -1,4 +1,4 @@
-//! Ending a run before its time.
+//! Stopping a run.
 
 use serde_json::{Value, json};
 
@@ -10,45 +10,48 @@ fn cancelled(run: &str) -> Value {
     json!({"type": "strategy_error", "runId": run, "error": error})
 }
 
-fn bare(frame: &Value) -> Value {
+fn without_seq_and_ts(frame: &Value) -> Value {
     without(&without(frame, "seq"), "ts")
 }
 
-/// Check 7.
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_a_run_that_waits_is_told_once_and_nothing_follows() {
+async fn stopping_a_waiting_run_is_reported_once() {
     let hub = Hub::start().await;
     let mut one = Client::connect(&hub).await;
     let mut two = Client::connect(&hub).await;
-    let run = one.begin(&hub, &talk(), "").await;
-    one.asked().await;
+    let run = one.start_strategy(&hub, &talk(), "").await;
+    one.next_question().await;
     two.subscribe(&run).await;
     two.expect("request_input").await;
     two.send(json!({"type": "stop_run", "runId": run, "requestId": "stop"}))
         .await;
     for client in [&mut one, &mut two] {
-        assert_eq!(bare(&client.next().await), cancelled(&run), "and it names no request");
+        assert_eq!(
+            without_seq_and_ts(&client.next().await),
+            cancelled(&run),
+            "without a requestId"
+        );
     }
     two.stop(&run).await;
     for client in [&mut one, &mut two] {
-        client.silence().await;
+        client.expect_silence().await;
     }
-    assert_eq!(one.live(&run).await["status"], "cancelled");
-    assert_eq!(one.kept(&run).await["status"], "cancelled");
+    assert_eq!(one.live_run(&run).await["status"], "cancelled");
+    assert_eq!(one.stored_run(&run).await["status"], "cancelled");
     let late = json!({"type": "user_input", "runId": run, "agentName": "user", "text": "late"});
     one.refused(late, "NO_PENDING_INPUT").await;
     one.subscribe_after(&run, 0).await;
-    let told = one.so_far().await;
-    assert_eq!(told.of("strategy_error").len(), 1, "{told:#?}");
-    assert_eq!(told.last().expect("an end")["type"], "strategy_error", "{told:#?}");
+    let frames = one.frames_so_far().await;
+    assert_eq!(frames.of_kind("strategy_error").len(), 1, "{frames:#?}");
+    assert_eq!(frames.last().expect("an end")["type"], "strategy_error", "{frames:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_question_of_a_stopped_run_leaves_the_inbox() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
     let id = super::inbox::item_of(&hub, &run).await["id"]
         .as_str()
         .expect("an id")
@@ -64,59 +67,58 @@ async fn the_question_of_a_stopped_run_leaves_the_inbox() {
         .refused_as_terminal(&id, "cancelled");
 }
 
-/// Check 14.
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_what_is_not_there_or_already_over_is_silent() {
+async fn stopping_an_unknown_or_ended_run_is_silent() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     client.stop("unknown").await;
-    client.silence().await;
+    client.expect_silence().await;
     client.stop("../x").await;
-    client.silence().await;
-    let run = client.begin(&hub, &talk(), "hello").await;
+    client.expect_silence().await;
+    let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     client.stop(&run).await;
-    client.silence().await;
-    assert_eq!(client.live(&run).await["status"], "completed");
+    client.expect_silence().await;
+    assert_eq!(client.live_run(&run).await["status"], "completed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_never_started_is_stopped_and_not_kept() {
+async fn a_run_that_never_started_is_stopped_and_not_stored() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     client.stop(&run).await;
-    assert_eq!(bare(&client.next().await), cancelled(&run));
-    client.silence().await;
-    assert_eq!(client.kept(&run).await, Value::Null);
+    assert_eq!(without_seq_and_ts(&client.next().await), cancelled(&run));
+    client.expect_silence().await;
+    assert_eq!(client.stored_run(&run).await, Value::Null);
     let start = json!({"type": "start_run", "runId": run});
     client.refused(start, "START_FAILED").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_a_run_lets_go_of_its_model() {
+async fn stopping_a_run_aborts_its_model_call() {
     let model = Model::start().await;
-    model.script([Turn::Hang]);
+    model.script([ModelReply::Hang]);
     let hub = Setup::default().config(&model.config("")).start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(llm()), "hello").await;
-    model.asked(1).await;
+    let run = client.start_strategy(&hub, &alone(llm()), "hello").await;
+    model.requests(1).await;
     client.stop(&run).await;
     assert_eq!(
         client.failure().await,
         ("CANCELLED".to_owned(), "Run cancelled by client".to_owned())
     );
-    model.left(1).await;
-    client.silence().await;
-    assert_eq!(client.kept(&run).await["status"], "cancelled");
+    model.until_abandoned(1).await;
+    client.expect_silence().await;
+    assert_eq!(client.stored_run(&run).await["status"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stopped_run_can_be_continued() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    let last = client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    let last = client.next_question().await;
     client.stop(&run).await;
     client.failure().await;
     let prepared = client
@@ -127,15 +129,15 @@ async fn a_stopped_run_can_be_continued() {
         .send(json!({"type": "continue_run", "runId": run, "input": "bird"}))
         .await;
     let started = client.expect("strategy_started").await;
-    assert!(seq(&started) > seq(&last) + 1, "numbers are not given twice: {started}");
-    assert_eq!(client.asked().await["prompt"], "Draft: bird");
+    assert!(seq(&started) > seq(&last) + 1, "no seq is reused: {started}");
+    assert_eq!(client.next_question().await["prompt"], "Draft: bird");
     client.answer(&run, "editor", "done").await;
     assert_eq!(client.result().await, "done");
 }
 
-/// Stops race the natural end; whatever wins is the only end.
+/// A stop races the natural end of the run; exactly one of them wins.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_has_one_end_also_when_it_is_stopped_while_it_ends() {
+async fn a_run_stopped_while_it_ends_has_one_end() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let path = strategy_file(&hub, &talk());
@@ -143,30 +145,30 @@ async fn a_run_has_one_end_also_when_it_is_stopped_while_it_ends() {
     for _ in 0..30 {
         let run = client.prepare(&path).await;
         client.start(&run, "").await;
-        client.asked().await;
+        client.next_question().await;
         client.answer(&run, "user", "hello").await;
         stopper.stop(&run).await;
-        stopper.silence().await;
-        let kept = eventually("the run has ended", async || {
-            let kept = stopper.kept(&run).await;
-            (kept["status"] != "running").then_some(kept)
+        stopper.expect_silence().await;
+        let stored = eventually("the run has ended", async || {
+            let stored = stopper.stored_run(&run).await;
+            (stored["status"] != "running").then_some(stored)
         })
         .await;
-        let mut told = client.so_far().await;
-        // An answer that came too late is told so, to its sender alone.
-        told.retain(|frame| frame["code"] != "NO_PENDING_INPUT");
-        let ends: Vec<&str> = told
+        let mut frames = client.frames_so_far().await;
+        // A late answer is refused, to its sender only.
+        frames.retain(|frame| frame["code"] != "NO_PENDING_INPUT");
+        let ends: Vec<&str> = frames
             .kinds()
             .into_iter()
             .filter(|kind| kind.starts_with("strategy_"))
             .collect();
-        assert_eq!(ends.len(), 1, "{told:#?}");
-        assert_eq!(told.last().expect("an end")["type"], ends[0], "{told:#?}");
+        assert_eq!(ends.len(), 1, "{frames:#?}");
+        assert_eq!(frames.last().expect("an end")["type"], ends[0], "{frames:#?}");
         let expected = if ends[0] == "strategy_completed" {
             "completed"
         } else {
             "cancelled"
         };
-        assert_eq!(kept["status"], expected);
+        assert_eq!(stored["status"], expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Strategy files: three spellings, one meaning, and errors that name the place.
+//! Strategy files in JSON, JSONC and YAML, and errors that name the path in the file.
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ async fn json_with_and_without_comments_and_yaml_mean_the_same() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_flow_is_told_as_it_is_written() {
+async fn the_flow_tree_keeps_the_order_of_its_keys() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let inner = json!({"steps": [{"description": "says it", "agent": "z"}], "type": "broadcast", "name": "In"});
@@ -79,13 +79,13 @@ async fn the_flow_is_told_as_it_is_written() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_not_there_or_of_no_known_kind_is_told() {
+async fn a_missing_or_unsupported_file_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let nowhere = hub.scratch().path("nowhere.json");
-    let said = client.prepare_refused(&nowhere).await;
+    let missing = hub.scratch().path("missing.json");
+    let said = client.prepare_refused(&missing).await;
     assert!(
-        said.starts_with(&format!("Strategy file not found: {} - ", nowhere.display())),
+        said.starts_with(&format!("Strategy file not found: {} - ", missing.display())),
         "{said}"
     );
     let said = client.prepare_refused(&strategy_text(&hub, "toml", "name = 1")).await;
@@ -98,7 +98,7 @@ async fn a_file_that_is_not_there_or_of_no_known_kind_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_cannot_be_parsed_is_told_with_its_place() {
+async fn a_parse_error_names_its_line() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for (extension, text, name) in [
@@ -116,15 +116,15 @@ async fn a_file_that_cannot_be_parsed_is_told_with_its_place() {
     }
 }
 
-/// One thing is wrong with the file; the place is named.
+/// Each file has one mistake, and the error names its path.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_wrong_is_named_by_its_path_in_the_file() {
+async fn a_validation_error_names_the_path_in_the_file() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let wrong = |pointer: &str, value: Value| {
+    let strategy_with = |pointer: &str, value: Value| {
         let mut strategy = talk();
         let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
-        let parent = strategy.pointer_mut(parent).expect("a place");
+        let parent = strategy.pointer_mut(parent).expect("an existing path");
         match key.parse::<usize>() {
             Ok(index) => parent[index] = value,
             Err(_) => parent[key] = value,
@@ -192,7 +192,7 @@ async fn what_is_wrong_is_named_by_its_path_in_the_file() {
         ),
         ("/flow/cycles", json!(3), "flow.cycles"),
     ] {
-        let strategy = wrong(pointer, value);
+        let strategy = strategy_with(pointer, value);
         let file = strategy_file(&hub, &strategy);
         if path.is_empty() {
             client.prepare(&file).await;
@@ -208,7 +208,7 @@ async fn what_is_wrong_is_named_by_its_path_in_the_file() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cycle_is_checked_too() {
+async fn cycle_settings_are_validated() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for (more, path) in [
@@ -227,7 +227,7 @@ async fn a_cycle_is_checked_too() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everything_that_is_wrong_is_told_at_once_and_what_is_known_beside_it() {
+async fn all_mistakes_are_listed_at_once_with_the_known_names() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let mut strategy = talk();
@@ -239,11 +239,11 @@ async fn everything_that_is_wrong_is_told_at_once_and_what_is_known_beside_it() 
     for known in ["user", "llm", "echo", "template", "command"] {
         assert!(said.contains(known), "{known}: {said}");
     }
-    assert!(said.contains("config"), "the keys that are known: {said}");
+    assert!(said.contains("config"), "the known keys: {said}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_step_whose_agent_is_not_defined_is_told_in_these_words() {
+async fn an_undefined_agent_is_refused_with_the_available_ones() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let inner = flow("Inner", "sequential", &["ghost"]);
@@ -262,7 +262,7 @@ async fn a_step_whose_agent_is_not_defined_is_told_in_these_words() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_model_must_be_named_by_somebody() {
+async fn a_model_must_be_set_by_the_agent_or_an_override() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let file = strategy_file(&hub, &alone(json!({"systemPrompt": "Be brief."})));
@@ -273,7 +273,7 @@ async fn a_model_must_be_named_by_somebody() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hostile_files_are_refused_in_no_time() {
+async fn hostile_files_are_refused_quickly() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let mut laughs = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -304,7 +304,7 @@ async fn hostile_files_are_refused_in_no_time() {
             said.len()
         );
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! An operator who does not let runs wait for ever.
+//! Input timeouts of runs.
 
 use serde_json::json;
 
@@ -7,14 +7,14 @@ use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_nobody_answers_in_time_fails_its_step() {
+async fn an_unanswered_question_times_out_and_fails_its_step() {
     let hub = Setup::default()
         .config("[runs]\ninput_timeout_seconds = 1\n")
         .start()
         .await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
@@ -26,35 +26,35 @@ async fn a_question_nobody_answers_in_time_fails_its_step() {
     assert_eq!(shown["status"], "expired", "{shown}");
     let late = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "late"});
     client.refused(late, "NO_PENDING_INPUT").await;
-    assert_eq!(client.kept(&run).await["status"], "error");
+    assert_eq!(client.stored_run(&run).await["status"], "error");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn time_that_runs_out_while_the_hub_is_away_has_run_out() {
+async fn a_timeout_while_the_hub_is_down_counts() {
     let mut hub = Setup::default()
         .config("[runs]\ninput_timeout_seconds = 1\n")
         .start()
         .await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     hub.kill();
     hub.restart().await;
     let mut client = Client::connect(&hub).await;
-    let kept = eventually("the time is over", async || {
-        let kept = client.kept(&run).await;
-        (kept["status"] != "running").then_some(kept)
+    let stored = eventually("the question times out", async || {
+        let stored = client.stored_run(&run).await;
+        (stored["status"] != "running").then_some(stored)
     })
     .await;
-    assert_eq!(kept["status"], "error", "{kept}");
+    assert_eq!(stored["status"], "error", "{stored}");
     client.subscribe_after(&run, 0).await;
-    let told = client.so_far().await;
-    let message = told.last().unwrap()["error"]["message"].as_str().unwrap();
-    assert!(message.contains("timed out after 1000 ms"), "{told:#?}");
+    let frames = client.frames_so_far().await;
+    let message = frames.last().unwrap()["error"]["message"].as_str().unwrap();
+    assert!(message.contains("timed out after 1000 ms"), "{frames:#?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_race_the_time_are_taken_or_refused_and_never_both() {
+async fn answers_racing_the_timeout_are_accepted_or_refused() {
     let hub = Setup::default()
         .config("[runs]\ninput_timeout_seconds = 1\n")
         .start()
@@ -66,7 +66,7 @@ async fn answers_that_race_the_time_are_taken_or_refused_and_never_both() {
     for _ in 0..20 {
         let run = client.prepare(&path).await;
         client.start(&run, "").await;
-        client.asked().await;
+        client.next_question().await;
         runs.push(run);
     }
     let mut other = Client::connect(&hub).await;
@@ -75,8 +75,8 @@ async fn answers_that_race_the_time_are_taken_or_refused_and_never_both() {
     let mut silent = vec![];
     for run in &runs[1..] {
         other.answer(run, "user", "just in time").await;
-        let told = other.so_far().await;
-        if told.of("error").is_empty() {
+        let frames = other.frames_so_far().await;
+        if frames.of_kind("error").is_empty() {
             silent.push(run.clone());
         }
     }

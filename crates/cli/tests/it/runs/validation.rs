@@ -1,4 +1,4 @@
-//! Messages that are none, each with the words that say so. Checks 3 and 13.
+//! Invalid messages on the run socket, and their errors.
 
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::Message;
@@ -7,7 +7,7 @@ use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_no_json_is_told_so_and_the_connection_survives() {
+async fn invalid_json_is_refused_and_the_connection_survives() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for text in [
@@ -32,13 +32,13 @@ async fn what_is_no_json_is_told_so_and_the_connection_survives() {
             message.starts_with("Invalid JSON") && message.len() < 200,
             "{text:.40}: {message}"
         );
-        client.silence().await;
+        client.expect_silence().await;
     }
 }
 
-/// Whoever sent it takes it for a message, and waits for the reply to it.
+/// The sender considers the JSON valid and waits for a reply to its request id.
 #[tokio::test(flavor = "multi_thread")]
-async fn json_that_others_take_is_refused_by_its_request_id() {
+async fn json_refused_only_by_strict_rules_echoes_its_request_id() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let deep = format!(
@@ -62,7 +62,7 @@ async fn json_that_others_take_is_refused_by_its_request_id() {
             "{message}"
         );
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -77,11 +77,11 @@ async fn a_binary_frame_is_read_like_text() {
         client.send_raw(Message::binary(garbage.to_vec())).await;
         assert_eq!(client.expect("error").await["code"], "PARSE_ERROR", "{garbage:?}");
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_type_of_another_time_or_another_wire_is_unknown() {
+async fn an_unknown_or_outdated_type_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for kind in [
@@ -117,12 +117,12 @@ async fn a_type_of_another_time_or_another_wire_is_unknown() {
             "{frame}: {error}"
         );
     }
-    client.silence().await;
+    client.expect_silence().await;
 }
 
-/// Every message with the members it needs, and a word for each member that is wrong.
+/// Every message type with each of its members missing, empty or of the wrong type.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
+async fn a_missing_empty_or_mistyped_member_is_named() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = |kind: &str| json!({"type": kind, "runId": "r"});
@@ -132,7 +132,7 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
     let response = json!({"type": "question_response", "runId": "r", "questionRequestId": "q", "response": "x"});
     let policy = json!({"type": "update_policy", "runId": "r", "mode": "write"});
     let steer = json!({"type": "steer_run", "runId": "r", "text": "t"});
-    let proceed = json!({"type": "continue_run", "runId": "r", "input": "i"});
+    let continue_run = json!({"type": "continue_run", "runId": "r", "input": "i"});
     let prepare = json!({"type": "prepare_run", "strategyPath": "p"});
     let absent = json!("(absent)");
     let empty = json!("");
@@ -140,8 +140,8 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
     for (message, field, values) in [
         (&run("start_run"), "runId", vec![&absent, &empty, &null]),
         (&run("start_run"), "input", vec![&null]),
-        (&proceed, "runId", vec![&absent, &empty]),
-        (&proceed, "input", vec![&absent, &null]),
+        (&continue_run, "runId", vec![&absent, &empty]),
+        (&continue_run, "input", vec![&absent, &null]),
         (&run("stop_run"), "runId", vec![&absent, &empty, &null]),
         (&run("subscribe"), "runId", vec![&absent, &empty]),
         (&run("subscribe"), "afterSeq", vec![&null, &empty]),
@@ -185,7 +185,7 @@ async fn a_member_that_is_missing_empty_or_of_another_kind_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn all_that_is_wrong_with_a_message_is_told_at_once() {
+async fn all_mistakes_in_a_message_are_listed_at_once() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let said = client
@@ -201,7 +201,7 @@ async fn all_that_is_wrong_with_a_message_is_told_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_request_id_is_text_and_only_text_comes_back() {
+async fn only_a_text_request_id_is_echoed() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     for request_id in [json!(7), Value::Null, json!({}), json!(["x"]), json!(true)] {
@@ -217,12 +217,12 @@ async fn a_request_id_is_text_and_only_text_comes_back() {
     assert_eq!(
         client.expect("error").await["requestId"],
         "r",
-        "also with a message that is none"
+        "even for an invalid message"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn members_nobody_knows_are_passed_over() {
+async fn unknown_members_are_ignored() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     client

@@ -21,7 +21,7 @@ async fn only_the_owner_of_the_process_can_read_its_files() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn hub_json_says_where_the_hub_is_and_lets_its_owner_in() {
+async fn hub_json_holds_the_address_and_a_working_owner_token() {
     let hub = Hub::start().await;
     let text = std::fs::read_to_string(hub.data().join("hub.json")).expect("hub.json");
     let found: Value = serde_json::from_str(&text).expect("JSON");
@@ -39,10 +39,10 @@ async fn a_second_hub_on_the_same_data_is_refused() {
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--data"])
         .arg(hub.data());
-    let said = Process::spawn(command, "").finish().fails(1);
+    let output = Process::spawn(command, "").finish().fails(1);
     assert!(
-        said.contains(&hub.data().display().to_string()),
-        "it names the directory: {said}"
+        output.contains(&hub.data().display().to_string()),
+        "it names the directory: {output}"
     );
     hub.owner.healthy().await;
     assert!(
@@ -77,7 +77,7 @@ async fn the_data_directory_is_found_as_documented() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tokens_are_not_in_the_database_as_they_stand() {
+async fn tokens_are_never_stored_in_clear() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let alice = hub.person("alice", "resolver").await;

@@ -5,29 +5,29 @@ use serde_json::Value;
 use crate::harness::{Hub, Process, Setup};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_line_to_paste() {
+async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_curl_line() {
     let hub = Hub::start().await;
-    let said = hub.process().stdout_with("curl").await;
-    assert!(said.contains(&hub.url), "the address: {said}");
+    let output = hub.process().stdout_with("curl").await;
+    assert!(output.contains(&hub.url), "the address: {output}");
     let named = hub.url.replace("127.0.0.1", "localhost");
-    let sign_in = said
+    let sign_in = output
         .split_whitespace()
         .find(|word| word.starts_with(&format!("{named}/signin/css_")));
     assert!(
         sign_in.is_some_and(|link| link.len() > named.len() + 40),
-        "a sign-in link with a secret in it: {said}"
+        "a sign-in link with a secret in it: {output}"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_printed_line_makes_an_agent_ask_something() {
+async fn the_printed_curl_line_submits_an_ask() {
     if Command::new("curl").arg("--version").output().is_err() {
         eprintln!("skipped: curl is not installed");
         return;
     }
     let hub = Hub::start().await;
-    let said = hub.process().stdout_with("curl").await;
-    let line = said
+    let output = hub.process().stdout_with("curl").await;
+    let line = output
         .lines()
         .find(|line| line.contains("curl "))
         .expect("a line with curl")
@@ -65,7 +65,7 @@ async fn an_interrupt_stops_the_hub_cleanly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_interrupt_releases_those_who_wait() {
+async fn an_interrupt_releases_long_polls() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&crate::harness::ask("bot")).await;
@@ -73,7 +73,7 @@ async fn an_interrupt_releases_those_who_wait() {
         let request = bot.request(reqwest::Method::GET, &format!("/v1/messages/{id}?wait=60"));
         async move { request.send().await.map(|reply| reply.status().as_u16()) }
     });
-    // A finished exchange on the same connection pool shows that the hub has had time to accept the waiter.
+    // A completed request on the same connection pool gives the hub time to accept the waiter.
     bot.pull(&id).await;
     assert_eq!(
         hub.interrupt().code(),
@@ -84,7 +84,7 @@ async fn an_interrupt_releases_those_who_wait() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_accepted_before_a_clean_stop_is_there_after_it() {
+async fn accepted_messages_survive_a_clean_stop() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&crate::harness::ask("bot")).await;
@@ -95,23 +95,23 @@ async fn what_was_accepted_before_a_clean_stop_is_there_after_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_taken_default_port_gives_way_to_a_free_one_and_the_hub_says_so() {
+async fn a_taken_default_port_falls_back_to_a_free_one_with_a_note() {
     let first = Setup::default().on_the_default_address().start().await;
     let second = Setup::default().on_the_default_address().start().await;
     if !first.url.ends_with(":7422") {
         eprintln!("7422 is taken on this machine: only the fallback is tested");
     }
     assert_ne!(second.url, first.url);
-    let said = second.process().stdout_with(&second.url).await;
+    let output = second.process().stdout_with(&second.url).await;
     assert!(
-        format!("{said}{}", second.process().output()).contains("7422"),
-        "it names the port it did not get: {said}"
+        format!("{output}{}", second.process().output()).contains("7422"),
+        "it names the port it did not get: {output}"
     );
     second.owner.healthy().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_subcommand_the_hub_serves() {
+async fn serve_is_the_default_subcommand() {
     let scratch = crate::harness::Scratch::new();
     let mut command = crate::harness::countersign(&scratch.home());
     command.args(["--listen", "127.0.0.1:0", "--data"]).arg(scratch.data());

@@ -1,4 +1,4 @@
-//! What happens between typing the command and the first question.
+//! The start of a hub: files, greeting, refused settings, TLS.
 
 mod files;
 mod greeting;

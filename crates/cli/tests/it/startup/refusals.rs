@@ -3,21 +3,21 @@ use crate::harness::{Hub, Process, Scratch, Setup, countersign};
 #[test]
 fn plain_http_beyond_this_machine_is_refused() {
     for address in ["0.0.0.0:0", "[::]:0"] {
-        let said = Setup::default().args(&["--listen", address]).refused().fails(1);
+        let output = Setup::default().args(&["--listen", address]).refused().fails(1);
         assert!(
-            said.contains("allow-plain-http") || said.contains("tls"),
-            "it says what would help: {said}"
+            output.contains("allow-plain-http") || output.contains("tls"),
+            "it says what would help: {output}"
         );
     }
-    let said = Setup::default()
+    let output = Setup::default()
         .config("listen = \"0.0.0.0:0\"\n")
         .args(&["--listen", "0.0.0.0:0"])
         .refused();
-    said.fails(1);
+    output.fails(1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plain_http_beyond_this_machine_is_possible_by_name() {
+async fn plain_http_beyond_this_machine_is_possible_with_a_flag() {
     let scratch = Scratch::new();
     let mut command = countersign(&scratch.home());
     command
@@ -37,15 +37,15 @@ fn loopback_callbacks_and_a_public_address_exclude_each_other() {
         "--allow-plain-http",
         "--allow-loopback-callbacks",
     ];
-    let said = Setup::default().args(&args).refused().fails(1);
-    assert!(said.contains("loopback"), "{said}");
+    let output = Setup::default().args(&args).refused().fails(1);
+    assert!(output.contains("loopback"), "{output}");
     let config = "allow_loopback_callbacks = true\nallow_plain_http = true\n";
-    let said = Setup::default()
+    let output = Setup::default()
         .config(config)
         .args(&["--listen", "0.0.0.0:0"])
         .refused()
         .fails(1);
-    assert!(said.contains("loopback"), "{said}");
+    assert!(output.contains("loopback"), "{output}");
 }
 
 #[test]
@@ -56,19 +56,19 @@ fn an_unknown_setting_is_refused_by_name() {
         ("[push]\nlegacy = \"maybe\"\n", "legacy"),
         ("retention_days = \"many\"\n", "retention_days"),
     ] {
-        let said = Setup::default().config(config).refused().fails(1);
-        assert!(said.contains(name), "{said}");
-        assert!(said.contains("config.toml"), "it names the file: {said}");
+        let output = Setup::default().config(config).refused().fails(1);
+        assert!(output.contains(name), "{output}");
+        assert!(output.contains("config.toml"), "it names the file: {output}");
     }
 }
 
 #[test]
-fn a_config_file_that_is_not_there_is_an_error() {
-    let said = Setup::default()
+fn a_missing_config_file_is_an_error() {
+    let output = Setup::default()
         .args(&["--config", "/nowhere/config.toml"])
         .refused()
         .fails(1);
-    assert!(said.contains("/nowhere/config.toml"), "{said}");
+    assert!(output.contains("/nowhere/config.toml"), "{output}");
 }
 
 #[test]
@@ -85,15 +85,15 @@ fn a_certificate_needs_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_asked_for_by_name_and_taken_is_an_error() {
+async fn an_explicit_listen_address_in_use_is_an_error() {
     let hub = Hub::start().await;
     let address = hub.url.trim_start_matches("http://").to_owned();
-    let said = Setup::default().args(&["--listen", &address]).refused().fails(1);
-    assert!(said.contains(&address), "{said}");
+    let output = Setup::default().args(&["--listen", &address]).refused().fails(1);
+    assert!(output.contains(&address), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn flags_win_over_the_file() {
+async fn flags_override_the_config_file() {
     let config = "public_url = \"https://file.example\"\n";
     let hub = Setup::default()
         .config(config)

@@ -4,7 +4,7 @@ use reqwest::Client;
 
 use crate::harness::{Process, Scratch, countersign, eventually};
 
-/// Writes a self-signed certificate for 127.0.0.1, if this machine can make one.
+/// Writes a self-signed certificate for 127.0.0.1; false without openssl on this machine.
 pub fn certificate(scratch: &Scratch) -> bool {
     let mut openssl = Command::new("openssl");
     openssl.args([
@@ -28,7 +28,7 @@ pub fn certificate(scratch: &Scratch) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn with_certificate_files_the_hub_speaks_tls_and_nothing_else() {
+async fn a_hub_with_certificate_files_speaks_only_tls() {
     let scratch = Scratch::new();
     if !certificate(&scratch) {
         eprintln!("skipped: openssl is not installed");
@@ -68,11 +68,11 @@ async fn with_certificate_files_the_hub_speaks_tls_and_nothing_else() {
 }
 
 #[test]
-fn certificate_files_that_cannot_be_read_are_an_error() {
+fn unreadable_certificate_files_are_an_error() {
     let setup = crate::harness::Setup::default();
-    let said = setup
+    let output = setup
         .args(&["--tls-cert", "/nowhere/cert.pem", "--tls-key", "/nowhere/key.pem"])
         .refused()
         .fails(1);
-    assert!(said.contains("/nowhere/cert.pem"), "{said}");
+    assert!(output.contains("/nowhere/cert.pem"), "{output}");
 }

@@ -13,7 +13,7 @@ async fn stopped_hub() -> (Hub, Agent, [String; 2]) {
     (hub, bot, ids)
 }
 
-/// One that waits and one that was answered.
+/// A hub with one open and one answered ask.
 async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
@@ -24,7 +24,7 @@ async fn hub_with_two_asks() -> (Hub, Agent, [String; 2]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
+async fn a_hub_moves_to_postgresql_and_back() {
     let (mut hub, bot, [open, answered]) = stopped_hub().await;
     let database = Database::create().await;
     let back = hub.scratch().path("back");
@@ -56,9 +56,9 @@ async fn a_hub_moves_to_postgresql_and_back_and_goes_on() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn machines_get_counts_and_hashes() {
+async fn json_output_has_counts_and_hashes() {
     let (mut hub, _bot, _ids) = hub_with_two_asks().await;
-    // What it knew is then in its write-ahead log, most of it.
+    // After a kill most of the data is still in the write-ahead log.
     hub.kill();
     let database = Database::create().await;
     let report = copy(
@@ -108,5 +108,5 @@ async fn a_copy_that_differs_fails_and_no_hub_starts_on_it() {
         ran.stdout
     );
     assert!(ran.stdout.contains("no hub will start on it"), "{}", ran.stdout);
-    assert!(matches!(open().await, Err(StoreError::HalfCopied { .. })));
+    assert!(matches!(open().await, Err(StoreError::UnfinishedCopy { .. })));
 }

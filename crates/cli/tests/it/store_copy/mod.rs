@@ -5,10 +5,10 @@ mod refusals;
 
 use std::path::Path;
 
-use crate::harness::{Process, Ran, Scratch, countersign};
+use crate::harness::{CommandOutput, Process, Scratch, countersign};
 
-/// Of the places on this machine, and of databases by their URLs.
-fn copy(scratch: &Scratch, from: impl AsRef<Path>, to: impl AsRef<Path>, more: &[&str]) -> Ran {
+/// Runs the copy between data directories and database URLs.
+fn copy(scratch: &Scratch, from: impl AsRef<Path>, to: impl AsRef<Path>, more: &[&str]) -> CommandOutput {
     let mut command = countersign(&scratch.home());
     command
         .args(["store", "copy", "--from"])

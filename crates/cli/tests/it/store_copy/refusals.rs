@@ -4,20 +4,20 @@ use super::copy;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_running_hub_is_stopped_first() {
+async fn a_running_hub_is_not_copied() {
     let mut hub = Hub::start().await;
     let database = Database::create().await;
-    let said = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).fails(1);
+    let output = copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).fails(1);
     assert!(
-        said.contains("a hub is running on") && said.contains("stop it first"),
-        "{said}"
+        output.contains("a hub is running on") && output.contains("stop it first"),
+        "{output}"
     );
     hub.owner.healthy().await;
     assert!(hub.interrupt().success());
     copy(hub.scratch(), hub.data(), database.url_with_password(), &[]).ok();
     let other = Hub::start().await;
-    let said = copy(hub.scratch(), database.url_with_password(), other.data(), &[]).fails(1);
-    assert!(said.contains("--to: a hub is running on"), "{said}");
+    let output = copy(hub.scratch(), database.url_with_password(), other.data(), &[]).fails(1);
+    assert!(output.contains("--to: a hub is running on"), "{output}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -32,33 +32,33 @@ async fn no_hub_starts_on_half_a_copy() {
     command
         .args(["serve", "--listen", "127.0.0.1:0", "--data"])
         .arg(hub.data());
-    let said = Process::spawn(command, "").finish().fails(1);
-    assert!(said.contains("an unfinished copy of /srv/old/hub.db"), "{said}");
-    assert!(said.contains("`countersign store copy`"), "{said}");
-    let said = copy(hub.scratch(), hub.data(), hub.scratch().path("other"), &[]).fails(1);
+    let output = Process::spawn(command, "").finish().fails(1);
+    assert!(output.contains("an unfinished copy of /srv/old/hub.db"), "{output}");
+    assert!(output.contains("`countersign store copy`"), "{output}");
+    let output = copy(hub.scratch(), hub.data(), hub.scratch().path("other"), &[]).fails(1);
     assert!(
-        said.contains("is itself an unfinished copy, of /srv/old/hub.db"),
-        "{said}"
+        output.contains("is itself an unfinished copy, of /srv/old/hub.db"),
+        "{output}"
     );
     store.execute_batch("DROP TABLE copying").expect("no mark");
     hub.restart().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_copied_is_said_and_left_alone() {
+async fn an_invalid_copy_is_refused_with_a_reason_and_changes_nothing() {
     let mut hub = Hub::start().await;
     assert!(hub.interrupt().success());
     let scratch = hub.scratch();
     let data = hub.data();
-    let said = copy(scratch, scratch.path("nowhere"), scratch.path("other"), &[]).fails(1);
+    let output = copy(scratch, scratch.path("nowhere"), scratch.path("other"), &[]).fails(1);
     assert!(
-        said.contains("there is no hub's store") && said.contains("nowhere/hub.db does not exist"),
-        "{said}"
+        output.contains("no store found") && output.contains("nowhere/hub.db does not exist"),
+        "{output}"
     );
     assert!(!scratch.path("nowhere").exists() && !scratch.path("other").exists());
 
-    let said = copy(scratch, &data, data.join("."), &[]).fails(1);
-    assert!(said.contains("the same directory"), "{said}");
+    let output = copy(scratch, &data, data.join("."), &[]).fails(1);
+    assert!(output.contains("the same directory"), "{output}");
 
     let other = Hub::start().await;
     let (ran, kept) = {
@@ -68,10 +68,10 @@ async fn what_cannot_be_copied_is_said_and_left_alone() {
     };
     assert_eq!(ran.code, 0);
     let before = std::fs::read(kept.data().join("hub.db")).expect("its database");
-    let said = copy(scratch, &data, kept.data(), &[]).fails(1);
+    let output = copy(scratch, &data, kept.data(), &[]).fails(1);
     assert!(
-        said.contains("is not empty") && said.contains("Nothing was changed"),
-        "{said}"
+        output.contains("is not empty") && output.contains("Nothing was changed"),
+        "{output}"
     );
     assert_eq!(std::fs::read(kept.data().join("hub.db")).expect("its database"), before);
 
@@ -79,17 +79,17 @@ async fn what_cannot_be_copied_is_said_and_left_alone() {
         "postgres://ann:s3cret@127.0.0.1:1/none?sslmode=disable",
         "postgresql://ann:s3cret@x/y?word=s3cret",
     ] {
-        let said = copy(scratch, &data, url, &[]).fails(1);
-        assert!(!said.contains("s3cret"), "{said}");
+        let output = copy(scratch, &data, url, &[]).fails(1);
+        assert!(!output.contains("s3cret"), "{output}");
     }
     for mistyped in ["postgre://ann:s3cret@db/hub", "mysql://ann:s3cret@db/hub"] {
-        for said in [
+        for output in [
             copy(scratch, &data, mistyped, &[]).fails(1),
             copy(scratch, mistyped, &data, &[]).fails(1),
         ] {
             assert!(
-                said.contains("no address of PostgreSQL") && !said.contains("s3cret"),
-                "{said}"
+                output.contains("no address of PostgreSQL") && !output.contains("s3cret"),
+                "{output}"
             );
         }
     }

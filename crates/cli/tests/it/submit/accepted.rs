@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_ack_holds_id_status_and_two_addresses_and_nothing_else() {
+async fn the_ack_holds_only_id_status_and_two_urls() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for (envelope, status) in [
@@ -56,7 +56,7 @@ async fn a_pulled_message_is_the_envelope_with_id_and_status() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_with_everything_in_it_is_accepted() {
+async fn a_message_with_every_field_is_accepted() {
     let hub = Hub::start().await;
     let bot = hub.agent("deploybot/dev-team").await;
     let mut envelope = expiring(select("deploybot/dev-team"), 60_000);
@@ -80,7 +80,7 @@ async fn a_message_with_everything_in_it_is_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_families_are_accepted_and_answered_in_their_own_name() {
+async fn both_families_are_accepted_and_answered_in_their_own_version_field() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for (family, other, envelope) in [
@@ -122,7 +122,7 @@ async fn a_notify_needs_no_key_and_never_gets_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_message_cannot_bring_its_own_id_status_or_response() {
+async fn a_message_cannot_forge_its_id_status_or_response() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let sound = ask("bot").to_string();
@@ -150,7 +150,7 @@ async fn a_message_cannot_bring_its_own_id_status_or_response() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_lists_its_own_messages_and_a_person_those_of_all() {
+async fn an_agent_lists_its_own_messages_and_a_person_all() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;

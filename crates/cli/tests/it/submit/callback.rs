@@ -9,7 +9,7 @@ fn with_auth(url: &str, auth: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_callback_goes_only_to_a_host_the_owner_approved_for_this_agent() {
+async fn a_callback_host_must_be_approved_for_this_agent() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;
@@ -35,7 +35,7 @@ async fn a_callback_goes_only_to_a_host_the_owner_approved_for_this_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_approval_is_for_the_whole_host_and_nothing_that_looks_like_it() {
+async fn an_approval_covers_the_exact_host_and_no_lookalike() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, "hooks.example:8443").await;
@@ -62,7 +62,7 @@ async fn an_approval_is_for_the_whole_host_and_nothing_that_looks_like_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_callback_url_that_is_none_is_refused() {
+async fn an_invalid_callback_url_is_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, "hooks.example").await;
@@ -88,7 +88,7 @@ async fn a_callback_url_that_is_none_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn callback_credentials_have_the_shape_of_their_scheme() {
+async fn callback_credentials_must_fit_their_scheme() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, "hooks.example").await;
@@ -109,7 +109,7 @@ async fn callback_credentials_have_the_shape_of_their_scheme() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_is_one_registered_here_and_never_a_variable_of_the_process() {
+async fn a_secret_must_be_registered_and_is_never_an_environment_variable() {
     let hub = Setup::default()
         .env("A2H_CALLBACK_SECRET", "from the environment")
         .start()

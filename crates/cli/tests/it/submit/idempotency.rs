@@ -2,21 +2,18 @@ use serde_json::{Value, json};
 
 use crate::harness::*;
 
-/// The same document with its keys in the opposite order and white space around everything.
-fn spelled_otherwise(value: &Value) -> String {
+/// The same JSON document with its keys in reverse order and extra white space.
+fn reformatted(value: &Value) -> String {
     match value {
         Value::Object(map) => {
             let members = map
                 .iter()
                 .rev()
-                .map(|(key, value)| format!(" \n{} :\t{}", json!(key), spelled_otherwise(value)));
+                .map(|(key, value)| format!(" \n{} :\t{}", json!(key), reformatted(value)));
             format!("{{{} }}", members.collect::<Vec<_>>().join(" ,"))
         }
         Value::Array(items) => {
-            format!(
-                "[ {} ]",
-                items.iter().map(spelled_otherwise).collect::<Vec<_>>().join(" , ")
-            )
+            format!("[ {} ]", items.iter().map(reformatted).collect::<Vec<_>>().join(" , "))
         }
         scalar => scalar.to_string(),
     }
@@ -29,10 +26,7 @@ async fn the_same_payload_again_gets_the_same_id() {
     for envelope in [select("bot"), input("bot"), task("bot"), notify("bot")] {
         let first = bot.submit(&envelope).await.expect(202);
         assert_eq!(bot.submit(&envelope).await.expect(202), first, "the same bytes");
-        let reordered = bot
-            .post_bytes("/v1/messages", spelled_otherwise(&envelope))
-            .await
-            .expect(202);
+        let reordered = bot.post_bytes("/v1/messages", reformatted(&envelope)).await.expect(202);
         assert_eq!(reordered, first, "another key order and white space");
         let mut other_run = envelope.clone();
         other_run["agent"]["run_id"] = json!("run-2");
@@ -41,7 +35,7 @@ async fn the_same_payload_again_gets_the_same_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_replay_tells_the_current_status() {
+async fn a_replay_returns_the_current_status() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let envelope = ask("bot");
@@ -127,7 +121,7 @@ async fn a_refused_submit_does_not_use_up_its_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn many_copies_at_once_make_one_message() {
+async fn concurrent_duplicates_make_one_message() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let envelope = ask("bot").to_string();

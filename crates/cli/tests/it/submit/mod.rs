@@ -1,4 +1,4 @@
-//! Handing a message to the hub.
+//! Submitting a message.
 
 mod accepted;
 mod callback;
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use crate::harness::Agent;
 
-/// One defect an envelope can have: its name, how it gets there, and the field the error must name.
+/// A defect of an envelope: its name, the change that causes it, and the field that the error must name.
 type Defect = (&'static str, fn(&mut Value), &'static str);
 
-/// Sends every envelope with each of its defects. All must be refused alike, each with its own field named.
+/// Submits every envelope with each of its defects. All must be refused with the same code, each naming its field.
 async fn all_refused(bot: &Agent, cases: &[(&[Defect], Value)], status: u16, code: &str) {
     let mut wrong = vec![];
     for (defects, sound) in cases {

@@ -1,4 +1,4 @@
-//! Which of several defects is told: credential, size, parse, version, shape, agent, replay, meaning.
+//! The order in which defects are reported: credential, size, parse, version, shape, agent, replay, meaning.
 
 use serde_json::json;
 
@@ -24,7 +24,7 @@ async fn a_missing_or_bad_credential_comes_before_everything() {
             .await
             .refused("unauthenticated");
     }
-    // The hub may answer before it has read all of this; then the client sees the reply or a closed connection.
+    // The hub may reply before it has read the whole body; then the client sees the reply or a closed connection.
     let huge = hub
         .anonymous()
         .bearer("nonsense")

@@ -1,4 +1,4 @@
-//! Messages with a defect only the meaning shows: refused at submit, where the agent can still mend it.
+//! Well-formed messages with a semantic defect: refused at submit, while the agent can still fix them.
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ const TASKS: &[Defect] = &[(
     "expires_at",
 )];
 
-/// A sound question, and the change that takes it to the edge.
+/// A valid question, and a change that takes it to the limit of the rules.
 type Edge = (fn(&str) -> Value, fn(&mut Value));
 
 fn twins() -> Value {
@@ -177,7 +177,7 @@ fn property(envelope: &mut Value, schema: Value) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_that_cannot_work_is_refused_with_the_field_named() {
+async fn an_unusable_question_is_refused_with_the_field_named() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let cases: [(&[Defect], Value); 5] = [
@@ -223,7 +223,7 @@ async fn questions_at_the_edge_of_the_rules_are_accepted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn confirm_offers_approve_and_deny_when_the_agent_names_nothing() {
+async fn a_confirm_without_options_offers_approve_and_deny() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;

@@ -1,4 +1,4 @@
-//! Envelopes that are not envelopes: refused at submit, with the field named.
+//! Malformed envelopes: refused at submit, with the field named.
 
 use serde_json::{Value, json};
 
@@ -260,7 +260,7 @@ async fn a_malformed_envelope_is_refused_with_the_field_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_that_is_no_envelope_is_refused() {
+async fn a_body_that_is_not_an_envelope_is_refused() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for body in [

@@ -16,7 +16,7 @@ async fn every_message_belongs_to_exactly_one_family() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn versions_are_accepted_or_refused_as_the_table_says() {
+async fn versions_are_accepted_or_refused_as_documented() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for version in ["0.0", "0.1", "0.2", "0.3", "0.4", "0.6", "0.9", "0.10"] {
@@ -46,7 +46,7 @@ async fn versions_are_accepted_or_refused_as_the_table_says() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_unknown_major_is_told_before_anything_else_in_the_envelope() {
+async fn an_unknown_major_version_is_reported_before_other_defects() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     bot.submit(&json!({"a2h_version": "1.0"}))
@@ -58,7 +58,7 @@ async fn an_unknown_major_is_told_before_anything_else_in_the_envelope() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn push_below_the_signed_answer_is_only_for_a2h_0_2() {
+async fn unsigned_push_is_accepted_only_for_a2h_0_2() {
     let hub = Setup::pushing().start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, "127.0.0.1").await;
@@ -76,7 +76,7 @@ async fn push_below_the_signed_answer_is_only_for_a2h_0_2() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_operator_can_refuse_push_that_does_not_sign_the_answer() {
+async fn an_operator_can_refuse_push_with_an_unsigned_answer() {
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
         .config("[push]\nlegacy = \"reject\"\n")

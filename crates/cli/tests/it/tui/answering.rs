@@ -1,4 +1,4 @@
-//! Every kind of question, answered by keys alone.
+//! Every kind of question, answered by keyboard.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::browser::seed;
 use crate::harness::*;
 use crate::web::Visitor;
 
-/// One hub, one agent, one message, and a screen in front of it.
-async fn facing(envelope: &Value) -> (Hub, Agent, String, Pane) {
+/// A hub, an agent with one message, and a screen with that item open.
+async fn open_item(envelope: &Value) -> (Hub, Agent, String, Pane) {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(envelope).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     (hub, bot, id, pane)
 }
@@ -23,7 +23,7 @@ async fn response(bot: &Agent, id: &str) -> Value {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_confirm_is_picked_by_number_and_sent_with_enter() {
-    let (_hub, bot, id, pane) = facing(&ask("bot")).await;
+    let (_hub, bot, id, pane) = open_item(&ask("bot")).await;
     pane.press(&["2", "Enter"]);
     let response = response(&bot, &id).await;
     assert_eq!(response["response"]["value"], "deny");
@@ -32,8 +32,8 @@ async fn a_confirm_is_picked_by_number_and_sent_with_enter() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_no_takes_its_reason_along() {
-    let (_hub, bot, id, pane) = facing(&ask("bot")).await;
+async fn a_rejection_sends_its_reason() {
+    let (_hub, bot, id, pane) = open_item(&ask("bot")).await;
     pane.press(&["r"]);
     pane.shows("in my own words").await;
     pane.press(&["6"]);
@@ -45,7 +45,7 @@ async fn a_no_takes_its_reason_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_owners_own_reason_is_offered_and_sent() {
+async fn the_preset_reasons_of_an_owner_are_offered_and_sent() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     Visitor::signed_in(&hub)
@@ -53,7 +53,7 @@ async fn an_owners_own_reason_is_offered_and_sent() {
         .offer_reasons("Not on a Friday\nAsk the on-call first")
         .await;
     let id = bot.accepted(&ask("bot")).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["r"]);
     let screen = pane
@@ -68,7 +68,7 @@ async fn an_owners_own_reason_is_offered_and_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_several_is_selected_with_a_comment() {
-    let (_hub, bot, id, pane) = facing(&select("bot")).await;
+    let (_hub, bot, id, pane) = open_item(&select("bot")).await;
     pane.shows_all(&["2. Green", "the one with leaves"]).await;
     pane.press(&["c"]);
     pane.shows("Comment: goes along").await;
@@ -82,10 +82,10 @@ async fn one_of_several_is_selected_with_a_comment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn other_words_are_typed_where_they_are_allowed() {
+async fn free_text_is_typed_where_it_is_allowed() {
     let mut editable = ma2h(select("bot"), "0.6");
     editable["request"]["permissions"] = json!({"allow_edit": true});
-    let (_hub, bot, id, pane) = facing(&editable).await;
+    let (_hub, bot, id, pane) = open_item(&editable).await;
     pane.press(&["3", "Enter"]);
     pane.write("purple, q");
     pane.press(&["Enter"]);
@@ -93,13 +93,13 @@ async fn other_words_are_typed_where_they_are_allowed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_filled_in_and_its_faults_are_told_beside_the_fields() {
+async fn a_form_is_filled_in_and_its_errors_are_shown_beside_the_fields() {
     let mut form = input("bot");
     form["request"]["schema"]["properties"]["day"] = json!({"type": "string", "format": "date"});
     form["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
-    let (_hub, bot, id, pane) = facing(&form).await;
+    let (_hub, bot, id, pane) = open_item(&form).await;
     pane.press(&["Enter"]);
-    // As the agent wrote them: reason, retries, urgent, region, day, pin; then the row that sends.
+    // In the agent's order: reason, retries, urgent, region, day, pin; then the row that sends.
     pane.write("no");
     pane.press(&["Tab"]);
     pane.write("3");
@@ -140,7 +140,7 @@ async fn a_text_and_several_choices_are_answered() {
         vec![("What next?", seed::text()), ("Which regions?", seed::many())],
     )
     .await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("What next?").await;
     pane.press(&["Enter"]);
     pane.write("Write the tests.");
@@ -162,8 +162,8 @@ async fn a_text_and_several_choices_are_answered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_is_ticked_off_and_completed() {
-    let (_hub, bot, id, pane) = facing(&task("bot")).await;
+async fn a_task_is_ticked_and_completed() {
+    let (_hub, bot, id, pane) = open_item(&task("bot")).await;
     pane.press(&["1"]);
     pane.shows_all(&["Rotate the key.", "1. [x] rotate"]).await;
     pane.press(&["a"]);
@@ -179,7 +179,7 @@ async fn a_task_is_ticked_off_and_completed() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_task_is_dismissed_with_a_preset_reason() {
-    let (_hub, bot, id, pane) = facing(&task("bot")).await;
+    let (_hub, bot, id, pane) = open_item(&task("bot")).await;
     pane.press(&["r"]);
     pane.shows("No longer needed").await;
     pane.press(&["4", "Enter"]);
@@ -189,8 +189,8 @@ async fn a_task_is_dismissed_with_a_preset_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ask_is_set_aside_and_taken_back_and_stays_open() {
-    let (_hub, bot, id, pane) = facing(&ask("bot")).await;
+async fn a_snoozed_ask_can_be_taken_back_and_stays_open() {
+    let (_hub, bot, id, pane) = open_item(&ask("bot")).await;
     pane.press(&["s"]);
     pane.shows("Set aside for").await;
     pane.shows("▌ 1. 15 minutes").await;
@@ -207,7 +207,7 @@ async fn an_ask_is_set_aside_and_taken_back_and_stays_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notices_stand_apart_and_are_archived_with_one_key() {
+async fn notices_are_listed_separately_and_archived_with_one_key() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for title in ["First news", "Second news"] {
@@ -215,7 +215,7 @@ async fn notices_stand_apart_and_are_archived_with_one_key() {
         news["title"] = json!(title);
         bot.accepted(&news).await;
     }
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("Notices 2").await;
     assert!(!pane.text().contains("news"));
     pane.press(&["n"]);
@@ -227,7 +227,7 @@ async fn notices_stand_apart_and_are_archived_with_one_key() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_search_narrows_the_list_and_finds_what_is_decided() {
+async fn a_search_filters_the_list_and_finds_decided_items() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let titled = |title: &str| {
@@ -239,7 +239,7 @@ async fn a_search_narrows_the_list_and_finds_what_is_decided() {
     hub.owner.answer(&old, "approve").await.expect(200);
     bot.accepted(&titled("Paint the house")).await;
     bot.accepted(&titled("Deploy")).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("Paint the house").await;
     pane.press(&["/"]);
     pane.write("paint");
@@ -257,29 +257,29 @@ async fn a_search_narrows_the_list_and_finds_what_is_decided() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_for_somebody_else_cannot_be_answered_here() {
+async fn an_item_of_another_resolver_cannot_be_answered() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("ann", "resolver").await;
     let id = bot.accepted(&resolvers(ask("bot"), &["human:ann"])).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("not yours to answer").await;
     pane.press(&["Enter"]);
     pane.shows("Not yours to answer: it is for human:ann.").await;
-    // A key that is known to be taken comes after the one that must do nothing.
+    // The second key opens the help, which proves that the first one was processed and did nothing.
     pane.press(&["a", "?"]);
     pane.shows("archive a notice").await;
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_that_comes_with_the_item_does_not_decide_it() {
+async fn a_key_pressed_as_the_item_opens_does_not_decide_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("Deploy build 42?").await;
-    // The help opens at any time, so it shows that the key before it was taken, and did nothing.
+    // The help opens at any time, which proves that the key before it was processed and did nothing.
     pane.press(&["Enter", "a", "?"]);
     pane.shows("archive a notice").await;
     assert_eq!(bot.pull(&id).await["status"], "open");

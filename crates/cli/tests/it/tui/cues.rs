@@ -1,15 +1,15 @@
-//! What agents in terminals ask: own words, several picks, who waits, and what is written ahead.
+//! Cues of terminal agents: free text, multiple choice, waiting agents and type-ahead.
 
 use serde_json::{Value, json};
 
 use super::Pane;
-use super::pane::Look;
-use crate::hap::Shell;
+use super::pane::PaneOptions;
+use crate::hap::TerminalAgent;
 use crate::harness::*;
 
-/// Asks what must be new, and returns its id.
-pub async fn asked(shell: &Shell, prompt: &str, payload: Value) -> String {
-    let mut body = shell.words(prompt);
+/// Submits a cue that must be new, and returns its id.
+pub async fn asked(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
+    let mut body = shell.cue_body(prompt);
     body["payload"] = payload;
     let ack = shell.post(&body).await.expect(201);
     ack["id"].as_str().expect("an id").to_owned()
@@ -19,19 +19,19 @@ pub fn many() -> Value {
     json!({"type": "choice", "options": ["Blue", "Green", "Red"], "allow_multiple": true})
 }
 
-/// Ends the typing. The next key has to wait for it: right behind Esc it would be another key.
-async fn rest(pane: &Pane) {
+/// Leaves the text field, and waits until that shows: a key right after Esc would be read as an Alt combination.
+async fn stop_typing(pane: &Pane) {
     pane.shows("Esc stop typing").await;
     pane.press(&["Escape"]);
     pane.hides("Esc stop typing").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_choice_of_many_is_answered_in_own_words() {
+async fn a_multiple_choice_is_answered_with_free_text() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(&shell, "Which colours?", many()).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Which colours?").await;
     pane.shows_all(&["1. [ ] Blue", "4. in other words:   [o]"]).await;
     pane.press(&["2", "o"]);
@@ -41,7 +41,7 @@ async fn a_choice_of_many_is_answered_in_own_words() {
     pane.write("ask ann");
     pane.press(&["Enter"]);
     pane.shows("you picked a choice and wrote").await;
-    rest(&pane).await;
+    stop_typing(&pane).await;
     pane.press(&["2", "o", "Enter"]);
     let cue = shell.outcome(&id).await;
     assert_eq!(cue["reply"]["text"], "none of these, o\nask ann");
@@ -51,11 +51,11 @@ async fn a_choice_of_many_is_answered_in_own_words() {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_choices_of_a_form_are_ticked() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let zones = json!({"label": "Zone", "options": ["eu", "us", "asia"], "allow_multiple": true});
     let form = json!({"type": "form", "fields": [zones, {"label": "Why"}]});
     let id = asked(&shell, "Where to?", form).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Where to?").await;
     pane.shows_all(&["Zone  (any of these", "[ ] eu", "[ ] asia", "in other words"])
         .await;
@@ -70,45 +70,41 @@ async fn several_choices_of_a_form_are_ticked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_is_answered_in_own_words() {
+async fn a_form_is_answered_with_free_text() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(
         &shell,
         "Where to?",
         json!({"type": "form", "fields": [{"label": "Why"}]}),
     )
     .await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Where to?").await;
     pane.press(&["Enter"]);
     pane.write("load");
-    rest(&pane).await;
+    stop_typing(&pane).await;
     pane.press(&["o"]);
     pane.write("nowhere yet");
     pane.press(&["Enter"]);
     pane.shows_all(&["you filled in the form and wrote", "load", "nowhere yet"])
         .await;
-    assert_eq!(
-        shell.look(&id).await["status"],
-        "open",
-        "nobody could say which was meant"
-    );
-    rest(&pane).await;
+    assert_eq!(shell.get_cue(&id).await["status"], "open", "the answer is ambiguous");
+    stop_typing(&pane).await;
     pane.press(&["Up", "Up", "Enter", "C-u"]);
     pane.hides("load").await;
-    rest(&pane).await;
+    stop_typing(&pane).await;
     pane.press(&["o", "Enter"]);
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "nowhere yet");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_and_the_item_tell_whether_the_agent_waits() {
+async fn the_list_and_the_item_show_whether_the_agent_waits() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let id = asked(&shell, "Ship it?", json!({"type": "confirm"})).await;
     let process = shell.waiting(&hub, &id).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows_all(&["Ship it?", "agent waiting"]).await;
     process.abort();
     pane.shows("agent gone").await;
@@ -131,11 +127,11 @@ async fn the_list_and_the_item_tell_whether_the_agent_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_written_ahead_answers_the_next_question() {
+async fn type_ahead_answers_the_next_question() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let first = asked(&shell, "Ship it?", json!({"type": "confirm"})).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Ship it?").await;
     pane.press(&["w"]);
     pane.shows("Write ahead").await;
@@ -156,14 +152,14 @@ async fn a_text_written_ahead_answers_the_next_question() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn prompts_take_own_words_and_numbers_of_many() {
+async fn prompts_take_free_text_and_several_numbers() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let colours = asked(&shell, "Which colours?", many()).await;
     let zones = json!({"label": "Zone", "options": ["eu", "us", "asia"], "allow_multiple": true});
     let process = shell.waiting(&hub, &colours).await;
     let form = asked(&shell, "Where to?", json!({"type": "form", "fields": [zones]})).await;
-    let pane = Look::of(&hub).term("dumb").size(110, 60).start();
+    let pane = PaneOptions::owner(&hub).term("dumb").size(110, 60).start();
     pane.shows_all(&["Which colours?", "Where to?", "Which one?"]).await;
     pane.write("w2\n");
     pane.shows(&format!("For the next question of {}", shell.agent_id))

@@ -1,16 +1,16 @@
-//! What happens elsewhere, seen here.
+//! Live updates of the screen.
 
 use serde_json::json;
 
 use super::Pane;
-use super::pane::Look;
+use super::pane::PaneOptions;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_ask_and_a_notice_appear_by_themselves() {
+async fn a_new_ask_and_a_notice_appear_live() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("Nothing waits for you.").await;
     pane.shows("live").await;
     bot.accepted(&ask("bot")).await;
@@ -29,14 +29,14 @@ async fn a_new_ask_and_a_notice_appear_by_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
+async fn an_answer_by_another_person_updates_the_open_item_and_keeps_the_draft() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
     let id = bot
         .accepted(&resolvers(input("bot"), &["human:owner", "human:ann"]))
         .await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["Enter"]);
     pane.write("half a reason");
@@ -54,38 +54,38 @@ async fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_loser_of_a_race_is_told_who_won() {
+async fn the_loser_of_a_race_sees_the_winner() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
     let ben = hub.person("ben", "resolver").await;
     let id = bot.accepted(&resolvers(ask("bot"), &["human:ben", "human:ann"])).await;
-    // News never comes through this proxy, so ben cannot know.
+    // Live events never pass this proxy, so ben does not know of the other answer.
     let proxy = Proxy::start().await;
-    proxy.lead_to(&hub.url);
-    let pane = Look::at(&proxy.url(""), &ben.token).start();
+    proxy.forward_to(&hub.url);
+    let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     ann.answer(&id, "deny").await.expect(200);
     pane.press(&["a"]);
-    let screen = pane.shows("Your answer was not taken").await;
+    let screen = pane.shows("Your answer was not applied").await;
     assert!(!screen.contains("✓ answered approve"), "{screen}");
     pane.shows("answered deny by human:ann at").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_whose_reply_is_lost_is_neither_claimed_nor_denied() {
+async fn an_answer_with_a_lost_reply_is_reported_as_unknown() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ben = hub.person("ben", "resolver").await;
     let id = bot.accepted(&resolvers(ask("bot"), &["human:ben"])).await;
     let proxy = Proxy::start().await;
-    proxy.lead_to(&hub.url);
-    proxy.disturb(&format!("/v1/messages/{id}/resolve"), &[Fault::LoseReply]);
-    let pane = Look::at(&proxy.url(""), &ben.token).start();
+    proxy.forward_to(&hub.url);
+    proxy.inject_faults(&format!("/v1/messages/{id}/resolve"), &[Fault::LoseReply]);
+    let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows_all(&["the name tells", "answered approve by human:ben at"])
+    pane.shows_all(&["the name shows", "answered approve by human:ben at"])
         .await;
 }
 
@@ -94,7 +94,7 @@ async fn an_answer_is_followed_until_the_agent_has_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
     pane.shows("✓ answered approve by human:owner at").await;
@@ -104,14 +104,14 @@ async fn an_answer_is_followed_until_the_agent_has_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failing_delivery_is_shown_and_tried_again() {
+async fn a_failed_delivery_is_shown_and_retried() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.script("/hook", &[Act::Status(404)]);
+    receiver.script("/hook", &[PushReply::Status(404)]);
     bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
     pane.shows("✗ delivery failed after 1 attempts").await;
@@ -123,7 +123,7 @@ async fn a_failing_delivery_is_shown_and_tried_again() {
 async fn a_hub_that_comes_back_is_followed_again() {
     let mut hub = Hub::start().await;
     hub.agent("bot").await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("live").await;
     hub.interrupt();
     pane.shows("reconnecting").await;

@@ -1,4 +1,4 @@
-//! A terminal with `countersign inbox` or another command in it, which a private tmux plays. It ends with the test.
+//! A terminal in a private tmux, with `countersign inbox` or another command in it. It ends with the test.
 
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,8 +12,8 @@ pub struct Pane {
     scratch: Scratch,
 }
 
-/// How the terminal is set up.
-pub struct Look {
+/// The size, type and command of the terminal.
+pub struct PaneOptions {
     width: u16,
     height: u16,
     term: &'static str,
@@ -22,9 +22,9 @@ pub struct Look {
     envs: Vec<(&'static str, String)>,
 }
 
-impl Look {
-    /// The person of the data directory: the owner.
-    pub fn of(hub: &Hub) -> Self {
+impl PaneOptions {
+    /// The owner, found through the data directory.
+    pub fn owner(hub: &Hub) -> Self {
         let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
         Self {
             width: 80,
@@ -36,8 +36,8 @@ impl Look {
         }
     }
 
-    /// Somebody who reaches the hub by `url`.
-    pub fn at(url: &str, token: &str) -> Self {
+    /// A person who reaches the hub at `url`.
+    pub fn at_url(url: &str, token: &str) -> Self {
         let envs = vec![
             ("COUNTERSIGN_URL", url.to_owned()),
             ("COUNTERSIGN_TOKEN", token.to_owned()),
@@ -71,7 +71,7 @@ impl Look {
         }
     }
 
-    /// The shell around the program says when it has ended, and what it left of the terminal.
+    /// The shell around the program prints its exit code and the terminal settings after its end.
     pub fn start(&self) -> Pane {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let socket = format!(
@@ -119,8 +119,8 @@ impl Look {
 }
 
 impl Pane {
-    pub fn of(hub: &Hub) -> Self {
-        Look::of(hub).start()
+    pub fn start(hub: &Hub) -> Self {
+        PaneOptions::owner(hub).start()
     }
 
     fn output(&self, args: &[&str]) -> Output {
@@ -155,7 +155,7 @@ impl Pane {
         self.tmux(&[&["send-keys", "--"], keys].concat());
     }
 
-    /// As if typed letter by letter.
+    /// Types the text letter by letter.
     pub fn write(&self, text: &str) {
         self.tmux(&["send-keys", "-l", "--", text]);
     }
@@ -164,7 +164,7 @@ impl Pane {
         self.tmux(&["capture-pane", "-p"])
     }
 
-    /// The screen with the sequences that colour it.
+    /// The screen with its colour sequences.
     pub fn coloured(&self) -> String {
         self.tmux(&["capture-pane", "-p", "-e"])
     }
@@ -185,7 +185,7 @@ impl Pane {
         assert!(sent.is_ok_and(|status| status.success()), "send {name}");
     }
 
-    /// Closes the window, as a person does, with the program still in it. Gives the number of its process.
+    /// Closes the window with the program still in it, and returns the process id of the program.
     pub fn close(&self) -> u32 {
         let pid = std::fs::read_to_string(self.scratch.path("pid")).expect("the program has started");
         self.tmux(&["kill-server"]);
@@ -196,7 +196,7 @@ impl Pane {
         self.shows_all(&[words]).await
     }
 
-    /// All of it at once.
+    /// Waits until the screen shows all of these at the same time.
     pub async fn shows_all(&self, words: &[&str]) -> String {
         let all = |text: &String| words.iter().all(|words| text.contains(words));
         eventually(&format!("the screen shows {words:?}"), async || {
@@ -210,7 +210,7 @@ impl Pane {
         eventually(&what, async || (!self.text().contains(words)).then_some(())).await;
     }
 
-    /// Opens the item with `title` and waits until it takes answers, which nothing but a key that does something tells.
+    /// Opens the item with `title` and waits until it takes answers.
     pub async fn open(&self, title: &str) {
         self.shows(title).await;
         self.press(&["Enter"]);
@@ -224,7 +224,7 @@ impl Pane {
             self.text().contains("Comment: goes along").then_some(())
         })
         .await;
-        // More of the same key may have become a comment.
+        // Repeated presses may have been typed into the comment.
         self.press(&["C-u", "Enter"]);
         self.hides("Comment").await;
     }

@@ -1,20 +1,20 @@
-//! Line by line, where the terminal cannot draw.
+//! The prompt mode for terminals that cannot draw.
 
 use serde_json::json;
 
-use super::pane::Look;
+use super::pane::PaneOptions;
 use crate::harness::*;
 use crate::web::Visitor;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dumb_terminal_gets_prompts_and_no_sequences() {
+async fn a_dumb_terminal_gets_prompts_and_no_escape_sequences() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut hostile = ask("bot");
     hostile["title"] = json!("Deploy \u{1b}[2J?");
     let id = bot.accepted(&hostile).await;
     let second = bot.accepted(&select("bot")).await;
-    let pane = Look::of(&hub).term("dumb").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).term("dumb").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Your answer").await;
@@ -43,7 +43,7 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     let mut form = input("bot");
     form["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
     let id = bot.accepted(&form).await;
-    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Enter fills in the form, r declines with a reason, b goes back:")
@@ -75,13 +75,13 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
+async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday").await;
     let first = bot.accepted(&task("bot")).await;
     let second = bot.accepted(&ask("bot")).await;
-    let pane = Look::of(&hub).term("dumb").size(100, 60).start();
+    let pane = PaneOptions::owner(&hub).term("dumb").size(100, 60).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Which steps are done?").await;
@@ -113,13 +113,13 @@ async fn a_task_is_completed_and_a_no_is_given_line_by_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_no_is_offered_only_where_the_asker_takes_one() {
+async fn a_rejection_is_offered_only_where_the_ask_allows_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut strict = ma2h(select("bot"), "0.6");
     strict["request"]["permissions"] = json!({"allow_ignore": false});
     let id = bot.accepted(&strict).await;
-    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Your answer (a number; an empty line goes back):").await;
@@ -134,11 +134,11 @@ async fn a_no_is_offered_only_where_the_asker_takes_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_dismissed_task_sends_back_what_was_ticked() {
+async fn a_dismissed_task_sends_its_ticks() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&task("bot")).await;
-    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Which steps are done?").await;
@@ -153,13 +153,13 @@ async fn a_dismissed_task_sends_back_what_was_ticked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_signal_during_a_hidden_answer_gives_the_echo_back() {
+async fn a_signal_during_a_hidden_answer_restores_the_echo() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut form = input("bot");
     form["request"]["schema"] = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
     bot.accepted(&form).await;
-    let pane = Look::of(&hub).term("dumb").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).term("dumb").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Enter fills in the form").await;
@@ -172,14 +172,14 @@ async fn a_signal_during_a_hidden_answer_gives_the_echo_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_loser_is_told_line_by_line_too() {
+async fn the_prompt_mode_reports_a_lost_race() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
     let id = bot
         .accepted(&resolvers(ask("bot"), &["human:owner", "human:ann"]))
         .await;
-    let pane = Look::of(&hub).args("--plain").start();
+    let pane = PaneOptions::owner(&hub).args("--plain").start();
     pane.shows("Which one?").await;
     pane.write("1\n");
     pane.shows("Your answer").await;
@@ -187,6 +187,6 @@ async fn the_loser_is_told_line_by_line_too() {
     pane.write("1\n");
     pane.shows("Comment").await;
     pane.write("\n");
-    pane.shows("Somebody was first. Your answer was not taken.").await;
+    pane.shows("Already decided. Your answer was not applied.").await;
     pane.shows("answered deny by human:ann at").await;
 }

@@ -1,15 +1,15 @@
-//! Runs in a real terminal: what is asked, what is typed, and what happens elsewhere meanwhile.
+//! Runs in a real terminal: prompts, typed text, remote answers and outages.
 
 use serde_json::{Value, json};
 
-use super::pane::{Look, Pane};
+use super::pane::{Pane, PaneOptions};
 use crate::harness::*;
 use crate::runs::inbox::id_of;
 use crate::runs::stage::*;
 
 fn started(hub: &Hub, strategy: &Value) -> Pane {
     let file = strategy_file(hub, strategy).display().to_string();
-    Look::of(hub)
+    PaneOptions::owner(hub)
         .command("run")
         .args(&format!("{file} --run-id r1"))
         .size(100, 50)
@@ -21,7 +21,7 @@ fn two_people() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_question_is_answered_where_the_run_was_started() {
+async fn a_question_is_answered_in_the_terminal_of_its_run() {
     let hub = Hub::start().await;
     let agents = json!({"draft": template("Draft\u{1b}[2J: {{input}}"), "editor": person()});
     let pane = started(&hub, &sequence(agents, &["draft", "editor"]));
@@ -37,7 +37,7 @@ async fn a_question_is_answered_where_the_run_was_started() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_from_elsewhere_withdraws_the_prompt_and_what_was_typed() {
+async fn a_remote_answer_withdraws_the_prompt_and_the_typed_text() {
     let hub = Hub::start().await;
     let pane = started(&hub, &two_people());
     pane.shows_all(&["first needs your input", "Your answer"]).await;
@@ -48,7 +48,7 @@ async fn an_answer_from_elsewhere_withdraws_the_prompt_and_what_was_typed() {
         .await
         .expect(200);
     let screen = pane
-        .shows_all(&["first needs no answer from here any more", "second needs your input"])
+        .shows_all(&["first no longer needs an answer from here", "second needs your input"])
         .await;
     assert!(screen.contains("  | from the desk"), "{screen}");
     eventually("the second prompt", async || {
@@ -64,12 +64,12 @@ async fn an_answer_from_elsewhere_withdraws_the_prompt_and_what_was_typed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_typed_before_a_question_does_not_answer_it() {
+async fn text_typed_before_a_question_does_not_answer_it() {
     let hub = Setup::default().config("[runs]\ncommands = \"allow\"\n").start().await;
     let mut latch = Latch::new(&hub, "latch");
     let agents = json!({"work": command("cat", &[latch.path()]), "asks": person()});
     let pane = started(&hub, &sequence(agents, &["work", "asks"]));
-    latch.is_waited_at().await;
+    latch.until_reached().await;
     pane.write("too early\n");
     pane.shows("too early").await;
     latch.release();
@@ -80,7 +80,7 @@ async fn what_was_typed_before_a_question_does_not_answer_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_c_leaves_the_run_going_and_it_is_found_again() {
+async fn ctrl_c_leaves_the_run_running_and_it_can_be_followed_again() {
     let hub = Hub::start().await;
     let pane = started(&hub, &talk());
     pane.shows("Your answer").await;
@@ -95,7 +95,11 @@ async fn ctrl_c_leaves_the_run_going_and_it_is_found_again() {
         ])
         .await;
     assert!(!screen.contains("-icanon") && !screen.contains("-echo "), "{screen}");
-    let again = Look::of(&hub).command("runs").args("follow r1").size(100, 50).start();
+    let again = PaneOptions::owner(&hub)
+        .command("runs")
+        .args("follow r1")
+        .size(100, 50)
+        .start();
     again.shows("Your answer").await;
     again.write("whole\n");
     again.shows("ENDED 0").await;
@@ -103,14 +107,17 @@ async fn ctrl_c_leaves_the_run_going_and_it_is_found_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ctrl_d_means_that_nobody_answers_here() {
+async fn ctrl_d_ends_the_answers_from_this_terminal() {
     let hub = Hub::start().await;
     let pane = started(&hub, &talk());
     pane.shows("Your answer").await;
     pane.press(&["C-d"]);
     let id = id_of(&hub, "r1").await;
     let screen = pane
-        .shows_all(&["Nobody answers here any more", &format!("countersign answer {id} TEXT")])
+        .shows_all(&[
+            "Questions are no longer answered here",
+            &format!("countersign answer {id} TEXT"),
+        ])
         .await;
     assert!(
         screen.contains("\nNobody answers here"),
@@ -121,7 +128,7 @@ async fn ctrl_d_means_that_nobody_answers_here() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_while_the_hub_is_away_is_sent_when_it_is_back() {
+async fn text_typed_while_the_hub_is_away_is_sent_when_it_is_back() {
     let mut hub = Hub::start().await;
     let pane = started(&hub, &talk());
     pane.shows("Your answer").await;
@@ -145,7 +152,7 @@ async fn what_is_typed_while_the_hub_is_away_is_sent_when_it_is_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn half_a_line_that_a_lost_hub_took_from_the_screen_is_not_sent() {
+async fn a_half_line_cleared_by_a_lost_hub_is_not_sent() {
     let mut hub = Hub::start().await;
     let pane = started(&hub, &talk());
     pane.shows("Your answer").await;
@@ -174,7 +181,7 @@ async fn half_a_line_that_a_lost_hub_took_from_the_screen_is_not_sent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_the_hub_did_not_get_is_sent_again() {
+async fn an_answer_that_did_not_reach_the_hub_is_sent_again() {
     let mut hub = Hub::start().await;
     let pane = started(&hub, &talk());
     pane.shows("Your answer").await;
@@ -188,18 +195,18 @@ async fn an_answer_the_hub_did_not_get_is_sent_again() {
     assert_eq!(
         screen.matches("Your answer").count(),
         1,
-        "nobody has to type it again: {screen}"
+        "it is not asked again: {screen}"
     );
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "once\n");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_live_inbox_takes_an_empty_answer_for_a_run_when_it_is_meant() {
+async fn the_live_inbox_takes_an_empty_answer_after_a_second_enter() {
     let hub = Hub::start().await;
     let file = strategy_file(&hub, &review()).display().to_string();
     hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
         .ok();
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     pane.shows("editor/Test strategy · text").await;
     pane.open("Draft: fish").await;
     pane.shows("from editor in run r1 of Test strategy").await;
@@ -211,12 +218,12 @@ async fn the_live_inbox_takes_an_empty_answer_for_a_run_when_it_is_meant() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn line_by_line_an_empty_answer_is_written_as_two_quotes() {
+async fn two_quotes_are_an_empty_answer_in_prompt_mode() {
     let hub = Hub::start().await;
     let file = strategy_file(&hub, &review()).display().to_string();
     hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
         .ok();
-    let pane = Look::of(&hub).args("--plain").size(100, 50).start();
+    let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
     pane.shows("     editor, text, waits for").await;
     pane.write("1\n");
     pane.shows("Your answer (one line, \"\" for an empty one; an empty line goes back):")

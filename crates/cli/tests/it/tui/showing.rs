@@ -1,13 +1,13 @@
-//! What reaches the terminal, and how it fits.
+//! The content and the layout of the screen.
 
 use serde_json::json;
 
 use super::Pane;
-use super::pane::Look;
+use super::pane::PaneOptions;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_agent_writes_is_never_a_command_to_the_terminal() {
+async fn agent_text_never_controls_the_terminal() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let evil = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{1b}[31m\u{9b}5m\u{202e}";
@@ -18,13 +18,13 @@ async fn what_an_agent_writes_is_never_a_command_to_the_terminal() {
     envelope["context"] = json!([{"kind": "text", "text": evil}, {"kind": "data", "data": {"k": evil}}]);
     envelope["request"]["options"][0] = json!({"value": "v", "label": evil, "description": evil});
     bot.accepted(&envelope).await;
-    let pane = Pane::of(&hub);
+    let pane = Pane::start(&hub);
     let spelled = "\\u{1b}[2J\\u{1b}]0;owned\\u{7}\\u{1b}[31m\\u{9b}5m\\u{202e}";
     pane.shows(&format!("Title {spelled}")).await;
     pane.press(&["Enter"]);
     pane.shows(&format!("Body {spelled}")).await;
     let coloured = pane.coloured();
-    // Blinking, and red where nothing is wrong, would be the agent's doing; reordering would too.
+    // Blinking, red text without an error, and reordered text could only come from the agent.
     for raw in ["\u{1b}[5m", "\u{1b}[31m", "\u{202e}", "\u{7}", "\u{9b}"] {
         assert!(!coloured.contains(raw), "{raw:?} in {coloured:?}");
     }
@@ -39,7 +39,7 @@ async fn long_content_scrolls_in_a_small_window() {
     let lines: Vec<String> = (1..=80).map(|nth| format!("line {nth} of the body")).collect();
     envelope["body"] = json!(lines.join("\n"));
     bot.accepted(&envelope).await;
-    let pane = Look::of(&hub).size(60, 20).start();
+    let pane = PaneOptions::owner(&hub).size(60, 20).start();
     pane.open("Deploy build 42?").await;
     pane.shows_all(&["line 1 of the body", "1. Approve"]).await;
     eventually("the end of the text", async || {
@@ -53,13 +53,13 @@ async fn long_content_scrolls_in_a_small_window() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_what_is_asked_for_is_listed() {
+async fn filters_limit_the_list() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other").await;
     bot.accepted(&ask("bot")).await;
     other.accepted(&task("other")).await;
-    let pane = Look::of(&hub).args("--agent other --kind task").start();
+    let pane = PaneOptions::owner(&hub).args("--agent other --kind task").start();
     pane.shows("other · task").await;
     pane.shows("live").await;
     bot.accepted(&ask("bot")).await;
@@ -73,7 +73,7 @@ async fn only_what_is_asked_for_is_listed() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_help_names_every_key() {
     let hub = Hub::start().await;
-    let pane = Look::of(&hub).size(60, 20).start();
+    let pane = PaneOptions::owner(&hub).size(60, 20).start();
     pane.shows("Nothing waits for you.").await;
     pane.press(&["?"]);
     let all = [

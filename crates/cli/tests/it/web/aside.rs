@@ -1,16 +1,16 @@
-//! Not now: set aside until a time, and back again.
+//! Snoozing: an item is hidden until a time, and taken back.
 
 use super::Visitor;
 use super::list::{csrf, titled, titles};
 use crate::harness::*;
 
-/// In so many milliseconds, as a browser's date-and-time field writes it in UTC.
+/// The instant in `millis` milliseconds, as a `datetime-local` field sends it in UTC.
 fn field_value(millis: i64) -> String {
     from_now(millis)[..19].to_owned()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_set_aside_leaves_the_list_of_one_person_and_is_taken_back() {
+async fn a_snoozed_item_leaves_the_list_of_one_person_and_can_be_taken_back() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&titled(ask("bot"), "later")).await;
@@ -52,7 +52,7 @@ async fn what_is_set_aside_leaves_the_list_of_one_person_and_is_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_set_aside_comes_back_by_itself() {
+async fn a_snoozed_item_comes_back_by_itself() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
@@ -71,7 +71,7 @@ async fn what_was_set_aside_comes_back_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn setting_aside_wants_a_time_to_come_and_something_open() {
+async fn snoozing_needs_a_future_time_and_an_open_item() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let open = bot.accepted(&ask("bot")).await;
@@ -102,7 +102,7 @@ async fn setting_aside_wants_a_time_to_come_and_something_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_set_aside_can_still_be_answered_by_others_and_then_is_gone_from_there() {
+async fn an_answer_by_another_person_removes_a_snoozed_item() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;

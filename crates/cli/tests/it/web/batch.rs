@@ -1,4 +1,4 @@
-//! Several at once: looked at first, then done one by one.
+//! Batch decisions: a preview, then one decision per item.
 
 use serde_json::json;
 
@@ -11,14 +11,14 @@ fn review_of(verdict: &str, ids: &[&str]) -> String {
     format!("/inbox/batch?verdict={verdict}{ids}")
 }
 
-/// What a list of the page says about an item.
+/// The entry of an item in one of the lists on the page.
 #[track_caller]
-fn said(page: &Page, list: &str, id: &str) -> String {
+fn entry_text(page: &Page, list: &str, id: &str) -> String {
     page.text_at(&format!("#{list} > [data-id={id}]"))
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn approving_several_says_first_what_will_happen_to_each() {
+async fn a_batch_approval_is_previewed_item_by_item() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let plain = bot.accepted(&ask("bot")).await;
@@ -27,7 +27,7 @@ async fn approving_several_says_first_what_will_happen_to_each() {
     let own = bot.accepted(&own).await;
     let choice = bot.accepted(&select("bot")).await;
     let work = bot.accepted(&task("bot")).await;
-    let told = bot.accepted(&notify("bot")).await;
+    let notice = bot.accepted(&notify("bot")).await;
     let theirs = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
     let over = bot.accepted(&ask("bot")).await;
     hub.owner.answer(&over, "deny").await.expect(200);
@@ -37,29 +37,29 @@ async fn approving_several_says_first_what_will_happen_to_each() {
     let gone = "msg_00000000000000000000000000";
     let owner = Visitor::signed_in(&hub).await;
     let ids = [
-        &plain, &own, &choice, &work, &told, &theirs, &over, &withdrawn, gone, "nonsense",
+        &plain, &own, &choice, &work, &notice, &theirs, &over, &withdrawn, gone, "nonsense",
     ];
     let page = owner.get(&review_of("approve", &ids)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Approve 1 of 9 selected");
-    assert!(said(&page, "going", &plain).ends_with("will be answered Approve"));
+    assert!(entry_text(&page, "going", &plain).ends_with("will be answered Approve"));
     for (id, why) in [
         (own.as_str(), "does not offer “approve”"),
         (&choice, "asks for something else (choose one)"),
         (&work, "it is a task"),
-        (&told, "it is a notice"),
+        (&notice, "it is a notice"),
         (&theirs, "not yours to answer"),
         (&over, "already answered Deny, by human:owner"),
         (&withdrawn, "withdrew answering"),
         (gone, "no such message"),
     ] {
-        let left = said(&page, "left", id);
+        let left = entry_text(&page, "left", id);
         assert!(left.contains(why), "{left}");
     }
     assert_eq!(bot.pull(&plain).await["status"], "open", "looking decides nothing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
+async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut ids = Vec::new();
@@ -75,15 +75,15 @@ async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
         .await
         .expect(200);
     assert_eq!(review.text_at("#do"), "Deny 3");
-    // Somebody is quicker with one of them.
+    // Another person decides one of them first.
     hub.owner.answer(&ids[1], "approve").await.expect(200);
     let done = owner
         .submit(&review, "form#confirm", &[("reason", " not in May ")], None)
         .await
         .expect(200);
     assert_eq!(done.text_at("h1"), "2 of 3 done");
-    assert!(said(&done, "done", &ids[0]).ends_with("answered Deny"));
-    assert!(said(&done, "failed", &ids[1]).contains("already answered Approve, by human:owner"));
+    assert!(entry_text(&done, "done", &ids[0]).ends_with("answered Deny"));
+    assert!(entry_text(&done, "failed", &ids[1]).contains("already answered Approve, by human:owner"));
     let response = bot.pull(&ids[2]).await["response"]["response"].clone();
     assert_eq!(
         [&response["value"], &response["comment"], &response["actor"]],
@@ -91,13 +91,13 @@ async fn each_is_done_for_itself_and_what_fails_stays_with_the_reason() {
     );
     assert_eq!(bot.pull(&ids[1]).await["response"]["response"]["value"], "approve");
     assert_eq!(titles(&owner.get("/inbox").await), ["ask 3"]);
-    // Sent twice, nothing is done twice.
+    // A second submit does nothing.
     let again = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(again.text_at("h1"), "0 of 3 done");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn declining_leaves_what_may_not_be_declined() {
+async fn a_batch_decline_skips_items_that_may_not_be_declined() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let form = bot.accepted(&input("bot")).await;
@@ -110,7 +110,7 @@ async fn declining_leaves_what_may_not_be_declined() {
         .get(&review_of("decline", &[&form, &choice, &must]))
         .await
         .expect(200);
-    assert!(said(&review, "left", &must).contains("withdrew declining"));
+    assert!(entry_text(&review, "left", &must).contains("withdrew declining"));
     let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(done.text_at("h1"), "2 of 2 done");
     assert_eq!(bot.pull(&form).await["status"], "declined");
@@ -118,7 +118,7 @@ async fn declining_leaves_what_may_not_be_declined() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_are_set_aside_or_archived_at_once() {
+async fn several_items_are_snoozed_or_archived_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let ask_id = bot.accepted(&ask("bot")).await;
@@ -130,7 +130,7 @@ async fn several_are_set_aside_or_archived_at_once() {
         .get(&review_of("aside", &[&ask_id, &task_id, &one]))
         .await
         .expect(200);
-    assert!(said(&review, "left", &one).contains("archive it"));
+    assert!(entry_text(&review, "left", &one).contains("archive it"));
     let wrong = owner
         .submit(
             &review,
@@ -157,14 +157,14 @@ async fn several_are_set_aside_or_archived_at_once() {
         .get(&review_of("archive", &[&one, &two, &ask_id]))
         .await
         .expect(200);
-    assert!(said(&review, "left", &ask_id).contains("only notices are archived"));
+    assert!(entry_text(&review, "left", &ask_id).contains("only notices are archived"));
     let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
     assert_eq!(done.attribute("#onwards", "href").as_deref(), Some("/inbox/notices"));
     assert_eq!(titles(&owner.get("/inbox/notices").await).len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reason_too_long_to_send_stays_on_the_page() {
+async fn a_too_long_reason_stays_on_the_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
@@ -180,7 +180,7 @@ async fn a_reason_too_long_to_send_stays_on_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reason_of_several_lines_reaches_the_agents_like_any_other_comment() {
+async fn a_multi_line_batch_reason_reaches_the_agents() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -202,7 +202,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
         .await;
     let eve = Visitor::as_person(&hub, "eve", "viewer").await;
     let review = eve.get(&review_of("approve", &[&id])).await.expect(200);
-    assert!(said(&review, "left", &id).contains("not yours to answer"));
+    assert!(entry_text(&review, "left", &id).contains("not yours to answer"));
     assert_eq!(review.count("form#confirm"), 0);
     let fields = [
         ("csrf", csrf(&review)),
@@ -211,7 +211,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
     ];
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let done = eve.post("/inbox/batch", &fields).await.expect(200);
-    assert!(said(&done, "failed", &id).contains("not yours to answer"));
+    assert!(entry_text(&done, "failed", &id).contains("not yours to answer"));
     let owner = Visitor::signed_in(&hub).await;
     owner
         .post("/inbox/batch", &[("verdict", "approve"), ("id", &id)])

@@ -1,4 +1,4 @@
-//! A plain browser without scripts: it keeps cookies, follows redirects, and sends the forms it finds in a page.
+//! A minimal browser without scripts: it stores cookies, follows redirects, and submits the forms of a page.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -11,9 +11,9 @@ use serde_json::json;
 use super::form::Form;
 use crate::harness::{Hub, within};
 
-const MOST_REDIRECTS: usize = 5;
+const MAX_REDIRECTS: usize = 5;
 
-/// What came back, after all redirects.
+/// The final response, after all redirects.
 #[derive(Debug)]
 pub struct Page {
     pub status: u16,
@@ -28,12 +28,12 @@ impl Page {
         Html::parse_document(&self.html)
     }
 
-    /// The words a reader sees, with single spaces between them.
+    /// The visible text, with single spaces between the words.
     pub fn text(&self) -> String {
         text_of(self.parsed().root_element())
     }
 
-    /// The words of the first element that `selector` finds.
+    /// The visible text of the first element that `selector` finds.
     #[track_caller]
     pub fn text_at(&self, selector: &str) -> String {
         let parsed = self.parsed();
@@ -58,7 +58,7 @@ impl Page {
             .map(str::to_owned)
     }
 
-    /// What the first field of this name holds.
+    /// The value of the first field of this name.
     pub fn field(&self, name: &str) -> Option<String> {
         let parsed = self.parsed();
         let of_name = ["input", "textarea", "select"].map(|kind| format!("{kind}[name='{name}']"));
@@ -94,7 +94,7 @@ pub fn css(selector: &str) -> Selector {
     Selector::parse(selector).unwrap_or_else(|error| panic!("{selector} is no selector: {error:?}"))
 }
 
-/// Only some elements stand within a line; the others part their words from those around them.
+/// Text of block elements is separated from the text around it; text of inline elements is not.
 fn text_of(element: ElementRef<'_>) -> String {
     let mut text = String::new();
     collect_text(element, &mut text);
@@ -122,7 +122,7 @@ fn collect_text(element: ElementRef<'_>, text: &mut String) {
     text.push_str(around);
 }
 
-/// Somebody at a browser.
+/// A person with a browser.
 pub struct Visitor {
     http: Client,
     base: String,
@@ -130,8 +130,8 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Not signed in.
-    pub fn stranger(hub: &Hub) -> Self {
+    /// A browser without a session.
+    pub fn anonymous(hub: &Hub) -> Self {
         let http = Client::builder()
             .no_proxy()
             .redirect(redirect::Policy::none())
@@ -144,7 +144,7 @@ impl Visitor {
         }
     }
 
-    /// The same browser, at another hub of the same name.
+    /// The same browser with the same cookies, at another hub.
     pub fn at(&self, hub: &Hub) -> Self {
         let cookies = Mutex::new(self.cookies.lock().unwrap().clone());
         Self {
@@ -154,27 +154,27 @@ impl Visitor {
         }
     }
 
-    /// The owner, by the link that the hub printed. It works once in the life of a hub process.
+    /// The owner, signed in with the link that the hub printed. It works once per hub process.
     pub async fn signed_in(hub: &Hub) -> Self {
-        let visitor = Self::stranger(hub);
+        let visitor = Self::anonymous(hub);
         visitor.redeem(&printed_link(hub).await).await;
         visitor
     }
 
-    /// Somebody new, by a link that the owner made.
+    /// A new person, signed in with a link that the owner made.
     pub async fn as_person(hub: &Hub, name: &str, role: &str) -> Self {
         hub.person(name, role).await;
         Self::by_new_link(hub, name).await
     }
 
-    /// Somebody who is there already, at one browser more.
+    /// An existing person, signed in with another browser.
     pub async fn by_new_link(hub: &Hub, name: &str) -> Self {
-        let visitor = Self::stranger(hub);
+        let visitor = Self::anonymous(hub);
         visitor.redeem(&new_link(hub, name).await).await;
         visitor
     }
 
-    /// Presses the button of a one-time link.
+    /// Redeems a one-time link.
     pub async fn redeem(&self, link: &str) -> Page {
         let page = self.get(link).await.expect(200);
         self.submit(&page, "form#redeem", &[], None).await.expect(200)
@@ -184,8 +184,8 @@ impl Visitor {
         self.follow(path_of(path), self.request(Method::GET, path)).await
     }
 
-    /// Fills in the form and sends it. `form` is a selector such as `form#answer`, or what the form's action begins with.
-    /// A given name replaces everything the form holds under it; an empty value clears a box.
+    /// Fills in a form and submits it. `form` is a selector such as `form#answer`, or a prefix of the form's action. A
+    /// filled name replaces all values of that name; an empty value unticks a box.
     pub async fn submit(
         &self,
         page: &Page,
@@ -202,7 +202,7 @@ impl Visitor {
         self.get(&format!("{place}?{}", encoded(&form.pairs()))).await
     }
 
-    /// As an owner: one reason to reject with in every line.
+    /// Sets the preset reasons, one per line, as an owner.
     pub async fn offer_reasons(&self, lines: &str) {
         let page = self.get("/inbox/settings/presets").await.expect(200);
         self.submit(&page, "form#presets", &[("lines", lines)], None)
@@ -210,7 +210,7 @@ impl Visitor {
             .expect(200);
     }
 
-    /// Sends exactly these fields, as no page of the hub may ever have shown them.
+    /// Posts exactly these fields, whether or not a page of the hub offers them.
     pub async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
         let request = self
             .request(Method::POST, path)
@@ -218,7 +218,7 @@ impl Visitor {
         self.follow(path_of(path), request.body(encoded(fields))).await
     }
 
-    /// With our cookies and what browsers say about where a request comes from.
+    /// A request with our cookies and the origin headers of a browser.
     pub fn request(&self, method: Method, path: &str) -> RequestBuilder {
         let request = self.http.request(method, format!("{}{}", self.base, path_of(path)));
         let cookies: Vec<String> = self
@@ -237,22 +237,22 @@ impl Visitor {
     }
 
     pub fn cookies(&self) -> BTreeMap<String, String> {
-        self.cookies.lock().expect("nobody panicked").clone()
+        self.cookies.lock().expect("the lock is not poisoned").clone()
     }
 
     pub fn set_cookie(&self, name: &str, value: &str) {
         self.cookies
             .lock()
-            .expect("nobody panicked")
+            .expect("the lock is not poisoned")
             .insert(name.to_owned(), value.to_owned());
     }
 
     async fn follow(&self, path: &str, request: RequestBuilder) -> Page {
         let mut path = path.to_owned();
         let mut request = request;
-        for _ in 0..MOST_REDIRECTS {
+        for _ in 0..MAX_REDIRECTS {
             let response = within("a page", request.send()).await.expect("the hub replies");
-            self.keep_cookies(&response);
+            self.store_cookies(&response);
             let status = response.status().as_u16();
             let headers = response.headers().clone();
             let html = within("the page's text", response.text())
@@ -269,15 +269,15 @@ impl Visitor {
             let place = headers
                 .get(LOCATION)
                 .and_then(|place| place.to_str().ok())
-                .expect("a place to go to");
+                .expect("a location");
             path = path_of(place).to_owned();
             request = self.request(Method::GET, &path);
         }
         panic!("{path}: redirects without end");
     }
 
-    fn keep_cookies(&self, response: &Response) {
-        let mut kept = self.cookies.lock().expect("nobody panicked");
+    fn store_cookies(&self, response: &Response) {
+        let mut kept = self.cookies.lock().expect("the lock is not poisoned");
         for line in response.headers().get_all(SET_COOKIE) {
             let line = line.to_str().expect("a readable cookie");
             let (pair, attributes) = line.split_once(';').unwrap_or((line, ""));
@@ -292,8 +292,9 @@ impl Visitor {
 }
 
 pub async fn printed_link(hub: &Hub) -> String {
-    let said = hub.process().stdout_with("/signin/").await;
-    said.split_whitespace()
+    let output = hub.process().stdout_with("/signin/").await;
+    output
+        .split_whitespace()
         .find(|word| word.contains("/signin/"))
         .expect("the link")
         .to_owned()
@@ -308,7 +309,7 @@ pub async fn new_link(hub: &Hub, name: &str) -> String {
     made["url"].as_str().expect("a link").to_owned()
 }
 
-/// Links may name the hub otherwise than we reach it.
+/// The path of a link, because links may use another host name than this client.
 fn path_of(link: &str) -> &str {
     let Some((_scheme, rest)) = link.split_once("://") else {
         return link;

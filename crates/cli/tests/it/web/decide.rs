@@ -1,4 +1,4 @@
-//! Deciding on a page, by plain forms.
+//! Decisions on a page with plain forms.
 
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ fn value(pulled: &Value) -> &Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_choice_is_sent_and_the_page_says_what_was_decided() {
+async fn a_choice_is_sent_and_the_page_shows_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -51,7 +51,7 @@ async fn a_choice_is_sent_and_the_page_says_what_was_decided() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn enter_in_a_field_presses_no_choice() {
+async fn enter_in_a_field_submits_no_choice() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
@@ -67,7 +67,7 @@ async fn enter_in_a_field_presses_no_choice() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn looking_decides_nothing_however_the_address_reads() {
+async fn a_get_request_never_decides() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -94,7 +94,7 @@ async fn looking_decides_nothing_however_the_address_reads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_rejection_brings_its_preset_and_its_reason_to_the_agent() {
+async fn a_rejection_sends_its_preset_and_its_reason() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let confirm = bot.accepted(&ask("bot")).await;
@@ -158,7 +158,7 @@ async fn a_reason_is_not_lost_when_the_plain_choice_is_pressed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_yes_or_no_in_the_askers_own_words_is_neither_and_rejecting_it_declines() {
+async fn rejecting_a_confirm_with_custom_options_declines_it() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");
@@ -188,7 +188,7 @@ async fn a_yes_or_no_in_the_askers_own_words_is_neither_and_rejecting_it_decline
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_reasons_to_pick_from_are_those_of_the_hub() {
+async fn the_built_in_reasons_are_offered() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let page = open(&Visitor::signed_in(&hub).await, &id).await;
@@ -202,7 +202,7 @@ async fn the_reasons_to_pick_from_are_those_of_the_hub() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_of_several_is_picked_or_said_in_own_words_but_not_both() {
+async fn a_choice_and_free_text_exclude_each_other() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut editable = a2h(select("bot"), "0.6");
@@ -244,7 +244,7 @@ async fn one_of_several_is_picked_or_said_in_own_words_but_not_both() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn own_words_to_a_sensitive_question_are_typed_hidden_and_never_come_back() {
+async fn free_text_for_a_sensitive_question_is_hidden_and_never_sent_back() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = a2h(select("bot"), "0.6");
@@ -266,7 +266,7 @@ async fn own_words_to_a_sensitive_question_are_typed_hidden_and_never_come_back(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_said_to_a_sensitive_question_is_written_anew_after_a_refusal() {
+async fn comments_on_a_sensitive_question_are_typed_again_after_a_refusal() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = select("bot");
@@ -278,10 +278,10 @@ async fn what_was_said_to_a_sensitive_question_is_written_anew_after_a_refusal()
     let again = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
     assert!(!again.has("hunter2") && !again.has("swordfish"), "{}", again.html);
     assert!(
-        again.text_at("#answer").contains("write the reason again"),
+        again.text_at("#answer").contains("type the reason again"),
         "it is not lost unseen"
     );
-    assert!(again.text_at("#error-comment").starts_with("write the comment again"));
+    assert!(again.text_at("#error-comment").starts_with("type the comment again"));
     assert_eq!(
         (again.count("#reject[open]"), again.count("#comment-box[open]")),
         (1, 1)
@@ -350,7 +350,7 @@ async fn a_form_has_the_right_input_for_every_field() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_form_keeps_all_that_was_typed_but_its_secrets() {
+async fn a_refused_form_keeps_its_input_except_secrets() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&secret_form()).await;
@@ -396,7 +396,7 @@ async fn a_refused_form_keeps_all_that_was_typed_but_its_secrets() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_choice_that_is_missing_from_a_form_is_told_where_it_is() {
+async fn a_missing_choice_of_a_form_is_reported_at_its_field() {
     let hub = Hub::start().await;
     let mut form = secret_form();
     form["request"]["schema"]["required"] = json!(["region"]);
@@ -416,7 +416,7 @@ async fn a_choice_that_is_missing_from_a_form_is_told_where_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_sends_back_what_was_ticked() {
+async fn a_task_sends_its_ticks() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let done = bot.accepted(&task("bot")).await;
@@ -456,7 +456,7 @@ async fn a_task_sends_back_what_was_ticked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_loser_sees_who_won_and_keeps_what_was_typed() {
+async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
@@ -502,7 +502,7 @@ async fn the_loser_sees_who_won_and_keeps_what_was_typed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_comes_after_the_expiry_is_told_so() {
+async fn an_answer_after_the_expiry_is_refused_with_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&expiring(ask("bot"), 1200)).await;
@@ -519,7 +519,7 @@ async fn an_answer_that_comes_after_the_expiry_is_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_may_not_answer_is_refused_whatever_they_send() {
+async fn an_unauthorized_person_is_refused_for_every_kind_of_answer() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let victor = Visitor::as_person(&hub, "victor", "viewer").await;
@@ -551,7 +551,7 @@ async fn whoever_may_not_answer_is_refused_whatever_they_send() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn not_now_is_offered_and_is_no_answer() {
+async fn snoozing_is_offered_and_leaves_the_ask_open() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;

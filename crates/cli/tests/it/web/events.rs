@@ -1,4 +1,4 @@
-//! The stream that keeps open pages true.
+//! The event stream that updates open pages.
 
 use reqwest::{Method, Response};
 use scraper::Html;
@@ -29,7 +29,7 @@ impl Stream {
         stream
     }
 
-    /// Up to the next empty line; nothing when the stream ends.
+    /// Reads up to the next empty line; `None` at the end of the stream.
     async fn record(&mut self) -> Option<String> {
         loop {
             if let Some((record, rest)) = self.unread.split_once("\n\n") {
@@ -43,7 +43,7 @@ impl Stream {
         }
     }
 
-    /// The data of the next event of this kind.
+    /// Waits for the next event of this kind and returns its data.
     async fn event(&mut self, kind: &str) -> Value {
         loop {
             let record = self.record().await.expect("the stream goes on");
@@ -56,7 +56,7 @@ impl Stream {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
+async fn a_live_row_equals_the_row_of_the_list() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
@@ -84,7 +84,7 @@ async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
             "{name}"
         );
     }
-    assert_eq!(arrived.attr("data-mine"), None, "the same row goes to everybody");
+    assert_eq!(arrived.attr("data-mine"), None, "the same row goes to all viewers");
     assert_eq!(
         row.select(&css(".title")).next().map(|title| title.text().collect()),
         Some("<b>Deploy</b>?".to_owned())
@@ -104,9 +104,9 @@ async fn a_new_ask_arrives_as_the_row_the_list_would_show() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_a_session_there_is_no_stream() {
+async fn the_event_stream_needs_a_session() {
     let hub = Hub::start().await;
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     stranger.get("/inbox/events").await.expect(401);
     stranger.set_cookie("countersign", "nonsense");
     stranger.get("/inbox/events").await.expect(401);

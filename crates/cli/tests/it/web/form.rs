@@ -1,14 +1,14 @@
-//! One form of a page: what it holds, what somebody fills in, and what would be sent.
+//! One form of a page: its controls, the filled-in values, and the submitted pairs.
 
 use scraper::{ElementRef, Html};
 
 use super::browser::{Page, css};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
-    /// Text, hidden values, single selects: sent as they stand.
+enum ControlKind {
+    /// Text and hidden fields: always submitted.
     Value,
-    /// Boxes, radios and the options of a select: sent when on.
+    /// Boxes, radios and the options of a select: submitted when on.
     Choice {
         on: bool,
     },
@@ -19,7 +19,7 @@ enum Sort {
 struct Control {
     name: String,
     value: String,
-    sort: Sort,
+    kind: ControlKind,
 }
 
 pub struct Form {
@@ -31,7 +31,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// By a selector, or by what its action begins with.
+    /// Finds a form by a selector, or by a prefix of its action.
     #[track_caller]
     pub fn find(page: &Page, form: &str) -> Self {
         let parsed = page.parsed();
@@ -56,13 +56,13 @@ impl Form {
         }
     }
 
-    /// Only what the form offers can be filled in.
+    /// Fills in values; a field or choice that the form does not offer fails the test.
     #[track_caller]
     pub fn fill(mut self, filled: &[(&str, &str)]) -> Self {
         for &(name, value) in filled {
             let mut of_name = self.controls.iter().filter(|control| control.name == name).peekable();
             assert!(of_name.peek().is_some(), "no field {name} in {}", self.page);
-            let is_choice = |control: &Control| matches!(control.sort, Sort::Choice { .. });
+            let is_choice = |control: &Control| matches!(control.kind, ControlKind::Choice { .. });
             let fits = of_name.any(|control| !is_choice(control) || control.value == value);
             assert!(fits || value.is_empty(), "{name} cannot be {value} in {}", self.page);
             if fits {
@@ -78,7 +78,7 @@ impl Form {
     pub fn press(mut self, pressed: Option<(&str, &str)>) -> Self {
         let Some((name, value)) = pressed else { return self };
         let is_there =
-            |control: &Control| control.sort == Sort::Button && control.name == name && control.value == value;
+            |control: &Control| control.kind == ControlKind::Button && control.name == name && control.value == value;
         assert!(
             self.controls.iter().any(is_there),
             "no button {name}={value} in {}",
@@ -89,10 +89,10 @@ impl Form {
     }
 
     pub fn pairs(&self) -> Vec<(&str, &str)> {
-        let kept = self.controls.iter().filter(|control| match control.sort {
-            Sort::Value => true,
-            Sort::Choice { on } => on,
-            Sort::Button => false,
+        let kept = self.controls.iter().filter(|control| match control.kind {
+            ControlKind::Value => true,
+            ControlKind::Choice { on } => on,
+            ControlKind::Button => false,
         });
         let kept = kept.map(|control| (control.name.as_str(), control.value.as_str()));
         kept.chain(self.filled.iter().map(|(name, value)| (name.as_str(), value.as_str())))
@@ -100,7 +100,7 @@ impl Form {
     }
 }
 
-/// Those inside the form, and those elsewhere that name it.
+/// The controls inside the form, and those outside with a `form` attribute that names it.
 fn controls(parsed: &Html, form: ElementRef<'_>) -> Vec<Control> {
     let all = css("input, textarea, select, button");
     let belongs = |control: &ElementRef<'_>| match control.attr("form") {
@@ -115,42 +115,44 @@ fn read(element: ElementRef<'_>) -> Vec<Control> {
         return Vec::new();
     };
     let value = element.attr("value");
-    let one = |value: String, sort| {
+    let one = |value: String, kind| {
         vec![Control {
             name: name.to_owned(),
             value,
-            sort,
+            kind,
         }]
     };
     match (element.value().name(), element.attr("type").unwrap_or_default()) {
-        ("textarea", _) => one(element.text().collect(), Sort::Value),
+        ("textarea", _) => one(element.text().collect(), ControlKind::Value),
         ("select", _) => options(element, name),
         ("input", "checkbox" | "radio") => one(
             value.unwrap_or("on").to_owned(),
-            Sort::Choice {
+            ControlKind::Choice {
                 on: element.attr("checked").is_some(),
             },
         ),
-        ("input", "submit") | ("button", "submit" | "") => one(value.unwrap_or_default().to_owned(), Sort::Button),
+        ("input", "submit") | ("button", "submit" | "") => {
+            one(value.unwrap_or_default().to_owned(), ControlKind::Button)
+        }
         ("button", _) | ("input", "button" | "reset" | "image" | "file") => Vec::new(),
-        _ => one(value.unwrap_or_default().to_owned(), Sort::Value),
+        _ => one(value.unwrap_or_default().to_owned(), ControlKind::Value),
     }
 }
 
-/// Of a single select the first option is on when the page says nothing else.
+/// In a single select the first option is on unless the page selects another one.
 fn options(select: ElementRef<'_>, name: &str) -> Vec<Control> {
     let all = css("option");
-    let is_said = select.select(&css("option[selected]")).next().is_some();
-    let by_itself = select.attr("multiple").is_none() && !is_said;
+    let has_selection = select.select(&css("option[selected]")).next().is_some();
+    let first_is_on = select.attr("multiple").is_none() && !has_selection;
     let options = select.select(&all).enumerate().map(|(index, option)| {
         let value = option
             .attr("value")
             .map_or_else(|| option.text().collect(), str::to_owned);
-        let on = option.attr("selected").is_some() || (by_itself && index == 0);
+        let on = option.attr("selected").is_some() || (first_is_on && index == 0);
         Control {
             name: name.to_owned(),
             value,
-            sort: Sort::Choice { on },
+            kind: ControlKind::Choice { on },
         }
     });
     options.collect()

@@ -1,11 +1,11 @@
-//! What was decided.
+//! The history of decisions.
 
 use super::Visitor;
 use super::list::{titled, titles};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_history_says_who_decided_what_when_and_how_long_it_took() {
+async fn the_history_shows_actor_outcome_time_and_duration() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let first = bot.accepted(&titled(ask("bot"), "first")).await;
@@ -48,7 +48,7 @@ async fn the_history_says_who_decided_what_when_and_how_long_it_took() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_history_says_whether_the_answer_has_reached_the_agent() {
+async fn the_history_shows_whether_the_answer_reached_the_agent() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
@@ -71,7 +71,7 @@ async fn the_history_says_whether_the_answer_has_reached_the_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sensitive_answer_is_not_told_again() {
+async fn the_history_hides_sensitive_answers() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = select("bot");
@@ -84,7 +84,7 @@ async fn a_sensitive_answer_is_not_told_again() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_history_goes_on_behind_a_link() {
+async fn a_long_history_is_paged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;

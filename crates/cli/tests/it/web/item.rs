@@ -1,4 +1,4 @@
-//! The page of one item: what was asked, by whom, and what became of it.
+//! The page of one item: its question, its agent and its outcome.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ fn with_context(mut envelope: Value, parts: Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_item_says_what_is_asked_by_whom_and_how_pressing_it_is() {
+async fn an_item_shows_its_question_agent_and_urgency() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = expiring(ask("bot"), 3_600_000);
@@ -69,7 +69,7 @@ async fn an_item_says_what_is_asked_by_whom_and_how_pressing_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_part_of_the_context_is_shown_as_what_it_is() {
+async fn every_kind_of_context_part_is_shown() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let parts = json!([
@@ -97,7 +97,7 @@ async fn every_part_of_the_context_is_shown_as_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_agents_keep_for_themselves_and_what_is_secret_is_never_on_the_page() {
+async fn private_agent_fields_and_secrets_are_never_on_the_page() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
@@ -121,12 +121,15 @@ async fn what_agents_keep_for_themselves_and_what_is_secret_is_never_on_the_page
             assert!(!page.has(secret), "{secret} in {}", page.text());
         }
     }
-    let told = after.text_at("#answered");
-    assert!(told.contains("reason because") && told.contains("pin hidden"), "{told}");
+    let answered = after.text_at("#answered");
+    assert!(
+        answered.contains("reason because") && answered.contains("pin hidden"),
+        "{answered}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sensitive_answer_is_not_shown_again_and_neither_is_its_comment() {
+async fn a_sensitive_answer_and_its_comment_are_not_shown() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = select("bot");
@@ -146,7 +149,7 @@ async fn a_sensitive_answer_is_not_shown_again_and_neither_is_its_comment() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_may_not_answer_is_told_who_may_and_gets_no_form() {
+async fn an_unauthorized_person_sees_the_resolvers_and_no_form() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
@@ -164,7 +167,7 @@ async fn whoever_may_not_answer_is_told_who_may_and_gets_no_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_asker_withdrew_is_not_offered() {
+async fn withdrawn_affordances_are_not_offered() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let permitted = |permissions: Value| {
@@ -197,7 +200,7 @@ async fn a_notice_is_read_and_archived() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_and_what_is_no_longer_kept_have_pages_of_their_own() {
+async fn unknown_and_purged_items_have_their_own_pages() {
     let mut hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     hub.owner.answer(&id, "approve").await.expect(200);
@@ -227,7 +230,7 @@ async fn what_is_not_there_and_what_is_no_longer_kept_have_pages_of_their_own() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_expired_item_says_that_nobody_decided() {
+async fn an_expired_item_says_that_no_person_decided() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut with_default = expiring(ask("bot"), 1200);
@@ -254,7 +257,7 @@ async fn an_expired_item_says_that_nobody_decided() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_track_leads_from_the_decision_to_the_agent_that_fetched_it() {
+async fn the_delivery_track_runs_from_the_decision_to_the_fetch() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -287,7 +290,7 @@ async fn the_track_leads_from_the_decision_to_the_agent_that_fetched_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_agent_that_waits_right_now_is_seen_waiting() {
+async fn a_waiting_agent_is_shown_as_waiting() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -306,12 +309,12 @@ async fn an_agent_that_waits_right_now_is_seen_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_delivery_that_was_given_up_says_why_and_an_owner_has_it_tried_again() {
+async fn a_failed_delivery_shows_its_error_and_an_owner_can_retry_it() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.script("/hook", &[Act::Status(404)]);
+    receiver.script("/hook", &[PushReply::Status(404)]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
@@ -347,7 +350,7 @@ async fn a_delivery_that_was_given_up_says_why_and_an_owner_has_it_tried_again()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_delivery_that_fails_says_when_it_is_tried_next() {
+async fn a_failing_delivery_shows_its_next_attempt() {
     let config = "[push]\nfirst_retry_ms = 600000\n";
     let hub = Setup::default()
         .args(&["--allow-loopback-callbacks"])
@@ -357,7 +360,7 @@ async fn a_delivery_that_fails_says_when_it_is_tried_next() {
     let receiver = Receiver::start().await;
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
-    receiver.otherwise(Act::Status(503));
+    receiver.default_reply(PushReply::Status(503));
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/down"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let owner = Visitor::signed_in(&hub).await;
@@ -376,7 +379,7 @@ async fn a_delivery_that_fails_says_when_it_is_tried_next() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn from_one_item_the_next_and_the_previous_are_one_step_away() {
+async fn an_item_links_to_the_next_and_the_previous() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let first = bot.accepted(&ask("bot")).await;
@@ -403,7 +406,7 @@ async fn from_one_item_the_next_and_the_previous_are_one_step_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_passed_over_does_not_come_back_with_every_decision() {
+async fn skipped_items_do_not_come_back_after_every_decision() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut ids = Vec::new();
@@ -423,7 +426,7 @@ async fn what_was_passed_over_does_not_come_back_with_every_decision() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn text_runs_in_the_direction_of_its_own_letters() {
+async fn text_direction_follows_its_script() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = with_context(select("bot"), json!([{"kind": "text", "text": "שלום עולם"}]));
@@ -453,7 +456,7 @@ async fn text_runs_in_the_direction_of_its_own_letters() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_gets_the_inside_of_the_page_only() {
+async fn a_script_request_for_an_item_gets_only_the_inner_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
@@ -466,7 +469,7 @@ async fn a_script_gets_the_inside_of_the_page_only() {
         "{text}"
     );
     assert!(!text.contains("<body"));
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     assert!(
         stranger
             .get(&format!("/inbox/items/{id}"))

@@ -1,11 +1,11 @@
-//! The list of what waits.
+//! The list of open items.
 
 use serde_json::{Value, json};
 
 use super::{Page, Visitor};
 use crate::harness::*;
 
-/// The titles of the rows, from the top.
+/// The titles of the rows, top to bottom.
 pub fn titles(page: &Page) -> Vec<String> {
     (1..=page.count("#rows > .row"))
         .map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title")))
@@ -17,10 +17,10 @@ pub fn titled(mut envelope: Value, title: &str) -> Value {
     envelope
 }
 
-/// What every form of this visitor carries.
+/// The CSRF token of this visitor's forms.
 pub fn csrf(page: &Page) -> String {
     page.attribute("meta[name=csrf]", "content")
-        .expect("a page of somebody who is signed in")
+        .expect("a page with a session")
 }
 
 fn of_priority(priority: &str, title: &str) -> Value {
@@ -30,7 +30,7 @@ fn of_priority(priority: &str, title: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn urgent_comes_first_then_the_longest_waiting() {
+async fn urgent_items_come_first_then_the_oldest() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for (priority, title) in [
@@ -52,7 +52,7 @@ async fn urgent_comes_first_then_the_longest_waiting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
+async fn a_row_shows_its_agent_age_and_expiry() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = expiring(titled(ask("bot"), "Deploy?"), 3_600_000);
@@ -96,7 +96,7 @@ async fn a_row_says_who_asks_since_when_and_what_happens_by_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_narrowed_down_by_form_and_by_the_names_in_it() {
+async fn the_list_is_filtered_by_form_and_by_links() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let other = hub.agent("other&co").await;
@@ -138,7 +138,7 @@ async fn the_list_is_narrowed_down_by_form_and_by_the_names_in_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_list_goes_on_behind_a_link() {
+async fn a_long_list_is_paged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for nth in 0..33 {
@@ -162,7 +162,7 @@ async fn a_long_list_goes_on_behind_a_link() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_yours_to_answer_is_shown_and_marked() {
+async fn items_of_other_resolvers_are_shown_and_marked() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let theirs = bot.accepted(&ask("bot")).await;
@@ -180,7 +180,7 @@ async fn what_is_not_yours_to_answer_is_shown_and_marked() {
         page.attribute(&format!("#row-{shared}"), "data-mine").as_deref(),
         Some("yes")
     );
-    // Being named does not make a viewer a resolver.
+    // A viewer who is listed as a resolver still may not answer.
     let eve = Visitor::as_person(&hub, "eve", "viewer")
         .await
         .get("/inbox")
@@ -194,7 +194,7 @@ async fn what_is_not_yours_to_answer_is_shown_and_marked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_agent_writes_is_shown_and_does_nothing() {
+async fn hostile_agent_text_is_escaped() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = titled(ask("bot"), "<script>alert(1)</script> pay \u{202e}001\u{202c}");
@@ -219,7 +219,7 @@ async fn what_an_agent_writes_is_shown_and_does_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn names_with_hidden_characters_are_filtered_by_and_neither_offered_nor_put_into_a_field() {
+async fn names_with_hidden_characters_work_as_filters_and_are_not_offered() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut envelope = ask("bot");
@@ -247,13 +247,13 @@ async fn names_with_hidden_characters_are_filtered_by_and_neither_offered_nor_pu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_inbox_says_so_and_a_stranger_sees_nothing_of_it() {
+async fn an_empty_inbox_says_so_and_needs_a_session() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox").await.expect(200);
     assert!(page.text_at(".empty").starts_with("Nothing waits for you."));
     assert_eq!((page.count("ol#rows[data-list=open]"), page.count(".row")), (1, 0));
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     for path in [
         "/inbox?tag=a",
         "/inbox/notices",
@@ -268,7 +268,7 @@ async fn an_empty_inbox_says_so_and_a_stranger_sees_nothing_of_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_script_gets_the_inside_of_the_page_alone() {
+async fn a_script_request_for_the_list_gets_only_the_inner_page() {
     let hub = Hub::start().await;
     hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;

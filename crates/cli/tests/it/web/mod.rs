@@ -1,4 +1,4 @@
-//! The inbox as a browser without scripts sees it.
+//! The inbox in a browser without scripts.
 
 mod aside;
 mod batch;

@@ -1,11 +1,11 @@
-//! Notices: read, archived, and never among the decisions.
+//! Notices: listed apart from decisions, read and archived.
 
 use super::Visitor;
 use super::list::{csrf, titled, titles};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn notices_stand_apart_from_decisions_newest_first() {
+async fn notices_are_listed_separately_newest_first() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     bot.accepted(&titled(notify("bot"), "older")).await;
@@ -25,7 +25,7 @@ async fn notices_stand_apart_from_decisions_newest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_notice_is_archived_by_its_form_and_for_its_reader_alone() {
+async fn a_notice_is_archived_for_one_person_only() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let kept = bot.accepted(&titled(notify("bot"), "kept")).await;
@@ -40,7 +40,7 @@ async fn a_notice_is_archived_by_its_form_and_for_its_reader_alone() {
     assert_eq!(titles(&after), ["kept"]);
     let alice = Visitor::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox/notices").await), ["read", "kept"]);
-    // And back again.
+    // The notice is taken back out of the archive.
     let csrf = csrf(&after);
     owner
         .post(
@@ -61,7 +61,7 @@ async fn a_notice_is_archived_by_its_form_and_for_its_reader_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_waits_for_an_answer_cannot_be_archived_away() {
+async fn an_open_ask_cannot_be_archived() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
@@ -82,7 +82,7 @@ async fn what_waits_for_an_answer_cannot_be_archived_away() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_notices_is_said_and_many_go_on_behind_a_link() {
+async fn an_empty_notice_list_says_so_and_a_long_one_is_paged() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     assert!(

@@ -1,4 +1,4 @@
-//! Addresses that lead nowhere.
+//! Unknown and malformed URLs.
 
 use reqwest::Method;
 
@@ -6,7 +6,7 @@ use super::Visitor;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wrong_address_shows_people_a_page_and_tells_programs_in_json() {
+async fn an_unknown_url_gives_people_a_page_and_programs_json() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     for path in [
@@ -34,7 +34,7 @@ async fn a_wrong_address_shows_people_a_page_and_tells_programs_in_json() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_looks_where_one_can_only_send_is_led_to_the_page() {
+async fn a_get_on_a_post_only_url_redirects_to_its_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
@@ -53,7 +53,7 @@ async fn whoever_looks_where_one_can_only_send_is_led_to_the_page() {
     for act in ["aside", "return", "archive", "retry", "decide"] {
         assert_eq!(owner.get(&format!("{item}/{act}")).await.expect(200).url, item);
     }
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     assert!(
         stranger
             .get(&format!("{item}/aside"))
@@ -64,7 +64,7 @@ async fn whoever_looks_where_one_can_only_send_is_led_to_the_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_with_nonsense_behind_it_still_shows_its_page() {
+async fn a_malformed_query_still_shows_the_page() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     for page in ["", "/people", "/agents", "/deliveries", "/presets"] {

@@ -1,13 +1,13 @@
-//! The hub behind a proxy: who is slowed down, and which outer address it takes.
+//! The hub behind a proxy: rate limits by client address, and the public URL.
 
 use reqwest::Method;
 
 use super::browser::{Page, Visitor};
 use crate::harness::*;
 
-const MORE_THAN_ALLOWED: usize = 15;
+const GUESSES_OVER_LIMIT: usize = 15;
 
-/// Guesses at one name as a request with this X-Forwarded-For, and says with which status the hub answers.
+/// Sends one password guess with this X-Forwarded-For header and returns the status.
 async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
     let csrf = page.field("csrf").expect("a guarded form");
     let request = visitor
@@ -22,11 +22,11 @@ async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
         .as_u16()
 }
 
-/// Whether guessing goes on for as long as the header changes as `forwarded_for` says.
-async fn is_stopped(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool {
-    let visitor = Visitor::stranger(hub);
+/// Whether the rate limit stops guesses whose header changes with `forwarded_for`.
+async fn is_rate_limited(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool {
+    let visitor = Visitor::anonymous(hub);
     let page = visitor.get("/signin").await.expect(200);
-    for number in 0..MORE_THAN_ALLOWED {
+    for number in 0..GUESSES_OVER_LIMIT {
         match guess(&visitor, &page, &forwarded_for(number)).await {
             422 => {}
             429 => return true,
@@ -37,13 +37,13 @@ async fn is_stopped(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool 
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_clients_of_a_trusted_proxy_are_slowed_down_apart() {
+async fn two_clients_of_a_trusted_proxy_are_rate_limited_separately() {
     let hub = Setup::default()
         .config("trusted_proxies = [\"127.0.0.1\", \"10.0.3.0/24\"]\n")
         .start()
         .await;
-    assert!(is_stopped(&hub, |_| "192.0.2.7".to_owned()).await);
-    let visitor = Visitor::stranger(&hub);
+    assert!(is_rate_limited(&hub, |_| "192.0.2.7".to_owned()).await);
+    let visitor = Visitor::anonymous(&hub);
     let page = visitor.get("/signin").await.expect(200);
     assert_eq!(
         guess(&visitor, &page, "192.0.2.7, 10.0.3.9").await,
@@ -63,11 +63,11 @@ async fn two_clients_of_a_trusted_proxy_are_slowed_down_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stranger_cannot_dodge_the_limit_by_the_header() {
+async fn an_untrusted_client_cannot_evade_the_limit_with_the_header() {
     for config in ["", "trusted_proxies = [\"10.0.3.0/24\"]\n"] {
         let hub = Setup::default().config(config).start().await;
         assert!(
-            is_stopped(&hub, |number| format!("192.0.2.{number}")).await,
+            is_rate_limited(&hub, |number| format!("192.0.2.{number}")).await,
             "{config:?}"
         );
         let log = hub.process().stderr_with("from=127.0.0.1").await;
@@ -76,47 +76,47 @@ async fn a_stranger_cannot_dodge_the_limit_by_the_header() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_of_a_trusted_proxy_cannot_dodge_the_limit_by_the_header() {
+async fn a_client_of_a_trusted_proxy_cannot_evade_the_limit_with_the_header() {
     let hub = Setup::default()
         .args(&["--trusted-proxies", "10.0.3.0/24,127.0.0.1"])
         .start()
         .await;
     assert!(
-        is_stopped(&hub, |number| format!("198.51.100.{number}, 192.0.2.7")).await,
+        is_rate_limited(&hub, |number| format!("198.51.100.{number}, 192.0.2.7")).await,
         "its own address counts"
     );
     assert!(
-        is_stopped(&hub, |number| format!("198.51.100.{number}, nobody-{number}")).await,
+        is_rate_limited(&hub, |number| format!("198.51.100.{number}, nobody-{number}")).await,
         "or else the proxy's"
     );
 }
 
 #[test]
-fn a_public_url_below_a_path_is_refused() {
+fn a_public_url_with_a_path_is_refused() {
     for (config, args) in [
         ("", vec!["--public-url", "https://example.com/hub"]),
         ("public_url = \"https://example.com/hub\"\n", vec![]),
     ] {
-        let said = Setup::default().config(config).args(&args).refused().fails(1);
+        let output = Setup::default().config(config).args(&args).refused().fails(1);
         assert!(
-            said.contains("public_url: https://example.com/hub has a path"),
-            "{said}"
+            output.contains("public_url: https://example.com/hub has a path"),
+            "{output}"
         );
         assert!(
-            said.contains("a host name of its own") && said.contains("a port of its own"),
-            "{said}"
+            output.contains("a host name of its own") && output.contains("a port of its own"),
+            "{output}"
         );
     }
 }
 
 #[test]
-fn a_proxy_that_is_no_network_is_refused() {
-    let said = Setup::default()
+fn a_trusted_proxy_must_be_a_network() {
+    let output = Setup::default()
         .args(&["--trusted-proxies", "127.0.0.1,proxy.example"])
         .refused()
         .fails(1);
     assert!(
-        said.contains("trusted_proxies: \"proxy.example\" is no network"),
-        "{said}"
+        output.contains("trusted_proxies: \"proxy.example\" is not a network"),
+        "{output}"
     );
 }

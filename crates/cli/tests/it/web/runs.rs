@@ -1,4 +1,4 @@
-//! Runs as a browser without scripts shows them.
+//! The pages of runs in a browser without scripts.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use super::{Page, Visitor};
 use crate::harness::*;
 use crate::runs::stage::*;
 
-/// The page once it says so.
+/// Waits until the page contains these words, and returns it.
 pub async fn page_with(visitor: &Visitor, path: &str, words: &str) -> Page {
     eventually(&format!("{path} says {words:?}"), async || {
         let page = visitor.get(path).await.expect(200);
@@ -21,7 +21,7 @@ pub fn address(run: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_says_how_every_run_stands_the_latest_first() {
+async fn the_list_shows_the_state_of_every_run_latest_first() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     assert!(
@@ -33,14 +33,14 @@ async fn the_list_says_how_every_run_stands_the_latest_first() {
             .starts_with("No strategy has been run yet.")
     );
     let mut client = Client::connect(&hub).await;
-    let done = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let done = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     client.answer(&done, "editor", "fine").await;
     client.result().await;
-    let failed = client.begin(&hub, &alone(command("false", &[])), "").await;
+    let failed = client.start_strategy(&hub, &alone(command("false", &[])), "").await;
     client.failure().await;
-    let waiting = client.begin(&hub, &review(), "# A *bird*").await;
-    client.asked().await;
+    let waiting = client.start_strategy(&hub, &review(), "# A *bird*").await;
+    client.next_question().await;
     let page = owner.get("/runs").await.expect(200);
     let order: Vec<_> = (1..=3)
         .map(|nth| page.attribute(&format!("#rows > li:nth-child({nth})"), "data-id"))
@@ -82,12 +82,12 @@ async fn the_list_says_how_every_run_stands_the_latest_first() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_list_goes_on_behind_a_link_and_is_narrowed_down_by_how_runs_stand() {
+async fn the_list_of_runs_is_paged_and_filtered_by_state() {
     let hub = Hub::start().await;
     let path = strategy_file(&hub, &talk());
     waiting_runs(&mut [Client::connect(&hub).await], &path, 31).await;
     let mut client = Client::connect(&hub).await;
-    client.begin(&hub, &talk(), "hello").await;
+    client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
     let owner = Visitor::signed_in(&hub).await;
     let first = owner.get("/runs").await.expect(200);
@@ -121,11 +121,11 @@ async fn a_long_list_goes_on_behind_a_link_and_is_narrowed_down_by_how_runs_stan
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_shows_its_steps_where_it_runs_and_what_it_waits_for() {
+async fn a_run_shows_its_steps_its_directory_and_its_open_question() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Test strategy");
@@ -167,17 +167,17 @@ async fn a_run_shows_its_steps_where_it_runs_and_what_it_waits_for() {
         ),
         (3, 0, 2)
     );
-    client.proceed(&run, "").await;
-    client.asked().await;
+    client.continue_run(&run, "").await;
+    client.next_question().await;
     let page = owner.get(&address(&run)).await.expect(200);
     assert!(page.text_at("#run-head").contains("segment 2") && page.text_at("#steps").contains("Continued"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn why_a_run_failed_is_on_its_page() {
+async fn a_failed_run_shows_its_error() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &alone(command("true", &[])), "").await;
+    let run = client.start_strategy(&hub, &alone(command("true", &[])), "").await;
     let (code, message) = client.failure().await;
     let page = Visitor::signed_in(&hub).await.get(&address(&run)).await.expect(200);
     assert!(page.text_at("#steps .mark.bad").contains(&code));
@@ -189,11 +189,11 @@ async fn why_a_run_failed_is_on_its_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_is_stopped_by_those_who_may_decide_and_by_no_foreign_form() {
+async fn a_run_is_stopped_only_by_authorized_people_and_own_forms() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let path = address(&run);
     let stop = format!("/runs/{run}/stop");
     let eve = Visitor::as_person(&hub, "eve", "viewer").await;
@@ -203,8 +203,8 @@ async fn a_run_is_stopped_by_those_who_may_decide_and_by_no_foreign_form() {
     eve.post(&stop, &[("csrf", &csrf(&seen))]).await.expect(403);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     alice.post(&stop, &[("csrf", "guessed")]).await.expect(403);
-    Visitor::stranger(&hub).post(&stop, &[]).await.expect(401);
-    client.silence().await;
+    Visitor::anonymous(&hub).post(&stop, &[]).await.expect(401);
+    client.expect_silence().await;
     let page = alice.get(&path).await.expect(200);
     let page = alice.submit(&page, "form#stop", &[], None).await.expect(200);
     assert_eq!(page.url, path);
@@ -227,12 +227,12 @@ async fn a_run_is_stopped_by_those_who_may_decide_and_by_no_foreign_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn of_a_very_long_run_the_latest_steps_are_shown_and_a_link_leads_to_earlier_ones() {
+async fn a_very_long_run_shows_its_latest_steps_and_links_to_earlier_ones() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"print": echo()});
     let run = client
-        .begin(&hub, &cycle(agents, &["print"], json!({"cycles": 2_600})), "round")
+        .start_strategy(&hub, &cycle(agents, &["print"], json!({"cycles": 2_600})), "round")
         .await;
     client.result().await;
     let owner = Visitor::signed_in(&hub).await;
@@ -271,11 +271,11 @@ async fn of_a_very_long_run_the_latest_steps_are_shown_and_a_link_leads_to_earli
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_text_is_cut_and_kept_as_a_file() {
+async fn a_long_text_is_cut_and_offered_as_a_file() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let text = format!("{}END", "<b>x</b> ".repeat(20_000));
-    let run = client.begin(&hub, &talk(), &text).await;
+    let run = client.start_strategy(&hub, &talk(), &text).await;
     client.result().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
@@ -292,7 +292,7 @@ async fn a_long_text_is_cut_and_kept_as_a_file() {
     }
 }
 
-/// A strategy whose every word is hostile.
+/// A strategy with hostile text in every field.
 pub fn hostile() -> Value {
     let name = "<script>window.owned = 1</script>\u{202e}agent\u{200b}";
     let agents = json!({
@@ -305,11 +305,13 @@ pub fn hostile() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whatever_a_strategy_is_called_and_says_does_nothing() {
+async fn hostile_strategy_text_is_escaped() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &hostile(), "<iframe src=//evil.example>").await;
-    client.asked().await;
+    let run = client
+        .start_strategy(&hub, &hostile(), "<iframe src=//evil.example>")
+        .await;
+    client.next_question().await;
     let owner = Visitor::signed_in(&hub).await;
     let item = crate::runs::inbox::id_of(&hub, &run).await;
     for path in [
@@ -332,12 +334,12 @@ async fn whatever_a_strategy_is_called_and_says_does_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn strangers_see_nothing_and_no_run_is_no_page() {
+async fn runs_need_a_session_and_an_unknown_run_is_not_found() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &talk(), "").await;
-    client.asked().await;
-    let stranger = Visitor::stranger(&hub);
+    let run = client.start_strategy(&hub, &talk(), "").await;
+    client.next_question().await;
+    let stranger = Visitor::anonymous(&hub);
     let page = stranger.get(&address(&run)).await;
     assert_eq!(page.url, format!("/signin?next=%2Fruns%2F{run}"));
     stranger.get(&format!("/runs/{run}/events")).await.expect(401);
@@ -352,7 +354,7 @@ async fn strangers_see_nothing_and_no_run_is_no_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_run_that_is_prepared_shows_so_and_is_listed_as_waiting_to_begin() {
+async fn a_prepared_run_is_shown_and_listed_as_waiting_to_start() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;

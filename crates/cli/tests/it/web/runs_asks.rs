@@ -1,4 +1,4 @@
-//! What runs ask, answered on their page and in the inbox, and the stream that keeps an open page true.
+//! Questions of runs, answered on the page of the run and in the inbox, and the live updates of that page.
 
 use reqwest::Method;
 use serde_json::json;
@@ -14,8 +14,8 @@ use crate::runs::stage::*;
 async fn a_run_is_answered_on_its_own_page() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let sent = [("value", "two\r\nlines")];
@@ -29,13 +29,13 @@ async fn a_run_is_answered_on_its_own_page() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
+async fn an_empty_text_and_a_long_text_are_answers() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     for text in [String::new(), "ä long text ".repeat(70_000)] {
-        let run = client.begin(&hub, &review(), "fish").await;
-        client.asked().await;
+        let run = client.start_strategy(&hub, &review(), "fish").await;
+        client.next_question().await;
         let id = id_of(&hub, &run).await;
         let item = open(&owner, &id).await;
         assert_eq!(item.attribute("#value", "aria-required"), None);
@@ -54,8 +54,8 @@ async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
         assert!(open(&owner, &id).await.text_at("#outcome").starts_with(words));
         assert!(owner.get("/inbox/history").await.expect(200).html.len() < 64 * 1024);
     }
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let item = open(&owner, &id_of(&hub, &run).await).await;
     let sent = [("value", "x".repeat(1024 * 1024 + 1))];
     let sent = sent.each_ref().map(|(name, value)| (*name, value.as_str()));
@@ -67,13 +67,13 @@ async fn nothing_at_all_is_an_answer_and_so_is_a_long_text() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_ask_of_a_run_names_its_agent_and_strategy_and_leads_to_the_run() {
+async fn an_ask_of_a_run_names_its_agent_and_strategy_and_links_to_the_run() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
-    let other = client.begin(&hub, &review(), "bird").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
+    let other = client.start_strategy(&hub, &review(), "bird").await;
+    client.next_question().await;
     let owner = Visitor::signed_in(&hub).await;
     let id = id_of(&hub, &run).await;
     let inbox = owner.get("/inbox").await.expect(200);
@@ -120,12 +120,14 @@ async fn an_ask_of_a_run_names_its_agent_and_strategy_and_leads_to_the_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_permission_has_its_four_choices_on_both_pages() {
+async fn a_permission_offers_its_four_choices_on_both_pages() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
     let mut client = Client::connect(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let labels = ["Allow once", "Deny once", "Allow in this run", "Deny in this run"];
-    let run = client.begin(&hub, &alone(command("echo", &["hello", "<b>"])), "").await;
+    let run = client
+        .start_strategy(&hub, &alone(command("echo", &["hello", "<b>"])), "")
+        .await;
     client.until("request_permission").await;
     let item = open(&owner, &id_of(&hub, &run).await).await;
     let page = owner.get(&address(&run)).await.expect(200);
@@ -155,7 +157,7 @@ async fn a_permission_has_its_four_choices_on_both_pages() {
     );
 }
 
-/// Whoever may allow a command here has seen what the item in the inbox shows of it: a shell does what it is given.
+/// Both pages show the same command and input before a person can allow it, because a shell runs any input it is given.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_permission_shows_its_input_and_directory_on_both_pages() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
@@ -165,7 +167,7 @@ async fn a_permission_shows_its_input_and_directory_on_both_pages() {
     let hidden = long.len() - 2 * 4096;
     for (input, not_shown) in [("rm -rf precious", None), (long.as_str(), Some(hidden))] {
         let run = client
-            .begin(&hub, &alone(command("sh", &["-s", "--", "now"])), input)
+            .start_strategy(&hub, &alone(command("sh", &["-s", "--", "now"])), input)
             .await;
         let ask = client.until("request_permission").await.pop().expect("the request");
         let cwd = ask["details"]["cwd"].as_str().expect("a directory");
@@ -196,8 +198,8 @@ async fn a_permission_shows_its_input_and_directory_on_both_pages() {
 async fn an_ask_whose_run_was_stopped_says_so() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let run = client.begin(&hub, &review(), "fish").await;
-    client.asked().await;
+    let run = client.start_strategy(&hub, &review(), "fish").await;
+    client.next_question().await;
     let id = id_of(&hub, &run).await;
     let reply = hub.owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
     assert_eq!((reply.status, reply.text().as_str()), (204, ""));
@@ -210,13 +212,15 @@ async fn an_ask_whose_run_was_stopped_says_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_page_of_a_run_hears_what_changes_and_what_an_agent_writes() {
+async fn the_page_of_a_run_gets_live_changes_and_streamed_text() {
     let model = Model::start().await;
     let hub = Setup::default().config(&model.config("")).start().await;
     let mut client = Client::connect(&hub).await;
     let agents = json!({"user": person(), "writer": llm()});
-    let run = client.begin(&hub, &sequence(agents, &["user", "writer"]), "").await;
-    client.asked().await;
+    let run = client
+        .start_strategy(&hub, &sequence(agents, &["user", "writer"]), "")
+        .await;
+    client.next_question().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let seq = page.attribute("#run", "data-seq").expect("a number");
@@ -239,21 +243,21 @@ async fn the_page_of_a_run_hears_what_changes_and_what_an_agent_writes() {
     let gate = Gate::shut();
     model.script([held(&["Once \u{202e}", "upon"], &gate, &[" a time"])]);
     client.answer(&run, "user", "a tale").await;
-    let told = until(&["event: changed", r#""text":"Once \\u{202e}upon""#]).await;
-    assert!(told.contains("event: text"), "{told}");
+    let events = until(&["event: changed", r#""text":"Once \\u{202e}upon""#]).await;
+    assert!(events.contains("event: text"), "{events}");
     gate.open();
     client.result().await;
     until(&["event: changed"]).await;
     page_with(&owner, &address(&run), "Once \\u{202e}upon a time").await;
 }
 
-/// These pieces, then a pause, then those.
-pub fn held(before: &[&str], gate: &Gate, after: &[&str]) -> Turn {
-    let (Turn::Stream(mut first), Turn::Stream(rest)) = (says(before), says(after)) else {
+/// A model reply that streams `before`, holds at the gate, and then streams `after`.
+pub fn held(before: &[&str], gate: &Gate, after: &[&str]) -> ModelReply {
+    let (ModelReply::Stream(mut first), ModelReply::Stream(rest)) = (says(before), says(after)) else {
         unreachable!()
     };
     first.truncate(before.len() + 1);
     first.push(Part::Hold(gate.clone()));
     first.extend(rest.into_iter().skip(1));
-    Turn::Stream(first)
+    ModelReply::Stream(first)
 }

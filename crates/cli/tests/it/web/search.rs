@@ -1,4 +1,4 @@
-//! Finding a message by its words.
+//! Full-text search.
 
 use serde_json::json;
 
@@ -7,12 +7,12 @@ use super::list::{titled, titles};
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn open_and_decided_and_told_are_found_together_with_how_they_stand() {
+async fn search_finds_open_and_decided_items_and_notices_with_their_state() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let decided = bot.accepted(&titled(ask("bot"), "Refund order 4711")).await;
     hub.owner.answer(&decided, "approve").await.expect(200);
-    let told = bot.accepted(&titled(notify("bot"), "refund sent")).await;
+    let notice = bot.accepted(&titled(notify("bot"), "refund sent")).await;
     let owner = Visitor::signed_in(&hub).await;
     let mut body = titled(ask("bot"), "Something else");
     body["body"] = json!("The **refunds** of May.");
@@ -25,7 +25,7 @@ async fn open_and_decided_and_told_are_found_together_with_how_they_stand() {
     assert_eq!(titles(&page), ["Something else", "refund sent", "Refund order 4711"]);
     assert_eq!(page.field("q").as_deref(), Some("REFUND"));
     assert_eq!(page.text_at(&format!("#row-{open} .status")), "open");
-    assert_eq!(page.text_at(&format!("#row-{told} .status")), "notice");
+    assert_eq!(page.text_at(&format!("#row-{notice} .status")), "notice");
     assert!(
         page.text_at(&format!("#row-{decided} .note"))
             .starts_with("answered Approve by human:owner")
@@ -37,7 +37,7 @@ async fn open_and_decided_and_told_are_found_together_with_how_they_stand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sensitive_words_are_not_found_and_no_query_breaks_the_page() {
+async fn search_skips_sensitive_text_and_survives_any_query() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let mut secret = titled(ask("bot"), "Hushhush");

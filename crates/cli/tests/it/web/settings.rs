@@ -1,13 +1,13 @@
-//! Settings pages: one's own, and what an owner administers.
+//! Settings pages: personal settings and administration.
 
 use reqwest::Method;
 use serde_json::json;
 
 use super::Visitor;
-use crate::harness::{Act, Api, Hub, Receiver, Setup, ask, push_to};
+use crate::harness::{Api, Hub, PushReply, Receiver, Setup, ask, push_to};
 
 #[tokio::test]
-async fn an_invited_person_signs_in_by_the_link_that_was_shown_once() {
+async fn an_invited_person_signs_in_with_the_link_shown_once() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/people").await.expect(200);
@@ -26,13 +26,13 @@ async fn an_invited_person_signs_in_by_the_link_that_was_shown_once() {
         "in the reader's zone"
     );
     assert!(!owner.get("/inbox/settings/people").await.has(&link), "shown once");
-    let alice = Visitor::stranger(&hub);
+    let alice = Visitor::anonymous(&hub);
     alice.redeem(&link).await;
     assert!(alice.get("/inbox").await.expect(200).has("data-person=\"alice\""));
     let again = owner
         .submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None)
         .await;
-    assert!(again.expect(422).text().contains("alice is there already"));
+    assert!(again.expect(422).text().contains("alice already exists"));
 }
 
 #[tokio::test]
@@ -44,7 +44,7 @@ async fn roles_are_changed_and_the_last_owner_stays() {
     let page = owner.get("/inbox/settings/people").await;
     let role = "tr#person-alice form[action$='/role']";
     owner.submit(&page, role, &[("role", "owner")], None).await.expect(200);
-    // At once, and with the same session.
+    // The change applies at once, to the existing session.
     alice.get("/inbox/settings/people").await.expect(200);
     let page = alice.get("/inbox/settings/people").await;
     alice
@@ -57,7 +57,7 @@ async fn roles_are_changed_and_the_last_owner_stays() {
     );
     let page = alice.get("/inbox/settings/people").await;
     let refused = alice.submit(&page, role, &[("role", "viewer")], None).await.expect(422);
-    assert!(refused.text().contains("the last owner stays one"));
+    assert!(refused.text().contains("the last owner must stay an owner"));
 }
 
 #[tokio::test]
@@ -113,7 +113,7 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
         .submit(&page, "#hosts form[action$='/approve']", &[], None)
         .await
         .expect(200);
-    receiver.script("/resume", &[Act::Status(400)]);
+    receiver.script("/resume", &[PushReply::Status(400)]);
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/resume"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
@@ -161,7 +161,7 @@ async fn secrets_are_set_and_never_shown() {
 }
 
 #[tokio::test]
-async fn a_token_is_made_used_and_ended() {
+async fn a_token_is_created_used_and_revoked() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await.expect(200);
@@ -185,7 +185,7 @@ async fn a_token_is_made_used_and_ended() {
 }
 
 #[tokio::test]
-async fn a_person_sees_and_ends_the_tokens_of_their_terminals() {
+async fn a_person_sees_and_revokes_the_tokens_of_their_terminals() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let make = async |label: &str| {
@@ -221,7 +221,7 @@ async fn a_person_sees_and_ends_the_tokens_of_their_terminals() {
 }
 
 #[tokio::test]
-async fn a_password_is_changed_only_by_whoever_knows_it() {
+async fn changing_a_password_needs_the_current_one() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await;
@@ -277,7 +277,7 @@ async fn a_new_password_ends_every_other_session() {
 }
 
 #[tokio::test]
-async fn the_reasons_an_owner_writes_are_offered_to_everybody() {
+async fn preset_reasons_of_an_owner_are_offered_to_all_people() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let owner = Visitor::signed_in(&hub).await;
@@ -296,7 +296,7 @@ async fn the_reasons_an_owner_writes_are_offered_to_everybody() {
 }
 
 #[tokio::test]
-async fn the_reasons_an_owner_writes_come_back_from_the_api() {
+async fn preset_reasons_of_an_owner_are_in_the_api() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let vic = hub.person("vic", "viewer").await;
@@ -317,10 +317,10 @@ async fn the_reasons_an_owner_writes_come_back_from_the_api() {
 }
 
 #[tokio::test]
-async fn no_settings_page_is_for_strangers_and_owners_pages_are_for_owners() {
+async fn settings_need_a_session_and_admin_pages_an_owner() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         let path = format!("/inbox/settings/{page}");

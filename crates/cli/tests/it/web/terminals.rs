@@ -1,15 +1,15 @@
-//! Questions from terminals, as a browser without scripts shows them: who asks, whether it is there, and what it is told.
+//! Cues of terminal agents in a browser without scripts: the agent, its waiting state, answers and type-ahead.
 
 use serde_json::{Value, json};
 
 use super::Visitor;
 use super::item::open;
 use super::list::csrf;
-use crate::hap::{Shell, id, until_gone};
+use crate::hap::{TerminalAgent, id, until_gone};
 use crate::harness::*;
 
-async fn cue(shell: &Shell, prompt: &str, payload: Value) -> String {
-    let mut body = shell.words(prompt);
+async fn cue(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
+    let mut body = shell.cue_body(prompt);
     body["payload"] = payload;
     id(&shell.post(&body).await.expect(201))
 }
@@ -25,9 +25,9 @@ fn choice(many: bool) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_cue_says_who_asks_from_where_and_whether_it_waits() {
+async fn a_cue_shows_its_agent_directory_and_waiting_state() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let first = shell.ask_for_id("# Ship it?").await;
     let process = shell.waiting(&hub, &first).await;
@@ -66,9 +66,9 @@ async fn a_cue_says_who_asks_from_where_and_whether_it_waits() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_took_the_place_of_what_is_a_link_either_way() {
+async fn superseded_and_superseding_cues_link_to_each_other() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let first = shell.ask_for_id("One?").await;
     shell.waiting(&hub, &first).await.abort();
@@ -89,7 +89,7 @@ async fn what_took_the_place_of_what_is_a_link_either_way() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_pause_shows_as_paused() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let pause = id(&shell
         .post(&json!({"agent_id": shell.agent_id, "kind": "pause"}))
@@ -107,9 +107,9 @@ async fn a_pause_shows_as_paused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn own_words_answer_every_question_and_never_together_with_a_choice() {
+async fn free_text_answers_every_question_and_excludes_a_choice() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
     for (nth, payload, offered) in [
@@ -146,13 +146,13 @@ async fn own_words_answer_every_question_and_never_together_with_a_choice() {
         .await
         .expect(422);
     assert!(refused.text_at("#error-typed").contains("choose one of the two"));
-    assert_eq!(shell.look(&pressed).await["status"], "open");
+    assert_eq!(shell.get_cue(&pressed).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn none_of_the_choices_says_where_the_answer_goes() {
+async fn picking_no_choice_requires_free_text() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = cue(&shell, "Which?", choice(false)).await;
     let page = open(&owner, &id).await;
@@ -179,9 +179,9 @@ async fn none_of_the_choices_says_where_the_answer_goes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn any_number_of_boxes_is_ticked_in_a_form() {
+async fn a_multiple_choice_field_takes_any_number_of_ticks() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = cue(&shell, "Where?", form()).await;
     let page = open(&owner, &id).await;
@@ -209,9 +209,9 @@ async fn any_number_of_boxes_is_ticked_in_a_form() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_prompt_is_one_link_away_and_only_for_who_is_signed_in() {
+async fn a_long_prompt_has_its_own_url_that_needs_a_session() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let prompt = format!("Long\n{}", "<b>word</b> ".repeat(40_000));
     let long = shell.ask_for_id(&prompt).await;
@@ -225,11 +225,11 @@ async fn a_long_prompt_is_one_link_away_and_only_for_who_is_signed_in() {
     assert!(whole.html == prompt && whole.header("content-disposition").starts_with("attachment"));
     assert_eq!(whole.header("content-type"), "text/plain; charset=utf-8");
     assert_eq!(whole.header("x-content-type-options"), "nosniff");
-    assert!(Visitor::stranger(&hub).get(&link).await.url.starts_with("/signin"));
+    assert!(Visitor::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn terminals_are_listed_the_latest_first_with_how_they_stand() {
+async fn terminals_are_listed_latest_first_with_their_state() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     assert!(
@@ -239,8 +239,8 @@ async fn terminals_are_listed_the_latest_first_with_how_they_stand() {
             .text_at(".empty")
             .contains("cueme -p")
     );
-    let idle = Shell::join(&hub).await;
-    let asking = Shell::join(&hub).await;
+    let idle = TerminalAgent::join(&hub).await;
+    let asking = TerminalAgent::join(&hub).await;
     let first = asking.ask_for_id("One?").await;
     let process = asking.waiting(&hub, &first).await;
     let page = owner.get("/inbox/terminals").await.expect(200);
@@ -275,9 +275,9 @@ async fn terminals_are_listed_the_latest_first_with_how_they_stand() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_typed_ahead_answers_the_next_question_and_can_be_taken_back() {
+async fn type_ahead_answers_the_next_question_and_can_be_withdrawn() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let page = owner.get("/inbox/terminals").await;
     let refused = owner
@@ -285,18 +285,18 @@ async fn what_is_typed_ahead_answers_the_next_question_and_can_be_taken_back() {
         .await
         .expect(422);
     assert!(refused.text_at(".ahead .error").contains("blank"), "{}", refused.text());
-    let told = owner
+    let added = owner
         .submit(&page, "form.ahead-form", &[("text", "go\r\non")], None)
         .await
         .expect(200);
-    assert_eq!(told.text_at(".aheads .text"), "go on");
+    assert_eq!(added.text_at(".aheads .text"), "go on");
     let back = owner
-        .submit(&told, "/inbox/terminals/ahead/drop", &[], None)
+        .submit(&added, "/inbox/terminals/ahead/drop", &[], None)
         .await
         .expect(200);
     assert_eq!((back.url.as_str(), back.count(".aheads")), ("/inbox/terminals", 0));
     owner
-        .submit(&told, "/inbox/terminals/ahead/drop", &[], None)
+        .submit(&added, "/inbox/terminals/ahead/drop", &[], None)
         .await
         .expect(404);
 
@@ -320,9 +320,9 @@ async fn what_is_typed_ahead_answers_the_next_question_and_can_be_taken_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_types_ahead_for_another_persons_agent() {
+async fn type_ahead_for_another_persons_agent_is_refused() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let page = owner.get("/inbox/terminals").await;

@@ -1,11 +1,11 @@
-//! Files that come with an answer, from a form as a browser without scripts sends it.
+//! Files of an answer, sent with a multipart form by a browser without scripts.
 
 use reqwest::Method;
 
 use super::form::Form;
 use super::item::open;
 use super::{Page, Visitor};
-use crate::hap::Shell;
+use crate::hap::TerminalAgent;
 use crate::harness::*;
 
 const BOUNDARY: &str = "----of-a-browser";
@@ -15,7 +15,7 @@ fn part(head: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body, b"\r\n"].concat()
 }
 
-/// What a browser makes of a form with files.
+/// The multipart body of a form with files.
 fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
     let typed = pairs
         .iter()
@@ -31,7 +31,7 @@ fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
     files.chain(typed).chain([end]).collect::<Vec<_>>().concat()
 }
 
-/// Sends the answer and gives the status and what the reply says.
+/// Sends the answer and returns the resulting page.
 async fn send(visitor: &Visitor, page: &Page, filled: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
     let form = Form::find(page, "form#answer")
         .fill(filled)
@@ -59,9 +59,9 @@ async fn post(visitor: &Visitor, path: &str, body: Vec<u8>) -> Page {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_attached_and_can_be_fetched_again() {
+async fn attached_files_can_be_downloaded() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
@@ -85,14 +85,14 @@ async fn files_are_attached_and_can_be_fetched_again() {
     assert_eq!(file.header("x-content-type-options"), "nosniff");
     assert!(file.header("content-disposition").starts_with("attachment; filename*="));
     assert!(file.header("content-security-policy").contains("sandbox"));
-    assert!(Visitor::stranger(&hub).get(&link).await.url.starts_with("/signin"));
+    assert!(Visitor::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
     owner.get(&format!("/inbox/items/{id}/files/2")).await.expect(404);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_alone_is_an_answer() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("The log?").await;
     send(&owner, &open(&owner, &id).await, &[], &[("a.log", b"x")])
@@ -108,15 +108,15 @@ async fn a_file_alone_is_an_answer() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_refused_is_named_and_nothing_typed_is_lost() {
+async fn a_refused_file_is_named_and_the_input_is_kept() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
     let large = vec![b'x'; 8 * 1024 * 1024 + 1];
     let filled = [("value", "see there"), ("comment", "and here")];
-    for (files, told) in [
+    for (files, message) in [
         (vec![("big.bin", &large[..]), ("small", b"x")], "big.bin is too large"),
         (vec![("a\\b", &b"x"[..])], "a\\b: give a plain name"),
         (vec![("a", &b"x"[..]), ("a", b"y")], "a: two files have this name"),
@@ -124,18 +124,18 @@ async fn a_file_that_is_refused_is_named_and_nothing_typed_is_lost() {
     ] {
         let refused = send(&owner, &page, &filled, &files).await.expect(422);
         let error = refused.text_at("#error-files");
-        assert!(error.contains(told), "{error}");
+        assert!(error.contains(message), "{error}");
         assert_eq!(refused.field("value").as_deref().map(str::trim), Some("see there"));
         assert_eq!(refused.field("comment").as_deref().map(str::trim), Some("and here"));
         assert!(refused.text_at("#files-lost").contains(files[0].0));
     }
-    assert_eq!(shell.look(&id).await["status"], "open");
+    assert_eq!(shell.get_cue(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_need_the_token_of_the_form_and_somebody_who_may_answer() {
+async fn files_need_the_csrf_token_and_an_authorized_person() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let id = shell.ask_for_id("Any notes?").await;
@@ -151,7 +151,7 @@ async fn files_need_the_token_of_the_form_and_somebody_who_may_answer() {
     )
     .await
     .expect(403);
-    post(&Visitor::stranger(&hub), &path, multipart(&answer, &[("a", b"x")]))
+    post(&Visitor::anonymous(&hub), &path, multipart(&answer, &[("a", b"x")]))
         .await
         .expect(401);
     let token = super::list::csrf(&open(&alice, &id).await);
@@ -159,13 +159,13 @@ async fn files_need_the_token_of_the_form_and_somebody_who_may_answer() {
     post(&alice, &path, multipart(&hers, &[("a", b"x")])).await.expect(403);
     let much = vec![0; 1_000_000];
     post(&alice, &path, multipart(&hers, &[("a", &much)])).await.expect(422);
-    assert_eq!(shell.look(&id).await["status"], "open");
+    assert_eq!(shell.get_cue(&id).await["status"], "open");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_too_late_says_which_files_were_not_used() {
+async fn a_late_answer_lists_its_unused_files() {
     let hub = Hub::start().await;
-    let shell = Shell::join(&hub).await;
+    let shell = TerminalAgent::join(&hub).await;
     let owner = Visitor::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;

@@ -1,16 +1,16 @@
 use countersign_protocol::runs::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What an agent, a step or a flow came to.
+/// The output of an agent, a step or a flow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Output {
     pub text: String,
     pub usage: Usage,
 }
 
-/// What the run does next. The steps told of are those of the strategy's own flow; a flow inside of it is one step.
+/// The next action of a run. Only steps of the top-level flow are reported; a nested flow counts as one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Action {
+pub enum MachineAction {
     StepStarted {
         name: String,
         message: String,
@@ -19,22 +19,22 @@ pub enum Action {
         name: String,
         output: Output,
     },
-    /// The same one comes again until its output is supplied.
-    Call(Call),
-    /// The same one comes again, like the one below.
+    /// Returned again until its output is supplied.
+    Call(AgentCall),
+    /// Final: returned again on every call, like `Failed`.
     Finished {
         output: Output,
     },
-    /// The flow itself cannot go on; the message is complete, as `Machine::failure` makes it.
+    /// The flow cannot go on. The message is complete, as built by `Machine::failure`.
     Failed {
         message: String,
     },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub struct AgentCall {
     pub agent: String,
     pub message: String,
-    /// From 0 in the segment.
+    /// Counts from 0 within the segment.
     pub number: u64,
 }

@@ -1,4 +1,4 @@
-//! One flow at work, and what it makes of the output of a step.
+//! One active flow: its position, and how it consumes the output of a step.
 
 use std::mem::take;
 
@@ -11,20 +11,20 @@ use crate::runs::signal;
 use crate::runs::text::{TooLong, check_bytes};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// Which step works; after the last one, the observer does.
+pub struct FlowFrame {
+    /// Index of the current step; past the last one, the observer is current.
     step: usize,
-    /// For the step at work, or what the steps came to while the observer looks at it. Empty where nobody needs it any more.
+    /// Input of the current step, or the result of the steps while the observer runs. Emptied once it is no longer needed.
     message: String,
-    /// Of a broadcast: what its steps came to so far.
+    /// For a broadcast: the joined outputs so far.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     joined: String,
-    /// How often a cycle went round.
+    /// Completed rounds of a cycle.
     rounds: u64,
     usage: Usage,
 }
 
-pub enum Work<'s> {
+pub enum CurrentWork<'s> {
     Step(&'s Step),
     Observer(&'s str),
 }
@@ -36,7 +36,7 @@ struct Cycle<'s> {
     matching: Match,
 }
 
-impl Frame {
+impl FlowFrame {
     pub fn new(message: String) -> Self {
         Self {
             step: 0,
@@ -51,28 +51,28 @@ impl Frame {
         &self.message
     }
 
-    pub fn work<'s>(&self, flow: &'s Flow) -> Option<Work<'s>> {
+    pub fn work<'s>(&self, flow: &'s Flow) -> Option<CurrentWork<'s>> {
         match (flow.steps.get(self.step), &flow.kind) {
-            (Some(step), _) => Some(Work::Step(step)),
+            (Some(step), _) => Some(CurrentWork::Step(step)),
             (
                 None,
                 FlowKind::Cycle {
                     observer: Some(name), ..
                 },
-            ) => Some(Work::Observer(name)),
+            ) => Some(CurrentWork::Observer(name)),
             (None, FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. }) => None,
         }
     }
 
-    /// The message for the flow that is the step at work. Only a broadcast will need it once more.
-    pub fn hand_in(&mut self, flow: &Flow) -> String {
+    /// The message for a nested flow. Only a broadcast needs it again.
+    pub fn take_message(&mut self, flow: &Flow) -> String {
         match flow.kind {
             FlowKind::Broadcast { .. } => self.message.clone(),
             FlowKind::Sequential | FlowKind::Cycle { .. } => take(&mut self.message),
         }
     }
 
-    /// The output of the flow, once there is nothing left to do in it.
+    /// Consumes the output of a step. Returns the output of the flow once the flow is done.
     pub fn absorb(&mut self, flow: &Flow, output: Output) -> Result<Option<Output>, TooLong> {
         match &flow.kind {
             FlowKind::Sequential => Ok(self.pass_on(flow, output)),
@@ -84,7 +84,7 @@ impl Frame {
                 matching,
             } => {
                 let observer = observer.as_deref();
-                Ok(self.go_round(
+                Ok(self.next_round(
                     flow,
                     output,
                     &Cycle {
@@ -119,8 +119,8 @@ impl Frame {
         Ok(Some(self.result()))
     }
 
-    /// What an observer spends is not the flow's.
-    fn go_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
+    /// The usage of an observer does not count for the flow.
+    fn next_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
         if self.step >= flow.steps.len() {
             if signal::breaks(&output.text, cycle.signals, cycle.matching) {
                 return Some(self.result());

@@ -1,9 +1,9 @@
-//! Where a run stands in its flow. The place is a stack, so that it can be stored between any two actions and taken up again.
+//! The state machine of a flow. Its position is a stack, so that it can be stored between any two actions and resumed.
 
 mod action;
 mod frame;
 mod place;
 mod state;
 
-pub use action::{Action, Call, Output};
+pub use action::{AgentCall, MachineAction, Output};
 pub use state::Machine;

@@ -1,25 +1,25 @@
-//! From the stack to the part of the strategy it stands for.
+//! Mapping the stack of frames to the strategy.
 
 use countersign_protocol::runs::strategy::{Flow, Step, Strategy};
 
-use super::frame::{Frame, Work};
+use super::frame::{CurrentWork, FlowFrame};
 
-/// Why a place may not be found: the stack was stored, and with another strategy it leads nowhere.
-pub const LOST: &str = "the run does not fit its strategy";
+/// The error for a stored stack that does not match the strategy.
+pub const STRATEGY_MISMATCH: &str = "the stored position of the run does not match its strategy";
 
-/// The flow at work: the one the last frame stands for.
-pub fn flow<'s>(strategy: &'s Strategy, frames: &[Frame]) -> Option<&'s Flow> {
+/// The active flow, which the last frame belongs to.
+pub fn flow<'s>(strategy: &'s Strategy, frames: &[FlowFrame]) -> Option<&'s Flow> {
     let (_, outer) = frames.split_last()?;
     outer
         .iter()
         .try_fold(&strategy.flow, |flow, frame| match frame.work(flow)? {
-            Work::Step(Step::Flow(inner)) => Some(inner),
-            Work::Step(Step::Agent(_)) | Work::Observer(_) => None,
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
         })
 }
 
-/// Every level says which of its steps did not work.
-pub fn failure(strategy: &Strategy, frames: &[Frame], cause: &str) -> String {
+/// Names the failed step of every level.
+pub fn failure(strategy: &Strategy, frames: &[FlowFrame], cause: &str) -> String {
     let mut message = String::new();
     let mut flow = Some(&strategy.flow);
     for frame in frames {
@@ -27,13 +27,13 @@ pub fn failure(strategy: &Strategy, frames: &[Frame], cause: &str) -> String {
             break;
         };
         let (role, name) = match work {
-            Work::Step(step) => ("Step", step.name()),
-            Work::Observer(name) => ("Observer", name),
+            CurrentWork::Step(step) => ("Step", step.name()),
+            CurrentWork::Observer(name) => ("Observer", name),
         };
         message.push_str(&format!("{role} \"{name}\" failed: "));
         flow = match work {
-            Work::Step(Step::Flow(inner)) => Some(inner),
-            Work::Step(Step::Agent(_)) | Work::Observer(_) => None,
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
         };
     }
     message + cause

@@ -3,22 +3,22 @@ use std::mem::replace;
 use countersign_protocol::runs::strategy::{Step, Strategy};
 use serde::{Deserialize, Serialize};
 
-use super::action::{Action, Call, Output};
-use super::frame::{Frame, Work};
-use super::place::{self, LOST};
+use super::action::{AgentCall, MachineAction, Output};
+use super::frame::{CurrentWork, FlowFrame};
+use super::place::{self, STRATEGY_MISMATCH};
 use crate::runs::text::check_bytes;
 
-/// One segment of a run. It holds the texts that are still needed and not the strategy, which every call is given anew.
+/// One segment of a run. It holds the texts still needed, but not the strategy, which every call passes in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Machine {
-    /// From the strategy's own flow to the one at work. Empty at the end.
-    frames: Vec<Frame>,
+    /// From the top-level flow to the active one. Empty at the end.
+    frames: Vec<FlowFrame>,
     at: At,
-    /// How many agents have done their work.
+    /// Number of finished agent calls.
     calls: u64,
 }
 
-/// How far the work that the last frame points to has come.
+/// Progress of the current step of the last frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum At {
@@ -31,31 +31,31 @@ enum At {
     Failed(String),
 }
 
-/// An action to report, or nothing yet; or why the flow cannot go on.
-type Move = Result<Option<Action>, String>;
+/// An action to report, `None` to continue, or why the flow cannot go on.
+type Move = Result<Option<MachineAction>, String>;
 
 impl Machine {
     pub fn start(input: &str) -> Self {
         Self {
-            frames: vec![Frame::new(input.to_owned())],
+            frames: vec![FlowFrame::new(input.to_owned())],
             at: At::Ready,
             calls: 0,
         }
     }
 
-    /// How many agents were called and answered in this segment.
+    /// Number of finished agent calls in this segment.
     pub fn calls(&self) -> u64 {
         self.calls
     }
 
-    pub fn next(&mut self, strategy: &Strategy) -> Action {
+    pub fn next(&mut self, strategy: &Strategy) -> MachineAction {
         loop {
             let moved = match replace(&mut self.at, At::Ready) {
                 At::Ready => self.ready(strategy),
-                At::Started => self.go_in(strategy),
+                At::Started => self.enter(strategy),
                 At::Called => self.call(strategy),
                 At::Supplied(output) => self.complete(strategy, output),
-                At::Completed(output) => self.go_on(strategy, output),
+                At::Completed(output) => self.advance(strategy, output),
                 At::Finished(output) => Ok(Some(self.finish(output))),
                 At::Failed(message) => Ok(Some(self.fail(message))),
             };
@@ -67,7 +67,7 @@ impl Machine {
         }
     }
 
-    /// The output of the agent that was called. Where none was, nothing happens.
+    /// Supplies the output of the called agent. Does nothing if no call is pending.
     pub fn supply(&mut self, strategy: &Strategy, output: Output) {
         if self.at != At::Called {
             return;
@@ -79,7 +79,7 @@ impl Machine {
         };
     }
 
-    /// Why the run ends when the agent at work fails.
+    /// The error of the run if the current agent fails.
     pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
         place::failure(strategy, &self.frames, cause)
     }
@@ -87,34 +87,34 @@ impl Machine {
     fn ready(&mut self, strategy: &Strategy) -> Move {
         self.at = At::Started;
         Ok(self
-            .told_of(strategy)?
-            .map(|(name, message)| Action::StepStarted { name, message }))
+            .reported_step(strategy)?
+            .map(|(name, message)| MachineAction::StepStarted { name, message }))
     }
 
-    fn go_in(&mut self, strategy: &Strategy) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
-        let frame = self.frames.last_mut().ok_or(LOST)?;
-        match frame.work(flow).ok_or(LOST)? {
-            Work::Step(Step::Flow(_)) => {
-                let message = frame.hand_in(flow);
-                self.frames.push(Frame::new(message));
+    fn enter(&mut self, strategy: &Strategy) -> Move {
+        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
+        match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
+            CurrentWork::Step(Step::Flow(_)) => {
+                let message = frame.take_message(flow);
+                self.frames.push(FlowFrame::new(message));
                 self.at = At::Ready;
                 Ok(None)
             }
-            Work::Step(Step::Agent(_)) | Work::Observer(_) => self.call(strategy),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => self.call(strategy),
         }
     }
 
     fn call(&mut self, strategy: &Strategy) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
-        let frame = self.frames.last().ok_or(LOST)?;
-        let agent = match frame.work(flow).ok_or(LOST)? {
-            Work::Step(Step::Agent(name)) => name.clone(),
-            Work::Observer(name) => name.to_owned(),
-            Work::Step(Step::Flow(_)) => return Err(LOST.to_owned()),
+        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let frame = self.frames.last().ok_or(STRATEGY_MISMATCH)?;
+        let agent = match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
+            CurrentWork::Step(Step::Agent(name)) => name.clone(),
+            CurrentWork::Observer(name) => name.to_owned(),
+            CurrentWork::Step(Step::Flow(_)) => return Err(STRATEGY_MISMATCH.to_owned()),
         };
         self.at = At::Called;
-        Ok(Some(Action::Call(Call {
+        Ok(Some(MachineAction::Call(AgentCall {
             agent,
             message: frame.message().to_owned(),
             number: self.calls,
@@ -122,8 +122,8 @@ impl Machine {
     }
 
     fn complete(&mut self, strategy: &Strategy, output: Output) -> Move {
-        let told = self.told_of(strategy)?;
-        let action = told.map(|(name, _)| Action::StepCompleted {
+        let told = self.reported_step(strategy)?;
+        let action = told.map(|(name, _)| MachineAction::StepCompleted {
             name,
             output: output.clone(),
         });
@@ -131,9 +131,9 @@ impl Machine {
         Ok(action)
     }
 
-    fn go_on(&mut self, strategy: &Strategy, output: Output) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(LOST)?;
-        let frame = self.frames.last_mut().ok_or(LOST)?;
+    fn advance(&mut self, strategy: &Strategy, output: Output) -> Move {
+        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
             self.frames.pop();
             self.at = if self.frames.is_empty() {
@@ -145,24 +145,24 @@ impl Machine {
         Ok(None)
     }
 
-    fn finish(&mut self, output: Output) -> Action {
+    fn finish(&mut self, output: Output) -> MachineAction {
         self.at = At::Finished(output.clone());
-        Action::Finished { output }
+        MachineAction::Finished { output }
     }
 
-    fn fail(&mut self, message: String) -> Action {
+    fn fail(&mut self, message: String) -> MachineAction {
         self.at = At::Failed(message.clone());
-        Action::Failed { message }
+        MachineAction::Failed { message }
     }
 
-    /// Name and message of the step at work, if it is one that is told of: neither inside of another nor an observer.
-    fn told_of(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
+    /// Name and message of the current step, if it is reported: not nested and not an observer.
+    fn reported_step(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
         let [frame] = self.frames.as_slice() else {
             return Ok(None);
         };
-        match frame.work(&strategy.flow).ok_or(LOST)? {
-            Work::Step(step) => Ok(Some((step.name().to_owned(), frame.message().to_owned()))),
-            Work::Observer(_) => Ok(None),
+        match frame.work(&strategy.flow).ok_or(STRATEGY_MISMATCH)? {
+            CurrentWork::Step(step) => Ok(Some((step.name().to_owned(), frame.message().to_owned()))),
+            CurrentWork::Observer(_) => Ok(None),
         }
     }
 }

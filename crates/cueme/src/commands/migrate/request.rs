@@ -1,6 +1,6 @@
 //! A request of the mailbox as the hub takes it.
 
-use countersign_protocol::hap::{Kind, name};
+use countersign_protocol::hap::{CueKind, name};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ pub struct Agent {
 pub struct Request {
     pub request_id: String,
     pub agent_id: String,
-    pub kind: Kind,
+    pub kind: CueKind,
     pub prompt: String,
     pub payload: Option<Map<String, Value>>,
     pub created_at: Timestamp,
@@ -70,13 +70,17 @@ pub fn instant(text: &str) -> Option<Timestamp> {
 }
 
 /// A pause is known by its payload, which the hub makes by itself. The second is why a payload is left out.
-pub fn payload(text: Option<&str>) -> (Kind, Option<Map<String, Value>>, Option<&'static str>) {
+pub fn payload(text: Option<&str>) -> (CueKind, Option<Map<String, Value>>, Option<&'static str>) {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     match text.map(serde_json::from_str::<Value>) {
-        None | Some(Ok(Value::Null)) => (Kind::Cue, None, None),
-        Some(Ok(Value::Object(payload))) if is_pause(&payload) => (Kind::Pause, None, None),
-        Some(Ok(Value::Object(payload))) => (Kind::Cue, Some(payload), None),
-        Some(Ok(_)) | Some(Err(_)) => (Kind::Cue, None, Some("its payload is no JSON object and was left out")),
+        None | Some(Ok(Value::Null)) => (CueKind::Cue, None, None),
+        Some(Ok(Value::Object(payload))) if is_pause(&payload) => (CueKind::Pause, None, None),
+        Some(Ok(Value::Object(payload))) => (CueKind::Cue, Some(payload), None),
+        Some(Ok(_)) | Some(Err(_)) => (
+            CueKind::Cue,
+            None,
+            Some("its payload is no JSON object and was left out"),
+        ),
     }
 }
 
@@ -110,16 +114,19 @@ mod tests {
     #[test]
     fn a_pause_is_told_from_a_confirm() {
         let pause = r#"{"type":"confirm","variant":"pause","confirm_label":"Continue"}"#;
-        assert_eq!(payload(Some(pause)), (Kind::Pause, None, None));
+        assert_eq!(payload(Some(pause)), (CueKind::Pause, None, None));
         assert!(matches!(
             payload(Some(r#"{"type":"confirm"}"#)),
-            (Kind::Cue, Some(_), None)
+            (CueKind::Cue, Some(_), None)
         ));
         for nothing in [None, Some(""), Some(" null ")] {
-            assert_eq!(payload(nothing), (Kind::Cue, None, None));
+            assert_eq!(payload(nothing), (CueKind::Cue, None, None));
         }
         for broken in ["[1]", "{", "\"text\""] {
-            assert!(matches!(payload(Some(broken)), (Kind::Cue, None, Some(_))), "{broken}");
+            assert!(
+                matches!(payload(Some(broken)), (CueKind::Cue, None, Some(_))),
+                "{broken}"
+            );
         }
     }
 

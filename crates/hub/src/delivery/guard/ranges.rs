@@ -1,10 +1,10 @@
-//! Which addresses a push may go to. Everything that does not lie on the public internet is refused.
+//! Address ranges that a push may not reach: everything outside the public internet (SSRF protection).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::{Ipv4Net, Ipv6Net};
 
-use super::Refused;
+use super::TargetRefused;
 
 const fn v4(a: u8, b: u8, c: u8, d: u8, length: u8) -> Ipv4Net {
     Ipv4Net::new_assert(Ipv4Addr::new(a, b, c, d), length)
@@ -14,12 +14,12 @@ const fn v6(head: [u16; 3], length: u8) -> Ipv6Net {
     Ipv6Net::new_assert(Ipv6Addr::new(head[0], head[1], head[2], 0, 0, 0, 0, 0), length)
 }
 
-const CLOSED_V4: [(Ipv4Net, &str); 17] = [
+const BLOCKED_V4: [(Ipv4Net, &str); 17] = [
     (v4(0, 0, 0, 0, 8), "an address of this network"),
     (v4(10, 0, 0, 0, 8), "a private address"),
     (v4(100, 64, 0, 0, 10), "a carrier's shared address"),
     (v4(127, 0, 0, 0, 8), "a loopback address"),
-    // Azure answers metadata requests on this one, although it looks public.
+    // The Azure metadata service, although the address looks public.
     (v4(168, 63, 129, 16, 32), "a metadata address"),
     (v4(169, 254, 169, 254, 32), "a metadata address"),
     (v4(169, 254, 0, 0, 16), "a link-local address"),
@@ -37,8 +37,8 @@ const CLOSED_V4: [(Ipv4Net, &str); 17] = [
 
 const GLOBAL_UNICAST: Ipv6Net = v6([0x2000, 0, 0], 3);
 
-/// Inside global unicast; and some outside of it, only to say their names.
-const CLOSED_V6: [(Ipv6Net, &str); 13] = [
+/// Blocked ranges inside global unicast, and some outside of it for a clearer error.
+const BLOCKED_V6: [(Ipv6Net, &str); 13] = [
     (v6([0x2001, 0, 0], 32), "a Teredo address"),
     (v6([0x2001, 0x2, 0], 48), "a benchmarking address"),
     (v6([0x2001, 0, 0], 23), "a protocol assignment"),
@@ -51,49 +51,49 @@ const CLOSED_V6: [(Ipv6Net, &str); 13] = [
     (v6([0xfe80, 0, 0], 10), "a link-local address"),
     (v6([0xfec0, 0, 0], 10), "a site-local address"),
     (v6([0xff00, 0, 0], 8), "a multicast address"),
-    // The unspecified address, and IPv4 in its long abandoned "compatible" spelling.
+    // The unspecified address and deprecated IPv4-compatible addresses.
     (v6([0, 0, 0], 96), "an IPv4-compatible address"),
 ];
 
-/// Whether a push may connect to this address. Development opens loopback and nothing else.
-pub fn check(ip: IpAddr, allow_loopback: bool) -> Result<(), Refused> {
-    // An IPv4 address in IPv6 clothes reaches the same machine.
+/// Whether a push may connect to this address. `allow_loopback` opens loopback only.
+pub fn check(ip: IpAddr, allow_loopback: bool) -> Result<(), TargetRefused> {
+    // An IPv4-mapped IPv6 address reaches the same machine.
     let ip = ip.to_canonical();
     if ip.is_loopback() {
         return if allow_loopback {
             Ok(())
         } else {
-            Err(Refused::Address("a loopback address"))
+            Err(TargetRefused::Address("a loopback address"))
         };
     }
-    let closed = match ip {
-        IpAddr::V4(ip) => CLOSED_V4
+    let blocked = match ip {
+        IpAddr::V4(ip) => BLOCKED_V4
             .iter()
             .find(|(net, _)| net.contains(&ip))
             .map(|(_, name)| *name),
-        IpAddr::V6(ip) => closed_v6(ip),
+        IpAddr::V6(ip) => blocked_v6(ip),
     };
-    closed.map_or(Ok(()), |name| Err(Refused::Address(name)))
+    blocked.map_or(Ok(()), |name| Err(TargetRefused::Address(name)))
 }
 
-fn closed_v6(ip: Ipv6Addr) -> Option<&'static str> {
-    let named = CLOSED_V6
+fn blocked_v6(ip: Ipv6Addr) -> Option<&'static str> {
+    let named = BLOCKED_V6
         .iter()
         .find(|(net, _)| net.contains(&ip))
         .map(|(_, name)| *name);
-    named.or_else(|| (!GLOBAL_UNICAST.contains(&ip)).then_some("no public address"))
+    named.or_else(|| (!GLOBAL_UNICAST.contains(&ip)).then_some("a non-public address"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn checked(ip: &str, allow_loopback: bool) -> Result<(), Refused> {
+    fn checked(ip: &str, allow_loopback: bool) -> Result<(), TargetRefused> {
         check(ip.parse().unwrap(), allow_loopback)
     }
 
     #[test]
-    fn only_the_public_internet_is_open() {
+    fn public_addresses_are_allowed() {
         for ip in [
             "1.1.1.1",
             "8.8.8.8",
@@ -110,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn the_edges_of_every_closed_range_are_closed() {
-        for (net, name) in CLOSED_V4 {
+    fn edges_of_every_blocked_range_are_blocked() {
+        for (net, name) in BLOCKED_V4 {
             for ip in [net.network(), net.broadcast()] {
                 assert!(check(IpAddr::V4(ip), false).is_err(), "{ip} is {name}");
                 assert!(
@@ -120,7 +120,7 @@ mod tests {
                 );
             }
         }
-        for (net, name) in CLOSED_V6 {
+        for (net, name) in BLOCKED_V6 {
             for ip in [net.network(), net.broadcast()] {
                 assert!(check(IpAddr::V6(ip), false).is_err(), "{ip} is {name}");
             }
@@ -139,9 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn development_opens_loopback_and_nothing_else() {
+    fn development_flag_opens_loopback_only() {
         for ip in ["127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"] {
-            assert_eq!(checked(ip, false), Err(Refused::Address("a loopback address")), "{ip}");
+            assert_eq!(
+                checked(ip, false),
+                Err(TargetRefused::Address("a loopback address")),
+                "{ip}"
+            );
             assert_eq!(checked(ip, true), Ok(()), "{ip}");
         }
         for ip in [

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use countersign_core::{Command, Outcome};
 use countersign_protocol::id::MessageId;
-use countersign_store::model::Found;
+use countersign_store::model::Lookup;
 use countersign_store::ops::pull::Pull;
 use serde_json::{Value, json};
 
@@ -22,11 +22,11 @@ pub async fn cancel(
 ) -> Result<Json<Value>, Problem> {
     hub.rate_limit.check(&agent.id).await?;
     match hub.store.run(Pull(id.clone())).await? {
-        Some(Found::Live(pulled)) if pulled.agent_id == agent.id => {}
-        Some(Found::Gone { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),
-        Some(Found::Live(_) | Found::Gone { .. }) | None => return Err(Problem::no_message()),
+        Some(Lookup::Present(pulled)) if pulled.agent_id == agent.id => {}
+        Some(Lookup::Purged { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),
+        Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
     }
-    match hub.bring_about(&id, Command::Cancel).await {
+    match hub.apply_or_problem(&id, Command::Cancel).await {
         Ok(_)
         | Err(Problem::AlreadyTerminal {
             outcome: Outcome::Cancelled,

@@ -1,10 +1,10 @@
-//! What this hub can do, for agents that ask before they speak.
+//! The capability documents for discovery.
 
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_protocol::a2h::capability::{CallbackRetry, RateLimit, SignatureKey};
+use countersign_protocol::a2h::capability::{CallbackRetry, CapabilityRateLimit, SignatureKey};
 use countersign_protocol::a2h::{Capability, Family};
 use countersign_store::ops::admin::keys::HubKeys;
 use serde_json::Value;
@@ -35,7 +35,7 @@ async fn document(hub: &Hub, family: Family) -> Result<Json<Value>, Problem> {
         auth_schemes: vec!["bearer", "apikey"],
         callback_auth_schemes: vec!["hmac", "bearer", "apikey"],
         signature_algs: vec!["hmac-sha256", "ed25519"],
-        rate_limit: RateLimit {
+        rate_limit: CapabilityRateLimit {
             requests_per_minute: config.requests_per_minute.map(|requests| u64::from(requests.get())),
             inbox_depth: config.inbox_depth.map(u64::from),
         },

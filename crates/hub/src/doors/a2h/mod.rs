@@ -1,4 +1,4 @@
-//! A2H over HTTP, under both of its names.
+//! The A2H door over HTTP, for both protocol families, A2H and MA2H.
 
 mod callback;
 pub mod cancel;

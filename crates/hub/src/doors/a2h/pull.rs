@@ -1,4 +1,4 @@
-//! GET /v1/messages/{id}, with long-poll and conditions.
+//! GET /v1/messages/{id}, with long-poll and conditional requests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,18 +10,18 @@ use axum::response::{IntoResponse, Response};
 use countersign_core::State as MessageState;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::{Found, Pulled};
+use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::pull::Pull;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::receipted::Receipted;
+use super::receipted::ReceiptBody;
 use super::respond;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
-use crate::extract::{MessagePath, Params, wait_of};
+use crate::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::wake::BEFORE_ANOTHER_LOOK;
+use crate::wake::STORE_RETRY_DELAY;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {
@@ -36,30 +36,30 @@ pub async fn pull(
     Params(query): Params<PullQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let known = Known::from_request(&query, &headers)?;
-    let wait = wait_of(query.wait.as_deref())?;
+    let conditions = PullConditions::from_request(&query, &headers)?;
+    let wait = parse_wait(query.wait.as_deref())?;
     drop((query, headers));
     let pulled = if wait.is_zero() {
-        Box::pin(look(&hub, &agent.id, &id)).await?
+        Box::pin(load(&hub, &agent.id, &id)).await?
     } else {
-        look_until_terminal(&hub, &agent, &id, wait).await?
+        wait_until_resolved(&hub, &agent, &id, wait).await?
     };
-    if known.covers(&pulled) {
+    if conditions.match_current(&pulled) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
     }
     render(hub, &pulled)
 }
 
-/// What the caller says it has already.
-struct Known {
+/// The version that the caller already has, by `If-None-Match` or `since`.
+struct PullConditions {
     etag: Option<String>,
     since: Option<Timestamp>,
 }
 
-impl Known {
+impl PullConditions {
     fn from_request(query: &PullQuery, headers: &HeaderMap) -> Result<Self, Problem> {
         let since = query.since.as_deref().map(|text| {
-            // A `+` of an offset arrives as a space when it was not escaped.
+            // An unescaped `+` of an offset arrives as a space.
             Timestamp::parse_rfc3339(&text.replace(' ', "+"))
                 .ok_or_else(|| Problem::validation("since", "since must be an RFC 3339 date-time"))
         });
@@ -73,7 +73,7 @@ impl Known {
         })
     }
 
-    fn covers(&self, pulled: &Pulled) -> bool {
+    fn match_current(&self, pulled: &AgentView) -> bool {
         let current = etag_text(pulled);
         let tags = self.etag.as_deref().unwrap_or_default().split(',').map(str::trim);
         let has_current = tags
@@ -83,51 +83,51 @@ impl Known {
     }
 }
 
-/// Registers first and looks then, so that no resolution falls between the two.
-async fn look_until_terminal(
+/// Long-poll: registers first and then reads, so that no resolution is missed in between.
+async fn wait_until_resolved(
     hub: &Arc<Hub>,
     agent: &AgentCaller,
     id: &MessageId,
     wait: Duration,
-) -> Result<Pulled, Problem> {
+) -> Result<AgentView, Problem> {
     let deadline = Instant::now() + wait;
     let mut stopping = hub.stopping.clone();
-    let mut endings = hub.credentials.endings();
-    let mut has_looked = false;
+    let mut revocations = hub.credentials.revocations();
+    let mut has_loaded = false;
     loop {
-        let mut waiter = hub.wake.register(id);
-        // On the heap and gone while the agent waits: what a look needs is many times what waiting needs.
-        let pulled = match Box::pin(look(hub, &agent.id, id)).await {
-            // Whoever waits already goes on waiting while the store is away.
-            Err(Problem::Unavailable { .. }) if has_looked && Instant::now() < deadline && !*stopping.borrow() => {
-                tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+        let mut waiter = hub.waiters.register(id);
+        // Boxed and freed before the wait, because a read needs much more memory than waiting does.
+        let pulled = match Box::pin(load(hub, &agent.id, id)).await {
+            // A long-poll continues while the store is unavailable.
+            Err(Problem::Unavailable { .. }) if has_loaded && Instant::now() < deadline && !*stopping.borrow() => {
+                tokio::time::sleep(STORE_RETRY_DELAY).await;
                 continue;
             }
-            looked => looked?,
+            loaded => loaded?,
         };
-        has_looked = true;
+        has_loaded = true;
         if !matches!(pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(pulled);
         }
         drop(pulled);
         tokio::select! {
-            // In this order: whoever may not hear any more hears nothing that came after.
+            // Biased: a revoked credential must not receive a later answer.
             biased;
-            _ = endings.changed() => Box::pin(agent.check_again(hub)).await?,
-            resolved = waiter.rung() => if let Some(resolved) = resolved { return Ok(*resolved) },
+            _ = revocations.changed() => Box::pin(agent.recheck(hub)).await?,
+            resolved = waiter.woken() => if let Some(resolved) = resolved { return Ok(*resolved) },
             () = tokio::time::sleep_until(deadline) => {}
             _ = stopping.changed() => {}
         }
     }
 }
 
-/// A message of somebody else looks like none at all.
-async fn look(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<Pulled, Problem> {
+/// Another agent's message gives the same 404 as a missing one.
+async fn load(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<AgentView, Problem> {
     loop {
         let pulled = match hub.store.run(Pull(id.clone())).await? {
-            Some(Found::Live(pulled)) if pulled.agent_id == agent_id => pulled,
-            Some(Found::Gone { agent_id: owner }) if owner == agent_id => return Err(Problem::Gone),
-            Some(Found::Live(_) | Found::Gone { .. }) | None => return Err(Problem::no_message()),
+            Some(Lookup::Present(pulled)) if pulled.agent_id == agent_id => pulled,
+            Some(Lookup::Purged { agent_id: owner }) if owner == agent_id => return Err(Problem::Gone),
+            Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
         };
         if !hub.expire_if_overdue(&pulled).await? {
             return Ok(pulled);
@@ -135,16 +135,16 @@ async fn look(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<Pulled, Probl
     }
 }
 
-fn etag_text(pulled: &Pulled) -> String {
+fn etag_text(pulled: &AgentView) -> String {
     format!("\"{}-{}\"", pulled.id, pulled.rev)
 }
 
-fn etag(pulled: &Pulled) -> HeaderValue {
+fn etag(pulled: &AgentView) -> HeaderValue {
     HeaderValue::from_str(&etag_text(pulled)).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// The envelope as it came, with what the hub knows put in front.
-fn render(hub: Arc<Hub>, pulled: &Pulled) -> Result<Response, Problem> {
+/// The envelope as received, with the hub's fields in front.
+fn render(hub: Arc<Hub>, pulled: &AgentView) -> Result<Response, Problem> {
     let members = pulled.wire.strip_prefix('{').unwrap_or_default();
     let status = pulled.state.status();
     let body = match &pulled.state {
@@ -157,7 +157,7 @@ fn render(hub: Arc<Hub>, pulled: &Pulled) -> Result<Response, Problem> {
                 "{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}",
                 pulled.id
             );
-            Body::new(Receipted::new(text, hub, pulled.id.clone()))
+            Body::new(ReceiptBody::new(text, hub, pulled.id.clone()))
         }
     };
     let headers = [

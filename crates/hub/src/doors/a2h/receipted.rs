@@ -1,5 +1,5 @@
-//! An answer that is noted as fetched when the agent's connection has taken it: not when it was written for somebody who
-//! has left meanwhile, and not for a HEAD.
+//! A response body that records the answer as fetched when the connection reads it: not for a client that has
+//! disconnected, and not for a HEAD request.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -12,14 +12,14 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::app::Hub;
 
-pub struct Receipted {
-    /// Until it is taken, as one piece.
+pub struct ReceiptBody {
+    /// The body in one chunk, until it is read.
     text: Option<Bytes>,
     hub: Arc<Hub>,
     id: MessageId,
 }
 
-impl Receipted {
+impl ReceiptBody {
     pub fn new(text: String, hub: Arc<Hub>, id: MessageId) -> Self {
         Self {
             text: Some(text.into()),
@@ -29,7 +29,7 @@ impl Receipted {
     }
 }
 
-impl Body for Receipted {
+impl Body for ReceiptBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -37,8 +37,8 @@ impl Body for Receipted {
         let Some(text) = self.text.take() else {
             return Poll::Ready(None);
         };
-        // A connection that knows the length does not come back for the end.
-        self.hub.receipts.note(&self.id);
+        // Recorded here, because a connection that knows the length does not poll for the end.
+        self.hub.receipts.record(&self.id);
         Poll::Ready(Some(Ok(Frame::data(text))))
     }
 

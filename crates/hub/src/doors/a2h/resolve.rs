@@ -8,17 +8,17 @@ use axum::extract::State;
 use countersign_core::access::{Principal, may_resolve};
 use countersign_core::limits::check_comment;
 use countersign_core::message::FileNote;
-use countersign_core::{Command, Matter, Verdict};
+use countersign_core::{Command, Payload, Verdict};
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
-use countersign_store::model::Found;
+use countersign_store::model::Lookup;
 use countersign_store::ops::pull::{Pull, View};
 use http_body::Body as _;
 use serde_json::{Map, Value, json};
 
 use crate::app::Hub;
-use crate::attachments::{Attached, WITH_FILES};
+use crate::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::auth::AnyCaller;
 use crate::body;
 use crate::extract::MessagePath;
@@ -34,59 +34,59 @@ pub async fn resolve(
         hub.rate_limit.check(id).await?;
     }
     let length = body.size_hint().upper();
-    let limit = limit(&hub, &principal, &id, length).await?;
-    let (bytes, _hold) = body::read_counted(&hub, principal.actor().as_str(), body, limit).await?;
-    let asked = match body::work(bytes.len(), move || parse(&bytes)).await? {
-        Ok(asked) => asked,
-        Err(problem) => return Err(known_or(&hub, &id, problem).await?),
+    let limit = body_limit(&hub, &principal, &id, length).await?;
+    let (bytes, _permit) = body::read_budgeted(&hub, principal.actor().as_str(), body, limit).await?;
+    let request = match body::offload_if_large(bytes.len(), move || parse(&bytes)).await? {
+        Ok(request) => request,
+        Err(problem) => return Err(not_found_or(&hub, &id, problem).await?),
     };
     let actor = principal.resolver()?;
     let command = Command::Resolve {
         actor,
-        verdict: asked.verdict,
-        comment: asked.comment,
+        verdict: request.verdict,
+        comment: request.comment,
     };
-    let resolution = hub.bring_about_with(&id, command, asked.files).await?;
+    let resolution = hub.apply_or_problem_with_files(&id, command, request.files).await?;
     Ok(Json(
         json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id}),
     ))
 }
 
-/// Files may come with the answer to an ask that is open-ended, from somebody who may give it. All else is short.
-async fn limit(hub: &Hub, principal: &Principal, id: &MessageId, length: Option<u64>) -> Result<usize, Problem> {
-    let short = hub.config.limits.max_request_bytes;
-    if length.is_some_and(|length| length <= short as u64) {
-        return Ok(short);
+/// A large body is allowed only for an answer with files: the ask is open-ended and the caller may answer it.
+async fn body_limit(hub: &Hub, principal: &Principal, id: &MessageId, length: Option<u64>) -> Result<usize, Problem> {
+    let small = hub.config.limits.max_request_bytes;
+    if length.is_some_and(|length| length <= small as u64) {
+        return Ok(small);
     }
-    let Some(Found::Live(item)) = hub.store.run(View(id.clone())).await? else {
-        return Ok(short);
+    let Some(Lookup::Present(item)) = hub.store.run(View(id.clone())).await? else {
+        return Ok(small);
     };
     let content = &item.message.content;
-    let is_open_ended = matches!(&content.matter, Matter::Ask(ask) if ask.open_ended);
+    let is_open_ended = matches!(&content.matter, Payload::Ask(ask) if ask.open_ended);
     let may_answer = principal.resolver().is_ok_and(|actor| may_resolve(content, &actor));
     Ok(if is_open_ended && may_answer {
-        short.max(WITH_FILES)
+        small.max(MAX_BYTES_WITH_FILES)
     } else {
-        short
+        small
     })
 }
 
-/// A malformed body about a message that is not there is first of all about a message that is not there.
-async fn known_or(hub: &Hub, id: &MessageId, problem: Problem) -> Result<Problem, Problem> {
+/// For a malformed body: a missing message takes precedence over the problem of the body.
+async fn not_found_or(hub: &Hub, id: &MessageId, problem: Problem) -> Result<Problem, Problem> {
     Ok(match hub.store.run(Pull(id.clone())).await? {
-        Some(Found::Live(_)) => problem,
-        Some(Found::Gone { .. }) => Problem::Gone,
+        Some(Lookup::Present(_)) => problem,
+        Some(Lookup::Purged { .. }) => Problem::Gone,
         None => Problem::no_message(),
     })
 }
 
-struct Asked {
+struct ResolveBody {
     verdict: Verdict,
     comment: Option<String>,
     files: Vec<Vec<u8>>,
 }
 
-fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
+fn parse(bytes: &[u8]) -> Result<ResolveBody, Problem> {
     let Value::Object(mut fields) = json::parse(bytes)? else {
         return Err(Problem::Validation {
             field: None,
@@ -101,15 +101,15 @@ fn parse(bytes: &[u8]) -> Result<Asked, Problem> {
     if let Some(comment) = &comment {
         check_comment(comment)?;
     }
-    let Attached { notes, bodies } = Attached::read(fields.remove("files"))?;
-    Ok(Asked {
+    let AttachedFiles { notes, bodies } = AttachedFiles::read(fields.remove("files"))?;
+    Ok(ResolveBody {
         verdict: verdict(&mut fields, notes)?,
         comment,
         files: bodies,
     })
 }
 
-/// `value` and files belong to an answer and to nothing else, a checklist to a task.
+/// `value` and `files` are valid only for answers, `checklist` only for tasks.
 fn verdict(fields: &mut Map<String, Value>, files: Vec<FileNote>) -> Result<Verdict, Problem> {
     let value = fields.remove("value").filter(|value| !value.is_null());
     let checklist = fields
@@ -119,26 +119,35 @@ fn verdict(fields: &mut Map<String, Value>, files: Vec<FileNote>) -> Result<Verd
         .transpose()?;
     let resolution = fields.get("resolution").and_then(Value::as_str).unwrap_or_default();
     if resolution != "answered" && value.is_some() {
-        return Err(Problem::validation("value", "value goes with resolution answered only"));
+        return Err(Problem::validation(
+            "value",
+            "value is allowed only with resolution answered",
+        ));
     }
     if resolution != "answered" && !files.is_empty() {
-        return Err(Problem::validation("files", "files go with resolution answered only"));
+        return Err(Problem::validation(
+            "files",
+            "files are allowed only with resolution answered",
+        ));
     }
     if matches!(resolution, "answered" | "declined") && checklist.is_some() {
         return Err(Problem::validation(
             "checklist",
-            "checklist goes with completed or dismissed only",
+            "checklist is allowed only with resolution completed or dismissed",
         ));
     }
     match resolution {
         "answered" => match (value, files.is_empty()) {
             (Some(value), true) => Ok(Verdict::Answered(value)),
-            // Files may say enough.
+            // Files are enough without a text.
             (value, false) => Ok(Verdict::AnsweredWith {
                 value: value.unwrap_or_else(|| "".into()),
                 files,
             }),
-            (None, true) => Err(Problem::validation("value", "value is needed for resolution answered")),
+            (None, true) => Err(Problem::validation(
+                "value",
+                "value is required for resolution answered",
+            )),
         },
         "declined" => Ok(Verdict::Declined),
         "completed" => Ok(Verdict::Completed(checklist)),

@@ -1,18 +1,18 @@
-//! The Response an agent gets, pulled or pushed: the same text on every channel and every retry.
+//! The A2H Response for an agent: the same text for pull and push, and for every retry.
 
 use countersign_core::Outcome;
 use countersign_core::message::{Resolution, Source};
 use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
 use countersign_protocol::json;
 use countersign_store::StoreError;
-use countersign_store::model::Pulled;
+use countersign_store::model::AgentView;
 use serde_json::{Map, Value};
 
 fn unreadable(what: &str) -> StoreError {
     StoreError::Corrupt(format!("a stored message has no readable {what}"))
 }
 
-/// The family and version the message came with; everything minted for it keeps them.
+/// The protocol family and version of the submit; the Response uses the same.
 pub fn version_of(source: &Source) -> Result<Version, StoreError> {
     let id = |key: &str| source.ids.get(key).map(String::as_str).unwrap_or_default();
     let family = Family::ALL.into_iter().find(|family| family.name() == id("family"));
@@ -20,7 +20,8 @@ pub fn version_of(source: &Source) -> Result<Version, StoreError> {
     Version::parse(family, id("version")).map_err(|_| unreadable("version"))
 }
 
-/// The inner `response` object. Always there, also for a bare expiry: the signature needs its `resolved_at`.
+/// The inner `response` object. Present also for an expiry without a default, because the signature needs its
+/// `resolved_at`.
 pub fn inner(resolution: &Resolution) -> Value {
     let mut fields = Map::new();
     if let Some(value) = &resolution.value {
@@ -43,8 +44,8 @@ pub fn inner(resolution: &Resolution) -> Value {
     Value::Object(fields)
 }
 
-/// The whole Response envelope, with the agent's `state` spliced in as the very text it sent.
-pub fn text(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+/// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
+pub fn text(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let response = Response {
         version: version_of(&pulled.source)?,
         in_reply_to: &pulled.id,
@@ -59,12 +60,12 @@ pub fn text(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreErr
     Ok(response.to_json())
 }
 
-/// What the 0.3 signature covers besides its context: the answer and the state, exactly as delivered.
-pub fn payload_digest(pulled: &Pulled, resolution: &Resolution) -> Result<String, StoreError> {
+/// The payload digest of the 0.3 signature, over the answer and the state as delivered.
+pub fn payload_digest(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let state = state(pulled)?.map(serde_json::from_str::<Value>).transpose()?;
     Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
 }
 
-fn state(pulled: &Pulled) -> Result<Option<&str>, StoreError> {
+fn state(pulled: &AgentView) -> Result<Option<&str>, StoreError> {
     json::raw_field(&pulled.wire, "state").map_err(|_| unreadable("state"))
 }

@@ -7,7 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::envelope;
 use countersign_core::limits::check_idempotency_key;
 use countersign_core::message::{Callback, Status, inbox_rank};
@@ -16,11 +16,11 @@ use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
-use countersign_store::finish::to_the_end;
-use countersign_store::model::{Earlier, NewMessage, Submission, json_text};
+use countersign_store::finish::run_to_completion;
+use countersign_store::model::{DuplicateOf, NewMessage, Submission, json_text};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
-use countersign_store::ops::submit::{FindEarlier, Submit};
+use countersign_store::ops::submit::{FindDuplicate, Submit};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
@@ -31,16 +31,16 @@ use crate::app::Hub;
 use crate::auth::AgentCaller;
 use crate::body;
 use crate::delivery::guard::check_url;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
-/// Fields the hub itself puts beside the envelope when it is pulled; what an agent sends under these names is dropped.
+/// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.rate_limit.check(&agent.id).await?;
-    let (bytes, _hold) = body::read_counted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
-    let (wire, envelope) = body::work(bytes.len(), move || read(&bytes)).await??;
+    let (bytes, _permit) = body::read_budgeted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
+    let (wire, envelope) = body::offload_if_large(bytes.len(), move || read(&bytes)).await??;
     if envelope.agent.id != agent.id {
         let message = format!(
             "this credential belongs to agent {}, not to {}",
@@ -48,15 +48,15 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         );
         return Err(Problem::AgentIdMismatch { message });
     }
-    let arrived = Arrived {
+    let incoming = IncomingSubmit {
         agent_id: agent.id,
         idempotency_key: envelope.idempotency_key.clone(),
         wire,
     };
-    match prepare(&hub, envelope, &arrived).await {
-        // Whoever leaves in the middle has asked all the same, and people are to hear of it.
-        Ok(message) => to_the_end(async move { store(&hub, message, &arrived).await }).await,
-        Err(problem) => replay(&hub, &arrived, problem).await,
+    match prepare(&hub, envelope, &incoming).await {
+        // The submit runs to completion after the client disconnects, so that people see the message.
+        Ok(message) => run_to_completion(async move { store(&hub, message, &incoming).await }).await,
+        Err(problem) => replay(&hub, &incoming, problem).await,
     }
 }
 
@@ -65,10 +65,10 @@ fn read(bytes: &Bytes) -> Result<(String, Envelope), Problem> {
     Ok((wire(bytes, &parsed)?, Envelope::from_value(parsed)?))
 }
 
-struct Arrived {
+struct IncomingSubmit {
     agent_id: String,
     idempotency_key: Option<String>,
-    /// The envelope as it came: `state` must go back byte for byte.
+    /// The envelope as received, because `state` is returned byte for byte.
     wire: String,
 }
 
@@ -82,11 +82,11 @@ fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
     })
 }
 
-/// Everything that may be wrong with a well-formed envelope. It comes after the look-up of its key: see `replay`.
-async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<NewMessage, Problem> {
+/// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.
+async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<NewMessage, Problem> {
     let received_at = hub.store.clock().now();
-    check_envelope(hub, &envelope, arrived, received_at)?;
-    let callback = callback::wanted(&envelope, hub.config.push.legacy)?;
+    check_envelope(hub, &envelope, incoming, received_at)?;
+    let callback = callback::requested_callback(&envelope, hub.config.push.legacy)?;
     if let Some(callback) = &callback {
         check_callback(hub, &envelope, callback).await?;
     }
@@ -96,58 +96,58 @@ async fn prepare(hub: &Hub, envelope: Envelope, arrived: &Arrived) -> Result<New
     let source = envelope::source(&envelope);
     let content = envelope::content(envelope)?;
     content.check()?;
-    hub.config.limits.check(&content, arrived.wire.len())?;
+    hub.config.limits.check(&content, incoming.wire.len())?;
     let id = MessageId::from_uuid(Uuid::now_v7());
     Ok(NewMessage {
-        agent_id: arrived.agent_id.clone(),
+        agent_id: incoming.agent_id.clone(),
         kind,
         rank: inbox_rank(priority),
         received_at,
         expires_at: expires_at.filter(|_| kind != Kind::Notify),
-        idempotency_key: arrived.idempotency_key.clone(),
+        idempotency_key: incoming.idempotency_key.clone(),
         source: json_text(&source)?,
         callback: callback.as_ref().map(json_text).transpose()?,
         content: None,
-        wire: arrived.wire.clone(),
-        audit: submitted(&id, arrived, received_at),
+        wire: incoming.wire.clone(),
+        audit: submitted(&id, incoming, received_at),
         id,
     })
 }
 
-fn check_envelope(hub: &Hub, envelope: &Envelope, arrived: &Arrived, now: Timestamp) -> Result<(), Problem> {
+fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now: Timestamp) -> Result<(), Problem> {
     let limits = &hub.config.limits;
-    // The whole is no smaller than its part; most requests need no second look.
-    if envelope.has_state && arrived.wire.len() > limits.max_state_bytes {
-        limits.check_state(json::raw_field(&arrived.wire, "state")?.unwrap_or_default())?;
+    // `state` is part of the wire text, so a short wire needs no check of its own.
+    if envelope.has_state && incoming.wire.len() > limits.max_state_bytes {
+        limits.check_state(json::raw_field(&incoming.wire, "state")?.unwrap_or_default())?;
     }
     if let Some(key) = &envelope.idempotency_key {
         check_idempotency_key(key)?;
     }
     if envelope.expires_at.is_some_and(|expires_at| expires_at <= now) {
-        return Err(Rejection::field("expires_at", "lies in the past; give an instant in the future").into());
+        return Err(Rejection::field("expires_at", "is in the past; give a time in the future").into());
     }
     Ok(())
 }
 
-fn submitted(id: &MessageId, arrived: &Arrived, at: Timestamp) -> Entry {
-    Entry {
+fn submitted(id: &MessageId, incoming: &IncomingSubmit, at: Timestamp) -> AuditRecord {
+    AuditRecord {
         subject: id.to_string(),
         at,
-        actor: format!("agent:{}", arrived.agent_id),
+        actor: format!("agent:{}", incoming.agent_id),
         event: "submitted".to_owned(),
-        content_sha256: Some(Digest::of(arrived.wire.as_bytes())),
+        content_sha256: Some(Digest::of(incoming.wire.as_bytes())),
         resolution_sha256: None,
         prev_hash: None,
     }
 }
 
 async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> Result<(), Problem> {
-    let place = if envelope.kind == Kind::Task {
+    let section = if envelope.kind == Kind::Task {
         "action.callback"
     } else {
         "request.callback"
     };
-    let bad_url = |reason: String| Problem::invalid(format!("{place}.url"), reason);
+    let bad_url = |reason: String| Problem::invalid(format!("{section}.url"), reason);
     let url = Url::parse(&callback.url).map_err(|error| bad_url(error.to_string()))?;
     check_url(&url, hub.config.push.allow_loopback).map_err(|refused| bad_url(refused.to_string()))?;
     let agent_id = envelope.agent.id.clone();
@@ -184,33 +184,33 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
         } else {
             "token_ref"
         };
-        return Err(Problem::invalid(format!("{place}.auth.{field}"), message));
+        return Err(Problem::invalid(format!("{section}.auth.{field}"), message));
     }
     Ok(())
 }
 
-async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Response, Problem> {
+async fn store(hub: &Hub, message: NewMessage, incoming: &IncomingSubmit) -> Result<Response, Problem> {
     let id = message.id.clone();
     let kind = message.kind;
     let expires_at = message.expires_at;
     let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
     let submitted = hub.store.run(Submit { message, max_open }).await;
-    match submitted.inspect_err(|error| hub.may_be_done(error))? {
+    match submitted.inspect_err(|error| hub.resync_if_unsure(error))? {
         Submission::Created => {
             hub.metrics.submitted(kind);
             if let Some(expires_at) = expires_at {
                 hub.expiry_alarm.due(expires_at);
             }
-            hub.indexer.submitted();
+            hub.indexer.note_submitted();
             tracing::debug!(%id, kind = kind.as_str(), "submitted");
             let (status, change) = match kind {
-                Kind::Notify => (Status::Delivered, Change::Noticed(id.clone())),
-                Kind::Ask | Kind::Task => (Status::Open, Change::Opened(id.clone())),
+                Kind::Notify => (Status::Delivered, LiveChange::Noticed(id.clone())),
+                Kind::Ask | Kind::Task => (Status::Open, LiveChange::Opened(id.clone())),
             };
-            hub.news.tell(change);
+            hub.news.publish(change);
             Ok(ack(hub, &id, status))
         }
-        Submission::Taken(earlier) => ack_again(hub, &earlier, arrived),
+        Submission::Duplicate(earlier) => repeat_ack(hub, &earlier, incoming),
         Submission::TooManyOpen => Err(Problem::RateLimited {
             retry_after_seconds: 30,
             message: "too many open asks and tasks for this agent; wait until some are resolved".to_owned(),
@@ -218,22 +218,23 @@ async fn store(hub: &Hub, message: NewMessage, arrived: &Arrived) -> Result<Resp
     }
 }
 
-/// A request that fails its checks now may have passed them when it first came: then it gets its ack again.
-async fn replay(hub: &Hub, arrived: &Arrived, problem: Problem) -> Result<Response, Problem> {
-    let Some(key) = arrived.idempotency_key.clone() else {
+/// Idempotent replay: a request that fails validation now may have passed it the first time, and then gets its ack
+/// again.
+async fn replay(hub: &Hub, incoming: &IncomingSubmit, problem: Problem) -> Result<Response, Problem> {
+    let Some(key) = incoming.idempotency_key.clone() else {
         return Err(problem);
     };
-    let agent_id = arrived.agent_id.clone();
-    match hub.store.run(FindEarlier { agent_id, key }).await? {
-        Some(earlier) => ack_again(hub, &earlier, arrived),
+    let agent_id = incoming.agent_id.clone();
+    match hub.store.run(FindDuplicate { agent_id, key }).await? {
+        Some(earlier) => repeat_ack(hub, &earlier, incoming),
         None => Err(problem),
     }
 }
 
-/// The payloads are compared only here, so that a submit under a new key need not render its own.
-fn ack_again(hub: &Hub, earlier: &Earlier, arrived: &Arrived) -> Result<Response, Problem> {
+/// Payloads are hashed only here, so that a submit with a new key does not pay for it.
+fn repeat_ack(hub: &Hub, earlier: &DuplicateOf, incoming: &IncomingSubmit) -> Result<Response, Problem> {
     let hash = |wire: &str| json::parse(wire.as_bytes()).map(|payload| payload_hash(&payload));
-    if hash(&earlier.wire)? == hash(&arrived.wire)? {
+    if hash(&earlier.wire)? == hash(&incoming.wire)? {
         return Ok(ack(hub, &earlier.id, earlier.status));
     }
     Err(Problem::IdempotencyConflict)
@@ -244,7 +245,7 @@ fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
     let review_url = format!("{}/inbox/items/{id}", hub.browser_url());
     (
         StatusCode::ACCEPTED,
-        Json(Ack {
+        Json(SubmitAccepted {
             id,
             status: status.as_str(),
             poll_url,
@@ -255,10 +256,10 @@ fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
 }
 
 #[derive(Serialize)]
-struct Ack<'a> {
+struct SubmitAccepted<'a> {
     id: &'a MessageId,
     status: &'static str,
     poll_url: String,
-    /// The page on which a person decides.
+    /// The page where a person decides.
     review_url: String,
 }

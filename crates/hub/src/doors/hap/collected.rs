@@ -9,11 +9,11 @@ use countersign_store::ops::terminal::Collect;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
 use crate::extract::MessagePath;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
-/// The agent has printed its answer: whoever says the same again asks anew.
-pub async fn collected(
+/// Acknowledges that the agent printed its answer. The same text submitted again is then a new cue.
+pub async fn acknowledge(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
     MessagePath(id): MessagePath,
@@ -29,12 +29,12 @@ pub async fn collected(
     {
         Some(is_first) => {
             if is_first {
-                hub.news.tell(Change::Tracked(id));
+                hub.news.publish(LiveChange::Tracked(id));
             }
             Ok(StatusCode::NO_CONTENT)
         }
         None => Err(Problem::NotFound {
-            message: "no such cue of yours that has been answered".to_owned(),
+            message: "no answered cue with this id, or it is not yours".to_owned(),
         }),
     }
 }

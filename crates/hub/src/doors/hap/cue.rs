@@ -10,73 +10,75 @@ use countersign_core::hap::Cue;
 use countersign_core::message::Status;
 use countersign_protocol::a2h;
 use countersign_protocol::id::MessageId;
-use countersign_store::model::Applied;
+use countersign_store::model::ResolvedMessage;
 use countersign_store::ops::terminal::{CueOutcome, NewCue, OpenCues, SubmitCue};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::given::{Given, Place};
-use super::message::{Asked, bounds, new_cue, new_resolution_id, not_yours, too_many, whole};
-use super::wait::look;
+use super::given::{TerminalInfo, TerminalRequest};
+use super::message::{
+    CueOrigin, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
+};
+use super::wait::load_cue;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
 use crate::body;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
-const MOST_BYTES: usize = 8 * 1024 * 1024;
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
 #[derive(Serialize)]
-pub struct Ack {
+pub struct CueAck {
     id: MessageId,
     status: &'static str,
-    /// It was there already.
+    /// The cue existed before this request.
     attached: bool,
     superseded: Vec<MessageId>,
-    /// Cues of this agent that were there before and are still open.
+    /// Older cues of this agent that are still open.
     queued_behind: usize,
     warning: Option<String>,
-    /// The page on which a person decides.
+    /// The page where a person decides.
     url: String,
 }
 
-/// The same words again lead to the same cue, until its answer has been collected.
+/// Idempotent: the same text gives the same cue until its answer is collected.
 pub async fn cue(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
     body: Body,
-) -> Result<(StatusCode, Json<Ack>), Problem> {
+) -> Result<(StatusCode, Json<CueAck>), Problem> {
     hub.rate_limit.check_terminals(&caller).await?;
-    let (bytes, hold) = body::read_counted(&hub, &caller.key(), body, MOST_BYTES).await?;
+    let (bytes, permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BODY_BYTES).await?;
     let size = bytes.len();
-    let (wire, agent_id, cue, place) = body::work(size, move || read(&bytes)).await??;
-    let terminal = whole(&hub, &caller.person, agent_id, place).await?;
-    let asked = Asked {
+    let (wire, agent_id, cue, info) = body::offload_if_large(size, move || read(&bytes)).await??;
+    let terminal = complete_terminal(&hub, &caller.person, agent_id, info).await?;
+    let origin = CueOrigin {
         now: hub.store.clock().now(),
         wire,
-        elsewhere: None,
+        imported_from: None,
     };
-    let made = move || new_cue(&cue, terminal, caller.person, asked).map(|new| (new, cue));
-    let (new, cue) = body::work(size, made).await??;
-    // By itself: whoever leaves in the middle may have asked all the same, and everybody concerned is to hear of it.
+    let build = move || new_cue(&cue, terminal, caller.person, origin).map(|new| (new, cue));
+    let (new, cue) = body::offload_if_large(size, build).await??;
+    // Spawned, so that the submit and its announcements run to completion after a disconnect.
     let submitted = tokio::spawn(async move {
-        let _hold = hold;
+        let _permit = permit;
         submit(&hub, new, &cue).await
     });
     submitted.await.unwrap_or_else(|error| {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "a cue could not be submitted");
+        tracing::error!(%id, %error, "submitting a cue panicked or was aborted");
         Err(Problem::Unavailable { id })
     })
 }
 
-fn read(bytes: &[u8]) -> Result<(String, String, Cue, Place), Problem> {
-    let mut given = Given::parse(bytes)?;
+fn read(bytes: &[u8]) -> Result<(String, String, Cue, TerminalInfo), Problem> {
+    let mut request = TerminalRequest::parse(bytes)?;
     let wire = std::str::from_utf8(bytes).unwrap_or_default().trim().to_owned();
-    Ok((wire, given.agent_id()?, given.cue()?, given.place()?))
+    Ok((wire, request.agent_id()?, request.cue()?, request.terminal_info()?))
 }
 
-async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<Ack>), Problem> {
+async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<CueAck>), Problem> {
     let id = new.message.id.clone();
     let agent_id = new.message.agent_id.clone();
     let person = new.person.clone();
@@ -86,41 +88,41 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
             agent_id: agent_id.clone(),
         })
         .await?;
-    let gone = earlier.iter().filter(|id| hub.terminals.is_gone(id));
+    let gone = earlier.iter().filter(|id| hub.cue_waiters.is_gone(id));
     new.gone = gone.map(|id| (id.clone(), new_resolution_id())).collect();
-    // Before it can be seen by anybody, so that nobody takes it for one whose process is gone.
-    let expected = Expected::new(hub, &id, cue);
+    // Before the insert, so that the new cue never looks like one whose process is gone.
+    let expected = ExpectedWait::new(hub, &id, cue);
     let outcome = hub
         .store
         .run(SubmitCue {
             cue: new,
-            most: bounds(hub),
+            quota: terminal_quota(hub),
         })
         .await;
-    match outcome.inspect_err(|error| hub.may_be_done(error))? {
+    match outcome.inspect_err(|error| hub.resync_if_unsure(error))? {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
-            hub.presence.note(&agent_id, hub.store.clock().now());
+            hub.agent_last_seen.record(&agent_id, hub.store.clock().now());
             Ok((
                 StatusCode::CREATED,
                 Json(created(hub, id, cue, earlier.len(), superseded, answered.as_deref())),
             ))
         }
         CueOutcome::Attached(id) => Ok((StatusCode::OK, Json(attached(hub, &person, id, cue, &earlier).await?))),
-        CueOutcome::NotYours => Err(not_yours()),
-        CueOutcome::TooMany(what) => Err(too_many(what)),
+        CueOutcome::NotYours => Err(not_your_name()),
+        CueOutcome::TooMany(limit) => Err(too_many(limit)),
     }
 }
 
-/// A cue that is about to be, unless it turns out otherwise.
-struct Expected<'h> {
+/// Announces a wait for a cue, and withdraws it on drop unless `keep` is called.
+struct ExpectedWait<'h> {
     hub: &'h Hub,
     id: Option<MessageId>,
 }
 
-impl<'h> Expected<'h> {
+impl<'h> ExpectedWait<'h> {
     fn new(hub: &'h Hub, id: &MessageId, cue: &Cue) -> Self {
-        hub.terminals.expect(id, cue.kind);
+        hub.cue_waiters.expect(id, cue.kind);
         Self {
             hub,
             id: Some(id.clone()),
@@ -132,10 +134,10 @@ impl<'h> Expected<'h> {
     }
 }
 
-impl Drop for Expected<'_> {
+impl Drop for ExpectedWait<'_> {
     fn drop(&mut self) {
         if let Some(id) = &self.id {
-            self.hub.terminals.take_back(id);
+            self.hub.cue_waiters.withdraw(id);
         }
     }
 }
@@ -145,18 +147,18 @@ fn created(
     id: MessageId,
     cue: &Cue,
     earlier: usize,
-    superseded: Vec<Applied>,
-    answered: Option<&Applied>,
-) -> Ack {
+    superseded: Vec<ResolvedMessage>,
+    answered: Option<&ResolvedMessage>,
+) -> CueAck {
     hub.metrics.submitted(a2h::Kind::Ask);
-    hub.indexer.submitted();
-    hub.news.tell(Change::Opened(id.clone()));
+    hub.indexer.note_submitted();
+    hub.news.publish(LiveChange::Opened(id.clone()));
     superseded
         .iter()
         .chain(answered)
         .for_each(|applied| hub.announce(applied));
     tracing::debug!(%id, superseded = superseded.len(), answered = answered.is_some(), "cued");
-    Ack {
+    CueAck {
         status: answered
             .map_or(Status::Open, |applied| applied.pulled.state.status())
             .as_str(),
@@ -164,26 +166,26 @@ fn created(
         queued_behind: earlier.saturating_sub(superseded.len()),
         superseded: superseded.into_iter().map(|applied| applied.pulled.id).collect(),
         warning: cue.warning(),
-        url: page(hub, &id),
+        url: item_url(hub, &id),
         id,
     }
 }
 
-async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[MessageId]) -> Result<Ack, Problem> {
-    let expected = Expected::new(hub, &id, cue);
-    let status = look(hub, person, &id).await?.pulled.state.status();
+async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[MessageId]) -> Result<CueAck, Problem> {
+    let expected = ExpectedWait::new(hub, &id, cue);
+    let status = load_cue(hub, person, &id).await?.pulled.state.status();
     let queued_behind = match status {
         Status::Open => {
             expected.keep();
-            hub.news.tell(Change::Tracked(id.clone()));
+            hub.news.publish(LiveChange::Tracked(id.clone()));
             earlier.iter().take_while(|earlier| **earlier != id).count()
         }
         Status::Delivered | Status::Resolved(_) => 0,
     };
     let status = status.as_str();
     let warning = cue.warning();
-    let url = page(hub, &id);
-    Ok(Ack {
+    let url = item_url(hub, &id);
+    Ok(CueAck {
         status,
         attached: true,
         superseded: Vec::new(),
@@ -194,6 +196,6 @@ async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[
     })
 }
 
-fn page(hub: &Hub, id: &MessageId) -> String {
+fn item_url(hub: &Hub, id: &MessageId) -> String {
     format!("{}/inbox/items/{id}", hub.browser_url())
 }

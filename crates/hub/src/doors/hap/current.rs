@@ -4,33 +4,33 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_store::ops::terminal::Current;
+use countersign_store::ops::terminal::CurrentCue;
 use serde_json::Value;
 
 use super::reply;
-use super::wait::look;
+use super::wait::load_cue;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
 use crate::extract::AgentPath;
 use crate::problem::Problem;
 
-/// The newest cue that is open, or whose answer nobody has collected.
+/// The newest cue that is open or whose answer is not collected.
 pub async fn current(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
     let person = caller.person;
-    let nothing = || Problem::NotFound {
-        message: "nothing of this agent is open or waits to be collected".to_owned(),
+    let no_cue = || Problem::NotFound {
+        message: "this agent has no open cue and no uncollected answer".to_owned(),
     };
     let id = hub
         .store
-        .run(Current {
+        .run(CurrentCue {
             agent_id,
             person: person.clone(),
         })
         .await?
-        .ok_or_else(nothing)?;
-    Ok(Json(reply::shown(&*look(&hub, &person, &id).await?)))
+        .ok_or_else(no_cue)?;
+    Ok(Json(reply::to_json(&*load_cue(&hub, &person, &id).await?)))
 }

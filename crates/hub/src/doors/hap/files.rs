@@ -6,9 +6,9 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_core::State as MessageState;
 
-use super::wait::look;
+use super::wait::load_cue;
 use crate::app::Hub;
-use crate::attachments::kept;
+use crate::attachments::attachment_response;
 use crate::auth::TerminalCaller;
 use crate::extract::FilePath;
 use crate::problem::Problem;
@@ -18,9 +18,9 @@ pub async fn file(
     caller: TerminalCaller,
     FilePath { id, index }: FilePath,
 ) -> Result<Response, Problem> {
-    let found = look(&hub, &caller.person, &id).await?;
+    let found = load_cue(&hub, &caller.person, &id).await?;
     match &found.pulled.state {
-        MessageState::Resolved(resolution) => kept(&hub, &caller.key(), &id, resolution, index).await,
+        MessageState::Resolved(resolution) => attachment_response(&hub, &caller.key(), &id, resolution, index).await,
         MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }
 }

@@ -1,7 +1,7 @@
-//! What a terminal sent, field by field.
+//! Reads the fields of a terminal's request.
 
 use countersign_core::hap::{Cue, Terminal};
-use countersign_protocol::hap::{Kind, name};
+use countersign_protocol::hap::{CueKind, name};
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use crate::problem::Problem;
 
 const MAX_DIRECTORY_BYTES: usize = 4096;
 const MAX_TERMINAL_CHARS: usize = 64;
-/// A payload stands in lists and on pages as a whole.
+/// Lists and pages show the whole payload.
 const MAX_PAYLOAD_BYTES: usize = 256 * 1024;
 const UNKNOWN: &str = "unknown";
 
-pub struct Given(Map<String, Value>);
+pub struct TerminalRequest(Map<String, Value>);
 
-impl Given {
+impl TerminalRequest {
     pub fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         match json::parse(bytes)? {
             Value::Object(fields) => Ok(Self(fields)),
@@ -27,7 +27,7 @@ impl Given {
         }
     }
 
-    pub fn of(fields: Map<String, Value>) -> Self {
+    pub fn from_fields(fields: Map<String, Value>) -> Self {
         Self(fields)
     }
 
@@ -43,21 +43,21 @@ impl Given {
         match self.take(field) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(Problem::invalid(field, "must be a text")),
+            Some(_) => Err(Problem::invalid(field, "must be a string")),
         }
     }
 
-    pub fn needed_text(&mut self, field: &str) -> Result<String, Problem> {
-        self.text(field)?.ok_or_else(|| Problem::invalid(field, "is needed"))
+    pub fn required_text(&mut self, field: &str) -> Result<String, Problem> {
+        self.text(field)?.ok_or_else(|| Problem::invalid(field, "is required"))
     }
 
-    pub fn instant(&mut self, field: &str) -> Result<Timestamp, Problem> {
-        let text = self.needed_text(field)?;
+    pub fn timestamp(&mut self, field: &str) -> Result<Timestamp, Problem> {
+        let text = self.required_text(field)?;
         Timestamp::parse_rfc3339(&text).ok_or_else(|| Problem::invalid(field, "must be an RFC 3339 date-time"))
     }
 
     pub fn agent_id(&mut self) -> Result<String, Problem> {
-        let id = self.needed_text("agent_id")?;
+        let id = self.required_text("agent_id")?;
         if name::is_agent_id(&id) {
             return Ok(id);
         }
@@ -65,8 +65,8 @@ impl Given {
         Err(Problem::invalid("agent_id", message))
     }
 
-    pub fn place(&mut self) -> Result<Place, Problem> {
-        Ok(Place {
+    pub fn terminal_info(&mut self) -> Result<TerminalInfo, Problem> {
+        Ok(TerminalInfo {
             runtime: self.runtime()?,
             project_dir: self.project_dir()?,
             terminal: self.text("terminal")?.map(|shell| terminal(&shell)).transpose()?,
@@ -98,9 +98,9 @@ impl Given {
     }
 
     pub fn cue(&mut self) -> Result<Cue, Problem> {
-        let kind = match self.needed_text("kind")?.as_str() {
-            "cue" => Kind::Cue,
-            "pause" => Kind::Pause,
+        let kind = match self.required_text("kind")?.as_str() {
+            "cue" => CueKind::Cue,
+            "pause" => CueKind::Pause,
             _ => return Err(Problem::invalid("kind", "must be cue or pause")),
         };
         let prompt = self.text("prompt")?.unwrap_or_default();
@@ -131,11 +131,11 @@ fn terminal(shell: &str) -> Result<String, Problem> {
 
 fn check(cue: &Cue) -> Result<(), Problem> {
     match (cue.kind, &cue.payload) {
-        (Kind::Pause, Some(_)) => return Err(Problem::invalid("payload", "a pause has none; send null")),
-        (Kind::Cue, _) if cue.prompt.trim().is_empty() => {
-            return Err(Problem::invalid("prompt", "say something; it is blank"));
+        (CueKind::Pause, Some(_)) => return Err(Problem::invalid("payload", "a pause has no payload; send null")),
+        (CueKind::Cue, _) if cue.prompt.trim().is_empty() => {
+            return Err(Problem::invalid("prompt", "must not be blank"));
         }
-        (Kind::Cue | Kind::Pause, _) => {}
+        (CueKind::Cue | CueKind::Pause, _) => {}
     }
     let length = cue
         .payload
@@ -150,20 +150,20 @@ fn check(cue: &Cue) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Where an agent runs, as far as it says.
-pub struct Place {
+/// Where an agent runs, as far as the request says.
+pub struct TerminalInfo {
     runtime: Option<String>,
     project_dir: Option<String>,
     terminal: Option<String>,
 }
 
-impl Place {
-    pub fn is_whole(&self) -> bool {
+impl TerminalInfo {
+    pub fn is_complete(&self) -> bool {
         self.runtime.is_some() && self.project_dir.is_some() && self.terminal.is_some()
     }
 
-    /// What it does not say is as it was when it joined.
-    pub fn of(self, agent_id: String, joined: Option<Terminal>) -> Terminal {
+    /// Missing fields keep their values from the join.
+    pub fn into_terminal(self, agent_id: String, joined: Option<Terminal>) -> Terminal {
         let joined = joined.unwrap_or_else(|| Terminal {
             agent_id: String::new(),
             runtime: UNKNOWN.to_owned(),

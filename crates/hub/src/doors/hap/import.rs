@@ -1,4 +1,4 @@
-//! POST /v1/hap/import: a cue that was asked elsewhere, before this hub, with what became of it.
+//! POST /v1/hap/import: a cue of the original program, with its resolution if it has one.
 
 use std::sync::Arc;
 
@@ -8,63 +8,69 @@ use axum::extract::State;
 use countersign_core::hap::Cue;
 use countersign_core::limits::check_comment;
 use countersign_core::{Outcome, Resolution};
-use countersign_protocol::hap::Payload;
+use countersign_protocol::hap::CuePayload;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::terminal::{ImportCue, Imported};
+use countersign_store::ops::terminal::{ImportCue, ImportOutcome};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::given::{Given, Place};
-use super::message::{Asked, Elsewhere, bounds, new_cue, new_resolution_id, not_yours, too_many, whole};
+use super::given::{TerminalInfo, TerminalRequest};
+use super::message::{
+    CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
+};
 use crate::app::Hub;
-use crate::attachments::{Attached, WITH_FILES};
+use crate::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::auth::TerminalCaller;
 use crate::body;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 
 const MAX_KEY_CHARS: usize = 200;
-const IMPORTED: &str = "system:imported";
+const IMPORT_ACTOR: &str = "system:imported";
 
 #[derive(Serialize)]
-pub struct Ack {
+pub struct ImportAck {
     id: MessageId,
-    /// Not when it had been before.
+    /// False when this cue was imported before.
     imported: bool,
 }
 
-pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: Body) -> Result<Json<Ack>, Problem> {
+pub async fn import(
+    State(hub): State<Arc<Hub>>,
+    caller: TerminalCaller,
+    body: Body,
+) -> Result<Json<ImportAck>, Problem> {
     hub.rate_limit.check_terminals(&caller).await?;
-    let (bytes, _hold) = body::read_counted(&hub, &caller.key(), body, WITH_FILES).await?;
+    let (bytes, _permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BYTES_WITH_FILES).await?;
     let size = bytes.len();
     let now = hub.store.clock().now();
-    let Old {
+    let ImportRequest {
         agent_id,
-        place,
+        info,
         cue,
-        elsewhere,
+        source,
         ended,
-    } = body::work(size, move || Old::read(&bytes, now)).await??;
-    let terminal = whole(&hub, &caller.person, agent_id, place).await?;
+    } = body::offload_if_large(size, move || ImportRequest::read(&bytes, now)).await??;
+    let terminal = complete_terminal(&hub, &caller.person, agent_id, info).await?;
     let kind = cue.kind;
-    let at = elsewhere.at;
-    let made = move || {
+    let at = source.at;
+    let build = move || {
         let wire = json!({
-            "request_id": elsewhere.key, "agent_id": terminal.agent_id,
+            "request_id": source.key, "agent_id": terminal.agent_id,
             "kind": cue.kind, "prompt": cue.prompt, "payload": cue.payload,
         });
-        let asked = Asked {
+        let origin = CueOrigin {
             now,
             wire: wire.to_string(),
-            elsewhere: Some(elsewhere),
+            imported_from: Some(source),
         };
-        new_cue(&cue, terminal, caller.person, asked)
+        new_cue(&cue, terminal, caller.person, origin)
     };
-    let cue = body::work(size, made).await??;
+    let cue = body::offload_if_large(size, build).await??;
     let id = cue.message.id.clone();
     let is_open = ended.resolution.is_none();
-    let Ended {
+    let ImportedResolution {
         resolution,
         files,
         collected,
@@ -73,65 +79,65 @@ pub async fn import(State(hub): State<Arc<Hub>>, caller: TerminalCaller, body: B
         .store
         .run(ImportCue {
             cue,
-            most: bounds(&hub),
+            quota: terminal_quota(&hub),
             resolution,
             files,
             collected,
         })
         .await?
     {
-        Imported::New => {
-            hub.indexer.submitted();
+        ImportOutcome::New => {
+            hub.indexer.note_submitted();
             if is_open {
-                // Whoever asked it waits elsewhere, if at all.
-                hub.terminals.missing(&id, kind, at);
+                // Its process, if any, waits at the original program.
+                hub.cue_waiters.add_gone(&id, kind, at);
             }
-            hub.news.tell(if is_open {
-                Change::Opened(id.clone())
+            hub.news.publish(if is_open {
+                LiveChange::Opened(id.clone())
             } else {
-                Change::Tracked(id.clone())
+                LiveChange::Tracked(id.clone())
             });
-            Ok(Json(Ack { id, imported: true }))
+            Ok(Json(ImportAck { id, imported: true }))
         }
-        Imported::Known(id) => Ok(Json(Ack { id, imported: false })),
-        Imported::NotYours => Err(not_yours()),
-        Imported::TooMany(what) => Err(too_many(what)),
+        ImportOutcome::Known(id) => Ok(Json(ImportAck { id, imported: false })),
+        ImportOutcome::NotYours => Err(not_your_name()),
+        ImportOutcome::TooMany(limit) => Err(too_many(limit)),
     }
 }
 
-/// As it was elsewhere.
-struct Old {
+/// The cue as the original program had it.
+struct ImportRequest {
     agent_id: String,
-    place: Place,
+    info: TerminalInfo,
     cue: Cue,
-    elsewhere: Elsewhere,
-    ended: Ended,
+    source: ImportSource,
+    ended: ImportedResolution,
 }
 
-impl Old {
+impl ImportRequest {
     fn read(bytes: &[u8], now: Timestamp) -> Result<Self, Problem> {
-        let mut given = Given::parse(bytes)?;
-        let key = request_id(&mut given)?;
-        let agent_id = given.agent_id()?;
-        let cue = given.cue()?;
-        let place = given.place()?;
-        let at = past(now, "created_at", given.instant("created_at")?)?;
-        let ended = given
+        let mut request = TerminalRequest::parse(bytes)?;
+        let key = request_id(&mut request)?;
+        let agent_id = request.agent_id()?;
+        let cue = request.cue()?;
+        let info = request.terminal_info()?;
+        let at = check_past(now, "created_at", request.timestamp("created_at")?)?;
+        let ended = request
             .take("resolution")
-            .map(|value| Ended::read(&cue, now, at, value))
+            .map(|value| ImportedResolution::read(&cue, now, at, value))
             .transpose()?;
         Ok(Self {
             agent_id,
-            place,
+            info,
             cue,
-            elsewhere: Elsewhere { at, key },
+            source: ImportSource { at, key },
             ended: ended.unwrap_or_default(),
         })
     }
 }
 
-fn request_id(given: &mut Given) -> Result<String, Problem> {
-    let key = given.needed_text("request_id")?;
+fn request_id(request: &mut TerminalRequest) -> Result<String, Problem> {
+    let key = request.required_text("request_id")?;
     if key.is_empty() || key.chars().count() > MAX_KEY_CHARS {
         return Err(Problem::invalid(
             "request_id",
@@ -141,35 +147,35 @@ fn request_id(given: &mut Given) -> Result<String, Problem> {
     Ok(key)
 }
 
-fn past(now: Timestamp, field: &str, at: Timestamp) -> Result<Timestamp, Problem> {
+fn check_past(now: Timestamp, field: &str, at: Timestamp) -> Result<Timestamp, Problem> {
     if at > now || at.as_millis() < 0 {
-        return Err(Problem::invalid(field, "must lie in the past"));
+        return Err(Problem::invalid(field, "must be in the past"));
     }
     Ok(at)
 }
 
-/// What became of it, if anything did.
+/// The resolution at the original program; empty while the cue is open.
 #[derive(Default)]
-struct Ended {
+struct ImportedResolution {
     resolution: Option<Resolution>,
     files: Vec<Vec<u8>>,
-    /// Its agent has had the answer.
+    /// The agent has collected the answer.
     collected: bool,
 }
 
-impl Ended {
+impl ImportedResolution {
     /// `{status, resolved_at, text?, comment?, files?, collected?}`
-    fn read(cue: &Cue, now: Timestamp, asked_at: Timestamp, value: Value) -> Result<Self, Problem> {
+    fn read(cue: &Cue, now: Timestamp, created_at: Timestamp, value: Value) -> Result<Self, Problem> {
         let Value::Object(fields) = value else {
             return Err(Problem::invalid("resolution", "must be an object or null"));
         };
-        let mut given = Given::of(fields);
-        let collected = match given.take("collected") {
+        let mut request = TerminalRequest::from_fields(fields);
+        let collected = match request.take("collected") {
             None => true,
             Some(Value::Bool(collected)) => collected,
             Some(_) => return Err(Problem::invalid("collected", "must be true or false")),
         };
-        let (resolution, files) = resolution(cue, now, asked_at, given)?;
+        let (resolution, files) = resolution(cue, now, created_at, request)?;
         Ok(Self {
             resolution: Some(resolution),
             files,
@@ -181,10 +187,10 @@ impl Ended {
 fn resolution(
     cue: &Cue,
     now: Timestamp,
-    asked_at: Timestamp,
-    mut given: Given,
+    created_at: Timestamp,
+    mut request: TerminalRequest,
 ) -> Result<(Resolution, Vec<Vec<u8>>), Problem> {
-    let outcome = match given.needed_text("status")?.as_str() {
+    let outcome = match request.required_text("status")?.as_str() {
         "answered" => Outcome::Answered,
         "declined" => Outcome::Declined,
         "cancelled" => Outcome::Cancelled,
@@ -196,27 +202,30 @@ fn resolution(
             ));
         }
     };
-    let resolved_at = past(now, "resolved_at", given.instant("resolved_at")?)?;
-    let text = given.text("text")?;
-    let comment = given.text("comment")?;
+    let resolved_at = check_past(now, "resolved_at", request.timestamp("resolved_at")?)?;
+    let text = request.text("text")?;
+    let comment = request.text("comment")?;
     comment.as_deref().map_or(Ok(()), check_comment)?;
-    let attached = Attached::read(given.take("files"))?;
+    let attached = AttachedFiles::read(request.take("files"))?;
     let is_answer = outcome == Outcome::Answered;
     if !is_answer && (text.is_some() || !attached.notes.is_empty()) {
-        return Err(Problem::invalid("resolution", "text and files go with answered only"));
+        return Err(Problem::invalid(
+            "resolution",
+            "text and files are allowed only with status answered",
+        ));
     }
     let resolution = Resolution {
         id: new_resolution_id(),
         outcome,
         defaulted: false,
         value: is_answer.then(|| text.unwrap_or_default().into()),
-        // A terminal can say what somebody wrote, and not what somebody pressed.
-        edited: is_answer && !matches!(cue.read_payload(), None | Some(Payload::Unknown { .. })),
-        // Who it was nobody here has seen, and a terminal cannot vouch for a person.
-        actor: IMPORTED
+        // A terminal knows the text of an answer, but not which choice was pressed.
+        edited: is_answer && !matches!(cue.read_payload(), None | Some(CuePayload::Unknown { .. })),
+        // A system actor: the hub did not see the person, and a terminal cannot vouch for one.
+        actor: IMPORT_ACTOR
             .parse()
-            .map_err(|_| Problem::invalid("resolution", "has no actor"))?,
-        resolved_at: resolved_at.max(asked_at),
+            .map_err(|_| Problem::invalid("resolution", "has an invalid actor"))?,
+        resolved_at: resolved_at.max(created_at),
         comment,
         checklist: None,
         files: attached.notes,

@@ -8,43 +8,47 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::hap::Terminal;
 use countersign_protocol::hap::name;
-use countersign_store::ops::terminal::{Join, Joined, TerminalOf, TooMany};
+use countersign_store::ops::terminal::{JoinOutcome, JoinTerminal, TerminalOf, TooMany};
 use uuid::Uuid;
 
-use super::given::Given;
-use super::message::{bounds, not_yours, too_many};
+use super::given::TerminalRequest;
+use super::message::{not_your_name, terminal_quota, too_many};
 use crate::admin::no_randomness;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
 use crate::body;
 use crate::problem::Problem;
 
-const MOST_BYTES: usize = 64 * 1024;
-/// There are far more names than agents; so many taken ones in a row mean that something else is wrong.
-const MOST_TRIES: usize = 100;
+const MAX_BODY_BYTES: usize = 64 * 1024;
+/// There are far more names than agents, so more collisions in a row mean that something else is wrong.
+const MAX_NAME_TRIES: usize = 100;
 
-/// A name nobody had before; or, for an agent that brings one from elsewhere, that one.
+/// Joins under a new unique name, or under the `agent_id` that the agent brings from another hub.
 pub async fn join(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Terminal>), Problem> {
     hub.rate_limit.check_terminals(&caller).await?;
-    let mut given = Given::parse(&body::read(body, MOST_BYTES).await?)?;
-    let place = given.place()?;
-    if given.has("agent_id") {
-        let terminal = place.of(given.agent_id()?, None);
-        return keep_name(&hub, caller.person, terminal).await;
+    let mut request = TerminalRequest::parse(&body::read(body, MAX_BODY_BYTES).await?)?;
+    let info = request.terminal_info()?;
+    if request.has("agent_id") {
+        let terminal = info.into_terminal(request.agent_id()?, None);
+        return join_under_name(&hub, caller.person, terminal).await;
     }
-    let terminal = new_name(&hub, &caller.person, place.of(String::new(), None)).await?;
+    let terminal = join_under_new_name(&hub, &caller.person, info.into_terminal(String::new(), None)).await?;
     Ok((StatusCode::CREATED, Json(terminal)))
 }
 
-async fn keep_name(hub: &Hub, person: String, terminal: Terminal) -> Result<(StatusCode, Json<Terminal>), Problem> {
-    match take_name(hub, &person, &terminal).await? {
-        Joined::New => return Ok((StatusCode::CREATED, Json(terminal))),
-        Joined::TooMany => return Err(too_many(TooMany::Joined)),
-        Joined::Taken => {}
+async fn join_under_name(
+    hub: &Hub,
+    person: String,
+    terminal: Terminal,
+) -> Result<(StatusCode, Json<Terminal>), Problem> {
+    match reserve_name(hub, &person, &terminal).await? {
+        JoinOutcome::New => return Ok((StatusCode::CREATED, Json(terminal))),
+        JoinOutcome::TooMany => return Err(too_many(TooMany::Joined)),
+        JoinOutcome::Taken => {}
     }
     match hub
         .store
@@ -54,15 +58,15 @@ async fn keep_name(hub: &Hub, person: String, terminal: Terminal) -> Result<(Sta
         .await?
     {
         Some(joined) if joined.person == person => Ok((StatusCode::OK, Json(joined.terminal))),
-        Some(_) | None => Err(not_yours()),
+        Some(_) | None => Err(not_your_name()),
     }
 }
 
-async fn take_name(hub: &Hub, person: &str, terminal: &Terminal) -> Result<Joined, Problem> {
-    let max_joined = bounds(hub).joined;
+async fn reserve_name(hub: &Hub, person: &str, terminal: &Terminal) -> Result<JoinOutcome, Problem> {
+    let max_joined = terminal_quota(hub).joined;
     Ok(hub
         .store
-        .run(Join {
+        .run(JoinTerminal {
             terminal: terminal.clone(),
             person: person.to_owned(),
             max_joined,
@@ -70,21 +74,21 @@ async fn take_name(hub: &Hub, person: &str, terminal: &Terminal) -> Result<Joine
         .await?)
 }
 
-async fn new_name(hub: &Hub, person: &str, mut terminal: Terminal) -> Result<Terminal, Problem> {
-    for _ in 0..MOST_TRIES {
-        let mut chance = [0; 16];
-        getrandom::fill(&mut chance).map_err(no_randomness)?;
-        let Some(agent_id) = name::agent_id(u128::from_le_bytes(chance)) else {
+async fn join_under_new_name(hub: &Hub, person: &str, mut terminal: Terminal) -> Result<Terminal, Problem> {
+    for _ in 0..MAX_NAME_TRIES {
+        let mut random = [0; 16];
+        getrandom::fill(&mut random).map_err(no_randomness)?;
+        let Some(agent_id) = name::agent_id(u128::from_le_bytes(random)) else {
             continue;
         };
         terminal.agent_id = agent_id;
-        match take_name(hub, person, &terminal).await? {
-            Joined::New => return Ok(terminal),
-            Joined::TooMany => return Err(too_many(TooMany::Joined)),
-            Joined::Taken => {}
+        match reserve_name(hub, person, &terminal).await? {
+            JoinOutcome::New => return Ok(terminal),
+            JoinOutcome::TooMany => return Err(too_many(TooMany::Joined)),
+            JoinOutcome::Taken => {}
         }
     }
     let id = Uuid::new_v4();
-    tracing::error!(%id, "no free name was found for an agent");
+    tracing::error!(%id, "no free agent name found after the maximum number of tries");
     Err(Problem::Unavailable { id })
 }

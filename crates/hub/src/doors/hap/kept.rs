@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use countersign_store::ops::terminal::Kept;
+use countersign_store::ops::terminal::UncollectedCues;
 use serde_json::{Value, json};
 
 use super::reply;
@@ -13,24 +13,26 @@ use crate::auth::TerminalCaller;
 use crate::extract::AgentPath;
 use crate::problem::Problem;
 
-/// Answers and refusals that came while no process of the agent waited for them, oldest first. What one is just printing is
-/// left to it.
-pub async fn kept(
+/// Uncollected answers of an agent, oldest first. An answer that a process is printing right now is left to that
+/// process.
+pub async fn uncollected(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
     let found = hub
         .store
-        .run(Kept {
+        .run(UncollectedCues {
             agent_id,
             person: caller.person,
         })
         .await?;
-    let left = found.iter().filter(|found| !hub.terminals.is_handed(&found.pulled.id));
+    let left = found
+        .iter()
+        .filter(|found| !hub.cue_waiters.is_handed_over(&found.pulled.id));
     let kept: Vec<Value> = left
         .map(|found| {
-            let mut shown = reply::shown(found);
+            let mut shown = reply::to_json(found);
             shown["title"] = found.content.title.as_str().into();
             shown
         })

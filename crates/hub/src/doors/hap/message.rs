@@ -1,43 +1,43 @@
-//! A cue on its way to the store.
+//! Builds the store message of a cue.
 
 use countersign_core::Digest;
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::hap::{self, Cue, Terminal};
 use countersign_core::message::inbox_rank;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{NewMessage, json_text};
-use countersign_store::ops::terminal::{Bounds, NewCue, TerminalOf, TooMany};
+use countersign_store::ops::terminal::{NewCue, TerminalOf, TerminalQuota, TooMany};
 use uuid::Uuid;
 
-use super::given::Place;
+use super::given::TerminalInfo;
 use crate::app::Hub;
 use crate::problem::Problem;
 
-/// Of the terminals of one person.
-const MOST_OPEN: i64 = 1000;
-/// In ninety days, of the terminals of one person.
-const MOST_JOINED: i64 = 10_000;
+/// Open cues of all terminals of one person.
+const MAX_OPEN_CUES: i64 = 1000;
+/// Agents that may join within 90 days for one person.
+const MAX_JOINED_AGENTS: i64 = 10_000;
 const RETRY_AFTER_SECONDS: u64 = 30;
 
-pub fn bounds(hub: &Hub) -> Bounds {
+pub fn terminal_quota(hub: &Hub) -> TerminalQuota {
     let open_of_agent = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
-    Bounds {
+    TerminalQuota {
         open_of_agent,
-        open_of_person: MOST_OPEN,
-        joined: MOST_JOINED,
+        open_of_person: MAX_OPEN_CUES,
+        joined: MAX_JOINED_AGENTS,
     }
 }
 
-pub fn too_many(what: TooMany) -> Problem {
-    let message = match what {
+pub fn too_many(limit: TooMany) -> Problem {
+    let message = match limit {
         TooMany::OpenOfAgent => "too many open cues of this agent; wait until some are answered".to_owned(),
         TooMany::OpenOfPerson => {
-            format!("{MOST_OPEN} cues of your agents are open; answer or decline some of them first")
+            format!("{MAX_OPEN_CUES} cues of your agents are open; answer or decline some of them first")
         }
         TooMany::Joined => format!(
-            "{MOST_JOINED} agents of yours joined in the last 90 days; go on under the name of one of them, or let an \
+            "{MAX_JOINED_AGENTS} of your agents joined in the last 90 days; reuse the name of one of them, or let an \
              owner remove some with `countersign agent remove NAME`"
         ),
     };
@@ -47,28 +47,33 @@ pub fn too_many(what: TooMany) -> Problem {
     }
 }
 
-/// A cue as it came, and what stays of it word for word.
-pub struct Asked {
+/// When and from where a cue came, with its text as received.
+pub struct CueOrigin {
     pub now: Timestamp,
     pub wire: String,
-    /// Where it was asked elsewhere before.
-    pub elsewhere: Option<Elsewhere>,
+    /// Set for an imported cue.
+    pub imported_from: Option<ImportSource>,
 }
 
-pub struct Elsewhere {
-    /// As it says itself.
+pub struct ImportSource {
+    /// The original time, as the importing client claims it.
     pub at: Timestamp,
-    /// Under which it is known.
+    /// The original id, which is the idempotency key of the import.
     pub key: String,
 }
 
-/// Stands in the source of what was asked elsewhere: when it came here.
-pub const IMPORTED: &str = "imported_at";
+/// Source key of imported cues: the time of the import.
+pub const IMPORTED_AT: &str = "imported_at";
 
-/// The agent with everything that is known of it.
-pub async fn whole(hub: &Hub, person: &str, agent_id: String, place: Place) -> Result<Terminal, Problem> {
-    if place.is_whole() {
-        return Ok(place.of(agent_id, None));
+/// The terminal of an agent; fields missing from the request come from its join.
+pub async fn complete_terminal(
+    hub: &Hub,
+    person: &str,
+    agent_id: String,
+    info: TerminalInfo,
+) -> Result<Terminal, Problem> {
+    if info.is_complete() {
+        return Ok(info.into_terminal(agent_id, None));
     }
     let joined = hub
         .store
@@ -77,26 +82,26 @@ pub async fn whole(hub: &Hub, person: &str, agent_id: String, place: Place) -> R
         })
         .await?;
     let own = joined.filter(|joined| joined.person == person);
-    Ok(place.of(agent_id, own.map(|joined| joined.terminal)))
+    Ok(info.into_terminal(agent_id, own.map(|joined| joined.terminal)))
 }
 
-pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> Result<NewCue, Problem> {
+pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, origin: CueOrigin) -> Result<NewCue, Problem> {
     let id = MessageId::from_uuid(Uuid::now_v7());
     let content = hap::content(cue, &terminal, &person);
-    // What people decide on; every entry of the trail names the same text.
-    let shown = json_text(&content)?;
+    // The content that people decide on; every audit entry hashes the same text.
+    let content_json = json_text(&content)?;
     let mut source = hap::source(cue, &terminal);
-    if asked.elsewhere.is_some() {
-        source.ids.insert(IMPORTED.to_owned(), asked.now.to_string());
+    if origin.imported_from.is_some() {
+        source.ids.insert(IMPORTED_AT.to_owned(), origin.now.to_string());
     }
-    let event = if asked.elsewhere.is_some() {
+    let event = if origin.imported_from.is_some() {
         "imported"
     } else {
         "submitted"
     };
-    let (at, key) = asked
-        .elsewhere
-        .map_or((asked.now, None), |elsewhere| (elsewhere.at, Some(elsewhere.key)));
+    let (at, key) = origin.imported_from.map_or((origin.now, None), |imported_from| {
+        (imported_from.at, Some(imported_from.key))
+    });
     let message = NewMessage {
         agent_id: terminal.agent_id.clone(),
         kind: Kind::Ask,
@@ -106,18 +111,18 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, asked: Asked) -> R
         idempotency_key: key,
         source: json_text(&source)?,
         callback: None,
-        audit: Entry {
+        audit: AuditRecord {
             subject: id.to_string(),
-            // Never what a terminal says.
-            at: asked.now,
+            // Our own clock, never the time that a terminal claims.
+            at: origin.now,
             actor: format!("agent:{}", terminal.agent_id),
             event: event.to_owned(),
-            content_sha256: Some(Digest::of(shown.as_bytes())),
+            content_sha256: Some(Digest::of(content_json.as_bytes())),
             resolution_sha256: None,
             prev_hash: None,
         },
-        content: Some(shown),
-        wire: asked.wire,
+        content: Some(content_json),
+        wire: origin.wire,
         id,
     };
     let envelope = hap::digest(cue);
@@ -136,9 +141,9 @@ pub fn new_resolution_id() -> ResolutionId {
     ResolutionId::from_uuid(Uuid::new_v4())
 }
 
-pub fn not_yours() -> Problem {
+pub fn not_your_name() -> Problem {
     Problem::invalid(
         "agent_id",
-        "this name is somebody else's; `cueme join` gives you one of your own",
+        "this name belongs to another person; `cueme join` gives you one of your own",
     )
 }

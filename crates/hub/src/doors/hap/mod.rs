@@ -1,4 +1,4 @@
-//! HAP over HTTP: agents in a person's terminals, which ask and wait, and lose nothing when their process ends.
+//! The HAP door over HTTP, for agents in a person's terminals. An agent loses no answer when its process ends.
 
 pub mod collected;
 pub mod cue;
@@ -12,4 +12,4 @@ mod message;
 mod reply;
 pub mod wait;
 
-pub use message::IMPORTED;
+pub use message::IMPORTED_AT;

@@ -1,33 +1,33 @@
-//! What an agent in a terminal gets to see of its cue.
+//! The JSON of a cue for its agent.
 
 use countersign_core::State;
 use countersign_core::hap;
-use countersign_core::message::{Content, Matter, Outcome, Resolution};
+use countersign_core::message::{Content, Outcome, Payload, Resolution};
 use countersign_core::question::Question;
 use countersign_protocol::a2h::APPROVE;
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::FoundCue;
 use serde_json::{Value, json};
 
 use crate::terminals::cue_kind;
 
-pub fn shown(found: &FoundCue) -> Value {
+pub fn to_json(found: &FoundCue) -> Value {
     let pulled = &found.pulled;
     let status = pulled.state.status().as_str();
     let State::Resolved(resolution) = &pulled.state else {
         return json!({"id": pulled.id, "status": status});
     };
-    let kind = cue_kind(&pulled.source).unwrap_or(Kind::Cue);
+    let kind = cue_kind(&pulled.source).unwrap_or(CueKind::Cue);
     let reply = hap::reply(&found.content, resolution);
-    let mut said = json!({"text": reply.text, "files": reply.files});
+    let mut reply_json = json!({"text": reply.text, "files": reply.files});
     if let Some(comment) = reply.comment {
-        said["comment"] = comment.into();
+        reply_json["comment"] = comment.into();
     }
     json!({
         "id": pulled.id,
         "status": status,
         "kind": kind,
-        "reply": said,
+        "reply": reply_json,
         "value": resolution.value,
         "confirmed": confirmed(kind, &found.content, resolution),
         "actor": resolution.actor,
@@ -36,11 +36,11 @@ pub fn shown(found: &FoundCue) -> Value {
     })
 }
 
-/// Whether a confirm was answered with its first choice: other words are no yes. Nothing where no such thing was asked; a
-/// pause asks nothing.
-fn confirmed(kind: Kind, content: &Content, resolution: &Resolution) -> Option<bool> {
+/// Whether a confirm was answered with its first choice; free text does not count as a yes. `None` for any other
+/// question and for a pause.
+fn confirmed(kind: CueKind, content: &Content, resolution: &Resolution) -> Option<bool> {
     match (kind, &content.matter, resolution.outcome) {
-        (Kind::Cue, Matter::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {
+        (CueKind::Cue, Payload::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {
             Some(!resolution.edited && resolution.value.as_ref().is_some_and(|value| value == APPROVE))
         }
         _ => None,

@@ -1,4 +1,4 @@
-//! GET /v1/hap/cues/{id}, with long-poll. The connection says that somebody is there.
+//! GET /v1/hap/cues/{id}, with long-poll. An open connection shows that a process waits for the cue.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::State as MessageState;
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_store::ops::terminal::{FindCue, FoundCue};
 use serde::Deserialize;
@@ -16,10 +16,10 @@ use tokio::time::Instant;
 use super::reply;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
-use crate::extract::{MessagePath, Params, wait_of};
+use crate::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::terminals::{Held, cue_kind};
-use crate::wake::BEFORE_ANOTHER_LOOK;
+use crate::terminals::{WaitGuard, cue_kind};
+use crate::wake::STORE_RETRY_DELAY;
 
 #[derive(Debug, Deserialize)]
 pub struct WaitQuery {
@@ -32,79 +32,79 @@ pub async fn wait(
     MessagePath(id): MessagePath,
     Params(query): Params<WaitQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let wait = wait_of(query.wait.as_deref())?;
+    let wait = parse_wait(query.wait.as_deref())?;
     drop(query);
     let found = if wait.is_zero() {
-        look(&hub, &caller.person, &id).await?
+        load_cue(&hub, &caller.person, &id).await?
     } else {
-        let _seat = hub.waits.take(&caller.person)?;
-        look_until_resolved(&hub, &caller, &id, wait).await?
+        let _permit = hub.terminal_limit.acquire(&caller.person)?;
+        wait_until_resolved(&hub, &caller, &id, wait).await?
     };
     if !matches!(found.pulled.state, MessageState::Open) {
-        // It may have been resolved before it was held.
-        hub.terminals.hand(&id);
+        // The cue may be resolved before the wait began.
+        hub.cue_waiters.mark_handed_over(&id);
     }
-    Ok(Json(reply::shown(&found)))
+    Ok(Json(reply::to_json(&found)))
 }
 
-async fn look_until_resolved(
+async fn wait_until_resolved(
     hub: &Arc<Hub>,
     caller: &TerminalCaller,
     id: &MessageId,
     wait: Duration,
 ) -> Result<Box<FoundCue>, Problem> {
-    let mut held = None;
-    // Dropped in here, because the other end has gone, `held` says so.
-    let found = look_while_held(hub, caller, id, wait, &mut held).await;
-    if let Some(held) = held {
-        held.finish();
+    let mut guard = None;
+    // If this future is dropped here, the client has disconnected, and dropping `guard` records that.
+    let found = wait_guarded(hub, caller, id, wait, &mut guard).await;
+    if let Some(guard) = guard {
+        guard.finish();
     }
     found
 }
 
-/// Registers first and looks then, so that no resolution falls between the two. What comes with the wake-up has not all that
-/// is needed here, so it is looked at again.
-async fn look_while_held(
+/// Long-poll: registers first and then reads, so that no resolution is missed in between. The message of the wake-up
+/// lacks fields of a cue, so the cue is read again.
+async fn wait_guarded(
     hub: &Arc<Hub>,
     caller: &TerminalCaller,
     id: &MessageId,
     wait: Duration,
-    held: &mut Option<Held>,
+    guard: &mut Option<WaitGuard>,
 ) -> Result<Box<FoundCue>, Problem> {
     let deadline = Instant::now() + wait;
     let mut stopping = hub.stopping.clone();
-    let mut endings = hub.credentials.endings();
+    let mut revocations = hub.credentials.revocations();
     loop {
-        let mut waiter = hub.wake.register(id);
-        let found = match look(hub, &caller.person, id).await {
-            // Whoever waits already goes on waiting while the store is away.
-            Err(Problem::Unavailable { .. }) if held.is_some() && Instant::now() < deadline && !*stopping.borrow() => {
-                tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+        let mut waiter = hub.waiters.register(id);
+        let found = match load_cue(hub, &caller.person, id).await {
+            // A long-poll continues while the store is unavailable.
+            Err(Problem::Unavailable { .. }) if guard.is_some() && Instant::now() < deadline && !*stopping.borrow() => {
+                tokio::time::sleep(STORE_RETRY_DELAY).await;
                 continue;
             }
-            looked => looked?,
+            loaded => loaded?,
         };
         if !matches!(found.pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
             return Ok(found);
         }
-        if held.is_none() {
-            let kind = cue_kind(&found.pulled.source).unwrap_or(Kind::Cue);
-            *held = Some(hub.terminals.hold(id, kind));
+        if guard.is_none() {
+            let kind = cue_kind(&found.pulled.source).unwrap_or(CueKind::Cue);
+            *guard = Some(hub.cue_waiters.start_wait(id, kind));
         }
         drop(found);
         tokio::select! {
-            // In this order: whoever may not hear any more hears nothing that came after.
+            // Biased: a revoked credential must not receive a later answer.
             biased;
-            _ = endings.changed() => caller.check_again(hub).await?,
-            _ = waiter.rung() => {}
+            _ = revocations.changed() => caller.recheck(hub).await?,
+            _ = waiter.woken() => {}
             () = tokio::time::sleep_until(deadline) => {}
             _ = stopping.changed() => {}
         }
     }
 }
 
-/// A cue of somebody else looks like none at all.
-pub async fn look(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<FoundCue>, Problem> {
+/// Another person's cue gives the same 404 as a missing one.
+pub async fn load_cue(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<FoundCue>, Problem> {
     let found = hub
         .store
         .run(FindCue {
@@ -113,6 +113,7 @@ pub async fn look(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<FoundCu
         })
         .await?;
     let found = found.ok_or_else(Problem::no_message)?;
-    hub.presence.note(&found.pulled.agent_id, hub.store.clock().now());
+    hub.agent_last_seen
+        .record(&found.pulled.agent_id, hub.store.clock().now());
     Ok(Box::new(found))
 }

@@ -1,34 +1,34 @@
-//! From a message to what it does. Whatever goes wrong is told to its sender alone, and never ends the connection.
+//! Dispatches client messages. An error goes only to its sender and does not close the connection.
 
 use bytes::Bytes;
-use countersign_protocol::runs::{self, ClientMessage, Received, Reply};
+use countersign_protocol::runs::{self, ClientMessage, Received, RunReply};
 
 use super::session::Session;
-use crate::body::work;
-use crate::runs::{How, Preparing, Refusal, Wanted};
+use crate::body::offload_if_large;
+use crate::runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
-/// One after the other: what a client sends is done in its order.
+/// Handles one message; the messages of a client run in order.
 pub async fn message(session: &Session, bytes: Bytes) {
-    let Received { request_id, message } = match work(bytes.len(), move || runs::read(&bytes)).await {
+    let Received { request_id, message } = match offload_if_large(bytes.len(), move || runs::read(&bytes)).await {
         Ok(Ok(received)) => received,
-        Ok(Err(refused)) => return session.reply(&Reply::from(&refused), refused.request_id.as_deref()),
-        Err(_) => return session.reply(&Refusal::internal(&"a large message could not be read").into(), None),
+        Ok(Err(refused)) => return session.reply(&RunReply::from(&refused), refused.request_id.as_deref()),
+        Err(_) => return session.reply(&RunRefusal::internal(&"reading a large message failed").into(), None),
     };
     let request_id = request_id.as_deref();
-    // Boxed: an idle connection would carry the room for it.
+    // Boxed, because its state would enlarge every idle connection.
     if let Err(refusal) = Box::pin(act(session, message, request_id)).await {
         session.reply(&refusal.into(), request_id);
     }
 }
 
-async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>) -> Result<(), Refusal> {
+async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>) -> Result<(), RunRefusal> {
     let hub = &session.hub;
     let client = session.client();
     let caller = &session.caller;
     match message {
-        ClientMessage::Ping => session.reply(&Reply::Pong, request_id),
+        ClientMessage::Ping => session.reply(&RunReply::Pong, request_id),
         ClientMessage::PrepareRun(request) => {
-            let who = Preparing {
+            let who = PrepareContext {
                 client,
                 request_id,
                 is_owner: caller.is_owner,
@@ -36,10 +36,11 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
             hub.prepare_run(request, who).await?;
         }
         ClientMessage::StartRun { run_id, input } => {
-            hub.start_run(How::Start, (&run_id, input), request_id, client).await?;
+            hub.start_run(StartMode::Start, (&run_id, input), request_id, client)
+                .await?;
         }
         ClientMessage::ContinueRun { run_id, input } => {
-            hub.start_run(How::Continue, (&run_id, input), request_id, client)
+            hub.start_run(StartMode::Continue, (&run_id, input), request_id, client)
                 .await?;
         }
         ClientMessage::StopRun { run_id } => hub.stop_run(&run_id).await?,
@@ -49,11 +50,11 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
             text,
             input_id,
         } => {
-            let wanted = Wanted::Input {
+            let selector = AskSelector::Input {
                 agent_name: &agent_name,
                 input_id: input_id.as_deref(),
             };
-            hub.answer_run(&run_id, wanted, &text, caller.actor()).await?;
+            hub.answer_run(&run_id, selector, &text, caller.actor()).await?;
         }
         ClientMessage::PermissionDecision {
             run_id,
@@ -62,7 +63,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         } => {
             hub.answer_run(
                 &run_id,
-                Wanted::Permission { id: &id },
+                AskSelector::Permission { id: &id },
                 decision.as_str(),
                 caller.actor(),
             )
@@ -73,7 +74,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
             question_request_id: id,
             response,
         } => {
-            hub.answer_run(&run_id, Wanted::Question { id: &id }, &response, caller.actor())
+            hub.answer_run(&run_id, AskSelector::Question { id: &id }, &response, caller.actor())
                 .await?;
         }
         ClientMessage::SteerRun { run_id, text } => hub.steer_run(&run_id, text).await?,
@@ -89,7 +90,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         ClientMessage::Unsubscribe { run_id } => hub.unsubscribe(client, &run_id),
         ClientMessage::ListStrategies => {
             session.reply(
-                &Reply::StrategyList {
+                &RunReply::StrategyList {
                     runs: hub.live_runs().await?,
                 },
                 request_id,
@@ -97,7 +98,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         }
         ClientMessage::ListRuns { cwd } => {
             session.reply(
-                &Reply::RunList {
+                &RunReply::RunList {
                     runs: hub.stored_runs(cwd).await?,
                 },
                 request_id,

@@ -1,5 +1,5 @@
-//! Who may open the socket. With a token, a person who may decide. Without one, a program on this machine that nobody can have
-//! been tricked into: no page of a browser, no name that is not this machine's, nothing that came through a proxy.
+//! Admission to the run socket. With a token: a person who may decide. Without one: only a program on this machine. Web
+//! pages, host names of other machines (DNS rebinding) and proxied requests are refused.
 
 use axum::http::{HeaderMap, header};
 use countersign_core::Actor;
@@ -7,69 +7,76 @@ use countersign_core::access::{Principal, Role};
 use countersign_store::ops::admin::people::ListPeople;
 
 use crate::app::Hub;
-use crate::auth::{Peer, not_for_terminals};
+use crate::auth::{ClientAddr, not_for_terminals};
 use crate::config::{Commands, Config};
 use crate::problem::Problem;
-use crate::serve::owner_of;
+use crate::serve::local_owner_of;
 
-/// Any of them means that somebody else asked.
-const RELAYED: [&str; 3] = ["forwarded", "via", "x-real-ip"];
-const RELAYED_PREFIX: &str = "x-forwarded-";
+/// Headers that show a proxied request.
+const PROXY_HEADERS: [&str; 3] = ["forwarded", "via", "x-real-ip"];
+const PROXY_HEADER_PREFIX: &str = "x-forwarded-";
 
-/// Whom a connection acts for.
+/// The person that a connection acts for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Caller {
+pub struct SocketCaller {
     pub person: String,
     pub is_owner: bool,
-    /// Nothing for this machine's own user.
+    /// `None` for the local user of this machine.
     pub token: Option<String>,
 }
 
-impl Caller {
+impl SocketCaller {
     pub fn actor(&self) -> Actor {
         Actor::human(&self.person)
     }
 }
 
-pub async fn admit(hub: &Hub, headers: &HeaderMap, peer: Peer, token: Option<String>) -> Result<Caller, Problem> {
+pub async fn admit(
+    hub: &Hub,
+    headers: &HeaderMap,
+    peer: ClientAddr,
+    token: Option<String>,
+) -> Result<SocketCaller, Problem> {
     check_origin(headers, &hub.config.runs.allowed_origins)?;
     match token {
         Some(token) => by_token(hub, token).await,
         None => {
             check_local(headers, peer, &hub.config)?;
-            this_machine(hub).await
+            local_owner(hub).await
         }
     }
 }
 
-/// Whether it still may, after credentials have ended.
-pub async fn readmit(hub: &Hub, caller: &Caller) -> Result<Caller, Problem> {
+/// Checks an admitted caller again after a revocation.
+pub async fn readmit(hub: &Hub, caller: &SocketCaller) -> Result<SocketCaller, Problem> {
     match &caller.token {
         Some(token) => by_token(hub, token.clone()).await,
-        None => this_machine(hub).await,
+        None => local_owner(hub).await,
     }
 }
 
-async fn by_token(hub: &Hub, token: String) -> Result<Caller, Problem> {
+async fn by_token(hub: &Hub, token: String) -> Result<SocketCaller, Problem> {
     match hub.credentials.authenticate(&hub.store, &token).await? {
         Some(Principal::Person {
             name,
             role: role @ (Role::Owner | Role::Resolver),
-        }) => Ok(Caller {
+        }) => Ok(SocketCaller {
             person: name,
             is_owner: role == Role::Owner,
             token: Some(token),
         }),
-        Some(Principal::Person { role: Role::Viewer, .. }) => Err(refuse("a viewer decides nothing; ask an owner")),
+        Some(Principal::Person { role: Role::Viewer, .. }) => {
+            Err(refuse("viewers cannot decide; ask an owner for another role"))
+        }
         Some(Principal::Agent { .. }) => Err(refuse("this socket is for people; use a person's token")),
         Some(Principal::Terminal { .. }) => Err(not_for_terminals()),
         None => Err(need_token("this token is not valid")),
     }
 }
 
-async fn this_machine(hub: &Hub) -> Result<Caller, Problem> {
-    let person = owner_of(&hub.store.run(ListPeople).await?);
-    Ok(Caller {
+async fn local_owner(hub: &Hub) -> Result<SocketCaller, Problem> {
+    let person = local_owner_of(&hub.store.run(ListPeople).await?);
+    Ok(SocketCaller {
         person,
         is_owner: true,
         token: None,
@@ -82,7 +89,7 @@ fn refuse(message: &str) -> Problem {
     }
 }
 
-/// Every browser says which page opens a socket; a native client says nothing.
+/// Browsers always send `Origin`; native clients send none.
 fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), Problem> {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let is_allowed =
@@ -91,18 +98,18 @@ fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), Problem> 
         return Ok(());
     }
     Err(refuse(
-        "pages may open this socket only if the operator names their origin in runs.allowed_origins",
+        "web pages may open this socket only if runs.allowed_origins has their origin",
     ))
 }
 
-fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), Problem> {
-    if let Some(why) = beyond_this_machine(headers, peer, config) {
+fn check_local(headers: &HeaderMap, peer: ClientAddr, config: &Config) -> Result<(), Problem> {
+    if let Some(why) = why_not_local(headers, peer, config) {
         return Err(need_token(&why));
     }
-    // Every account of this machine, and whatever a tunnel lets in, could run programs as the hub's user.
+    // Otherwise every local account, and anything that comes through a tunnel, could run programs as the hub's user.
     if config.runs.commands != Commands::Off {
         return Err(refuse(
-            "a token is needed here, because runs may start programs (runs.commands)",
+            "a token is required, because runs may start programs (runs.commands)",
         ));
     }
     if !is_this_machine(headers) {
@@ -111,21 +118,21 @@ fn check_local(headers: &HeaderMap, peer: Peer, config: &Config) -> Result<(), P
     Ok(())
 }
 
-/// Why the other end may be somewhere else.
-fn beyond_this_machine(headers: &HeaderMap, peer: Peer, config: &Config) -> Option<String> {
-    let is_relayed = |name: &&str| RELAYED.contains(name) || name.starts_with(RELAYED_PREFIX);
+/// Why the client may be on another machine; `None` if it is local.
+fn why_not_local(headers: &HeaderMap, peer: ClientAddr, config: &Config) -> Option<String> {
+    let is_proxy_header = |name: &&str| PROXY_HEADERS.contains(name) || name.starts_with(PROXY_HEADER_PREFIX);
     let why = if !config.listen.ip().is_loopback() {
         "this hub listens beyond this machine (listen)"
     } else if config.public_url.is_some() {
-        "this hub is reached from outside (public_url)"
+        "this hub is reachable from outside (public_url)"
     } else if !config.trusted_proxies.is_empty() {
-        "this hub stands behind a proxy (trusted_proxies)"
+        "this hub is behind a proxy (trusted_proxies)"
     } else if !peer.0.to_canonical().is_loopback() {
         "you are not on this machine"
     } else if headers.contains_key(header::ORIGIN) {
-        "a page opens this socket (Origin)"
+        "a web page opens this socket (Origin)"
     } else {
-        let header = headers.keys().map(header::HeaderName::as_str).find(is_relayed)?;
+        let header = headers.keys().map(header::HeaderName::as_str).find(is_proxy_header)?;
         return Some(format!("the request came through a proxy ({header})"));
     };
     Some(why.to_owned())
@@ -133,12 +140,12 @@ fn beyond_this_machine(headers: &HeaderMap, peer: Peer, config: &Config) -> Opti
 
 fn need_token(why: &str) -> Problem {
     let message = format!(
-        "{why}: send a person's token as `Authorization: Bearer …`, `X-API-Key: …`, or `?token=…` in the address of the socket"
+        "{why}: send a person's token as `Authorization: Bearer …`, `X-API-Key: …`, or `?token=…` in the URL of the socket"
     );
     Problem::TokenNeeded { message }
 }
 
-/// A page that made its own name point here still asks for it by that name.
+/// DNS rebinding protection: a page whose own name resolves to this machine still sends that name as `Host`.
 fn is_this_machine(headers: &HeaderMap) -> bool {
     let mut hosts = headers.get_all(header::HOST).iter();
     let (Some(host), None) = (hosts.next(), hosts.next()) else {
@@ -170,11 +177,11 @@ mod tests {
         let mut file = ConfigFile::default();
         change(&mut file);
         let config = Config::resolve(file, Overrides::default()).unwrap();
-        check_local(&headers(lines), Peer(peer.parse().unwrap()), &config).is_ok()
+        check_local(&headers(lines), ClientAddr(peer.parse().unwrap()), &config).is_ok()
     }
 
     #[test]
-    fn this_machine_is_known_by_its_three_names_and_no_other() {
+    fn only_three_host_names_count_as_this_machine() {
         for host in [
             "127.0.0.1",
             "127.0.0.1:7422",
@@ -203,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_must_be_named_to_the_letter() {
+    fn origin_must_match_exactly() {
         let allowed = ["https://app.example".to_owned()];
         assert!(check_origin(&HeaderMap::new(), &[]).is_ok());
         assert!(check_origin(&headers(&[("origin", "https://app.example")]), &allowed).is_ok());
@@ -222,18 +229,18 @@ mod tests {
     }
 
     #[test]
-    fn without_a_token_only_a_program_of_this_machine_comes_in() {
+    fn without_a_token_only_local_programs_are_admitted() {
         let host = ("host", "127.0.0.1:7422");
         assert!(local(&[host], "127.0.0.1", |_| {}) && local(&[host], "::ffff:127.0.0.1", |_| {}));
         assert!(!local(&[host], "192.0.2.7", |_| {}));
-        for relayed in [
+        for header in [
             "forwarded",
             "x-forwarded-for",
             "x-forwarded-anything",
             "via",
             "x-real-ip",
         ] {
-            assert!(!local(&[host, (relayed, "x")], "127.0.0.1", |_| {}), "{relayed}");
+            assert!(!local(&[host, (header, "x")], "127.0.0.1", |_| {}), "{header}");
         }
         assert!(!local(&[host, ("origin", "https://app.example")], "127.0.0.1", |_| {}));
         assert!(!local(&[host], "127.0.0.1", |file| file.public_url =

@@ -1,4 +1,4 @@
-//! Runs over a WebSocket: who may connect, what they say, what they hear.
+//! The door for runs over a WebSocket: admission, messages, replies.
 
 mod dispatch;
 mod gate;

@@ -1,11 +1,12 @@
-//! One connection from its upgrade to its end: one half reads and acts, the other writes what waits. Neither holds up the other.
+//! One run socket from upgrade to close. One half reads and handles messages, the other writes queued ones; neither
+//! blocks the other.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use bytes::Bytes;
-use countersign_protocol::runs::Reply;
+use countersign_protocol::runs::RunReply;
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use tokio::sync::watch;
@@ -14,62 +15,63 @@ use tokio_tungstenite::tungstenite::Error;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
 
 use super::dispatch;
-use super::gate::{self, Caller};
+use super::gate::{self, SocketCaller};
 use crate::app::Hub;
-use crate::intake::Intake;
+use crate::intake::SocketBudget;
 use crate::problem::Problem;
-use crate::runs::{Client, Close, Connected, Next};
-use crate::seats::Seat;
+use crate::runs::{ClientAction, Close, ConnectedClient, RunClient};
+use crate::seats::ConnectionPermit;
 
-const PING_EVERY: Duration = Duration::from_secs(30);
-const LONGEST_SILENCE: Duration = Duration::from_secs(90);
-const ASK_AGAIN: Duration = Duration::from_secs(1);
-/// For the last words in each direction.
-const FAREWELL: Duration = Duration::from_secs(5);
-/// For one who does not read: they may come back to it.
-const FAREWELL_TO_THE_SLOW: Duration = Duration::from_secs(30);
-/// For one who sends what is no message: nothing more is read of it, and a connection cut at once would take the reason along.
-const LINGER: Duration = Duration::from_secs(2);
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const MAX_SILENCE: Duration = Duration::from_secs(90);
+const RECHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// For the closing handshake, in each direction.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
+/// Longer for a client that was too slow, because it may start to read again.
+const SLOW_CLIENT_CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Delay before the connection of a client with invalid frames is dropped: dropped at once, the close reason could be
+/// lost.
+const DROP_DELAY: Duration = Duration::from_secs(2);
 
 pub struct Session {
     pub hub: Arc<Hub>,
-    connected: Connected,
-    pub caller: Caller,
-    endings: watch::Receiver<()>,
-    intake: Intake,
-    _seat: Seat,
+    connected: ConnectedClient,
+    pub caller: SocketCaller,
+    revocations: watch::Receiver<()>,
+    budget: SocketBudget,
+    _permit: ConnectionPermit,
 }
 
-/// The other end is gone, or no longer to be understood.
-enum Gone {
+/// Why reading ended.
+enum Disconnect {
     Left,
-    /// With the code that says why.
+    /// Invalid input, with the close code and reason.
     Unreadable(u16, &'static str),
 }
 
 impl Session {
     pub fn new(
         hub: Arc<Hub>,
-        connected: Connected,
-        (caller, endings): (Caller, watch::Receiver<()>),
-        counted: (Seat, Intake),
+        connected: ConnectedClient,
+        (caller, revocations): (SocketCaller, watch::Receiver<()>),
+        counted: (ConnectionPermit, SocketBudget),
     ) -> Self {
-        let (_seat, intake) = counted;
+        let (_permit, budget) = counted;
         Self {
             hub,
             connected,
             caller,
-            endings,
-            intake,
-            _seat,
+            revocations,
+            budget,
+            _permit,
         }
     }
 
-    pub fn client(&self) -> &Arc<Client> {
+    pub fn client(&self) -> &Arc<RunClient> {
         &self.connected.client
     }
 
-    pub fn reply(&self, reply: &Reply, request_id: Option<&str>) {
+    pub fn reply(&self, reply: &RunReply, request_id: Option<&str>) {
         let text = reply.frame(self.hub.store.clock().now(), request_id);
         self.client().push(text.into(), false);
     }
@@ -79,44 +81,45 @@ impl Session {
         let client = Arc::clone(self.client());
         let closed = tokio::select! {
             closed = write(&client, &mut sink) => closed,
-            gone = self.read(&mut stream) => Err(gone),
+            disconnect = self.read(&mut stream) => Err(disconnect),
         };
         match closed {
-            // The hub waits for those who have to hear it.
-            Ok(close @ Close::ShuttingDown) => take_leave(sink, stream, close).await,
+            // Keeps `self` until the close is sent, because the hub waits for its sessions at a stop.
+            Ok(close @ Close::ShuttingDown) => close_connection(sink, stream, close).await,
             Ok(close @ (Close::TooSlow | Close::NotAllowed | Close::Silent)) => {
                 drop(self);
-                take_leave(sink, stream, close).await;
+                close_connection(sink, stream, close).await;
             }
-            Err(Gone::Unreadable(code, reason)) => {
+            Err(Disconnect::Unreadable(code, reason)) => {
                 drop(self);
-                if say_goodbye(&mut sink, code, reason, FAREWELL).await {
-                    sleep(LINGER).await;
+                if send_close(&mut sink, code, reason, CLOSE_TIMEOUT).await {
+                    sleep(DROP_DELAY).await;
                 }
             }
-            Err(Gone::Left) => {}
+            Err(Disconnect::Left) => {}
         }
     }
 
-    async fn read(&mut self, stream: &mut SplitStream<WebSocket>) -> Gone {
-        let mut heard_at = Instant::now();
-        // Nobody could say so far whether they may still be here.
-        let mut doubt: Option<Instant> = None;
-        // And who ended a credential may not have lived to say so.
+    async fn read(&mut self, stream: &mut SplitStream<WebSocket>) -> Disconnect {
+        let mut last_received = Instant::now();
+        // Set while the store cannot confirm the credential.
+        let mut unverified_since: Option<Instant> = None;
+        // Rechecked at intervals too, because a node may crash before publishing a revocation.
         let mut checked_at = Instant::now();
         loop {
-            let ask_again = doubt.map_or_else(|| checked_at + PING_EVERY, |since| since + ASK_AGAIN);
+            let recheck_at =
+                unverified_since.map_or_else(|| checked_at + PING_INTERVAL, |since| since + RECHECK_INTERVAL);
             let message = tokio::select! {
                 message = stream.next() => message,
-                Ok(()) = self.endings.changed() => {
-                    (doubt, checked_at) = (self.check_again().await, Instant::now());
+                Ok(()) = self.revocations.changed() => {
+                    (unverified_since, checked_at) = (self.recheck().await, Instant::now());
                     continue;
                 }
-                () = tokio::time::sleep_until(ask_again), if doubt.is_some() || self.caller.token.is_some() => {
-                    (doubt, checked_at) = (self.check_again().await, Instant::now());
+                () = tokio::time::sleep_until(recheck_at), if unverified_since.is_some() || self.caller.token.is_some() => {
+                    (unverified_since, checked_at) = (self.recheck().await, Instant::now());
                     continue;
                 }
-                () = tokio::time::sleep_until(heard_at + LONGEST_SILENCE) => {
+                () = tokio::time::sleep_until(last_received + MAX_SILENCE) => {
                     self.client().close(Close::Silent);
                     std::future::pending().await
                 }
@@ -124,23 +127,25 @@ impl Session {
             match message {
                 Some(Ok(Message::Text(text))) => self.act(text.into()).await,
                 Some(Ok(Message::Binary(bytes))) => self.act(bytes).await,
-                // What has to be said in return is said by the next read.
-                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => self.intake.passed_over(payload.len()),
+                // The next read sends the pong.
+                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => {
+                    self.budget.skip_control_frame(payload.len())
+                }
                 Some(Ok(Message::Close(_))) => {}
-                Some(Err(error)) => return unreadable(error),
-                None => return Gone::Left,
+                Some(Err(error)) => return disconnect_reason(error),
+                None => return Disconnect::Left,
             }
-            heard_at = Instant::now();
+            last_received = Instant::now();
         }
     }
 
     async fn act(&self, message: Bytes) {
         dispatch::message(self, message).await;
-        self.intake.done();
+        self.budget.message_done();
     }
 
-    /// A store that cannot say so now has taken nobody's right away: then since when it is asked in vain.
-    async fn check_again(&mut self) -> Option<Instant> {
+    /// Checks the credential. While the store is unavailable the session stays open, and the time is returned.
+    async fn recheck(&mut self) -> Option<Instant> {
         match gate::readmit(&self.hub, &self.caller).await {
             Ok(caller) => self.caller = caller,
             Err(Problem::Unavailable { .. }) => return Some(Instant::now()),
@@ -150,47 +155,47 @@ impl Session {
     }
 }
 
-/// A connection that broke has nobody to be told; one that sends what is no message is told which rule that was against.
-fn unreadable(error: axum::Error) -> Gone {
+/// A broken connection gets no close frame; a client with invalid input gets one with the reason.
+fn disconnect_reason(error: axum::Error) -> Disconnect {
     match error.into_inner().downcast_ref::<Error>() {
-        Some(Error::Capacity(_)) => Gone::Unreadable(1009, "The message is too large"),
-        Some(Error::Utf8(_)) => Gone::Unreadable(1007, "The text is not UTF-8"),
-        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Gone::Left,
-        Some(Error::Protocol(_)) => Gone::Unreadable(1002, "This is no frame of a WebSocket"),
-        Some(_) | None => Gone::Left,
+        Some(Error::Capacity(_)) => Disconnect::Unreadable(1009, "The message is too large"),
+        Some(Error::Utf8(_)) => Disconnect::Unreadable(1007, "The text is not UTF-8"),
+        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Disconnect::Left,
+        Some(Error::Protocol(_)) => Disconnect::Unreadable(1002, "Invalid WebSocket frame"),
+        Some(_) | None => Disconnect::Left,
     }
 }
 
-async fn take_leave(
+async fn close_connection(
     mut sink: impl Sink<Message> + Unpin,
     mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unpin,
     close: Close,
 ) {
-    let patience = match close {
-        Close::TooSlow => FAREWELL_TO_THE_SLOW,
-        Close::ShuttingDown | Close::NotAllowed | Close::Silent => FAREWELL,
+    let close_timeout = match close {
+        Close::TooSlow => SLOW_CLIENT_CLOSE_TIMEOUT,
+        Close::ShuttingDown | Close::NotAllowed | Close::Silent => CLOSE_TIMEOUT,
     };
-    if say_goodbye(&mut sink, close.code(), close.reason(), patience).await {
-        // A connection cut before the other end has heard may take the last words with it.
-        let _ = timeout(FAREWELL, async { while let Some(Ok(_)) = stream.next().await {} }).await;
+    if send_close(&mut sink, close.code(), close.reason(), close_timeout).await {
+        // Waits for the peer, because dropping the connection first could lose the close frame.
+        let _ = timeout(CLOSE_TIMEOUT, async { while let Some(Ok(_)) = stream.next().await {} }).await;
     }
 }
 
-/// Says whether it could be said.
-async fn say_goodbye(sink: &mut (impl Sink<Message> + Unpin), code: u16, reason: &str, patience: Duration) -> bool {
+/// Sends a close frame; returns whether it was sent.
+async fn send_close(sink: &mut (impl Sink<Message> + Unpin), code: u16, reason: &str, close_timeout: Duration) -> bool {
     let frame = CloseFrame {
         code,
         reason: reason.into(),
     };
     matches!(
-        timeout(patience, sink.send(Message::Close(Some(frame)))).await,
+        timeout(close_timeout, sink.send(Message::Close(Some(frame)))).await,
         Ok(Ok(()))
     )
 }
 
-/// Until the connection is to be closed.
-async fn write(client: &Client, sink: &mut SplitSink<WebSocket, Message>) -> Result<Close, Gone> {
-    let mut ping_at = Instant::now() + PING_EVERY;
+/// Writes queued messages and pings until the connection has to close.
+async fn write(client: &RunClient, sink: &mut SplitSink<WebSocket, Message>) -> Result<Close, Disconnect> {
+    let mut ping_at = Instant::now() + PING_INTERVAL;
     loop {
         let is_due = Instant::now() >= ping_at;
         let message = if is_due {
@@ -199,16 +204,16 @@ async fn write(client: &Client, sink: &mut SplitSink<WebSocket, Message>) -> Res
             timeout_at(ping_at, client.next()).await.ok()
         };
         let message = match message {
-            Some(Next::Send(text)) => Message::Text(text),
-            Some(Next::Close(close)) => return Ok(close),
+            Some(ClientAction::Send(text)) => Message::Text(text),
+            Some(ClientAction::Close(close)) => return Ok(close),
             None => {
-                ping_at = Instant::now() + PING_EVERY;
+                ping_at = Instant::now() + PING_INTERVAL;
                 Message::Ping(Bytes::new())
             }
         };
         tokio::select! {
-            sent = sink.send(message) => sent.map_err(|_| Gone::Left)?,
-            close = client.cut() => return Ok(close),
+            sent = sink.send(message) => sent.map_err(|_| Disconnect::Left)?,
+            close = client.aborted() => return Ok(close),
         }
     }
 }
@@ -222,8 +227,8 @@ mod tests {
 
     use super::*;
 
-    /// The code that the other end hears, if it reads again after this time.
-    async fn heard(close: Close, away: Duration) -> u16 {
+    /// The close code that a client gets if it reads again after this time.
+    async fn close_code_after(close: Close, away: Duration) -> u16 {
         let code = AtomicU16::new(0);
         let reader = sink::unfold(&code, |code, message| async move {
             sleep(away).await;
@@ -232,22 +237,22 @@ mod tests {
             }
             Ok::<_, Infallible>(code)
         });
-        take_leave(Box::pin(reader), stream::empty(), close).await;
+        close_connection(Box::pin(reader), stream::empty(), close).await;
         code.load(Ordering::Relaxed)
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_read_too_slowly_is_told_so_when_they_come_back() {
-        assert_eq!(heard(Close::TooSlow, Duration::from_secs(29)).await, 1013);
+    async fn slow_client_gets_the_close_reason_when_it_reads_again() {
+        assert_eq!(close_code_after(Close::TooSlow, Duration::from_secs(29)).await, 1013);
         assert_eq!(
-            heard(Close::TooSlow, Duration::from_secs(31)).await,
+            close_code_after(Close::TooSlow, Duration::from_secs(31)).await,
             0,
-            "nobody waits for ever"
+            "the wait is bounded"
         );
         assert_eq!(
-            heard(Close::ShuttingDown, Duration::from_secs(6)).await,
+            close_code_after(Close::ShuttingDown, Duration::from_secs(6)).await,
             0,
-            "a hub that stops does not wait as long"
+            "a stopping hub waits less"
         );
     }
 }

@@ -13,15 +13,15 @@ use serde::Deserialize;
 use super::gate;
 use super::session::Session;
 use crate::app::Hub;
-use crate::auth::{Peer, presented};
+use crate::auth::{ClientAddr, token_from_headers};
 use crate::extract::Params;
-use crate::intake::Intake;
+use crate::intake::SocketBudget;
 use crate::problem::Problem;
 
-/// Of one message, however many frames it comes in: as much text as a person may answer with, where every letter beyond ASCII
-/// is escaped, and what stands around it.
+/// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
+/// around it.
 const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
-/// The default of 128 KiB is what an idle connection would cost.
+/// Small, because the default of 128 KiB is held by every idle connection.
 const READ_BUFFER_BYTES: usize = 2048;
 
 #[derive(Deserialize)]
@@ -29,10 +29,10 @@ pub struct TokenQuery {
     token: Option<String>,
 }
 
-/// The socket, or the reason why there is none: what asks for none gets a plain word.
-pub struct Asked(Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
+/// The upgrade, or its rejection, so that a plain HTTP request gets our own error.
+pub struct MaybeUpgrade(Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for MaybeUpgrade {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
@@ -42,25 +42,25 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
 pub async fn upgrade(
     State(hub): State<Arc<Hub>>,
-    peer: Peer,
+    peer: ClientAddr,
     Params(query): Params<TokenQuery>,
     headers: axum::http::HeaderMap,
-    intake: Option<Extension<Intake>>,
-    Asked(asked): Asked,
+    budget: Option<Extension<SocketBudget>>,
+    MaybeUpgrade(upgrade_request): MaybeUpgrade,
 ) -> Result<Response, Problem> {
     if !hub.config.runs.enabled {
         return Err(Problem::NotFound {
-            message: "runs are turned off here (runs.enabled)".to_owned(),
+            message: "runs are turned off on this hub (runs.enabled)".to_owned(),
         });
     }
-    let Ok(socket) = asked else {
+    let Ok(socket) = upgrade_request else {
         return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
     };
-    let token = presented(&headers).map(str::to_owned).or(query.token);
-    // Before it is asked who they are: a credential that ends meanwhile is looked at again.
-    let endings = hub.credentials.endings();
+    let token = token_from_headers(&headers).map(str::to_owned).or(query.token);
+    // Subscribed before admission, so that a revocation in between triggers a recheck.
+    let revocations = hub.credentials.revocations();
     let caller = gate::admit(&hub, &headers, peer, token).await?;
-    let seat = hub.sockets.take(&caller.person)?;
+    let permit = hub.socket_limit.acquire(&caller.person)?;
     let Some(connected) = hub.runs.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
         return Err(Problem::RateLimited {
@@ -73,8 +73,9 @@ pub async fn upgrade(
         .write_buffer_size(0)
         .max_message_size(MAX_MESSAGE_BYTES)
         .max_frame_size(MAX_MESSAGE_BYTES);
-    // A request without a connection, as tests make them, has none.
-    let intake = intake.map(|Extension(intake)| intake).unwrap_or_default();
-    intake.begin(&hub.room, &caller.person, MAX_MESSAGE_BYTES);
-    Ok(socket.on_upgrade(move |socket| Session::new(hub, connected, (caller, endings), (seat, intake)).serve(socket)))
+    // A request without a connection, as in tests, has no budget.
+    let budget = budget.map(|Extension(budget)| budget).unwrap_or_default();
+    budget.begin(&hub.memory_budget, &caller.person, MAX_MESSAGE_BYTES);
+    Ok(socket
+        .on_upgrade(move |socket| Session::new(hub, connected, (caller, revocations), (permit, budget)).serve(socket)))
 }

@@ -1,4 +1,4 @@
-//! GET /v1/inbox/{id}/prompt and /v1/inbox/{id}/files/{index}: what is too long or too strange to stand on a page.
+//! GET /v1/inbox/{id}/prompt and /v1/inbox/{id}/files/{index}: texts and files that are not shown on a page.
 
 use std::sync::Arc;
 
@@ -8,49 +8,49 @@ use countersign_core::message::Door;
 use countersign_core::{Actor, State as MessageState};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
-use countersign_store::model::Found;
+use countersign_store::model::Lookup;
 use countersign_store::ops::pull::Pull;
 
 use crate::app::Hub;
-use crate::attachments::{kept, to_keep};
+use crate::attachments::{attachment_response, download};
 use crate::auth::PersonCaller;
 use crate::body;
 use crate::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
 
-/// All of what an agent in a terminal or a run said, of which the item shows the start.
+/// The full prompt of an agent in a terminal or a run; the item shows only its start.
 pub async fn prompt(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Response, Problem> {
-    whole_prompt(&hub, &Actor::human(&person.name), id).await
+    full_prompt(&hub, &Actor::human(&person.name), id).await
 }
 
-/// For somebody who may see the message.
-pub async fn whole_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Response, Problem> {
+/// The caller has checked that the person may see the message.
+pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Response, Problem> {
     let pulled = match hub.store.run(Pull(id)).await? {
-        Some(Found::Live(pulled)) => pulled,
-        Some(Found::Gone { .. }) => return Err(Problem::Gone),
+        Some(Lookup::Present(pulled)) => pulled,
+        Some(Lookup::Purged { .. }) => return Err(Problem::Gone),
         None => return Err(Problem::no_message()),
     };
     let names: &[&str] = match pulled.source.door {
         Door::Hap => &["prompt"],
         Door::Runs => &["prompt", "question", "resource"],
         Door::A2h => {
-            let message = "this message came with no prompt; all of it stands in the item".to_owned();
+            let message = "this message has no separate prompt; the item shows its whole text".to_owned();
             return Err(Problem::NotFound { message });
         }
     };
     let name = format!("{}.txt", pulled.id);
     let wire = pulled.wire;
-    let hold = hub.room.take(person.as_str(), wire.len()).await?;
-    let text = body::work(wire.len(), move || said(&wire, names)).await??;
-    Ok(to_keep(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
+    let hold = hub.memory_budget.acquire(person.as_str(), wire.len()).await?;
+    let text = body::offload_if_large(wire.len(), move || prompt_text(&wire, names)).await??;
+    Ok(download(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
 }
 
-fn said(wire: &str, names: &[&str]) -> Result<String, Problem> {
+fn prompt_text(wire: &str, names: &[&str]) -> Result<String, Problem> {
     let wire = json::parse(wire.as_bytes())?;
     Ok(names
         .iter()
@@ -64,15 +64,15 @@ pub async fn file(
     person: PersonCaller,
     FilePath { id, index }: FilePath,
 ) -> Result<Response, Problem> {
-    file_of(&hub, &Actor::human(&person.name), &id, index).await
+    answer_file(&hub, &Actor::human(&person.name), &id, index).await
 }
 
-/// For somebody who may see the message.
-pub async fn file_of(hub: &Hub, person: &Actor, id: &MessageId, index: usize) -> Result<Response, Problem> {
+/// The caller has checked that the person may see the message.
+pub async fn answer_file(hub: &Hub, person: &Actor, id: &MessageId, index: usize) -> Result<Response, Problem> {
     let message = find(hub, id).await?.message;
     match &message.state {
         MessageState::Resolved(resolution) if !message.content.sensitive => {
-            kept(hub, person.as_str(), id, resolution, index).await
+            attachment_response(hub, person.as_str(), id, resolution, index).await
         }
         MessageState::Resolved(_) | MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }

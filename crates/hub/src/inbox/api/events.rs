@@ -8,24 +8,24 @@ use axum::response::Response;
 
 use crate::app::Hub;
 use crate::auth::PersonCaller;
-use crate::inbox::news::{Format, stream};
+use crate::inbox::news::{StreamFormat, stream};
 use crate::problem::Problem;
 
-/// Whoever opens the stream first and reads the list then misses nothing.
+/// A client that opens the stream first and then reads the list misses nothing.
 pub async fn events(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    let looked_at = (Arc::clone(&hub), headers.clone());
-    stream(&hub, &person.name, &headers, Format::Api, move || {
-        let (hub, headers) = looked_at.clone();
-        async move { is_welcome(&headers, &hub).await }
+    let context = (Arc::clone(&hub), headers.clone());
+    stream(&hub, &person.name, &headers, StreamFormat::Api, move || {
+        let (hub, headers) = context.clone();
+        async move { is_authorized(&headers, &hub).await }
     })
 }
 
-/// A store that cannot say so now has taken nobody's token away.
-async fn is_welcome(headers: &HeaderMap, hub: &Hub) -> bool {
+/// A store outage does not count as a revoked token.
+async fn is_authorized(headers: &HeaderMap, hub: &Hub) -> bool {
     let caller = PersonCaller::from_headers(headers, hub).await;
     !matches!(caller, Err(Problem::Unauthenticated | Problem::NotAuthorized { .. }))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use countersign_store::ops::list::{Decided, History, Inbox, Notices};
 use countersign_store::ops::search::Search;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use crate::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
 
-/// Open asks and tasks, urgent first, then the longest waiting; without what the caller put away.
+/// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -51,7 +51,7 @@ pub async fn notices(
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
     let limit = query.limit()?;
-    let before = query.place()?;
+    let before = query.seq_cursor()?;
     let found = hub
         .store
         .run(Notices {
@@ -68,16 +68,16 @@ pub async fn notices(
     )))
 }
 
-/// Everything in which all the words occur, newest first.
+/// Messages that contain all the words, newest first.
 pub async fn search(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let text = query.words()?;
+    let text = query.search_text()?;
     let limit = query.limit()?;
-    let before = query.place()?;
-    hub.indexer.caught_up().await;
+    let before = query.seq_cursor()?;
+    hub.indexer.wait_until_caught_up().await;
     let found = hub.store.run(Search { text, before, limit }).await?;
     Ok(Json(page(
         "items",
@@ -100,7 +100,7 @@ pub async fn decided(
         .store
         .run(Decided {
             filter,
-            status: query.ending()?,
+            status: query.final_status()?,
             before,
             limit,
         })
@@ -111,14 +111,14 @@ pub async fn decided(
     Ok(Json(page("items", &found.items, &person.into(), next)))
 }
 
-/// Newest first: an agent's own, or for a person everybody's.
+/// All messages, newest first. An agent gets its own messages, a person those of all agents.
 pub async fn history(
     State(hub): State<Arc<Hub>>,
     AnyCaller(viewer): AnyCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<Value>, Problem> {
     let limit = query.limit()?;
-    let before = query.place()?;
+    let before = query.seq_cursor()?;
     let status = query.status()?.map(|status| status.as_str().to_owned());
     let agent_id = match &viewer {
         Principal::Agent { id } => Some(id.clone()),
@@ -138,12 +138,12 @@ pub async fn history(
     Ok(Json(page("messages", &items, &viewer, next)))
 }
 
-fn last_of_full_page(items: &[Item], limit: i64) -> Option<&Item> {
+fn last_of_full_page(items: &[PersonView], limit: i64) -> Option<&PersonView> {
     let is_full = i64::try_from(items.len()).is_ok_and(|count| count == limit);
     items.last().filter(|_| is_full)
 }
 
-fn page(name: &str, items: &[Item], viewer: &Principal, next: Option<String>) -> Value {
+fn page(name: &str, items: &[PersonView], viewer: &Principal, next: Option<String>) -> Value {
     let rendered: Vec<Value> = items.iter().map(|item| render(item, viewer)).collect();
     let mut page = json!({ name: rendered });
     if let Some(next) = next {

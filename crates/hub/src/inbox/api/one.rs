@@ -25,6 +25,6 @@ pub async fn show(
     let since = presence.since.or(seen_at).filter(|_| presence.state.is_some());
     shown["presence"] = json!({"state": presence.state, "since": since});
     shown["agent_seen_at"] = json!(seen_at);
-    shown["waiting_now"] = hub.wake.is_waited_for(&id).into();
+    shown["waiting_now"] = hub.waiters.has_waiter(&id).into();
     Ok(Json(shown))
 }

@@ -11,7 +11,7 @@ use crate::auth::PersonCaller;
 use crate::inbox::presets;
 use crate::problem::Problem;
 
-/// The same for everybody who may look.
+/// The preset reject reasons, the same for all people.
 pub async fn presets(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
     Ok(Json(json!({ "reject": presets::presets(&hub).await? })))
 }

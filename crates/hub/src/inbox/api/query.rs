@@ -1,26 +1,26 @@
-//! What may be asked of a list, and where a page goes on.
+//! Query parameters of the lists: limit, cursor and filters.
 
 use countersign_core::message::Status;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Cursor;
-use countersign_store::ops::list::Filter;
+use countersign_store::ops::list::ListFilter;
 use serde::Deserialize;
 
-use crate::inbox::cursor::pair;
+use crate::inbox::cursor::parse_pair;
 use crate::inbox::kind::kinds_to_decide;
 use crate::problem::Problem;
 
-const DEFAULT_PAGE: i64 = 50;
-pub const LARGEST_PAGE: i64 = 200;
+const DEFAULT_PAGE_SIZE: i64 = 50;
+pub const MAX_PAGE_SIZE: i64 = 200;
 
-/// How many are wanted on a page.
-pub fn limit_of(text: Option<&str>) -> Result<i64, Problem> {
-    let Some(text) = text else { return Ok(DEFAULT_PAGE) };
+/// Parses the page size.
+pub fn parse_limit(text: Option<&str>) -> Result<i64, Problem> {
+    let Some(text) = text else { return Ok(DEFAULT_PAGE_SIZE) };
     match text.parse() {
-        Ok(limit) if (1..=LARGEST_PAGE).contains(&limit) => Ok(limit),
+        Ok(limit) if (1..=MAX_PAGE_SIZE).contains(&limit) => Ok(limit),
         _ => Err(Problem::validation(
             "limit",
-            format!("limit must be between 1 and {LARGEST_PAGE}"),
+            format!("limit must be between 1 and {MAX_PAGE_SIZE}"),
         )),
     }
 }
@@ -39,7 +39,7 @@ pub struct ListQuery {
 
 impl ListQuery {
     pub fn limit(&self) -> Result<i64, Problem> {
-        limit_of(self.limit.as_deref())
+        parse_limit(self.limit.as_deref())
     }
 
     pub fn status(&self) -> Result<Option<Status>, Problem> {
@@ -50,18 +50,18 @@ impl ListQuery {
         parsed.transpose()
     }
 
-    /// How something ended.
-    pub fn ending(&self) -> Result<Option<Status>, Problem> {
+    /// Parses `status` where only final statuses are allowed.
+    pub fn final_status(&self) -> Result<Option<Status>, Problem> {
         match self.status()? {
             Some(Status::Open | Status::Delivered) => Err(Problem::validation(
                 "status",
-                "status must be one that ends a message, such as answered",
+                "status must be a final status, such as answered",
             )),
-            ending @ (Some(Status::Resolved(_)) | None) => Ok(ending),
+            final_status @ (Some(Status::Resolved(_)) | None) => Ok(final_status),
         }
     }
 
-    pub fn filter(&self) -> Result<Filter, Problem> {
+    pub fn filter(&self) -> Result<ListFilter, Problem> {
         let kinds: Vec<&str> = kinds_to_decide().map(|(kind, _)| *kind).collect();
         if self.kind.as_deref().is_some_and(|kind| !kinds.contains(&kind)) {
             return Err(Problem::validation(
@@ -71,7 +71,7 @@ impl ListQuery {
         }
         let agent = self.agent.clone();
         let project = self.project.clone();
-        Ok(Filter {
+        Ok(ListFilter {
             agent,
             project,
             tag: self.tag.clone(),
@@ -79,24 +79,24 @@ impl ListQuery {
         })
     }
 
-    pub fn words(&self) -> Result<String, Problem> {
+    pub fn search_text(&self) -> Result<String, Problem> {
         self.q
             .clone()
-            .ok_or_else(|| Problem::validation("q", "q must hold the words to look for"))
+            .ok_or_else(|| Problem::validation("q", "q must contain the words to search for"))
     }
 
-    /// For lists in the order of arrival.
-    pub fn place(&self) -> Result<Option<i64>, Problem> {
+    /// The cursor of lists in the order of arrival.
+    pub fn seq_cursor(&self) -> Result<Option<i64>, Problem> {
         self.read_cursor(|text| text.parse().ok())
     }
 
     pub fn open_cursor(&self) -> Result<Option<Cursor>, Problem> {
-        Ok(self.read_cursor(pair)?.map(|(rank, seq)| Cursor { rank, seq }))
+        Ok(self.read_cursor(parse_pair)?.map(|(rank, seq)| Cursor { rank, seq }))
     }
 
     pub fn decided_cursor(&self) -> Result<Option<(Timestamp, i64)>, Problem> {
         Ok(self
-            .read_cursor(pair)?
+            .read_cursor(parse_pair)?
             .map(|(millis, seq)| (Timestamp::from_millis(millis), seq)))
     }
 

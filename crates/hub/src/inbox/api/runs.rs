@@ -8,18 +8,20 @@ use axum::http::StatusCode;
 use countersign_core::access::Principal;
 use countersign_protocol::runs::{RunStatus, Usage};
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::RunPlace;
+use countersign_store::ops::run::RunCursor;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::query::limit_of;
+use super::query::parse_limit;
 use crate::app::Hub;
 use crate::auth::PersonCaller;
 use crate::extract::{Params, RunPath};
-use crate::inbox::cursor::pair;
-use crate::inbox::runs::{Asking, Entry, Listed, OneRun, Step, Timeline, find, runs, timeline};
+use crate::inbox::cursor::parse_pair;
+use crate::inbox::runs::{
+    RunInfo, RunListQuery, RunOverview, Timeline, TimelineEntry, TimelineStep, find, runs, timeline,
+};
 use crate::problem::Problem;
-use crate::runs::Wait;
+use crate::runs::PendingAskView;
 
 #[derive(Debug, Default, Deserialize)]
 pub struct RunsQuery {
@@ -30,11 +32,11 @@ pub struct RunsQuery {
 }
 
 impl RunsQuery {
-    fn asking(self) -> Result<Asking, Problem> {
-        Ok(Asking {
-            limit: limit_of(self.limit.as_deref())?,
+    fn to_query(self) -> Result<RunListQuery, Problem> {
+        Ok(RunListQuery {
+            limit: parse_limit(self.limit.as_deref())?,
             status: self.status.as_deref().map(status).transpose()?,
-            before: self.cursor.as_deref().map(place).transpose()?,
+            before: self.cursor.as_deref().map(parse_cursor).transpose()?,
             cwd: self.cwd,
         })
     }
@@ -45,23 +47,23 @@ fn status(word: &str) -> Result<RunStatus, Problem> {
     RunStatus::parse(word).ok_or_else(|| Problem::validation("status", format!("status must be one of: {}", known())))
 }
 
-fn place(text: &str) -> Result<RunPlace, Problem> {
+fn parse_cursor(text: &str) -> Result<RunCursor, Problem> {
     let bad = || Problem::validation("cursor", "cursor must be the next_cursor of an earlier page");
-    let (at, seq) = pair(text).ok_or_else(bad)?;
-    Ok(RunPlace {
+    let (at, seq) = parse_pair(text).ok_or_else(bad)?;
+    Ok(RunCursor {
         started_at: Timestamp::from_millis(at),
         seq,
     })
 }
 
-/// The latest to start first.
+/// Lists runs, latest start first.
 pub async fn list_runs(
     State(hub): State<Arc<Hub>>,
     _person: PersonCaller,
     Params(query): Params<RunsQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (found, next) = runs(&hub, query.asking()?).await?;
-    let mut page = json!({ "runs": found.iter().map(listed).collect::<Vec<_>>() });
+    let (found, next) = runs(&hub, query.to_query()?).await?;
+    let mut page = json!({ "runs": found.iter().map(overview).collect::<Vec<_>>() });
     if let Some(next) = next {
         page["next_cursor"] = format!("{}.{}", next.started_at.as_millis(), next.seq).into();
     }
@@ -74,8 +76,8 @@ pub async fn show_run(
     RunPath(run_id): RunPath,
 ) -> Result<Json<Value>, Problem> {
     let run = find(&hub, &run_id).await?;
-    let told = timeline(&hub, &run_id, None).await?;
-    Ok(Json(shown(&run, &told)))
+    let timeline = timeline(&hub, &run_id, None).await?;
+    Ok(Json(details(&run, &timeline)))
 }
 
 pub async fn stop(
@@ -87,17 +89,17 @@ pub async fn stop(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// By anybody who may decide anything. One that is over stays as it is.
+/// Stops a run. Owners and resolvers may do this; a run that is over stays as it is.
 pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Problem> {
     let may_not = |_| Problem::NotAuthorized {
-        message: format!("{} may not stop runs; a viewer decides nothing", who.actor()),
+        message: format!("{} may not stop runs; viewers can only read", who.actor()),
     };
     who.resolver().map_err(may_not)?;
     find(hub, run_id).await?;
     Ok(hub.stop_run(run_id).await?)
 }
 
-fn listed(run: &Listed) -> Value {
+fn overview(run: &RunOverview) -> Value {
     json!({
         "run_id": run.run_id,
         "strategy_name": run.strategy_name,
@@ -110,7 +112,7 @@ fn listed(run: &Listed) -> Value {
     })
 }
 
-fn waiting(wait: &Wait) -> Value {
+fn waiting(wait: &PendingAskView) -> Value {
     json!({
         "kind": wait.kind.as_str(),
         "agent_name": wait.agent_name,
@@ -120,28 +122,28 @@ fn waiting(wait: &Wait) -> Value {
     })
 }
 
-fn shown(run: &OneRun, told: &Timeline) -> Value {
-    let mut shown = listed(&run.listed);
+fn details(run: &RunInfo, timeline: &Timeline) -> Value {
+    let mut shown = overview(&run.overview);
     shown["agents"] = run.plan.strategy.agent_names().into();
     shown["flow_tree"] = run.plan.strategy.flow_tree.clone();
-    shown["segment"] = run.listed.segment.into();
-    shown["last_seq"] = run.listed.last_seq.into();
-    shown["error"] = error(run, told);
-    shown["steps"] = told.entries.iter().filter_map(step).collect();
-    shown["earlier"] = json!(told.earlier);
+    shown["segment"] = run.overview.segment.into();
+    shown["last_seq"] = run.overview.last_seq.into();
+    shown["error"] = error(run, timeline);
+    shown["steps"] = timeline.entries.iter().filter_map(step).collect();
+    shown["earlier"] = json!(timeline.earlier);
     shown
 }
 
-/// Why it ended without a result.
-fn error(run: &OneRun, told: &Timeline) -> Value {
-    match (run.listed.status.is_over(), told.entries.last()) {
-        (true, Some(Entry::Failed { code, message, .. })) => json!({"code": code, "message": message.shown}),
+/// The error of a run that ended without a result.
+fn error(run: &RunInfo, timeline: &Timeline) -> Value {
+    match (run.overview.status.is_over(), timeline.entries.last()) {
+        (true, Some(TimelineEntry::Failed { code, message, .. })) => json!({"code": code, "message": message.shown}),
         (_, Some(_) | None) => Value::Null,
     }
 }
 
-fn step(entry: &Entry) -> Option<Value> {
-    let Entry::Step(Step {
+fn step(entry: &TimelineEntry) -> Option<Value> {
+    let TimelineEntry::Step(TimelineStep {
         seq, name, began, done, ..
     }) = entry
     else {
@@ -157,8 +159,8 @@ fn step(entry: &Entry) -> Option<Value> {
         "started_at": began.as_ref().map(|(at, _)| at),
         "completed_at": done.as_ref().map(|done| done.at),
         "result": result,
-        "is_cut": began.as_ref().is_some_and(|(_, text)| text.left > 0)
-            || done.as_ref().is_some_and(|done| done.result.left > 0),
+        "is_cut": began.as_ref().is_some_and(|(_, text)| text.omitted_bytes > 0)
+            || done.as_ref().is_some_and(|done| done.result.omitted_bytes > 0),
     }))
 }
 

@@ -1,4 +1,4 @@
-//! What the caller put away: GET /v1/inbox/aside, POST /v1/inbox/{id}/aside, /archive and /return.
+//! Snoozed and archived items of the caller: GET /v1/inbox/aside, POST /v1/inbox/{id}/aside, /archive and /return.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::list::Aside;
+use countersign_store::ops::list::ListSnoozed;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::query::LARGEST_PAGE;
+use super::query::MAX_PAGE_SIZE;
 use crate::app::Hub;
 use crate::auth::PersonCaller;
 use crate::body::read_json;
@@ -19,13 +19,13 @@ use crate::inbox::item::render;
 use crate::inbox::shelf;
 use crate::problem::Problem;
 
-/// Open and set aside by the caller, the soonest to come back first.
-pub async fn aside(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {
+/// Lists the caller's snoozed open items, the soonest to return first.
+pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {
     let found = hub
         .store
-        .run(Aside {
+        .run(ListSnoozed {
             person: person.name.clone(),
-            limit: LARGEST_PAGE,
+            limit: MAX_PAGE_SIZE,
         })
         .await?;
     let viewer = person.into();
@@ -39,26 +39,26 @@ pub async fn aside(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Until {
+struct SnoozeRequest {
     until: String,
 }
 
-impl Until {
-    fn instant(&self, now: Timestamp) -> Result<Timestamp, Problem> {
+impl SnoozeRequest {
+    fn parse(&self, now: Timestamp) -> Result<Timestamp, Problem> {
         let until = Timestamp::parse_rfc3339(&self.until)
             .ok_or_else(|| Problem::invalid("until", "must be an RFC 3339 date-time"))?;
         shelf::check_until(until, now)
     }
 }
 
-pub async fn put_aside(
+pub async fn snooze(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
     body: Body,
 ) -> Result<Json<Value>, Problem> {
-    let until = read_json::<Until>(body).await?.instant(hub.store.clock().now())?;
-    shelf::set_aside(&hub, &person.name, &id, until).await?;
+    let until = read_json::<SnoozeRequest>(body).await?.parse(hub.store.clock().now())?;
+    shelf::snooze(&hub, &person.name, &id, until).await?;
     Ok(Json(json!({ "id": id })))
 }
 
@@ -71,11 +71,11 @@ pub async fn archive(
     Ok(Json(json!({ "id": id })))
 }
 
-pub async fn take_back(
+pub async fn restore(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Json<Value>, Problem> {
-    shelf::take_back(&hub, &person.name, &id).await?;
+    shelf::restore(&hub, &person.name, &id).await?;
     Ok(Json(json!({ "id": id })))
 }

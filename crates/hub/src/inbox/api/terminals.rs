@@ -1,4 +1,4 @@
-//! GET /v1/terminals, and what people type ahead: GET and POST /v1/terminals/{agent_id}/ahead, POST …/ahead/{id}/drop
+//! GET /v1/terminals, and texts typed ahead: GET and POST /v1/terminals/{agent_id}/ahead, POST …/ahead/{id}/drop
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::access::Principal;
 use countersign_core::{Actor, Question, answer};
-use countersign_protocol::hap::Kind;
+use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{
-    DropAhead, ListAhead, MOST_AHEAD, TerminalOf, TerminalSummary, Terminals, TypeAhead, Typed,
+    DropAhead, ListAhead, ListTerminals, MAX_AHEAD, TerminalOf, TerminalSummary, TypeAhead, TypeAheadOutcome,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -19,37 +19,40 @@ use crate::app::Hub;
 use crate::auth::PersonCaller;
 use crate::body::read_json;
 use crate::extract::{AgentPath, AheadPath};
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::problem::Problem;
 use crate::terminals::CuePresence;
 
-const MOST_LISTED: i64 = 200;
+const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;
 
-/// Agents in terminals, the latest to call first.
+/// Lists agents in terminals, latest call first.
 pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
-    let terminals = hub.store.run(Terminals { limit: MOST_LISTED }).await?;
+    let terminals = hub.store.run(ListTerminals { limit: MAX_LISTED }).await?;
     let shown: Vec<Value> = terminals.into_iter().map(|terminal| shown(&hub, terminal)).collect();
     Ok(Json(json!({ "terminals": shown })))
 }
 
 fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
-    terminal.seen_at = hub.presence.seen(&terminal.terminal.agent_id).or(terminal.seen_at);
+    terminal.seen_at = hub
+        .agent_last_seen
+        .get(&terminal.terminal.agent_id)
+        .or(terminal.seen_at);
     let last = terminal.last_cue_id.as_ref().filter(|_| terminal.open > 0);
-    let presence = last.map_or_else(CuePresence::default, |id| hub.terminals.presence(id, Kind::Cue));
+    let presence = last.map_or_else(CuePresence::default, |id| hub.cue_waiters.presence(id, CueKind::Cue));
     let mut shown = json!(terminal);
     shown["presence"] = json!(presence);
     shown
 }
 
-/// What waits for the agent's next cues, the next one first. For the person it asks: how many they are stands in the list of
-/// terminals for everybody.
+/// Lists the texts queued for the agent's next cues, in order of use. Only the person the agent asks may read them; the
+/// list of terminals shows their number to all people.
 pub async fn list_ahead(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     AgentPath(agent_id): AgentPath,
 ) -> Result<Json<Value>, Problem> {
-    check_asked(&find(&hub, &agent_id).await?, person.into())?;
+    check_is_asked(&find(&hub, &agent_id).await?, person.into())?;
     Ok(Json(json!({ "ahead": hub.store.run(ListAhead { agent_id }).await? })))
 }
 
@@ -68,7 +71,7 @@ struct NewAhead {
     text: String,
 }
 
-/// The agent's next cue is answered with it, by the caller.
+/// Queues a text with which the caller answers the agent's next cue.
 pub async fn type_ahead(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -76,47 +79,47 @@ pub async fn type_ahead(
     body: Body,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let NewAhead { text } = read_json(body).await?;
-    let id = put_ahead(&hub, person.into(), agent_id, text).await?;
+    let id = queue_ahead(&hub, person.into(), agent_id, text).await?;
     Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
 }
 
-/// Gives the number of what waits now.
-pub async fn put_ahead(hub: &Hub, typist: Principal, agent_id: String, text: String) -> Result<i64, Problem> {
+/// Queues a text and returns its id.
+pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: String) -> Result<i64, Problem> {
     if text.trim().is_empty() {
-        return Err(Problem::invalid("text", "say something; it is blank"));
+        return Err(Problem::invalid("text", "the text must not be blank"));
     }
-    // As any answer in words.
+    // The limits of any text answer apply.
     answer::check(&Question::Text, &json!(text)).map_err(|rejection| match rejection.into() {
         Problem::InvalidField { message, .. } => Problem::invalid("text", message),
         problem => problem,
     })?;
     let terminal = find(hub, &agent_id).await?;
-    check_asked(&terminal, typist)?;
+    check_is_asked(&terminal, typist)?;
     let op = TypeAhead {
         agent_id,
         person: terminal.person.clone(),
         text,
     };
     match hub.store.run(op).await? {
-        Typed::Waiting(id) => {
-            tell(hub, terminal);
+        TypeAheadOutcome::Waiting(id) => {
+            refresh_pages(hub, terminal);
             Ok(id)
         }
-        Typed::NoSuchAgent => Err(Problem::no_terminal()),
-        Typed::TooMany => Err(Problem::RateLimited {
+        TypeAheadOutcome::NoSuchAgent => Err(Problem::no_terminal()),
+        TypeAheadOutcome::TooMany => Err(Problem::RateLimited {
             retry_after_seconds: RETRY_AFTER_SECONDS,
-            message: format!("{MOST_AHEAD} texts wait for this agent already; drop one, or wait until it asks"),
+            message: format!("{MAX_AHEAD} texts are already queued for this agent; drop one, or wait for its next cue"),
         }),
     }
 }
 
-/// Nobody else's words could answer it.
-fn check_asked(terminal: &TerminalSummary, principal: Principal) -> Result<(), Problem> {
+/// Only the person whom the agent asks may answer its cues.
+fn check_is_asked(terminal: &TerminalSummary, principal: Principal) -> Result<(), Problem> {
     if principal.resolver()? == Actor::human(&terminal.person) {
         return Ok(());
     }
     let message = format!(
-        "{} asks {} and nobody else",
+        "{} asks only {}",
         terminal.terminal.agent_id,
         Actor::human(&terminal.person)
     );
@@ -128,25 +131,25 @@ pub async fn drop_ahead(
     person: PersonCaller,
     AheadPath { agent_id, id }: AheadPath,
 ) -> Result<StatusCode, Problem> {
-    take_ahead_back(&hub, Actor::human(&person.name), agent_id, id).await?;
+    remove_ahead(&hub, Actor::human(&person.name), agent_id, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Only by whoever typed it.
-pub async fn take_ahead_back(hub: &Hub, typist: Actor, agent_id: String, id: i64) -> Result<(), Problem> {
+/// Removes a queued text. Only the person who typed it may do so.
+pub async fn remove_ahead(hub: &Hub, typist: Actor, agent_id: String, id: i64) -> Result<(), Problem> {
     let terminal = find(hub, &agent_id).await?;
     let actor = typist.to_string();
     if !hub.store.run(DropAhead { agent_id, id, actor }).await? {
-        let message = "no such text of yours waits; it may have been used".to_owned();
+        let message = "none of your queued texts has this id; it may have been used already".to_owned();
         return Err(Problem::NotFound { message });
     }
-    tell(hub, terminal);
+    refresh_pages(hub, terminal);
     Ok(())
 }
 
-/// Pages show what waits beside the agent's newest cue.
-fn tell(hub: &Hub, terminal: TerminalSummary) {
+/// Updates open pages, which show the queued texts beside the agent's newest cue.
+fn refresh_pages(hub: &Hub, terminal: TerminalSummary) {
     if let Some(id) = terminal.last_cue_id {
-        hub.news.tell(Change::Tracked(id));
+        hub.news.publish(LiveChange::Tracked(id));
     }
 }

@@ -1,47 +1,48 @@
-//! Is anybody there to tell?
+//! Counts live listeners, so that events are not rendered when there is no listener.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Whoever leaves is still told for so long: browsers come back by themselves and want to go on where they were.
-pub const LINGER: Duration = Duration::from_secs(60);
+/// Grace period after the last listener leaves: browsers reconnect by themselves and resume where they were.
+pub const LISTENER_GRACE: Duration = Duration::from_secs(60);
 
-pub struct Audience {
-    listening: AtomicUsize,
+pub struct ListenerCount {
+    active: AtomicUsize,
     began: Instant,
-    /// In milliseconds since the beginning; nought while nobody has left yet.
-    lingers_until: AtomicU64,
+    /// End of the grace period in milliseconds since `began`; 0 until a listener has left.
+    grace_until: AtomicU64,
 }
 
-impl Audience {
+impl ListenerCount {
     pub fn new() -> Self {
         Self {
-            listening: AtomicUsize::new(0),
+            active: AtomicUsize::new(0),
             began: Instant::now(),
-            lingers_until: AtomicU64::new(0),
+            grace_until: AtomicU64::new(0),
         }
     }
 
-    pub fn is_there(&self) -> bool {
-        self.listening.load(Ordering::SeqCst) > 0 || self.lingers(Instant::now)
+    pub fn is_active(&self) -> bool {
+        self.active.load(Ordering::SeqCst) > 0 || self.is_in_grace(Instant::now)
     }
 
-    fn lingers(&self, now: impl FnOnce() -> Instant) -> bool {
-        let until = self.lingers_until.load(Ordering::SeqCst);
+    fn is_in_grace(&self, now: impl FnOnce() -> Instant) -> bool {
+        let until = self.grace_until.load(Ordering::SeqCst);
         until > 0 && self.millis(now()) < until
     }
 
-    pub fn enter(&self) {
-        self.listening.fetch_add(1, Ordering::SeqCst);
+    pub fn add(&self) {
+        self.active.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub fn leave(&self) {
-        self.leave_at(Instant::now());
+    pub fn remove(&self) {
+        self.remove_at(Instant::now());
     }
 
-    fn leave_at(&self, now: Instant) {
-        self.lingers_until.store(self.millis(now + LINGER), Ordering::SeqCst);
-        self.listening.fetch_sub(1, Ordering::SeqCst);
+    fn remove_at(&self, now: Instant) {
+        self.grace_until
+            .store(self.millis(now + LISTENER_GRACE), Ordering::SeqCst);
+        self.active.fetch_sub(1, Ordering::SeqCst);
     }
 
     fn millis(&self, instant: Instant) -> u64 {
@@ -54,17 +55,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_has_left_is_told_for_a_while_more() {
+    fn listener_still_counts_during_the_grace_period() {
         let began = Instant::now();
-        let audience = Audience {
+        let count = ListenerCount {
             began,
-            ..Audience::new()
+            ..ListenerCount::new()
         };
-        assert!(!audience.is_there());
-        audience.enter();
-        assert!(audience.is_there());
-        audience.leave_at(began);
-        assert!(audience.lingers(|| began + LINGER - Duration::from_millis(1)));
-        assert!(!audience.lingers(|| began + LINGER));
+        assert!(!count.is_active());
+        count.add();
+        assert!(count.is_active());
+        count.remove_at(began);
+        assert!(count.is_in_grace(|| began + LISTENER_GRACE - Duration::from_millis(1)));
+        assert!(!count.is_in_grace(|| began + LISTENER_GRACE));
     }
 }

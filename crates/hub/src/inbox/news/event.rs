@@ -1,4 +1,4 @@
-//! One thing that happened, in the words of those who look on.
+//! Live events: a change in the inbox, rendered for pages and for API clients.
 
 use std::sync::Arc;
 
@@ -6,93 +6,93 @@ use bytes::Bytes;
 use countersign_core::message::{State, inbox_rank};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::visible::escape;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::app::Hub;
-use crate::inbox::asker::asker;
+use crate::inbox::asker::asker_name;
 use crate::inbox::find::find;
 use crate::inbox::outcome;
 use crate::problem::Problem;
 
-/// What whoever changed something has to say about it, after the commit.
+/// A committed change. The code that made the change publishes it after the commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum LiveChange {
     Opened(MessageId),
-    /// A notify came.
+    /// A notify arrived.
     Noticed(MessageId),
     Resolved(MessageId),
-    /// The answer moved on its way to the agent.
+    /// The delivery of the answer made progress.
     Tracked(MessageId),
-    /// A run began or ended. What it asks is told as everything else that is asked.
+    /// A run began or ended. Asks of a run are published as `Opened` and `Resolved`, like all others.
     Run(String),
 }
 
 #[derive(Debug)]
-pub struct Event {
+pub struct RenderedEvent {
     pub id: u64,
     pub kind: &'static str,
-    /// The id of what it is about: a message or a run.
+    /// The id of the message or run that changed.
     pub about: String,
-    /// The whole record for pages, with HTML in it.
+    /// The complete SSE record for pages, with HTML in it.
     pub web: Bytes,
-    /// The whole record for terminals and scripts.
+    /// The complete SSE record for terminals and scripts.
     pub api: Bytes,
 }
 
 #[derive(Debug, Clone)]
-pub enum Heard {
-    Event(Arc<Event>),
-    /// Something was missed: look at everything again.
+pub enum LiveEvent {
+    Rendered(Arc<RenderedEvent>),
+    /// Events were lost: the client must read its lists again.
     Resync {
         id: u64,
     },
 }
 
-impl Heard {
+impl LiveEvent {
     pub fn id(&self) -> u64 {
         match self {
-            Self::Event(event) => event.id,
+            Self::Rendered(event) => event.id,
             Self::Resync { id } => *id,
         }
     }
 
-    /// How much there is to keep.
+    /// Size in the replay buffer.
     pub fn bytes(&self) -> usize {
         match self {
-            Self::Event(event) => event.web.len() + event.api.len(),
+            Self::Rendered(event) => event.web.len() + event.api.len(),
             Self::Resync { .. } => 0,
         }
     }
 }
 
-/// An event that has no number yet.
-pub struct Draft {
+/// A rendered event that has no id yet.
+pub struct EventDraft {
     kind: &'static str,
     about: String,
     web: Value,
     api: Value,
 }
 
-impl Draft {
-    /// Nothing, if the message is gone. One that was resolved meanwhile has opened all the same: whoever counts hears of
-    /// both.
-    pub async fn of(change: Change, hub: &Hub) -> Result<Option<Self>, Problem> {
+impl EventDraft {
+    /// Returns `None` if the message was purged. A message that was resolved meanwhile still gets its `opened` event,
+    /// so that clients which keep counts see both events.
+    pub async fn of(change: LiveChange, hub: &Hub) -> Result<Option<Self>, Problem> {
         Ok(match change {
-            Change::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
-            Change::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
-            Change::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
-            Change::Tracked(id) => Some(moved("tracked", id.to_string())),
-            Change::Run(run_id) => Some(moved("run", run_id)),
+            LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
+            LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
+            LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+            LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
+            LiveChange::Run(run_id) => Some(moved("run", run_id)),
         })
     }
 
-    pub fn numbered(self, id: u64) -> Event {
+    pub fn numbered(self, id: u64) -> RenderedEvent {
         let web = record(id, self.kind, &self.web);
         let api = record(id, self.kind, &self.api);
-        Event {
+        RenderedEvent {
             id,
             kind: self.kind,
             about: self.about,
@@ -102,7 +102,7 @@ impl Draft {
     }
 }
 
-async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
+async fn load(hub: &Hub, id: &MessageId) -> Result<Option<PersonView>, Problem> {
     match find(hub, id).await {
         Ok(item) => Ok(Some(item)),
         Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
@@ -110,7 +110,7 @@ async fn load(hub: &Hub, id: &MessageId) -> Result<Option<Item>, Problem> {
     }
 }
 
-fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
+fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
     let message = &item.message;
     let content = &item.message.content;
     let data = |title: &str, agent: &str| {
@@ -125,12 +125,12 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
         })
     };
     let api = data(&content.title, &content.agent.id);
-    // A page shows these two as they stand.
-    let mut web = data(&escape(&content.title), &escape(asker(message)));
+    // Pages show title and agent as plain text, so hidden characters are escaped here.
+    let mut web = data(&escape(&content.title), &escape(asker_name(message)));
     if let Some(row) = hub.news.row_renderer() {
         web["html"] = row(item, hub.store.clock().now()).into();
     }
-    Draft {
+    EventDraft {
         kind,
         about: message.id.to_string(),
         web,
@@ -138,7 +138,7 @@ fn arrived(kind: &'static str, item: &Item, hub: &Hub) -> Draft {
     }
 }
 
-fn resolved(item: &Item) -> Option<Draft> {
+fn resolved(item: &PersonView) -> Option<EventDraft> {
     let State::Resolved(resolution) = &item.message.state else {
         return None;
     };
@@ -153,7 +153,7 @@ fn resolved(item: &Item) -> Option<Draft> {
     };
     let web = data(&escape(&words));
     let api = data(&words);
-    Some(Draft {
+    Some(EventDraft {
         kind: "resolved",
         about: item.message.id.to_string(),
         web,
@@ -161,9 +161,9 @@ fn resolved(item: &Item) -> Option<Draft> {
     })
 }
 
-fn moved(kind: &'static str, about: String) -> Draft {
+fn moved(kind: &'static str, about: String) -> EventDraft {
     let data = json!({ "id": about });
-    Draft {
+    EventDraft {
         kind,
         about,
         web: data.clone(),
@@ -171,7 +171,7 @@ fn moved(kind: &'static str, about: String) -> Draft {
     }
 }
 
-/// JSON without line breaks is one line of data.
+/// Formats one SSE record. Compact JSON has no line breaks, so it fits one `data:` line.
 pub fn record(id: u64, kind: &str, data: &Value) -> Bytes {
     format!("id: {id}\nevent: {kind}\ndata: {data}\n\n").into()
 }

@@ -1,54 +1,54 @@
-//! Somebody who looks on. Slow or quick, it costs its place in the ring and no more.
+//! One subscriber to live events. A slow subscriber costs no memory: it holds only its position in the replay buffer.
 
 use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::event::Heard;
-use super::ring::Next;
-use super::teller::News;
+use super::event::LiveEvent;
+use super::ring::ReplayNext;
+use super::teller::LiveBroadcaster;
 
-pub struct Listener {
-    news: Arc<News>,
-    /// The number of what was heard last.
-    place: u64,
+pub struct LiveListener {
+    broadcaster: Arc<LiveBroadcaster>,
+    /// The id of the last event that was returned.
+    last_id: u64,
     newest: watch::Receiver<u64>,
     stopping: watch::Receiver<bool>,
 }
 
-impl Listener {
+impl LiveListener {
     pub(super) fn new(
-        news: Arc<News>,
-        place: u64,
+        broadcaster: Arc<LiveBroadcaster>,
+        last_id: u64,
         newest: watch::Receiver<u64>,
         stopping: watch::Receiver<bool>,
     ) -> Self {
         Self {
-            news,
-            place,
+            broadcaster,
+            last_id,
             newest,
             stopping,
         }
     }
 
-    pub fn place(&self) -> u64 {
-        self.place
+    pub fn last_id(&self) -> u64 {
+        self.last_id
     }
 
-    /// What comes next; nothing once the hub stops. May be dropped while it waits.
-    pub async fn next(&mut self) -> Option<Heard> {
+    /// Waits for the next event; returns `None` once the hub stops. Cancel-safe.
+    pub async fn next(&mut self) -> Option<LiveEvent> {
         loop {
             if *self.stopping.borrow() {
                 return None;
             }
-            let heard = match self.news.after(self.place) {
-                Next::Heard(heard) => Some(heard),
-                Next::Missed { newest } => Some(Heard::Resync { id: newest }),
-                Next::Nothing => None,
+            let event = match self.broadcaster.after(self.last_id) {
+                ReplayNext::Event(event) => Some(event),
+                ReplayNext::Gap { newest } => Some(LiveEvent::Resync { id: newest }),
+                ReplayNext::UpToDate => None,
             };
-            if let Some(heard) = heard {
-                self.place = heard.id();
-                return Some(heard);
+            if let Some(event) = event {
+                self.last_id = event.id();
+                return Some(event);
             }
             tokio::select! {
                 changed = self.newest.changed() => changed.ok()?,
@@ -58,8 +58,8 @@ impl Listener {
     }
 }
 
-impl Drop for Listener {
+impl Drop for LiveListener {
     fn drop(&mut self) {
-        self.news.left();
+        self.broadcaster.remove_listener();
     }
 }

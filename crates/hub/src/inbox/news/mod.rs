@@ -1,5 +1,5 @@
-//! What has just happened, for everybody who looks on: told by whoever caused it, rendered once, numbered, and kept for
-//! a while for those who were away.
+//! Live events for open pages and API streams. The code that changes something publishes the change; each change is
+//! rendered once, numbered, and kept in a replay buffer for clients that reconnect.
 
 mod audience;
 mod event;
@@ -8,7 +8,7 @@ mod ring;
 mod stream;
 mod teller;
 
-pub use event::{Change, Event, Heard, record};
-pub use listener::Listener;
-pub use stream::{Format, Origin, last_event_id, stream, stream_of};
-pub use teller::{News, RowRenderer, run};
+pub use event::{LiveChange, LiveEvent, RenderedEvent, record};
+pub use listener::LiveListener;
+pub use stream::{SseSource, StreamFormat, last_event_id, stream, stream_from};
+pub use teller::{LiveBroadcaster, RowRenderer, run};

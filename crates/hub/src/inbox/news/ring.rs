@@ -1,37 +1,37 @@
-//! The last things that happened, numbered without a gap. Whoever listens holds a number and nothing else.
+//! The replay buffer: the latest events, numbered without gaps. A listener holds only the id of its last event.
 
 use std::collections::VecDeque;
 
-use super::event::Heard;
+use super::event::LiveEvent;
 
-/// How far somebody may fall behind before the page has to be fetched again.
-pub const LENGTH: usize = 1024;
-/// Nor may what is kept take more than this: an agent decides how long its rows are.
-const MOST_BYTES: usize = 16 * 1024 * 1024;
+/// How far a listener may fall behind before its page has to be loaded again.
+pub const MAX_EVENTS: usize = 1024;
+/// Byte limit of the whole buffer, because agents decide how long their rows are.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-pub struct Ring {
-    /// The number of the last one kept, or the one to count on from.
+pub struct LiveReplayBuffer {
+    /// The id of the newest event, or the id that counting starts from.
     newest: u64,
-    kept: VecDeque<Heard>,
-    /// Of all that is kept.
+    events: VecDeque<LiveEvent>,
+    /// Total size of the buffered events.
     bytes: usize,
 }
 
-pub enum Next {
-    Heard(Heard),
-    /// Nothing happened since.
-    Nothing,
-    /// What came next is not kept any more, or was never here.
-    Missed {
+pub enum ReplayNext {
+    Event(LiveEvent),
+    /// The listener has seen everything.
+    UpToDate,
+    /// The next event is no longer buffered, or the id belongs to another hub.
+    Gap {
         newest: u64,
     },
 }
 
-impl Ring {
-    pub fn counting_from(number: u64) -> Self {
+impl LiveReplayBuffer {
+    pub fn starting_at(number: u64) -> Self {
         Self {
             newest: number,
-            kept: VecDeque::new(),
+            events: VecDeque::new(),
             bytes: 0,
         }
     }
@@ -40,31 +40,31 @@ impl Ring {
         self.newest
     }
 
-    pub fn push(&mut self, make: impl FnOnce(u64) -> Heard) -> u64 {
+    pub fn push(&mut self, make: impl FnOnce(u64) -> LiveEvent) -> u64 {
         self.newest += 1;
-        let heard = make(self.newest);
-        self.bytes += heard.bytes();
-        self.kept.push_back(heard);
-        // The newest one stays, however large.
-        while self.kept.len() > LENGTH || (self.bytes > MOST_BYTES && self.kept.len() > 1) {
-            self.bytes -= self.kept.pop_front().map_or(0, |oldest| oldest.bytes());
+        let event = make(self.newest);
+        self.bytes += event.bytes();
+        self.events.push_back(event);
+        // The newest event stays, however large it is.
+        while self.events.len() > MAX_EVENTS || (self.bytes > MAX_BYTES && self.events.len() > 1) {
+            self.bytes -= self.events.pop_front().map_or(0, |oldest| oldest.bytes());
         }
         self.newest
     }
 
-    /// What follows on `place`.
-    pub fn after(&self, place: u64) -> Next {
-        if place == self.newest {
-            return Next::Nothing;
+    /// Returns the event after `last_id`.
+    pub fn after(&self, last_id: u64) -> ReplayNext {
+        if last_id == self.newest {
+            return ReplayNext::UpToDate;
         }
         let behind = self
             .newest
-            .checked_sub(place)
+            .checked_sub(last_id)
             .and_then(|behind| usize::try_from(behind).ok());
-        let index = behind.and_then(|behind| self.kept.len().checked_sub(behind));
-        match index.and_then(|index| self.kept.get(index)) {
-            Some(heard) => Next::Heard(heard.clone()),
-            None => Next::Missed { newest: self.newest },
+        let index = behind.and_then(|behind| self.events.len().checked_sub(behind));
+        match index.and_then(|index| self.events.get(index)) {
+            Some(event) => ReplayNext::Event(event.clone()),
+            None => ReplayNext::Gap { newest: self.newest },
         }
     }
 }
@@ -75,40 +75,40 @@ mod tests {
 
     use bytes::Bytes;
 
-    use super::super::event::Event;
+    use super::super::event::RenderedEvent;
     use super::*;
 
-    fn after(ring: &Ring, place: u64) -> Result<Option<u64>, u64> {
-        match ring.after(place) {
-            Next::Heard(heard) => Ok(Some(heard.id())),
-            Next::Nothing => Ok(None),
-            Next::Missed { newest } => Err(newest),
+    fn after(buffer: &LiveReplayBuffer, last_id: u64) -> Result<Option<u64>, u64> {
+        match buffer.after(last_id) {
+            ReplayNext::Event(event) => Ok(Some(event.id())),
+            ReplayNext::UpToDate => Ok(None),
+            ReplayNext::Gap { newest } => Err(newest),
         }
     }
 
     #[test]
-    fn whoever_has_a_place_gets_what_follows_and_everybody_else_is_sent_to_the_end() {
-        let mut ring = Ring::counting_from(100);
+    fn known_position_gets_the_next_event_and_an_unknown_one_gets_a_gap() {
+        let mut buffer = LiveReplayBuffer::starting_at(100);
         assert_eq!(
-            (after(&ring, 100), after(&ring, 99), after(&ring, 101)),
+            (after(&buffer, 100), after(&buffer, 99), after(&buffer, 101)),
             (Ok(None), Err(100), Err(100))
         );
-        let length = u64::try_from(LENGTH).unwrap();
+        let length = u64::try_from(MAX_EVENTS).unwrap();
         for _ in 0..length + 5 {
-            ring.push(|id| Heard::Resync { id });
+            buffer.push(|id| LiveEvent::Resync { id });
         }
         let newest = 100 + length + 5;
-        assert_eq!(ring.newest(), newest);
-        assert_eq!(after(&ring, newest - 1), Ok(Some(newest)));
-        assert_eq!(after(&ring, 105), Ok(Some(106)), "the oldest that is kept");
-        assert_eq!(after(&ring, 104), Err(newest), "the one before is gone");
-        assert_eq!(after(&ring, newest + 1), Err(newest), "a number of another hub");
+        assert_eq!(buffer.newest(), newest);
+        assert_eq!(after(&buffer, newest - 1), Ok(Some(newest)));
+        assert_eq!(after(&buffer, 105), Ok(Some(106)), "the oldest buffered event");
+        assert_eq!(after(&buffer, 104), Err(newest), "the event before it was dropped");
+        assert_eq!(after(&buffer, newest + 1), Err(newest), "an id of another hub");
     }
 
-    fn large(id: u64, length: usize) -> Heard {
+    fn large(id: u64, length: usize) -> LiveEvent {
         let about = String::new();
         let web = Bytes::from(vec![b'x'; length]);
-        Heard::Event(Arc::new(Event {
+        LiveEvent::Rendered(Arc::new(RenderedEvent {
             id,
             kind: "opened",
             about,
@@ -118,21 +118,25 @@ mod tests {
     }
 
     #[test]
-    fn large_ones_leave_sooner() {
-        let mut ring = Ring::counting_from(0);
+    fn large_events_are_dropped_sooner() {
+        let mut buffer = LiveReplayBuffer::starting_at(0);
         for _ in 0..40 {
-            ring.push(|id| large(id, MOST_BYTES / 8));
+            buffer.push(|id| large(id, MAX_BYTES / 8));
         }
         assert_eq!(
-            (after(&ring, 32), after(&ring, 31)),
+            (after(&buffer, 32), after(&buffer, 31)),
             (Ok(Some(33)), Err(40)),
-            "eight are kept"
+            "eight are buffered"
         );
-        ring.push(|id| large(id, 2 * MOST_BYTES));
-        assert_eq!((after(&ring, 40), after(&ring, 39)), (Ok(Some(41)), Err(41)));
-        for _ in 0..LENGTH {
-            ring.push(|id| large(id, 1));
+        buffer.push(|id| large(id, 2 * MAX_BYTES));
+        assert_eq!((after(&buffer, 40), after(&buffer, 39)), (Ok(Some(41)), Err(41)));
+        for _ in 0..MAX_EVENTS {
+            buffer.push(|id| large(id, 1));
         }
-        assert_eq!(after(&ring, 41), Ok(Some(42)), "small ones have all the room again");
+        assert_eq!(
+            after(&buffer, 41),
+            Ok(Some(42)),
+            "small events use the whole buffer again"
+        );
     }
 }

@@ -1,70 +1,69 @@
-//! Takes what happens, puts it into words once, and lets everybody know.
+//! The broadcaster: takes changes, renders each of them once, and sends the event to all listeners.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::Item;
+use countersign_store::model::PersonView;
 use tokio::sync::{Mutex, mpsc, watch};
 
-use super::audience::Audience;
-use super::event::{Change, Draft, Heard};
-use super::listener::Listener;
-use super::ring::{Next, Ring};
+use super::audience::ListenerCount;
+use super::event::{EventDraft, LiveChange, LiveEvent};
+use super::listener::LiveListener;
+use super::ring::{LiveReplayBuffer, ReplayNext};
 use crate::app::Hub;
-use crate::peers::{Peers, Signal};
-use crate::seats::Seats;
+use crate::peers::{Cluster, Signal};
+use crate::seats::ConnectionLimit;
 
-/// Changes that are not in words yet. More than that at once is told as "look at everything again".
-const QUEUE: usize = 4096;
-/// Of one person.
-const MOST_STREAMS: usize = 50;
-/// Numbers go on where those of an earlier process, or of another hub, cannot have come, so that nobody resumes at a place of
-/// another ring: hubs that start in the same millisecond begin somewhere in it.
-const PER_MILLISECOND: u64 = 1 << 20;
+/// Changes that wait to be rendered. When the queue is full, listeners get one resync instead.
+const QUEUE_CAPACITY: usize = 4096;
+const MAX_STREAMS_PER_PERSON: usize = 50;
+/// Event ids start at the current millisecond times this, plus a random offset. So they never overlap with ids of an
+/// earlier process or another hub, and a client cannot resume at a position of another replay buffer.
+const IDS_PER_MILLISECOND: u64 = 1 << 20;
 
 /// The HTML of a list row. The pages register it, and it runs once per change, however many people look on.
-pub type RowRenderer = fn(&Item, Timestamp) -> String;
+pub type RowRenderer = fn(&PersonView, Timestamp) -> String;
 
-pub struct News {
-    ring: RwLock<Ring>,
+pub struct LiveBroadcaster {
+    replay: RwLock<LiveReplayBuffer>,
     newest: watch::Sender<u64>,
-    audience: Audience,
-    /// Something happened that is not in the ring.
-    missed: AtomicBool,
-    queue: mpsc::Sender<Change>,
-    /// Held by the one task that puts changes into words.
-    untold: Mutex<mpsc::Receiver<Change>>,
-    /// That task has run before.
-    has_run: AtomicBool,
-    pub(super) seats: Arc<Seats>,
+    listeners: ListenerCount,
+    /// A change is missing from the replay buffer, so listeners need a resync.
+    has_gap: AtomicBool,
+    queue: mpsc::Sender<LiveChange>,
+    /// Locked by the one task that renders changes.
+    pending: Mutex<mpsc::Receiver<LiveChange>>,
+    /// The rendering task has run before.
+    has_run_before: AtomicBool,
+    pub(super) connection_limit: Arc<ConnectionLimit>,
     stopping: watch::Receiver<bool>,
-    peers: Arc<Peers>,
+    cluster: Arc<Cluster>,
     row_renderer: OnceLock<RowRenderer>,
 }
 
-impl News {
-    pub fn new(now: Timestamp, stopping: watch::Receiver<bool>, peers: Arc<Peers>) -> Arc<Self> {
-        let random = getrandom::u64().unwrap_or(0) % PER_MILLISECOND;
+impl LiveBroadcaster {
+    pub fn new(now: Timestamp, stopping: watch::Receiver<bool>, cluster: Arc<Cluster>) -> Arc<Self> {
+        let random = getrandom::u64().unwrap_or(0) % IDS_PER_MILLISECOND;
         let first = u64::try_from(now.as_millis())
             .unwrap_or(0)
-            .saturating_mul(PER_MILLISECOND)
+            .saturating_mul(IDS_PER_MILLISECOND)
             + random;
-        let (queue, untold) = mpsc::channel(QUEUE);
+        let (queue, pending) = mpsc::channel(QUEUE_CAPACITY);
         Arc::new(Self {
-            ring: RwLock::new(Ring::counting_from(first)),
+            replay: RwLock::new(LiveReplayBuffer::starting_at(first)),
             newest: watch::Sender::new(first),
-            audience: Audience::new(),
-            missed: AtomicBool::new(false),
+            listeners: ListenerCount::new(),
+            has_gap: AtomicBool::new(false),
             queue,
-            untold: Mutex::new(untold),
-            has_run: AtomicBool::new(false),
-            seats: Seats::new(
-                MOST_STREAMS,
-                "streams of events are open under your name; close some of them",
+            pending: Mutex::new(pending),
+            has_run_before: AtomicBool::new(false),
+            connection_limit: ConnectionLimit::new(
+                MAX_STREAMS_PER_PERSON,
+                "event streams are already open under your name; close some of them",
             ),
             stopping,
-            peers,
+            cluster,
             row_renderer: OnceLock::new(),
         })
     }
@@ -78,90 +77,95 @@ impl News {
         self.row_renderer.get().copied()
     }
 
-    /// Call it after the commit. Never waits and never fails; with nobody there it costs next to nothing.
-    pub fn tell(&self, change: Change) {
-        self.peers.say(|| Signal::Changed(change.clone()));
-        self.tell_here(change);
+    /// Publishes a change on all hubs. Call it after the commit. It never blocks and never fails, and costs almost
+    /// nothing without listeners.
+    pub fn publish(&self, change: LiveChange) {
+        self.cluster.publish(|| Signal::Changed(change.clone()));
+        self.publish_local(change);
     }
 
-    /// Those who look on at this hub; another one's know already.
-    pub fn tell_here(&self, change: Change) {
-        if !self.audience.is_there() {
-            self.missed.store(true, Ordering::SeqCst);
-            // Whoever came in between looked at the mark either before it stood, and is found here, or after.
-            if !self.audience.is_there() {
+    /// Publishes a change to the listeners of this hub only; the other hubs already know it.
+    pub fn publish_local(&self, change: LiveChange) {
+        if !self.listeners.is_active() {
+            self.has_gap.store(true, Ordering::SeqCst);
+            // A listener that subscribes between the two checks is either found here, or has seen `has_gap` and
+            // resyncs.
+            if !self.listeners.is_active() {
                 return;
             }
         }
         if self.queue.try_send(change).is_err() {
-            self.missed.store(true, Ordering::SeqCst);
+            self.has_gap.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Something happened, and nobody knows what.
-    pub fn miss(&self) {
-        match self.audience.is_there() {
-            true => self.push(|id| Heard::Resync { id }),
-            false => self.missed.store(true, Ordering::SeqCst),
+    /// Tells listeners to resync, because unknown changes happened.
+    pub fn publish_resync(&self) {
+        match self.listeners.is_active() {
+            true => self.push(|id| LiveEvent::Resync { id }),
+            false => self.has_gap.store(true, Ordering::SeqCst),
         }
     }
 
-    /// Whether somebody looks on, or may come back to it.
-    pub fn is_heard(&self) -> bool {
-        self.audience.is_there()
+    /// True while a client listens, or during the grace period in which it may reconnect.
+    pub fn has_listeners(&self) -> bool {
+        self.listeners.is_active()
     }
 
-    /// From where somebody was, or from now on.
-    pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> Listener {
-        self.audience.enter();
-        if self.missed.swap(false, Ordering::SeqCst) {
-            self.push(|id| Heard::Resync { id });
+    /// Subscribes after `last_event_id`, or from now on.
+    pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> LiveListener {
+        self.listeners.add();
+        if self.has_gap.swap(false, Ordering::SeqCst) {
+            self.push(|id| LiveEvent::Resync { id });
         }
         let newest = self.newest.subscribe();
-        let place = last_event_id.unwrap_or_else(|| self.place());
-        Listener::new(Arc::clone(self), place, newest, self.stopping.clone())
+        let last_id = last_event_id.unwrap_or_else(|| self.newest_id());
+        LiveListener::new(Arc::clone(self), last_id, newest, self.stopping.clone())
     }
 
-    /// The number of what happened last. Whoever reads a list notes it first, and listens from there.
-    pub fn place(&self) -> u64 {
-        self.ring.read().unwrap_or_else(PoisonError::into_inner).newest()
+    /// The id of the newest event. A client that reads a list notes this id first, then listens from there.
+    pub fn newest_id(&self) -> u64 {
+        self.replay.read().unwrap_or_else(PoisonError::into_inner).newest()
     }
 
-    pub(super) fn after(&self, place: u64) -> Next {
-        self.ring.read().unwrap_or_else(PoisonError::into_inner).after(place)
+    pub(super) fn after(&self, last_id: u64) -> ReplayNext {
+        self.replay
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .after(last_id)
     }
 
-    pub(super) fn left(&self) {
-        self.audience.leave();
+    pub(super) fn remove_listener(&self) {
+        self.listeners.remove();
     }
 
-    fn push(&self, make: impl FnOnce(u64) -> Heard) {
-        let newest = self.ring.write().unwrap_or_else(PoisonError::into_inner).push(make);
-        // Two may push at once; the later number stays.
+    fn push(&self, make: impl FnOnce(u64) -> LiveEvent) {
+        let newest = self.replay.write().unwrap_or_else(PoisonError::into_inner).push(make);
+        // Concurrent pushes may arrive here out of order; the larger id wins.
         self.newest.send_modify(|known| *known = newest.max(*known));
     }
 }
 
-/// Runs until it is dropped.
+/// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {
     let news = Arc::clone(&hub.news);
-    let mut untold = news.untold.lock().await;
-    if news.has_run.swap(true, Ordering::SeqCst) {
-        // Whatever ended it then was not told.
-        news.push(|id| Heard::Resync { id });
+    let mut pending = news.pending.lock().await;
+    if news.has_run_before.swap(true, Ordering::SeqCst) {
+        // The change that was being rendered when the task ended is lost.
+        news.push(|id| LiveEvent::Resync { id });
     }
-    while let Some(change) = untold.recv().await {
-        if news.missed.swap(false, Ordering::SeqCst) {
-            // Everything is looked at again; what still waits would only come on top.
-            while untold.try_recv().is_ok() {}
-            news.push(|id| Heard::Resync { id });
+    while let Some(change) = pending.recv().await {
+        if news.has_gap.swap(false, Ordering::SeqCst) {
+            // After a resync clients read everything again, so the queued changes are redundant.
+            while pending.try_recv().is_ok() {}
+            news.push(|id| LiveEvent::Resync { id });
             continue;
         }
-        match Draft::of(change, &hub).await {
-            Ok(Some(draft)) => news.push(|id| Heard::Event(Arc::new(draft.numbered(id)))),
+        match EventDraft::of(change, &hub).await {
+            Ok(Some(draft)) => news.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id)))),
             Ok(None) => {}
-            // The log has the reason already.
-            Err(_) => news.push(|id| Heard::Resync { id }),
+            // The store error is already logged.
+            Err(_) => news.push(|id| LiveEvent::Resync { id }),
         }
     }
 }
@@ -174,69 +178,72 @@ mod tests {
     use futures_util::FutureExt;
     use uuid::Uuid;
 
-    use super::super::ring::LENGTH;
+    use super::super::ring::MAX_EVENTS;
     use super::*;
 
-    fn news() -> (Arc<News>, watch::Sender<bool>) {
+    fn news() -> (Arc<LiveBroadcaster>, watch::Sender<bool>) {
         let (stop, stopping) = watch::channel(false);
         let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
         let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
         (
-            News::new(Timestamp::from_millis(1), stopping, Peers::new(Arc::new(store))),
+            LiveBroadcaster::new(Timestamp::from_millis(1), stopping, Cluster::new(Arc::new(store))),
             stop,
         )
     }
 
-    fn change() -> Change {
-        Change::Tracked(MessageId::from_uuid(Uuid::from_u128(7)))
+    fn change() -> LiveChange {
+        LiveChange::Tracked(MessageId::from_uuid(Uuid::from_u128(7)))
     }
 
-    fn queued(news: &News) -> usize {
+    fn queued(news: &LiveBroadcaster) -> usize {
         news.queue.max_capacity() - news.queue.capacity()
     }
 
     #[test]
-    fn with_nobody_there_nothing_is_queued_and_whoever_comes_back_is_told_to_look_again() {
+    fn without_listeners_nothing_is_queued_and_a_returning_client_gets_a_resync() {
         let (news, _stop) = news();
-        let before = news.place();
-        news.tell(change());
+        let before = news.newest_id();
+        news.publish(change());
         assert_eq!(queued(&news), 0);
         let mut back = news.listen(Some(before));
-        assert!(matches!(back.next().now_or_never(), Some(Some(Heard::Resync { .. }))));
+        assert!(matches!(
+            back.next().now_or_never(),
+            Some(Some(LiveEvent::Resync { .. }))
+        ));
         assert!(back.next().now_or_never().is_none(), "once");
         let mut fresh = news.listen(None);
         assert!(
             fresh.next().now_or_never().is_none(),
-            "whoever begins now has missed nothing"
+            "a new listener has missed nothing"
         );
-        news.tell(change());
+        news.publish(change());
         assert_eq!(queued(&news), 1);
     }
 
     #[test]
-    fn more_than_the_queue_holds_is_one_call_to_look_again() {
+    fn full_queue_becomes_one_resync() {
         let (news, _stop) = news();
         let _listener = news.listen(None);
-        (0..QUEUE + 10).for_each(|_| news.tell(change()));
-        assert_eq!(queued(&news), QUEUE);
-        assert!(news.missed.load(Ordering::SeqCst));
+        (0..QUEUE_CAPACITY + 10).for_each(|_| news.publish(change()));
+        assert_eq!(queued(&news), QUEUE_CAPACITY);
+        assert!(news.has_gap.load(Ordering::SeqCst));
     }
 
     #[test]
-    fn a_listener_that_falls_behind_is_told_so_and_goes_on_from_now() {
+    fn listener_that_falls_behind_gets_a_resync_and_continues_from_now() {
         let (news, _stop) = news();
         let mut slow = news.listen(None);
-        (0..=LENGTH).for_each(|_| news.push(|id| Heard::Resync { id }));
-        let newest = news.place();
-        let mut heard = || slow.next().now_or_never().flatten().map(|heard| heard.id());
-        assert_eq!(heard(), Some(newest));
-        assert_eq!(heard(), None);
-        news.push(|id| Heard::Resync { id });
-        assert_eq!(heard(), Some(newest + 1));
+        (0..=MAX_EVENTS).for_each(|_| news.push(|id| LiveEvent::Resync { id }));
+        let newest = news.newest_id();
+        let mut next_id = || slow.next().now_or_never().flatten().map(|event| event.id());
+        assert_eq!(next_id(), Some(newest));
+        assert_eq!(next_id(), None);
+        news.push(|id| LiveEvent::Resync { id });
+        assert_eq!(next_id(), Some(newest + 1));
     }
 
     #[tokio::test]
-    async fn a_listener_goes_home_when_the_hub_stops() {
+    async fn listener_ends_when_the_hub_stops() {
         let (news, stop) = news();
         let mut listener = news.listen(None);
         let waiting = tokio::spawn(async move { listener.next().await.is_none() });

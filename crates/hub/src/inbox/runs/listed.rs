@@ -1,18 +1,18 @@
-//! The runs there are, the latest to start first.
+//! The list of runs, latest start first.
 
 use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{ListRuns, RunPlace, RunSummary};
+use countersign_store::ops::run::{ListRuns, RunCursor, RunSummary};
 
 use crate::app::Hub;
-use crate::runs::{Look, Wait, waits};
+use crate::runs::{PendingAskView, RunView, pending_views};
 
-/// So many are looked at for those of one status; the next page looks further.
-const MOST_LOOKED_AT: i64 = 1000;
+/// Rows scanned for one page when the list is filtered by status; the next page continues from there.
+const MAX_SCANNED_RUNS: i64 = 1000;
 
-/// A run by its latest segment. The store knows what it did, and the hub's memory what it waits for.
-pub struct Listed {
+/// A run by its latest segment. Its history comes from the store, its pending asks from the hub's memory.
+pub struct RunOverview {
     pub run_id: String,
     pub strategy_name: String,
     pub strategy_path: String,
@@ -23,15 +23,15 @@ pub struct Listed {
     pub completed_at: Option<Timestamp>,
     pub last_seq: u64,
     /// Oldest first.
-    pub waiting: Vec<Wait>,
+    pub waiting: Vec<PendingAskView>,
 }
 
-impl Listed {
+impl RunOverview {
     pub fn of(hub: &Hub, run: RunSummary) -> Self {
         let live = live(hub, &run.run_id, run.segment);
         let is_prepared = live.as_ref().is_some_and(|live| live.status == RunStatus::Pending);
         let status = run.state.status();
-        // Prepared once more, it is about to go on.
+        // A finished run that was prepared again is about to continue.
         let is_next = is_prepared && status.is_over();
         Self {
             status: if is_next { RunStatus::Pending } else { status },
@@ -50,68 +50,71 @@ impl Listed {
         }
     }
 
-    /// What a run of another hub waits for.
-    pub async fn complete(mut self, hub: &Hub) -> Result<Self, StoreError> {
+    /// Adds the pending asks of a run that another hub owns.
+    pub async fn with_remote_asks(mut self, hub: &Hub) -> Result<Self, StoreError> {
         if hub.store.is_shared()
             && self.status == RunStatus::Running
-            && hub.runs.get(&self.run_id).is_none_or(|run| run.mailbox().is_none())
+            && hub
+                .runs
+                .get(&self.run_id)
+                .is_none_or(|run| run.command_sender().is_none())
         {
-            self.waiting = waits(&hub.pending_in_store(&self.run_id).await?);
+            self.waiting = pending_views(&hub.pending_in_store(&self.run_id).await?);
         }
         Ok(self)
     }
 
-    /// One that the store does not know: it was prepared and never begun.
-    pub fn in_memory(run_id: &str, look: Look) -> Self {
+    /// A run that was prepared and never started, so the store does not know it.
+    pub fn in_memory(run_id: &str, view: RunView) -> Self {
         Self {
             run_id: run_id.to_owned(),
-            strategy_name: look.plan.strategy.name.clone(),
-            strategy_path: look.plan.strategy_path.clone(),
-            cwd: look.plan.cwd.clone(),
-            status: look.status,
-            segment: look.segment,
-            started_at: look.started_at,
-            completed_at: look.completed_at,
-            last_seq: look.last_seq,
-            waiting: look.waiting,
+            strategy_name: view.plan.strategy.name.clone(),
+            strategy_path: view.plan.strategy_path.clone(),
+            cwd: view.plan.cwd.clone(),
+            status: view.status,
+            segment: view.segment,
+            started_at: view.started_at,
+            completed_at: view.completed_at,
+            last_seq: view.last_seq,
+            waiting: view.waiting,
         }
     }
 }
 
-/// What is known here of a segment. Of one that another hub has begun that is nothing, although an earlier one may be here.
-fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<Look> {
+/// The local view of a segment. Returns `None` if another hub started the segment, even when an earlier one is here.
+fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<RunView> {
     hub.runs
         .get(run_id)
-        .map(|run| run.look())
-        .filter(|look| look.segment == segment)
+        .map(|run| run.view())
+        .filter(|view| view.segment == segment)
 }
 
-/// Which of them.
-pub struct Asking {
+/// Filter and page of the list.
+pub struct RunListQuery {
     pub status: Option<RunStatus>,
     pub cwd: Option<String>,
-    pub before: Option<RunPlace>,
+    pub before: Option<RunCursor>,
     pub limit: i64,
 }
 
-/// Those that are prepared and have never begun, then those that have, and where the list goes on.
-pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunPlace>), StoreError> {
-    let Asking {
+/// Returns prepared runs that never started, then started runs, and the cursor of the next page.
+pub async fn runs(hub: &Hub, query: RunListQuery) -> Result<(Vec<RunOverview>, Option<RunCursor>), StoreError> {
+    let RunListQuery {
         status,
         cwd,
         before,
         limit,
-    } = asking;
-    let is_wanted = |run: &Listed| status.is_none_or(|status| status == run.status);
-    let most = usize::try_from(limit).unwrap_or(0);
+    } = query;
+    let is_match = |run: &RunOverview| status.is_none_or(|status| status == run.status);
+    let max_runs = usize::try_from(limit).unwrap_or(0);
     let mut found = Vec::new();
     if before.is_none() {
-        found = prepared(hub, cwd.as_deref()).into_iter().filter(is_wanted).collect();
-        // One that has begun stands on every page: from there the next one goes on.
-        found.truncate(most.saturating_sub(1));
+        found = prepared(hub, cwd.as_deref()).into_iter().filter(is_match).collect();
+        // Every page needs at least one started run, because the cursor points at a started run.
+        found.truncate(max_runs.saturating_sub(1));
     }
-    let looked_at = if status.is_some() {
-        MOST_LOOKED_AT.max(limit)
+    let scan_limit = if status.is_some() {
+        MAX_SCANNED_RUNS.max(limit)
     } else {
         limit
     };
@@ -120,33 +123,35 @@ pub async fn runs(hub: &Hub, asking: Asking) -> Result<(Vec<Listed>, Option<RunP
         .run(ListRuns {
             cwd,
             before,
-            limit: looked_at,
+            limit: scan_limit,
         })
         .await?;
     let mut last = None;
     let mut next = page.next;
     for summary in page.runs {
-        let place = summary.place();
-        let run = Listed::of(hub, summary).complete(hub).await?;
-        if !is_wanted(&run) {
+        let cursor = summary.cursor();
+        let run = RunOverview::of(hub, summary).with_remote_asks(hub).await?;
+        if !is_match(&run) {
             continue;
         }
-        if found.len() == most {
+        if found.len() == max_runs {
             next = last;
             break;
         }
-        last = Some(place);
+        last = Some(cursor);
         found.push(run);
     }
     Ok((found, next))
 }
 
-/// The store knows nothing of them. The latest first.
-fn prepared(hub: &Hub, cwd: Option<&str>) -> Vec<Listed> {
-    let runs = hub.runs.all().into_iter().map(|run| (run.id.clone(), run.look()));
-    let runs = runs.filter(|(_, look)| look.segment == 0 && look.status == RunStatus::Pending);
-    let runs = runs.filter(|(_, look)| cwd.is_none_or(|cwd| cwd == look.plan.cwd));
-    let mut runs: Vec<Listed> = runs.map(|(run_id, look)| Listed::in_memory(&run_id, look)).collect();
+/// Prepared runs that never started, latest first. They exist in memory only.
+fn prepared(hub: &Hub, cwd: Option<&str>) -> Vec<RunOverview> {
+    let runs = hub.runs.all().into_iter().map(|run| (run.id.clone(), run.view()));
+    let runs = runs.filter(|(_, view)| view.segment == 0 && view.status == RunStatus::Pending);
+    let runs = runs.filter(|(_, view)| cwd.is_none_or(|cwd| cwd == view.plan.cwd));
+    let mut runs: Vec<RunOverview> = runs
+        .map(|(run_id, view)| RunOverview::in_memory(&run_id, view))
+        .collect();
     runs.sort_by(|one, other| (other.started_at, &other.run_id).cmp(&(one.started_at, &one.run_id)));
     runs
 }

@@ -1,9 +1,12 @@
-//! Runs as people and their programs see them: which there are, where each stands, and what it did so far.
+//! Runs as people and API clients see them: the list, the status of one run, and its timeline.
 
 mod listed;
 mod one;
 mod timeline;
 
-pub use listed::{Asking, Listed, runs};
-pub use one::{OneRun, find, text_of};
-pub use timeline::{Done, Entry, Happened, MOST_SHOWN, Said, Step, Text, Timeline, timeline};
+pub use listed::{RunListQuery, RunOverview, runs};
+pub use one::{RunInfo, event_text, find};
+pub use timeline::{
+    MAX_TEXT_BYTES, StepDone, TextExcerpt, Timeline, TimelineEntry, TimelineNote, TimelineNoteKind, TimelineStep,
+    timeline,
+};

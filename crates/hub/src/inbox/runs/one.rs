@@ -1,29 +1,29 @@
-//! One run, by its id.
+//! Looks up one run by its id.
 
 use std::sync::Arc;
 
 use countersign_protocol::runs::Event;
 use countersign_store::StoreError;
-use countersign_store::ops::run::{LookAtRun, RunEvents};
+use countersign_store::ops::run::{ReadRun, RunEvents};
 
-use super::listed::Listed;
+use super::listed::RunOverview;
 use crate::app::Hub;
 use crate::problem::Problem;
-use crate::runs::{Plan, read_plan};
+use crate::runs::{RunPlan, read_plan};
 
-pub struct OneRun {
-    pub listed: Listed,
-    pub plan: Arc<Plan>,
-    /// Of the latest segment.
+pub struct RunInfo {
+    pub overview: RunOverview,
+    pub plan: Arc<RunPlan>,
+    /// The input of the latest segment.
     pub input: String,
-    /// Events up to this one are not kept any more; 0 while all are.
+    /// Events up to this one were pruned; 0 if none were.
     pub pruned_seq: u64,
 }
 
-pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
+pub async fn find(hub: &Hub, run_id: &str) -> Result<RunInfo, Problem> {
     let Some(run) = hub
         .store
-        .run(LookAtRun {
+        .run(ReadRun {
             run_id: run_id.to_owned(),
         })
         .await?
@@ -33,28 +33,28 @@ pub async fn find(hub: &Hub, run_id: &str) -> Result<OneRun, Problem> {
     let (plan, segment) = read_plan(&run).map_err(StoreError::from)?;
     let input = segment.input;
     let pruned_seq = run.pruned_seq;
-    let listed = Listed::of(hub, run.summary).complete(hub).await?;
-    Ok(OneRun {
-        listed,
+    let overview = RunOverview::of(hub, run.summary).with_remote_asks(hub).await?;
+    Ok(RunInfo {
+        overview,
         plan: Arc::new(plan),
         input,
         pruned_seq,
     })
 }
 
-fn prepared(hub: &Hub, run_id: &str) -> Option<OneRun> {
-    let look = hub.runs.get(run_id)?.look();
-    let plan = Arc::clone(&look.plan);
-    Some(OneRun {
-        listed: Listed::in_memory(run_id, look),
+fn prepared(hub: &Hub, run_id: &str) -> Option<RunInfo> {
+    let view = hub.runs.get(run_id)?.view();
+    let plan = Arc::clone(&view.plan);
+    Some(RunInfo {
+        overview: RunOverview::in_memory(run_id, view),
         plan,
         input: String::new(),
         pruned_seq: 0,
     })
 }
 
-/// The whole text of one event, of which a page shows the start.
-pub async fn text_of(hub: &Hub, run_id: &str, seq: u64) -> Result<String, Problem> {
+/// Returns the whole text of one event; a page shows only its start.
+pub async fn event_text(hub: &Hub, run_id: &str, seq: u64) -> Result<String, Problem> {
     let Some(after) = seq.checked_sub(1) else {
         return Err(Problem::no_run());
     };

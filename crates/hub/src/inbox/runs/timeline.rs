@@ -1,5 +1,5 @@
-//! What a run did, step by step, from the events it told. A run may have told thousands: some at the end are read, and
-//! before them there may be more.
+//! The timeline of a run, step by step, built from its stored events. A run may have thousands of events, so one page
+//! reads the latest ones and says whether there are earlier ones.
 
 use countersign_protocol::runs::{Event, Usage};
 use countersign_protocol::time::Timestamp;
@@ -9,114 +9,114 @@ use serde::Deserialize;
 
 use crate::app::Hub;
 
-const MOST_EVENTS: usize = 100;
-/// Of one text; the whole of it can be fetched by the number of its event.
-pub const MOST_SHOWN: usize = 8 * 1024;
+const MAX_EVENTS: usize = 100;
+/// Limit of one text on the page; the whole text can be fetched by the `seq` of its event.
+pub const MAX_TEXT_BYTES: usize = 8 * 1024;
 
 #[derive(Debug, Default)]
 pub struct Timeline {
-    pub entries: Vec<Entry>,
-    /// Before this number there is more.
+    pub entries: Vec<TimelineEntry>,
+    /// There are more events before this `seq`.
     pub earlier: Option<u64>,
-    /// The number of the latest event that is in here.
+    /// The `seq` of the latest event on this page.
     pub newest: u64,
 }
 
 #[derive(Debug)]
-pub enum Entry {
-    /// A segment.
+pub enum TimelineEntry {
+    /// A segment started.
     Began {
         seq: u64,
         at: Timestamp,
     },
-    Step(Step),
-    /// Between steps, as the observer of a cycle speaks.
-    Happened(Happened),
+    Step(TimelineStep),
+    /// An event between steps, such as output of a cycle's observer.
+    Note(TimelineNote),
     Completed {
         seq: u64,
         at: Timestamp,
-        result: Text,
+        result: TextExcerpt,
         usage: Usage,
     },
     Failed {
         seq: u64,
         at: Timestamp,
         code: String,
-        message: Text,
+        message: TextExcerpt,
     },
 }
 
 #[derive(Debug)]
-pub struct Step {
-    /// Of its start, or of the first that is known of it.
+pub struct TimelineStep {
+    /// The `seq` of its start, or of its first event on this page.
     pub seq: u64,
     pub name: String,
-    /// Unknown where it began before the first event that is here.
-    pub began: Option<(Timestamp, Text)>,
-    pub happened: Vec<Happened>,
-    pub done: Option<Done>,
+    /// `None` if the step started before the first event on this page.
+    pub began: Option<(Timestamp, TextExcerpt)>,
+    pub notes: Vec<TimelineNote>,
+    pub done: Option<StepDone>,
 }
 
 #[derive(Debug)]
-pub struct Done {
+pub struct StepDone {
     pub seq: u64,
     pub at: Timestamp,
-    pub result: Text,
+    pub result: TextExcerpt,
     pub usage: Usage,
     pub finish_reason: String,
 }
 
 #[derive(Debug)]
-pub struct Happened {
+pub struct TimelineNote {
     pub seq: u64,
     pub at: Timestamp,
-    pub said: Said,
+    pub kind: TimelineNoteKind,
 }
 
 #[derive(Debug)]
-pub enum Said {
+pub enum TimelineNoteKind {
     Output {
         agent_name: String,
         model: Option<String>,
-        text: Text,
+        text: TextExcerpt,
         usage: Usage,
     },
     Asked {
         agent_name: String,
-        text: Option<Text>,
+        text: Option<TextExcerpt>,
     },
-    Steered(Text),
+    Steered(TextExcerpt),
     Policy(Vec<String>),
 }
 
 /// The start of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Text {
+pub struct TextExcerpt {
     pub shown: String,
-    /// Bytes that are not shown.
-    pub left: usize,
-    /// Of the event that has all of it.
+    /// Number of bytes that were cut off.
+    pub omitted_bytes: usize,
+    /// The `seq` of the event that has the whole text.
     pub seq: u64,
 }
 
-impl Text {
+impl TextExcerpt {
     fn of(text: &str, seq: u64) -> Self {
-        let end = if text.len() <= MOST_SHOWN {
+        let end = if text.len() <= MAX_TEXT_BYTES {
             text.len()
         } else {
-            text.floor_char_boundary(MOST_SHOWN)
+            text.floor_char_boundary(MAX_TEXT_BYTES)
         };
         Self {
             shown: text[..end].to_owned(),
-            left: text.len() - end,
+            omitted_bytes: text.len() - end,
             seq,
         }
     }
 }
 
-/// The end of it, or what stands before a number.
+/// Returns the latest page of the timeline, or the page before a `seq`.
 pub async fn timeline(hub: &Hub, run_id: &str, before: Option<u64>) -> Result<Timeline, StoreError> {
-    let limit = i64::try_from(MOST_EVENTS + 1).unwrap_or(i64::MAX);
+    let limit = i64::try_from(MAX_EVENTS + 1).unwrap_or(i64::MAX);
     let events = hub
         .store
         .run(LatestEvents {
@@ -129,9 +129,9 @@ pub async fn timeline(hub: &Hub, run_id: &str, before: Option<u64>) -> Result<Ti
 }
 
 fn read(mut events: Vec<StoredEvent>) -> Result<Timeline, StoreError> {
-    let has_more = events.len() > MOST_EVENTS;
+    let has_more = events.len() > MAX_EVENTS;
     if has_more {
-        // A step is shown from its start where that is possible; the one that is cut stands on the page before.
+        // The page starts at the start of a step if possible; the step that would be cut is on the page before.
         let start = events
             .iter()
             .skip(1)
@@ -145,7 +145,7 @@ fn read(mut events: Vec<StoredEvent>) -> Result<Timeline, StoreError> {
         ..Timeline::default()
     };
     for event in events {
-        timeline.take(&event)?;
+        timeline.add_event(&event)?;
     }
     Ok(timeline)
 }
@@ -155,31 +155,31 @@ fn is_start(kind: &str) -> bool {
 }
 
 impl Timeline {
-    fn take(&mut self, stored: &StoredEvent) -> Result<(), StoreError> {
+    fn add_event(&mut self, stored: &StoredEvent) -> Result<(), StoreError> {
         #[derive(Deserialize)]
-        struct Told {
+        struct EventTime {
             ts: Timestamp,
         }
         let seq = stored.seq;
-        let Told { ts: at } = serde_json::from_str(&stored.body)?;
+        let EventTime { ts: at } = serde_json::from_str(&stored.body)?;
         match serde_json::from_str(&stored.body)? {
-            Event::StrategyStarted { .. } => self.entries.push(Entry::Began { seq, at }),
+            Event::StrategyStarted { .. } => self.entries.push(TimelineEntry::Began { seq, at }),
             Event::StepStarted { step_name, message } => {
-                let began = Some((at, Text::of(&message, seq)));
-                self.entries.push(Entry::Step(Step {
+                let began = Some((at, TextExcerpt::of(&message, seq)));
+                self.entries.push(TimelineEntry::Step(TimelineStep {
                     seq,
                     name: step_name,
                     began,
-                    happened: Vec::new(),
+                    notes: Vec::new(),
                     done: None,
                 }));
             }
             Event::StepCompleted { step_name, result } => {
-                let text = Text::of(&result.text, seq);
+                let text = TextExcerpt::of(&result.text, seq);
                 let usage = result.usage;
                 self.complete(
                     step_name,
-                    Done {
+                    StepDone {
                         seq,
                         at,
                         result: text,
@@ -189,62 +189,62 @@ impl Timeline {
                 );
             }
             Event::StrategyCompleted { result, usage } => {
-                self.entries.push(Entry::Completed {
+                self.entries.push(TimelineEntry::Completed {
                     seq,
                     at,
-                    result: Text::of(&result, seq),
+                    result: TextExcerpt::of(&result, seq),
                     usage,
                 });
             }
             Event::StrategyError { error } => {
-                let message = Text::of(&error.message, seq);
-                self.entries.push(Entry::Failed {
+                let message = TextExcerpt::of(&error.message, seq);
+                self.entries.push(TimelineEntry::Failed {
                     seq,
                     at,
                     code: error.code,
                     message,
                 });
             }
-            other => self.happened(seq, at, other),
+            other => self.add_note(seq, at, other),
         }
         Ok(())
     }
 
-    fn happened(&mut self, seq: u64, at: Timestamp, event: Event) {
-        let text = |text: &str| Text::of(text, seq);
-        let said = match event {
+    fn add_note(&mut self, seq: u64, at: Timestamp, event: Event) {
+        let text = |text: &str| TextExcerpt::of(text, seq);
+        let kind = match event {
             Event::AgentOutput {
                 agent_name,
                 model,
                 text: output,
                 usage,
-            } => Said::Output {
+            } => TimelineNoteKind::Output {
                 agent_name,
                 model,
                 text: text(&output),
                 usage,
             },
-            Event::RequestInput { agent_name, prompt, .. } => Said::Asked {
+            Event::RequestInput { agent_name, prompt, .. } => TimelineNoteKind::Asked {
                 agent_name,
                 text: prompt.as_deref().map(text),
             },
             Event::RequestPermission {
                 agent_name, resource, ..
-            } => Said::Asked {
+            } => TimelineNoteKind::Asked {
                 agent_name,
                 text: Some(text(&resource)),
             },
             Event::RequestQuestion {
                 agent_name, question, ..
-            } => Said::Asked {
+            } => TimelineNoteKind::Asked {
                 agent_name,
                 text: Some(text(&question)),
             },
-            Event::SteerQueued { text: steered } => Said::Steered(text(&steered)),
+            Event::SteerQueued { text: steered } => TimelineNoteKind::Steered(text(&steered)),
             Event::PolicyUpdated { policies, .. } => {
-                Said::Policy(policies.into_iter().map(|policy| policy.name).collect())
+                TimelineNoteKind::Policy(policies.into_iter().map(|policy| policy.name).collect())
             }
-            // That it is done says nothing the output has not said.
+            // The end of streaming adds nothing to the output event.
             Event::AgentStreaming { .. }
             | Event::StrategyStarted { .. }
             | Event::StrategyCompleted { .. }
@@ -252,37 +252,37 @@ impl Timeline {
             | Event::StepStarted { .. }
             | Event::StepCompleted { .. } => return,
         };
-        let happened = Happened { seq, at, said };
-        match self.under_way() {
-            Some(step) => step.happened.push(happened),
-            None => self.entries.push(Entry::Happened(happened)),
+        let note = TimelineNote { seq, at, kind };
+        match self.open_step() {
+            Some(step) => step.notes.push(note),
+            None => self.entries.push(TimelineEntry::Note(note)),
         }
     }
 
-    fn complete(&mut self, name: String, done: Done) {
-        match self.under_way().filter(|step| step.name == name) {
+    fn complete(&mut self, name: String, done: StepDone) {
+        match self.open_step().filter(|step| step.name == name) {
             Some(step) => step.done = Some(done),
             None => {
                 let began = None;
-                let happened = Vec::new();
+                let notes = Vec::new();
                 let seq = done.seq;
-                self.entries.push(Entry::Step(Step {
+                self.entries.push(TimelineEntry::Step(TimelineStep {
                     seq,
                     name,
                     began,
-                    happened,
+                    notes,
                     done: Some(done),
                 }));
             }
         }
     }
 
-    /// The step that has begun and not ended.
-    fn under_way(&mut self) -> Option<&mut Step> {
+    /// The step that has started and not ended.
+    fn open_step(&mut self) -> Option<&mut TimelineStep> {
         match self.entries.last_mut() {
-            Some(Entry::Step(step)) if step.done.is_none() => Some(step),
-            Some(Entry::Step(_) | Entry::Began { .. } | Entry::Happened(_))
-            | Some(Entry::Completed { .. } | Entry::Failed { .. })
+            Some(TimelineEntry::Step(step)) if step.done.is_none() => Some(step),
+            Some(TimelineEntry::Step(_) | TimelineEntry::Began { .. } | TimelineEntry::Note(_))
+            | Some(TimelineEntry::Completed { .. } | TimelineEntry::Failed { .. })
             | None => None,
         }
     }

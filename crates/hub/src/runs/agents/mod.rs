@@ -1,4 +1,4 @@
-//! Agents at work: a model, a command, or a few words of our own. Nothing here knows what a run is beyond its one job.
+//! The agents: models, commands, echo and template. They know only their own job, not the run.
 
 mod command;
 mod llm;
@@ -6,5 +6,5 @@ mod plain;
 mod seam;
 mod work;
 
-pub use seam::{AgentAsk, Desk, Done, Job, Resumed};
+pub use seam::{AgentAsk, AgentContext, AgentJob, AgentOutcome, Resumed};
 pub use work::{Tools, work};

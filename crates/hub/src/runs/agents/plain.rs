@@ -1,25 +1,25 @@
-//! Agents that need nothing but their input.
+//! The echo and template agents, which need only their input.
 
 use countersign_core::runs::template;
 use countersign_protocol::runs::Usage;
 
-use super::seam::Done;
+use super::seam::AgentOutcome;
 
 const ASSISTANT: &str = "assistant";
 
-pub fn echo(message: &str) -> Done {
-    said(message.to_owned())
+pub fn echo(message: &str) -> AgentOutcome {
+    outcome(message.to_owned())
 }
 
-pub fn fill(template: &str, message: &str) -> Result<Done, String> {
+pub fn fill(template: &str, message: &str) -> Result<AgentOutcome, String> {
     template::fill(template, message)
-        .map(said)
+        .map(outcome)
         .map_err(|error| error.to_string())
 }
 
-/// What an agent gives that no model counts for.
-pub fn said(text: String) -> Done {
-    Done {
+/// The outcome of an agent without a model.
+pub fn outcome(text: String) -> AgentOutcome {
+    AgentOutcome {
         responses: vec![(ASSISTANT.to_owned(), text.clone())],
         text,
         usage: Usage::default(),

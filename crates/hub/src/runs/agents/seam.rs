@@ -1,4 +1,4 @@
-//! What the engine and an agent at work know of each other.
+//! The interface between the run task and a working agent.
 
 use std::future::Future;
 use std::path::Path;
@@ -8,25 +8,25 @@ use countersign_protocol::runs::strategy::AgentDef;
 use countersign_protocol::runs::{Record, StreamEvent, Usage};
 use serde_json::Value;
 
-/// What an agent at work may do besides thinking. The engine gives it. Who drops the future of `work` stops the agent.
-pub trait Desk: Send {
-    /// Tells whoever watches; nothing of it is kept.
-    fn say(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
+/// The services a working agent gets from its run task. Dropping the future of `work` stops the agent.
+pub trait AgentContext: Send {
+    /// Streams an event to followers; it is not stored.
+    fn emit(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
 
-    /// Asks people, everything at once, and waits for every answer, in the order of the asks. Should the hub restart
-    /// meanwhile, the job begins again with `state` and the answers as [`Resumed`].
+    /// Asks people, all questions at once, and returns the answers in the order of the asks. If the hub restarts meanwhile, the
+    /// job starts again with `state` and the answers as [`Resumed`].
     fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> impl Future<Output = Result<Vec<String>, String>> + Send;
 
-    /// What the run's policy says about a command.
+    /// The verdict of the run's policy on a command.
     fn judge(&self, resource: &str) -> Judgement;
 
-    /// Keeps a decision for the rest of the run.
+    /// Stores a decision for the rest of the run.
     fn remember(&mut self, resource: &str, allow: bool) -> impl Future<Output = ()> + Send;
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentAsk {
-    /// The answer is one of the words of `Decision`.
+    /// The answer is one of the texts of `Decision`.
     Permission {
         operation: &'static str,
         resource: String,
@@ -40,18 +40,18 @@ pub enum AgentAsk {
 
 /// One call of one agent.
 #[derive(Debug)]
-pub struct Job<'a> {
+pub struct AgentJob<'a> {
     pub run_id: &'a str,
     pub agent: &'a AgentDef,
     pub message: &'a str,
     pub model_override: Option<&'a str>,
     pub cwd: &'a Path,
-    /// Records of this run, oldest first; those of other agents are passed over.
+    /// Records of this run, oldest first; records of other agents are skipped.
     pub earlier: &'a [Record],
     pub resumed: Option<Resumed>,
 }
 
-/// Where a job goes on whose questions were answered while, or after, the hub was away.
+/// The state of a job that resumes after a restart, with the answers to its questions.
 #[derive(Debug)]
 pub struct Resumed {
     pub state: Value,
@@ -59,11 +59,11 @@ pub struct Resumed {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Done {
+pub struct AgentOutcome {
     pub text: String,
     pub usage: Usage,
     pub model: Option<String>,
     pub finish_reason: String,
-    /// Role and content, as a record keeps them.
+    /// Role and content, as stored in a record.
     pub responses: Vec<(String, String)>,
 }

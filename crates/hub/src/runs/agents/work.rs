@@ -1,4 +1,4 @@
-//! From an agent's definition to whoever does its work.
+//! Dispatch from an agent's definition to its implementation.
 
 use anyhow::Result;
 use countersign_protocol::runs::strategy::AgentKind;
@@ -6,10 +6,10 @@ use countersign_protocol::runs::strategy::AgentKind;
 use super::command::{self, Commander};
 use super::llm::{self, Models};
 use super::plain;
-use super::seam::{Desk, Done, Job};
+use super::seam::{AgentContext, AgentJob, AgentOutcome};
 use crate::config::{Config, LlmSettings, RunsSettings};
 
-/// What agents work with: connections to models, and leave to start programs.
+/// The resources of agents: model endpoints and command settings.
 pub struct Tools {
     models: Models,
     commander: Commander,
@@ -20,7 +20,7 @@ impl Tools {
         Self::new(&config.runs, &config.llm)
     }
 
-    /// Fails when a key is not where the operator said.
+    /// Fails if a configured API key cannot be read.
     pub fn new(runs: &RunsSettings, llm: &LlmSettings) -> Result<Self> {
         Ok(Self {
             models: Models::new(llm)?,
@@ -29,15 +29,15 @@ impl Tools {
     }
 }
 
-/// Does one job. The error is a sentence for whoever started the run.
-pub async fn work<D: Desk>(tools: &Tools, job: Job<'_>, desk: &mut D) -> Result<Done, String> {
+/// Runs one job. The error is a sentence for the person who started the run.
+pub async fn work<D: AgentContext>(tools: &Tools, job: AgentJob<'_>, context: &mut D) -> Result<AgentOutcome, String> {
     match &job.agent.kind {
-        AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, desk).await,
-        AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, desk).await,
+        AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, context).await,
+        AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, context).await,
         AgentKind::Echo => Ok(plain::echo(job.message)),
         AgentKind::Template { template } => plain::fill(template, job.message),
         AgentKind::User(_) => Err(format!(
-            "Agent \"{}\" is a person and does not work here.",
+            "Agent \"{}\" is a user agent and cannot be run as a job.",
             job.agent.name
         )),
     }

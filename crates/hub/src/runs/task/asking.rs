@@ -1,11 +1,11 @@
-//! Asking people. An ask is a message like any other, stored together with the event that tells of it; any surface may
-//! resolve it, and the run is woken as whoever waits by long-poll.
+//! Asking people. An ask is an ordinary message, stored together with its event. Any surface may resolve it, and the run is
+//! woken like a long-poll.
 
 use std::sync::Arc;
 
-use countersign_core::audit::Entry;
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Outcome, Resolution, inbox_rank};
-use countersign_core::runs::{AskKind, Call, RunAsk, ask};
+use countersign_core::runs::{AgentCall, AskKind, RunAsk, ask};
 use countersign_core::{Actor, Command, Digest};
 use countersign_protocol::a2h::{Kind, Priority};
 use countersign_protocol::id::MessageId;
@@ -13,33 +13,33 @@ use countersign_protocol::runs::Event;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::model::{NewMessage, json_text};
-use countersign_store::ops::admin::people::Resolvers;
-use countersign_store::ops::run::{AskInRun, NewAsk, Phase};
+use countersign_store::ops::admin::people::ListResolvers;
+use countersign_store::ops::run::{AskInRun, NewAsk, RunPhase};
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::state::{Halt, Stopped, Task};
-use super::waiting::{AskBody, Waiting};
-use crate::inbox::news::Change;
-use crate::runs::frame::Frame;
-use crate::runs::pending::Pending;
+use super::state::{Halt, RunTask, Stopped};
+use super::waiting::{AskBody, PendingAnswer};
+use crate::inbox::news::LiveChange;
+use crate::runs::frame::EventFrame;
+use crate::runs::pending::PendingAsk;
 
-/// What is asked, in the words of people and of the wire.
-pub struct Question {
+/// A question, as people see it and as the protocol sends it.
+pub struct RunQuestion {
     pub kind: AskKind,
     pub event: Event,
-    /// What the wire calls it.
+    /// The id used in the protocol.
     pub id: String,
 }
 
-impl Task {
-    /// The text, or why there is none.
+impl RunTask {
+    /// Returns the text, or the reason why there is none.
     pub(super) async fn ask_for_input(
         &mut self,
-        call: &Call,
+        call: &AgentCall,
         prompt: Option<String>,
     ) -> Result<Result<String, String>, Halt> {
-        let mut waiting = std::mem::take(&mut self.left);
+        let mut waiting = std::mem::take(&mut self.restored_asks);
         if waiting.is_empty() {
             let agent_name = call.agent.clone();
             let id = Uuid::new_v4().to_string();
@@ -48,7 +48,7 @@ impl Task {
                 prompt: prompt.clone(),
                 input_id: id.clone(),
             };
-            let question = Question {
+            let question = RunQuestion {
                 kind: AskKind::Input { prompt },
                 event,
                 id,
@@ -59,14 +59,14 @@ impl Task {
         Ok(answers.map(|texts| texts.into_iter().next().unwrap_or_default()))
     }
 
-    /// Stores the asks and tells of them; from here on the run can wait for as long as it takes.
+    /// Stores the asks and broadcasts them. From then on the run can wait without limit, even across restarts.
     pub(super) async fn ask(
         &mut self,
         agent_name: &str,
-        questions: Vec<Question>,
+        questions: Vec<RunQuestion>,
         number: u64,
         state: Value,
-    ) -> Result<Vec<Waiting>, Halt> {
+    ) -> Result<Vec<PendingAnswer>, Halt> {
         let resolvers = self.resolvers().await?;
         let mut asks = Vec::new();
         let mut pending = Vec::new();
@@ -76,8 +76,8 @@ impl Task {
         let mut state = Some(state);
         for question in questions {
             let id = MessageId::from_uuid(Uuid::now_v7());
-            let frame = self.ledger.add(&question.event, now);
-            pending.extend(Pending::of(id.clone(), &question.event, now, frame.clone()));
+            let frame = self.event_buffer.add(&question.event, now);
+            pending.extend(PendingAsk::from_event(id.clone(), &question.event, now, frame.clone()));
             let body = AskBody {
                 of,
                 state: state.take().unwrap_or_default(),
@@ -91,18 +91,18 @@ impl Task {
                 number,
                 body: text,
             });
-            waiting.push(Waiting::new(&self.hub, id, body));
+            waiting.push(PendingAnswer::new(&self.hub, id, body));
         }
-        let (advance, mut news) = self.close(Phase::Between)?;
+        let (advance, mut news) = self.drain_events(RunPhase::Between)?;
         let asked = AskInRun { advance, asks };
         let hub = Arc::clone(&self.hub);
-        if let Err(halt) = self.keep(|| hub.store.run(asked.clone())).await {
-            self.ledger.take_back(asked.advance, news);
+        if let Err(halt) = self.persist(|| hub.store.run(asked.clone())).await {
+            self.event_buffer.put_back(asked.advance, news);
             return Err(halt);
         }
         self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
         news.pending = pending;
-        self.tell(news);
+        self.broadcast(news);
         asked.asks.iter().for_each(|ask| self.announce(&ask.message));
         Ok(waiting)
     }
@@ -123,7 +123,7 @@ impl Task {
         id: MessageId,
         asked: &RunAsk,
         input_id: &str,
-        frame: &Frame,
+        frame: &EventFrame,
         now: Timestamp,
     ) -> Result<NewMessage, StoreError> {
         let content = ask::content(asked);
@@ -136,7 +136,7 @@ impl Task {
             idempotency_key: None,
             source: json_text(&ask::source(asked, input_id))?,
             callback: None,
-            audit: Entry {
+            audit: AuditRecord {
                 subject: id.to_string(),
                 at: now,
                 actor: format!("agent:{}", content.agent.id),
@@ -152,49 +152,49 @@ impl Task {
         })
     }
 
-    /// As for every other message that comes in.
+    /// The same announcements as for every submitted message.
     fn announce(&self, message: &NewMessage) {
         self.hub.metrics.submitted(Kind::Ask);
-        self.hub.indexer.submitted();
-        self.hub.news.tell(Change::Opened(message.id.clone()));
+        self.hub.indexer.note_submitted();
+        self.hub.news.publish(LiveChange::Opened(message.id.clone()));
         if let Some(expires_at) = message.expires_at {
             self.hub.expiry_alarm.due(expires_at);
         }
-        tracing::debug!(id = %message.id, run_id = self.run.id, "a run asks");
+        tracing::debug!(id = %message.id, run_id = self.run.id, "run asked a question");
     }
 
-    /// Everybody who may decide anything at all.
+    /// All people who may resolve.
     async fn resolvers(&mut self) -> Result<Vec<Actor>, Halt> {
         let hub = Arc::clone(&self.hub);
-        self.insist(|| hub.store.run(Resolvers)).await
+        self.retry_store(|| hub.store.run(ListResolvers)).await
     }
 
-    /// Waits for all of them. The inner error is why there is no answer, and then nobody is asked any more.
+    /// Waits for all answers. The inner error says why an answer is missing; the remaining asks are cancelled then.
     pub(super) async fn answers(
         &mut self,
-        waiting: Vec<Waiting>,
+        waiting: Vec<PendingAnswer>,
         agent_name: &str,
     ) -> Result<Result<Vec<String>, String>, Halt> {
-        // None of them is done before all are: until then a restart needs what was kept with each.
+        // No ask is marked done before all are: a restart in between needs the state stored with each.
         let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.clone()).collect();
         let answers = self.answers_in_turn(waiting, agent_name).await?;
         if answers.is_err() {
             self.cancel_asks().await;
         }
-        ids.into_iter().for_each(|id| self.ledger.done_with(id));
+        ids.into_iter().for_each(|id| self.event_buffer.ask_done(id));
         Ok(answers)
     }
 
     async fn answers_in_turn(
         &mut self,
-        waiting: Vec<Waiting>,
+        waiting: Vec<PendingAnswer>,
         agent_name: &str,
     ) -> Result<Result<Vec<String>, String>, Halt> {
         let mut answers = Vec::with_capacity(waiting.len());
         for mut waiting in waiting {
             let resolution = self.wait(&mut waiting).await?;
             self.open.retain(|open| *open != waiting.id);
-            // Whoever was quicker than the telling of the ask was not heard.
+            // Covers an answer that arrived before the ask was broadcast.
             self.run.resolved(&waiting.id, resolution.resolved_at);
             match self.read(resolution, agent_name)? {
                 Ok(text) => answers.push(text),
@@ -204,13 +204,13 @@ impl Task {
         Ok(Ok(answers))
     }
 
-    async fn wait(&mut self, waiting: &mut Waiting) -> Result<Resolution, Halt> {
+    async fn wait(&mut self, waiting: &mut PendingAnswer) -> Result<Resolution, Halt> {
         let hub = Arc::clone(&self.hub);
         loop {
             tokio::select! {
                 biased;
                 resolution = waiting.resolution(&hub) => return Ok(resolution),
-                Some(mail) = self.mail.next() => self.heed(mail).await?,
+                Some(command) = self.commands.next() => self.handle_command(command).await?,
             }
         }
     }
@@ -235,13 +235,17 @@ impl Task {
         }
     }
 
-    /// Whatever is still open. An answer that came first stays an answer; nobody needs it any more.
+    /// Cancels all open asks. An answer that came first stays recorded, but is not used.
     pub(super) async fn cancel_asks(&mut self) {
-        self.run.wait_no_longer();
+        self.run.clear_pending();
         let hub = Arc::clone(&self.hub);
         for id in std::mem::take(&mut self.open) {
-            // Whatever else is wanted of the run meanwhile, nobody is to be asked in vain.
-            while self.insist(|| hub.decide(&id, Command::Cancel)).await.is_err() {}
+            // Retried through every halt: an ask must not stay open for a run that has ended.
+            while self
+                .retry_store(|| hub.apply_command(&id, Command::Cancel))
+                .await
+                .is_err()
+            {}
         }
     }
 }

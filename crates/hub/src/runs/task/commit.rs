@@ -1,98 +1,103 @@
-//! Storing what the run came to, then telling it.
+//! Committing the events of a run, then broadcasting them.
 
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_store::StoreError;
-use countersign_store::ops::run::{Advance, Phase};
+use countersign_store::ops::run::{Advance, RunPhase};
 use tokio::time::{Instant, sleep_until};
 
-use super::state::{Halt, Stopped, Task};
-use crate::runs::mail::Mail;
-use crate::runs::telling::News;
+use super::state::{Halt, RunTask, Stopped};
+use crate::runs::mail::RunCommand;
+use crate::runs::telling::RunUpdate;
 
-const FIRST_PAUSE: Duration = Duration::from_millis(100);
-const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
-impl Task {
-    pub(super) async fn commit(&mut self, phase: Phase) -> Result<(), Halt> {
-        let (advance, news) = self.close(phase)?;
+impl RunTask {
+    pub(super) async fn commit(&mut self, phase: RunPhase) -> Result<(), Halt> {
+        let (advance, news) = self.drain_events(phase)?;
         let hub = Arc::clone(&self.hub);
-        if let Err(halt) = self.keep(|| hub.store.run(advance.clone())).await {
-            // It is stored with the end, then.
-            self.ledger.take_back(advance, news);
+        if let Err(halt) = self.persist(|| hub.store.run(advance.clone())).await {
+            // Stored with the end of the run instead.
+            self.event_buffer.put_back(advance, news);
             return Err(halt);
         }
-        self.tell(news);
+        self.broadcast(news);
         Ok(())
     }
 
-    pub(super) fn close(&mut self, phase: Phase) -> Result<(Advance, News), Halt> {
-        let machine = self.standing.text().map_err(|error| Halt::Failed(error.to_string()))?;
+    pub(super) fn drain_events(&mut self, phase: RunPhase) -> Result<(Advance, RunUpdate), Halt> {
+        let machine = self
+            .checkpoint
+            .text()
+            .map_err(|error| Halt::Failed(error.to_string()))?;
         self.phase = phase;
-        Ok(self.ledger.close(phase, machine))
+        Ok(self.event_buffer.drain(phase, machine))
     }
 
-    /// A run that cannot be stored waits until it can: nobody may hear what a restart would not know.
-    pub(super) async fn keep<F>(&mut self, attempt: impl Fn() -> F) -> Result<(), Halt>
+    /// Stores or waits: followers must not see an event that a restart would not know.
+    pub(super) async fn persist<F>(&mut self, attempt: impl Fn() -> F) -> Result<(), Halt>
     where
         F: Future<Output = Result<bool, StoreError>>,
     {
-        let is_under_way = self.insist(attempt).await?;
-        self.hub.indexer.active();
-        if is_under_way { Ok(()) } else { Err(Halt::Lost) }
+        let is_under_way = self.retry_store(attempt).await?;
+        self.hub.indexer.note_activity();
+        if is_under_way { Ok(()) } else { Err(Halt::OwnershipLost) }
     }
 
-    /// Until the store can, or says that it never will.
-    pub(super) async fn insist<T, F>(&mut self, attempt: impl Fn() -> F) -> Result<T, Halt>
+    /// Retries with exponential backoff until the store succeeds, or fails permanently.
+    pub(super) async fn retry_store<T, F>(&mut self, attempt: impl Fn() -> F) -> Result<T, Halt>
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let mut pause = FIRST_PAUSE;
+        let mut pause = FIRST_BACKOFF;
         let mut is_sure = true;
         loop {
             let error = match attempt().await {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            tracing::error!(run_id = self.run.id, %error, "the store does not do what a run needs");
+            tracing::error!(run_id = self.run.id, %error, "storing a run failed; retrying");
             if matches!(error, StoreError::Corrupt(_) | StoreError::NewerSchema { .. }) {
-                return Err(Halt::Failed("The hub's store failed; its log says why.".to_owned()));
+                return Err(Halt::Failed(
+                    "The hub's store failed. The hub's log has the cause.".to_owned(),
+                ));
             }
-            // What may have been stored is not given up before it is known whether it was.
-            is_sure &= !matches!(error, StoreError::Unsure(_));
+            // After a commit of unknown outcome the run does not halt before the outcome is known.
+            is_sure &= !matches!(error, StoreError::CommitUnknown(_));
             self.pause(pause, is_sure).await?;
-            pause = (pause * 2).min(LONGEST_PAUSE);
+            pause = (pause * 2).min(MAX_BACKOFF);
         }
     }
 
-    /// Whoever stops the run is heard meanwhile, so that its agent does not work on; everything else waits.
+    /// Sleeps, but handles stop commands meanwhile, so that the agent stops; other commands are deferred.
     async fn pause(&mut self, length: Duration, may_halt: bool) -> Result<(), Halt> {
         let until = Instant::now() + length;
         loop {
-            let mail = tokio::select! {
+            let command = tokio::select! {
                 () = sleep_until(until) => return Ok(()),
-                Some(mail) = self.mail.fresh() => mail,
+                Some(command) = self.commands.next_new() => command,
             };
-            let halt = match mail {
-                later @ (Mail::Steer { .. } | Mail::Policy { .. }) => {
-                    self.mail.put_off(later);
+            let halt = match command {
+                later @ (RunCommand::Steer { .. } | RunCommand::Policy { .. }) => {
+                    self.commands.defer(later);
                     continue;
                 }
                 later if !may_halt && !self.is_ending => {
-                    self.mail.put_off(later);
+                    self.commands.defer(later);
                     continue;
                 }
-                Mail::Stop { stopped } => {
+                RunCommand::Stop { stopped } => {
                     self.stopped.push(stopped);
                     Halt::Cancelled(Stopped::ByClient)
                 }
-                Mail::HubStops { settled } => {
+                RunCommand::HubStops { settled } => {
                     self.stopped.push(settled);
-                    self.when_the_hub_stops()
+                    self.halt_for_shutdown()
                 }
-                Mail::Moved => Halt::Lost,
+                RunCommand::OwnershipLost => Halt::OwnershipLost,
             };
             if !self.is_ending {
                 return Err(halt);

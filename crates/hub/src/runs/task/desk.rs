@@ -1,4 +1,4 @@
-//! The desk of an agent at work. Whatever it wants goes to the task of its run, which does everything in one order.
+//! The context of a working agent. Its requests go to the task of the run, which handles them in order.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,10 +7,10 @@ use countersign_protocol::runs::StreamEvent;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::runs::agents::{AgentAsk, Desk};
+use crate::runs::agents::{AgentAsk, AgentContext};
 
-pub enum Wish {
-    Say(StreamEvent),
+pub enum AgentRequest {
+    Stream(StreamEvent),
     Ask {
         asks: Vec<AgentAsk>,
         state: Value,
@@ -23,25 +23,25 @@ pub enum Wish {
     },
 }
 
-pub struct AgentDesk {
-    pub wishes: mpsc::Sender<Wish>,
-    pub judged: Arc<Mutex<Policy>>,
+pub struct TaskContext {
+    pub requests: mpsc::Sender<AgentRequest>,
+    pub shared_policy: Arc<Mutex<Policy>>,
 }
 
-impl Desk for AgentDesk {
-    async fn say(&mut self, event: StreamEvent) {
-        // Nobody there means that the run is over, and with it this future.
-        let _ = self.wishes.send(Wish::Say(event)).await;
+impl AgentContext for TaskContext {
+    async fn emit(&mut self, event: StreamEvent) {
+        // A closed channel means that the run has ended, and this future is about to be dropped.
+        let _ = self.requests.send(AgentRequest::Stream(event)).await;
     }
 
     async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
         let (answers, answered) = oneshot::channel();
-        let _ = self.wishes.send(Wish::Ask { asks, state, answers }).await;
-        answered.await.unwrap_or_else(|_| Err("the run is over".to_owned()))
+        let _ = self.requests.send(AgentRequest::Ask { asks, state, answers }).await;
+        answered.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
     }
 
     fn judge(&self, resource: &str) -> Judgement {
-        self.judged
+        self.shared_policy
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .judge(resource)
@@ -50,8 +50,8 @@ impl Desk for AgentDesk {
     async fn remember(&mut self, resource: &str, allow: bool) {
         let (remembered, done) = oneshot::channel();
         let _ = self
-            .wishes
-            .send(Wish::Remember {
+            .requests
+            .send(AgentRequest::Remember {
                 resource: resource.to_owned(),
                 allow,
                 remembered,

@@ -1,18 +1,18 @@
-//! From one agent to the next, until there is a result or a reason to end without one.
+//! Driving the machine from one agent call to the next, until the run completes or halts.
 
 use countersign_core::runs::user::{self, UserTurn};
-use countersign_core::runs::{Action, Call, Output};
+use countersign_core::runs::{AgentCall, MachineAction, Output};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, Step, UserAgent};
 use countersign_protocol::runs::{ChatMessage, Event, Record, StepResult, StreamEvent, Usage};
-use countersign_store::ops::run::Phase;
+use countersign_store::ops::run::RunPhase;
 use uuid::Uuid;
 
-use super::state::{Halt, Task};
-use crate::runs::agents::{Done, Resumed};
+use super::state::{Halt, RunTask};
+use crate::runs::agents::{AgentOutcome, Resumed};
 
 const STOP: &str = "stop";
 
-impl Task {
+impl RunTask {
     pub(super) async fn drive(&mut self) -> Halt {
         loop {
             if let Err(halt) = self.step().await {
@@ -22,25 +22,25 @@ impl Task {
     }
 
     async fn step(&mut self) -> Result<(), Halt> {
-        while let Some(mail) = self.mail.try_next() {
-            self.heed(mail).await?;
+        while let Some(command) = self.commands.try_next() {
+            self.handle_command(command).await?;
         }
-        match self.standing.machine.next(&self.plan.strategy) {
-            Action::StepStarted {
+        match self.checkpoint.machine.next(&self.plan.strategy) {
+            MachineAction::StepStarted {
                 name: step_name,
                 message,
             } => self.note(&Event::StepStarted { step_name, message }),
-            Action::StepCompleted { name, output } => self.note_completed(name, output),
-            Action::Call(call) => {
+            MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
+            MachineAction::Call(call) => {
                 let output = self.call(call).await?;
-                self.standing.steered = None;
-                self.standing.machine.supply(&self.plan.strategy, output);
+                self.checkpoint.steered = None;
+                self.checkpoint.machine.supply(&self.plan.strategy, output);
             }
-            Action::Finished { output } => return Err(Halt::Completed(output)),
-            Action::Failed { message } => return Err(Halt::Failed(message)),
+            MachineAction::Finished { output } => return Err(Halt::Completed(output)),
+            MachineAction::Failed { message } => return Err(Halt::Failed(message)),
         }
-        if self.ledger.is_full() {
-            self.commit(Phase::Between).await
+        if self.event_buffer.is_full() {
+            self.commit(RunPhase::Between).await
         } else {
             Ok(())
         }
@@ -48,10 +48,10 @@ impl Task {
 
     pub(super) fn note(&mut self, event: &Event) {
         let now = self.now();
-        self.ledger.add(event, now);
+        self.event_buffer.add(event, now);
     }
 
-    /// A step that is an agent ends as the agent did; a flow has no reason of its own.
+    /// A step that is an agent takes the finish reason of the agent; a flow always has `stop`.
     fn note_completed(&mut self, step_name: String, Output { text, usage }: Output) {
         let is_agent = |step: &Step| matches!(step, Step::Agent(name) if *name == step_name);
         let finish_reason = match self.plan.strategy.flow.steps.iter().any(is_agent) {
@@ -66,7 +66,7 @@ impl Task {
         self.note(&Event::StepCompleted { step_name, result });
     }
 
-    async fn call(&mut self, call: Call) -> Result<Output, Halt> {
+    async fn call(&mut self, call: AgentCall) -> Result<Output, Halt> {
         let plan = std::sync::Arc::clone(&self.plan);
         let Some(agent) = plan.strategy.agent(&call.agent) else {
             return Err(self.failed(&format!("agent {:?} is not defined", call.agent)));
@@ -74,13 +74,13 @@ impl Task {
         match &agent.kind {
             AgentKind::User(user) => self.call_user(user, call).await,
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::Llm(_) | AgentKind::Command(_) => {
-                // Boxed: a run that waits for a person does not need the room for it.
+                // Boxed, so that a run that waits for a person does not hold the memory of this large future.
                 Box::pin(self.call_agent(agent, call)).await
             }
         }
     }
 
-    async fn call_user(&mut self, user: &UserAgent, call: Call) -> Result<Output, Halt> {
+    async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
         let text = match user::act(user, &call, &self.segment.input) {
             UserTurn::Passes(text) => text,
             UserTurn::Asks { prompt } => match self.ask_for_input(&call, prompt).await? {
@@ -95,15 +95,15 @@ impl Task {
         Ok(Output { text, usage })
     }
 
-    async fn call_agent(&mut self, agent: &AgentDef, call: Call) -> Result<Output, Halt> {
-        let is_resumed = !self.left.is_empty();
-        let message = self.standing.message(call.message.clone(), is_resumed);
+    async fn call_agent(&mut self, agent: &AgentDef, call: AgentCall) -> Result<Output, Halt> {
+        let is_resumed = !self.restored_asks.is_empty();
+        let message = self.checkpoint.message(call.message.clone(), is_resumed);
         let resumed = self.resumed(&agent.name).await?;
         let done = match self.work(agent, &message, &call, resumed).await? {
             Ok(done) => done,
             Err(cause) => return Err(self.failed(&cause)),
         };
-        let Done {
+        let AgentOutcome {
             text,
             usage,
             model,
@@ -137,16 +137,20 @@ impl Task {
         Ok(Output { text, usage })
     }
 
-    /// What a job had asked when an earlier process ended, once all of it is answered.
+    /// Waits for the asks that an agent of an earlier process left open.
     async fn resumed(&mut self, agent_name: &str) -> Result<Option<Resumed>, Halt> {
-        let left = std::mem::take(&mut self.left);
-        let Some(first) = left.first() else { return Ok(None) };
+        let restored_asks = std::mem::take(&mut self.restored_asks);
+        let Some(first) = restored_asks.first() else {
+            return Ok(None);
+        };
         let of = first.body.of;
         let state = first.body.state.clone();
-        if left.len() != of {
-            return Err(self.failed(&format!("a question of agent {agent_name:?} is not kept any more")));
+        if restored_asks.len() != of {
+            return Err(self.failed(&format!(
+                "a question of agent {agent_name:?} is no longer stored, so the run cannot resume"
+            )));
         }
-        match self.answers(left, agent_name).await? {
+        match self.answers(restored_asks, agent_name).await? {
             Ok(answers) => Ok(Some(Resumed { state, answers })),
             Err(cause) => Err(self.failed(&cause)),
         }
@@ -154,7 +158,7 @@ impl Task {
 
     fn record(
         &mut self,
-        call: &Call,
+        call: &AgentCall,
         message: String,
         text: &str,
         usage: Usage,
@@ -176,7 +180,7 @@ impl Task {
             usage,
             finish_reason: self.finish_reason.clone(),
         };
-        self.ledger
+        self.event_buffer
             .record(&record)
             .map_err(|error| Halt::Failed(error.to_string()))?;
         if self.plan.model_of(&call.agent).is_some() {
@@ -186,6 +190,6 @@ impl Task {
     }
 
     pub(super) fn failed(&self, cause: &str) -> Halt {
-        Halt::Failed(self.standing.machine.failure(&self.plan.strategy, cause))
+        Halt::Failed(self.checkpoint.machine.failure(&self.plan.strategy, cause))
     }
 }

@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use countersign_protocol::runs::{Event, RunError};
-use countersign_store::ops::run::{EndRun, Ending, LookAtRun, Phase};
+use countersign_store::ops::run::{EndRun, ReadRun, RunEnding, RunPhase};
 
-use super::state::{Halt, Stopped, Task};
-use crate::inbox::news::Change;
+use super::state::{Halt, RunTask, Stopped};
+use crate::inbox::news::LiveChange;
 
 const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 const CANCELLED: &str = "CANCELLED";
 const DAEMON_RESTARTED: &str = "DAEMON_RESTARTED";
 
-/// It was stopped, and by whom.
+/// The event of a cancelled run.
 pub fn cancelled(stopped: Stopped) -> Event {
     let message = match stopped {
         Stopped::ByClient => "Run cancelled by client",
@@ -21,7 +21,7 @@ pub fn cancelled(stopped: Stopped) -> Event {
     error(CANCELLED, message.to_owned())
 }
 
-/// The hub went away while an agent was at work.
+/// The event of a run whose agent was interrupted by a restart.
 pub fn restarted(message: String) -> Event {
     error(DAEMON_RESTARTED, message)
 }
@@ -35,7 +35,7 @@ fn error(code: &str, message: String) -> Event {
     }
 }
 
-impl Task {
+impl RunTask {
     pub(super) async fn end(mut self, halt: Halt) {
         self.is_ending = true;
         match halt {
@@ -45,71 +45,71 @@ impl Task {
                     usage: output.usage,
                 };
                 self.note(&event);
-                self.store_end(Ending::Completed).await;
+                self.store_end(RunEnding::Completed).await;
             }
             Halt::Failed(message) => {
                 self.note(&error(EXECUTION_ERROR, message));
-                self.store_end(Ending::Error).await;
+                self.store_end(RunEnding::Error).await;
             }
             Halt::Cancelled(stopped) => {
                 let now = self.now();
-                self.ledger.add_unasked(&cancelled(stopped), now);
-                self.store_end(Ending::Cancelled).await;
+                self.event_buffer.add_without_request_id(&cancelled(stopped), now);
+                self.store_end(RunEnding::Cancelled).await;
             }
-            Halt::Left => tracing::debug!(run_id = self.run.id, "a run waits for the next start"),
-            Halt::Lost => self.lost(),
+            Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
+            Halt::OwnershipLost => self.on_ownership_lost(),
         }
-        self.hub.news.tell(Change::Run(self.run.id.clone()));
+        self.hub.news.publish(LiveChange::Run(self.run.id.clone()));
         for stopped in self.stopped.drain(..) {
-            // Who stopped it may be gone.
+            // The client that stopped the run may have disconnected.
             let _ = stopped.send(());
         }
     }
 
-    /// What people were asked goes first: after a crash in between, the cancelled ask ends the run.
-    async fn store_end(&mut self, ending: Ending) {
-        // Unless they are another hub's by now.
-        if !self.open.is_empty() && self.is_elsewhere().await {
-            return self.lost();
+    /// Cancels open asks first: after a crash in between, the cancelled ask ends the run.
+    async fn store_end(&mut self, ending: RunEnding) {
+        // Asks of a new owner must not be cancelled.
+        if !self.open.is_empty() && self.is_remote().await {
+            return self.on_ownership_lost();
         }
         self.cancel_asks().await;
         let at = self.now();
-        let Ok((mut advance, news)) = self.close(Phase::Between) else {
-            return self.lost();
+        let Ok((mut advance, news)) = self.drain_events(RunPhase::Between) else {
+            return self.on_ownership_lost();
         };
-        if self.standing.policy != self.segment.policy {
-            // The next segment begins with it.
-            self.segment.policy.clone_from(&self.standing.policy);
+        if self.checkpoint.policy != self.segment.policy {
+            // The next segment starts with this policy.
+            self.segment.policy.clone_from(&self.checkpoint.policy);
             advance.body = self.plan.body(&self.segment).ok();
         }
         let end = EndRun { advance, ending, at };
         let hub = Arc::clone(&self.hub);
-        match self.keep(|| hub.store.run(end.clone())).await {
+        match self.persist(|| hub.store.run(end.clone())).await {
             Ok(()) => self.hub.runs.end(&self.run, |run| run.end(ending, at, news)),
-            Err(_) => return self.lost(),
+            Err(_) => return self.on_ownership_lost(),
         };
-        self.tell_peers();
-        tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "a run ended");
+        self.publish_advance();
+        tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
     }
 
-    async fn is_elsewhere(&self) -> bool {
+    async fn is_remote(&self) -> bool {
         if !self.hub.store.is_shared() {
             return false;
         }
         let found = self
             .hub
             .store
-            .run(LookAtRun {
+            .run(ReadRun {
                 run_id: self.run.id.clone(),
             })
             .await;
-        // Should the store not say, the end that follows will be refused.
-        matches!(found, Ok(Some(run)) if run.node != self.ledger.node())
+        // On a store error, the guarded write that follows is refused.
+        matches!(found, Ok(Some(run)) if run.node != self.event_buffer.node())
     }
 
-    /// Another hub moves it, or ended it: from here on it is followed like any other of theirs.
-    fn lost(&self) {
-        tracing::warn!(run_id = self.run.id, "a run is another hub's now");
-        self.hub.moved_elsewhere(&self.run);
+    /// Another hub owns or ended the run; it becomes a replica here.
+    fn on_ownership_lost(&self) {
+        tracing::warn!(run_id = self.run.id, "run ownership lost to another hub");
+        self.hub.become_replica(&self.run);
     }
 }

@@ -1,53 +1,53 @@
-//! What others want of a run.
+//! Handling the commands to a run.
 
 use std::sync::PoisonError;
 
 use countersign_core::runs::policy::TOOL;
 use countersign_protocol::runs::{Event, PolicyName, UpdatePolicy};
-use countersign_store::ops::run::Phase;
+use countersign_store::ops::run::RunPhase;
 
-use super::state::{Halt, Stopped, Task};
+use super::state::{Halt, RunTask, Stopped};
 use crate::config::OnStop;
-use crate::runs::mail::Mail;
+use crate::runs::mail::RunCommand;
 
-impl Task {
-    pub(super) async fn heed(&mut self, mail: Mail) -> Result<(), Halt> {
-        match mail {
-            Mail::Steer { text, taken } => {
-                let has_room = self.standing.steering.add(&text);
+impl RunTask {
+    pub(super) async fn handle_command(&mut self, command: RunCommand) -> Result<(), Halt> {
+        match command {
+            RunCommand::Steer { text, taken } => {
+                let has_room = self.checkpoint.steering.add(&text);
                 if has_room {
                     self.note(&Event::SteerQueued { text });
                     self.commit(self.phase).await?;
                 }
-                // Who asked may be gone.
+                // The client may have disconnected.
                 let _ = taken.send(has_room);
                 Ok(())
             }
-            Mail::Policy { change, changed } => {
-                let outcome = self.standing.policy.update(&change);
+            RunCommand::Policy { change, changed } => {
+                let outcome = self.checkpoint.policy.update(&change);
                 if outcome == Ok(true) {
                     self.policy_changed(&change).await?;
                 }
                 let _ = changed.send(outcome.map(drop));
                 Ok(())
             }
-            Mail::Stop { stopped } => {
+            RunCommand::Stop { stopped } => {
                 self.stopped.push(stopped);
                 Err(Halt::Cancelled(Stopped::ByClient))
             }
-            Mail::Moved => Err(Halt::Lost),
-            Mail::HubStops { settled } => {
+            RunCommand::OwnershipLost => Err(Halt::OwnershipLost),
+            RunCommand::HubStops { settled } => {
                 self.stopped.push(settled);
-                Err(self.when_the_hub_stops())
+                Err(self.halt_for_shutdown())
             }
         }
     }
 
-    /// An agent's work in progress cannot be taken up again; everything else can.
-    pub(super) fn when_the_hub_stops(&self) -> Halt {
+    /// An agent call in progress cannot be resumed after a restart; a waiting run can.
+    pub(super) fn halt_for_shutdown(&self) -> Halt {
         match (self.phase, self.hub.config.runs.on_stop) {
-            (Phase::Between, OnStop::Keep) => Halt::Left,
-            (Phase::Working, OnStop::Keep) | (Phase::Between | Phase::Working, OnStop::Cancel) => {
+            (RunPhase::Between, OnStop::Keep) => Halt::Suspended,
+            (RunPhase::Working, OnStop::Keep) | (RunPhase::Between | RunPhase::Working, OnStop::Cancel) => {
                 Halt::Cancelled(Stopped::ByTheHub)
             }
         }
@@ -55,18 +55,18 @@ impl Task {
 
     async fn policy_changed(&mut self, change: &UpdatePolicy) -> Result<(), Halt> {
         let tool = change.tool.clone().unwrap_or_else(|| TOOL.to_owned());
-        self.tell_policy(tool).await
+        self.publish_policy(tool).await
     }
 
-    /// What a person decided for the rest of the run.
+    /// Stores a person's decision for the rest of the run.
     pub(super) async fn remember(&mut self, resource: &str, allow: bool) -> Result<(), Halt> {
-        self.standing.policy.remember(resource, allow);
-        self.tell_policy(TOOL.to_owned()).await
+        self.checkpoint.policy.remember(resource, allow);
+        self.publish_policy(TOOL.to_owned()).await
     }
 
-    async fn tell_policy(&mut self, tool: String) -> Result<(), Halt> {
-        let policy = &self.standing.policy;
-        self.judged
+    async fn publish_policy(&mut self, tool: String) -> Result<(), Halt> {
+        let policy = &self.checkpoint.policy;
+        self.shared_policy
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone_from(policy);

@@ -1,4 +1,4 @@
-//! One agent at work, and what it wants meanwhile.
+//! One agent call, and the requests of the agent during it.
 
 use std::path::Path;
 use std::pin::pin;
@@ -6,39 +6,39 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use countersign_core::runs::policy::TOOL;
-use countersign_core::runs::{AskKind, Call};
+use countersign_core::runs::{AgentCall, AskKind};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind};
 use countersign_protocol::runs::{Event, StreamEvent};
-use countersign_store::ops::run::Phase;
+use countersign_store::ops::run::RunPhase;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::asking::Question;
-use super::desk::{AgentDesk, Wish};
-use super::state::{Halt, Task};
+use super::asking::RunQuestion;
+use super::desk::{AgentRequest, TaskContext};
+use super::state::{Halt, RunTask};
 use crate::peers::LEASE;
-use crate::runs::agents::{self, AgentAsk, Done, Job, Resumed};
-use crate::runs::telling::News;
+use crate::runs::agents::{self, AgentAsk, AgentJob, AgentOutcome, Resumed};
+use crate::runs::telling::RunUpdate;
 
-/// What an agent may say before the task has told it.
-const AHEAD: usize = 64;
-const REASON: &str = "policy-ask";
+/// Requests queued before the task handles them.
+const REQUEST_QUEUE_CAPACITY: usize = 64;
+const PERMISSION_REASON: &str = "policy-ask";
 
-impl Task {
-    /// Ends with what the agent came to, or why it failed. The agent stops when this future is dropped.
+impl RunTask {
+    /// Returns the outcome of the agent, or why it failed. Dropping this future stops the agent.
     pub(super) async fn work(
         &mut self,
         agent: &AgentDef,
         message: &str,
-        call: &Call,
+        call: &AgentCall,
         resumed: Option<Resumed>,
-    ) -> Result<Result<Done, String>, Halt> {
+    ) -> Result<Result<AgentOutcome, String>, Halt> {
         let has_effects = match &agent.kind {
             AgentKind::Llm(_) | AgentKind::Command(_) => true,
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) => false,
         };
         if has_effects {
-            self.begin_to_work().await?;
+            self.mark_working().await?;
         }
         let earlier = match &agent.kind {
             AgentKind::Llm(_) => self.memory.of(&self.hub, &self.run.id, &agent.name).await,
@@ -47,12 +47,12 @@ impl Task {
         let hub = Arc::clone(&self.hub);
         let run = Arc::clone(&self.run);
         let plan = Arc::clone(&self.plan);
-        let (wishes, mut wished) = mpsc::channel(AHEAD);
-        let mut desk = AgentDesk {
-            wishes,
-            judged: Arc::clone(&self.judged),
+        let (requests, mut requested) = mpsc::channel(REQUEST_QUEUE_CAPACITY);
+        let mut context = TaskContext {
+            requests,
+            shared_policy: Arc::clone(&self.shared_policy),
         };
-        let job = Job {
+        let job = AgentJob {
             run_id: &run.id,
             agent,
             message,
@@ -61,46 +61,47 @@ impl Task {
             earlier: &earlier,
             resumed,
         };
-        let mut work = Beside::new(Box::pin(agents::work(&hub.runs.tools, job, &mut desk)));
+        let mut work = ConcurrentWork::new(Box::pin(agents::work(&hub.runs.tools, job, &mut context)));
         let done = loop {
             tokio::select! {
                 biased;
-                Some(wish) = wished.recv() => work.beside(self.grant(wish, agent, call)).await?,
-                Some(mail) = self.mail.next() => work.beside(self.heed(mail)).await?,
+                Some(request) = requested.recv() => work.beside(self.handle_request(request, agent, call)).await?,
+                Some(command) = self.commands.next() => work.beside(self.handle_command(command)).await?,
                 done = work.ended() => break done,
             }
         };
-        while let Ok(wish) = wished.try_recv() {
-            self.grant(wish, agent, call).await?;
+        while let Ok(request) = requested.try_recv() {
+            self.handle_request(request, agent, call).await?;
         }
         Ok(done)
     }
 
-    /// After a pause of the whole process the run may be another hub's, which the store knew nothing of when it was asked.
-    async fn begin_to_work(&mut self) -> Result<(), Halt> {
+    /// Commits `Working` before an agent with side effects starts. If the commit took longer than a lease, ownership may have
+    /// changed after it, so it is repeated.
+    async fn mark_working(&mut self) -> Result<(), Halt> {
         loop {
             let asked_at = Instant::now();
-            self.commit(Phase::Working).await?;
+            self.commit(RunPhase::Working).await?;
             if asked_at.elapsed() < LEASE || !self.hub.store.is_shared() {
                 return Ok(());
             }
         }
     }
 
-    async fn grant(&mut self, wish: Wish, agent: &AgentDef, call: &Call) -> Result<(), Halt> {
-        match wish {
-            Wish::Say(event) => self.say(&agent.name, event).await,
-            Wish::Ask { asks, state, answers } => {
+    async fn handle_request(&mut self, request: AgentRequest, agent: &AgentDef, call: &AgentCall) -> Result<(), Halt> {
+        match request {
+            AgentRequest::Stream(event) => self.stream_event(&agent.name, event).await,
+            AgentRequest::Ask { asks, state, answers } => {
                 let questions = asks.into_iter().map(|ask| question(&agent.name, ask)).collect();
                 let waiting = self.ask(&agent.name, questions, call.number, state).await?;
                 let answered = self.answers(waiting, &agent.name).await?;
-                // From here on its work counts again as begun.
-                self.begin_to_work().await?;
-                // An agent that no longer wants to know has ended.
+                // The agent works again from here on.
+                self.mark_working().await?;
+                // A dropped receiver means that the agent has ended.
                 let _ = answers.send(answered);
                 Ok(())
             }
-            Wish::Remember {
+            AgentRequest::Remember {
                 resource,
                 allow,
                 remembered,
@@ -112,33 +113,33 @@ impl Task {
         }
     }
 
-    async fn say(&mut self, agent_name: &str, event: StreamEvent) -> Result<(), Halt> {
+    async fn stream_event(&mut self, agent_name: &str, event: StreamEvent) -> Result<(), Halt> {
         let event = Event::AgentStreaming {
             agent_name: agent_name.to_owned(),
             model: self.plan.model_of(agent_name),
             event,
         };
         let now = self.now();
-        let mut frame = self.ledger.stream(&event, now);
+        let mut frame = self.event_buffer.stream(&event, now);
         if frame.is_none() {
-            self.commit(Phase::Working).await?;
-            frame = self.ledger.stream(&event, now);
+            self.commit(RunPhase::Working).await?;
+            frame = self.event_buffer.stream(&event, now);
         }
-        self.run.tell(News {
+        self.run.broadcast(RunUpdate {
             frames: frame.into_iter().collect(),
-            ..News::default()
+            ..RunUpdate::default()
         });
         Ok(())
     }
 }
 
-/// Work that goes on while something else is done: its own limit of time counts even when the store is slow.
-struct Beside<F: Future> {
+/// Polls the agent while another future runs, so that the agent's own timeout counts even when the store is slow.
+struct ConcurrentWork<F: Future> {
     work: F,
     ended: Option<F::Output>,
 }
 
-impl<F: Future + Unpin> Beside<F> {
+impl<F: Future + Unpin> ConcurrentWork<F> {
     fn new(work: F) -> Self {
         Self { work, ended: None }
     }
@@ -163,7 +164,7 @@ impl<F: Future + Unpin> Beside<F> {
     }
 }
 
-fn question(agent_name: &str, ask: AgentAsk) -> Question {
+fn question(agent_name: &str, ask: AgentAsk) -> RunQuestion {
     let agent_name = agent_name.to_owned();
     let request_id = Uuid::new_v4().to_string();
     let id = request_id.clone();
@@ -172,7 +173,7 @@ fn question(agent_name: &str, ask: AgentAsk) -> Question {
             operation,
             resource,
             details,
-        } => Question {
+        } => RunQuestion {
             kind: AskKind::Permission {
                 operation: operation.to_owned(),
                 resource: resource.clone(),
@@ -184,12 +185,12 @@ fn question(agent_name: &str, ask: AgentAsk) -> Question {
                 tool_name: Some(TOOL.to_owned()),
                 operation: operation.to_owned(),
                 resource,
-                reason: REASON.to_owned(),
+                reason: PERMISSION_REASON.to_owned(),
                 details,
             },
             id,
         },
-        AgentAsk::Question { tool_name, question } => Question {
+        AgentAsk::Question { tool_name, question } => RunQuestion {
             kind: AskKind::Question {
                 question: question.clone(),
             },

@@ -1,4 +1,4 @@
-//! What the models of a run have heard and said before.
+//! Earlier records of the models of a run.
 
 use std::collections::HashMap;
 
@@ -7,13 +7,13 @@ use countersign_store::ops::run::FindRun;
 
 use crate::app::Hub;
 
-/// Of one agent; no model is told more.
-const MOST_RECORDS: usize = 50;
-const MOST_BYTES: usize = 256 * 1024;
+/// Bounds per agent, as large as the prompt of a model can get.
+const MAX_RECORDS: usize = 50;
+const MAX_BYTES: usize = 256 * 1024;
 
 pub struct Memory {
     by_agent: HashMap<String, Vec<Record>>,
-    /// The store has more than is here. It is read when a model is first called, which most runs that wait never do.
+    /// The store has records that are not loaded. They are read lazily: most waiting runs never call a model.
     is_unread: bool,
 }
 
@@ -35,7 +35,7 @@ impl Memory {
     pub fn add(&mut self, record: Record) {
         let records = self.by_agent.entry(record.agent_name.clone()).or_default();
         records.push(record);
-        while records.len() > MOST_RECORDS || (records.len() > 1 && bytes(records) > MOST_BYTES) {
+        while records.len() > MAX_RECORDS || (records.len() > 1 && bytes(records) > MAX_BYTES) {
             records.remove(0);
         }
     }
@@ -48,7 +48,7 @@ impl Memory {
         self.by_agent.get(agent_name).cloned().unwrap_or_default()
     }
 
-    /// A model that has forgotten is better than a run that cannot go on.
+    /// A failed read is only logged: a model without its history is better than a stuck run.
     async fn read(&mut self, hub: &Hub, run_id: &str) {
         match hub
             .store
@@ -70,7 +70,9 @@ impl Memory {
                 }
                 self.is_unread = false;
             }
-            Err(error) => tracing::warn!(run_id, %error, "what a model said before could not be read"),
+            Err(error) => {
+                tracing::warn!(run_id, %error, "reading the history of a model failed; the call goes on without it")
+            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The task of one run. It alone moves the run; whoever wants something of it writes to its mailbox.
+//! The task of one run. It alone drives the run; everything else sends it commands.
 
 mod asking;
 mod commit;
@@ -12,5 +12,5 @@ mod state;
 mod waiting;
 
 pub use end::{cancelled, restarted};
-pub use state::{Beginning, Stopped, Task};
-pub use waiting::take_up;
+pub use state::{RunTask, Stopped, TaskStart};
+pub use waiting::restore_ask;

@@ -4,136 +4,136 @@ use std::sync::{Arc, Mutex};
 use countersign_core::runs::{Output, Policy};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::run::Phase;
+use countersign_store::ops::run::RunPhase;
 use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 
 use super::memory::Memory;
-use super::waiting::Waiting;
+use super::waiting::PendingAnswer;
 use crate::app::Hub;
-use crate::inbox::news::Change;
+use crate::inbox::news::LiveChange;
 use crate::peers::Signal;
-use crate::runs::ledger::Ledger;
-use crate::runs::mail::{Mail, Mailbox};
-use crate::runs::plan::{Plan, Segment};
-use crate::runs::run::Run;
-use crate::runs::standing::Standing;
-use crate::runs::telling::News;
+use crate::runs::ledger::EventBuffer;
+use crate::runs::mail::{CommandQueue, RunCommand};
+use crate::runs::plan::{RunPlan, Segment};
+use crate::runs::run::TrackedRun;
+use crate::runs::standing::Checkpoint;
+use crate::runs::telling::RunUpdate;
 
-pub struct Task {
+pub struct RunTask {
     pub(super) hub: Arc<Hub>,
-    pub(super) run: Arc<Run>,
-    pub(super) plan: Arc<Plan>,
+    pub(super) run: Arc<TrackedRun>,
+    pub(super) plan: Arc<RunPlan>,
     pub(super) segment: Segment,
-    pub(super) standing: Standing,
-    pub(super) ledger: Ledger,
-    /// As it is stored.
-    pub(super) phase: Phase,
-    pub(super) mail: Mailbox,
-    /// What people have been asked and have not answered.
+    pub(super) checkpoint: Checkpoint,
+    pub(super) event_buffer: EventBuffer,
+    /// The phase as stored.
+    pub(super) phase: RunPhase,
+    pub(super) commands: CommandQueue,
+    /// Asks not yet answered.
     pub(super) open: Vec<MessageId>,
-    /// What an earlier process had asked when it ended.
-    pub(super) left: Vec<Waiting>,
+    /// Asks of an earlier process.
+    pub(super) restored_asks: Vec<PendingAnswer>,
     pub(super) memory: Memory,
-    /// Of the agent that worked last.
+    /// Finish reason of the last agent.
     pub(super) finish_reason: String,
-    /// What an agent at work sees of the policy.
-    pub(super) judged: Arc<Mutex<Policy>>,
-    /// Whoever stops the run waits for it.
+    /// The policy as a working agent sees it.
+    pub(super) shared_policy: Arc<Mutex<Policy>>,
+    /// Stop requests to answer once the run has ended.
     pub(super) stopped: Vec<oneshot::Sender<()>>,
-    /// Nothing keeps it from that any more.
+    /// The end is being stored; further stop commands change nothing.
     pub(super) is_ending: bool,
 }
 
-/// How a segment begins, or goes on in another process.
-pub struct Beginning {
-    pub run: Arc<Run>,
-    /// Under which this process moves it. It may have another id by now, and then the run is not its own.
+/// The input of a task that starts a segment or resumes one.
+pub struct TaskStart {
+    pub run: Arc<TrackedRun>,
+    /// The node id that owns the run. If this process has a new node id by now, it no longer owns the run.
     pub node: String,
-    pub plan: Arc<Plan>,
+    pub plan: Arc<RunPlan>,
     pub segment: Segment,
-    pub standing: Standing,
+    pub checkpoint: Checkpoint,
     pub last_seq: u64,
-    pub mail: mpsc::Receiver<Mail>,
-    pub left: Vec<Waiting>,
-    /// The run has a past that this process has not seen.
+    pub command_receiver: mpsc::Receiver<RunCommand>,
+    pub restored_asks: Vec<PendingAnswer>,
+    /// The store has earlier records of this run.
     pub has_past: bool,
 }
 
-/// Who ended a run before its time.
+/// The side that cancelled a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stopped {
     ByClient,
     ByTheHub,
 }
 
-/// Why a run does not go on.
+/// Why the task of a run ends.
 pub(super) enum Halt {
     Completed(Output),
     Failed(String),
     Cancelled(Stopped),
-    /// The hub stops, and goes on with it after its next start.
-    Left,
-    /// The store says that this segment is over, or another hub's.
-    Lost,
+    /// The hub stops; the run resumes after the next start.
+    Suspended,
+    /// The segment has ended in the store, or another hub owns it.
+    OwnershipLost,
 }
 
-impl Task {
-    pub fn new(hub: Arc<Hub>, beginning: Beginning) -> Self {
-        let Beginning {
+impl RunTask {
+    pub fn new(hub: Arc<Hub>, beginning: TaskStart) -> Self {
+        let TaskStart {
             run,
             node,
             plan,
             segment,
-            standing,
+            checkpoint,
             last_seq,
-            mail,
-            left,
+            command_receiver,
+            restored_asks,
             has_past,
         } = beginning;
         Self {
-            ledger: Ledger::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
-            open: left.iter().map(|waiting| waiting.id.clone()).collect(),
-            judged: Arc::new(Mutex::new(standing.policy.clone())),
+            event_buffer: EventBuffer::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
+            open: restored_asks.iter().map(|waiting| waiting.id.clone()).collect(),
+            shared_policy: Arc::new(Mutex::new(checkpoint.policy.clone())),
             memory: if has_past { Memory::unread() } else { Memory::empty() },
             finish_reason: String::new(),
-            phase: Phase::Between,
+            phase: RunPhase::Between,
             stopped: Vec::new(),
             is_ending: false,
             hub,
             run,
             plan,
             segment,
-            standing,
-            mail: mail.into(),
-            left,
+            checkpoint,
+            commands: command_receiver.into(),
+            restored_asks,
         }
     }
 
     pub fn spawn(mut self) {
         tokio::spawn(async move {
-            self.hub.news.tell(Change::Run(self.run.id.clone()));
-            // Whatever it was in the middle of, the run itself can still be ended.
+            self.hub.news.publish(LiveChange::Run(self.run.id.clone()));
+            // After a panic the run itself can still be ended.
             let halt = AssertUnwindSafe(self.drive())
                 .catch_unwind()
                 .await
                 .unwrap_or_else(|_panic| {
-                    tracing::error!(run_id = self.run.id, "the task of a run panicked");
-                    Halt::Failed("The hub failed; its log says why.".to_owned())
+                    tracing::error!(run_id = self.run.id, "run task panicked");
+                    Halt::Failed("The hub failed. The hub's log has the cause.".to_owned())
                 });
-            // Boxed: every run that waits would carry the room for it.
+            // Boxed, so that waiting runs do not hold the memory of this large future.
             Box::pin(self.end(halt)).await;
         });
     }
 
-    /// What was stored, to those who follow here and to other hubs.
-    pub(super) fn tell(&self, news: News) {
-        self.run.tell(news);
-        self.tell_peers();
+    /// Broadcasts stored events to followers here and signals other hubs.
+    pub(super) fn broadcast(&self, news: RunUpdate) {
+        self.run.broadcast(news);
+        self.publish_advance();
     }
 
-    pub(super) fn tell_peers(&self) {
-        self.hub.peers.say(|| Signal::Advanced(self.run.id.clone()));
+    pub(super) fn publish_advance(&self) {
+        self.hub.cluster.publish(|| Signal::Advanced(self.run.id.clone()));
     }
 
     pub(super) fn now(&self) -> Timestamp {

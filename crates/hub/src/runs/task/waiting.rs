@@ -1,4 +1,4 @@
-//! Waiting for one answer, in this process or after another one.
+//! Waiting for one answer, also for an ask of an earlier process.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,111 +6,110 @@ use std::time::Duration;
 use countersign_core::message::{Resolution, State};
 use countersign_protocol::id::MessageId;
 use countersign_store::StoreError;
-use countersign_store::model::{Found, Pulled};
+use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::FoundAsk;
+use countersign_store::ops::run::StoredAsk;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 use uuid::Uuid;
 
 use crate::app::Hub;
-use crate::runs::pending::Pending;
-use crate::wake::{Waiter, Wake};
+use crate::runs::pending::PendingAsk;
+use crate::wake::{Waiter, Waiters};
 
-const BEFORE_ANOTHER_LOOK: Duration = Duration::from_secs(1);
-/// Whatever was said or not, so often an ask is looked at: a run has nothing else that would wake it. About so often, because
-/// many are asked at once.
-const LOOK_EVERY: Duration = Duration::from_secs(25);
-const MORE_OR_LESS: u128 = 10_000;
+const RETRY_DELAY: Duration = Duration::from_secs(1);
+/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start together.
+const POLL_INTERVAL: Duration = Duration::from_secs(25);
+const POLL_JITTER_MILLIS: u128 = 10_000;
 
-/// What is needed to go on with an answer, wherever it comes.
+/// The state needed to resume with the answer, also in another process.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AskBody {
-    /// How many were asked together.
+    /// Number of asks in the same batch.
     pub of: usize,
-    /// Of the agent that asks; with the first of them.
+    /// State of the asking agent; stored with the first ask of a batch.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub state: Value,
 }
 
-pub struct Waiting {
+pub struct PendingAnswer {
     pub id: MessageId,
     pub body: AskBody,
     waiter: Waiter,
-    /// Somebody rang, or it is time; and it has not been looked at since.
-    must_look: bool,
-    look_at: Instant,
-    /// It was answered before anybody waited.
-    known: Option<Box<Resolution>>,
+    /// Woken or due, and not read from the store since.
+    must_reload: bool,
+    reload_at: Instant,
+    /// The resolution, once known.
+    resolved: Option<Box<Resolution>>,
 }
 
-impl Waiting {
-    /// Before the message can be seen by anybody.
+impl PendingAnswer {
+    /// Registers the waiter. Call this before the message is committed.
     pub fn new(hub: &Hub, id: MessageId, body: AskBody) -> Self {
-        Self::at(&hub.wake, id, body)
+        Self::at(&hub.waiters, id, body)
     }
 
-    fn at(wake: &Arc<Wake>, id: MessageId, body: AskBody) -> Self {
-        let waiter = wake.register(&id);
+    fn at(waiters: &Arc<Waiters>, id: MessageId, body: AskBody) -> Self {
+        let waiter = waiters.register(&id);
         Self {
             id,
             body,
             waiter,
-            must_look: false,
-            look_at: next_look(),
-            known: None,
+            must_reload: false,
+            reload_at: next_reload(),
+            resolved: None,
         }
     }
 
-    /// Can be dropped and called again; the answer is not lost.
+    /// Cancel-safe: it can be dropped and called again without losing the answer.
     pub async fn resolution(&mut self, hub: &Hub) -> Resolution {
-        self.resolution_by(&hub.wake, |id| hub.store.run(Pull(id))).await
+        self.resolution_by(&hub.waiters, |id| hub.store.run(Pull(id))).await
     }
 
-    async fn resolution_by<F>(&mut self, wake: &Arc<Wake>, pull: impl Fn(MessageId) -> F) -> Resolution
+    async fn resolution_by<F>(&mut self, waiters: &Arc<Waiters>, pull: impl Fn(MessageId) -> F) -> Resolution
     where
-        F: Future<Output = Result<Option<Found<Pulled>>, StoreError>>,
+        F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
         loop {
-            if let Some(known) = &self.known {
-                return (**known).clone();
+            if let Some(resolved) = &self.resolved {
+                return (**resolved).clone();
             }
-            if self.must_look {
-                Box::pin(self.look(wake, &pull)).await;
+            if self.must_reload {
+                Box::pin(self.look(waiters, &pull)).await;
                 continue;
             }
-            if let Ok(Some(pulled)) = timeout_at(self.look_at, self.waiter.rung()).await {
-                self.known = resolved(pulled.state);
+            if let Ok(Some(pulled)) = timeout_at(self.reload_at, self.waiter.woken()).await {
+                self.resolved = resolved(pulled.state);
             }
-            self.must_look = self.known.is_none();
+            self.must_reload = self.resolved.is_none();
         }
     }
 
-    /// Woken without being told why. Registers first, then looks; dropped in between, it has to look again.
-    async fn look<F>(&mut self, wake: &Arc<Wake>, pull: &impl Fn(MessageId) -> F)
+    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it reads again.
+    async fn look<F>(&mut self, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
     where
-        F: Future<Output = Result<Option<Found<Pulled>>, StoreError>>,
+        F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
-        self.waiter = wake.register(&self.id);
+        self.waiter = waiters.register(&self.id);
         loop {
             match pull(self.id.clone()).await {
-                Ok(Some(Found::Live(pulled))) => {
-                    self.known = resolved(pulled.state);
-                    (self.must_look, self.look_at) = (false, next_look());
+                Ok(Some(Lookup::Present(pulled))) => {
+                    self.resolved = resolved(pulled.state);
+                    (self.must_reload, self.reload_at) = (false, next_reload());
                     return;
                 }
-                Ok(Some(Found::Gone { .. }) | None) => std::future::pending().await,
-                Err(error) => tracing::warn!(id = %self.id, %error, "an ask of a run could not be looked at"),
+                Ok(Some(Lookup::Purged { .. }) | None) => std::future::pending().await,
+                Err(error) => tracing::warn!(id = %self.id, %error, "reading an ask of a run failed; retrying"),
             }
-            tokio::time::sleep(BEFORE_ANOTHER_LOOK).await;
+            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 }
 
-fn next_look() -> Instant {
-    let more = u64::try_from(Uuid::new_v4().as_u128() % MORE_OR_LESS).unwrap_or(0);
-    Instant::now() + LOOK_EVERY + Duration::from_millis(more)
+fn next_reload() -> Instant {
+    let more = u64::try_from(Uuid::new_v4().as_u128() % POLL_JITTER_MILLIS).unwrap_or(0);
+    Instant::now() + POLL_INTERVAL + Duration::from_millis(more)
 }
 
 fn resolved(state: State) -> Option<Box<Resolution>> {
@@ -120,25 +119,28 @@ fn resolved(state: State) -> Option<Box<Resolution>> {
     }
 }
 
-/// Takes up an ask of an earlier process: who waits for it is noted first, and then whether it is still open. Nothing if the
-/// message is not kept any more.
-pub async fn take_up(hub: &Arc<Hub>, ask: FoundAsk) -> Result<Option<(Waiting, Option<Pending>)>, StoreError> {
+/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the message is
+/// no longer stored.
+pub async fn restore_ask(
+    hub: &Arc<Hub>,
+    ask: StoredAsk,
+) -> Result<Option<(PendingAnswer, Option<PendingAsk>)>, StoreError> {
     let body: AskBody = serde_json::from_str(&ask.body)?;
-    let mut waiting = Waiting::new(hub, ask.message_id, body);
+    let mut waiting = PendingAnswer::new(hub, ask.message_id, body);
     match hub.store.run(Pull(waiting.id.clone())).await? {
-        Some(Found::Live(pulled)) => {
+        Some(Lookup::Present(pulled)) => {
             let pending = still_pending(&pulled);
-            waiting.known = resolved(pulled.state);
+            waiting.resolved = resolved(pulled.state);
             Ok(Some((waiting, pending)))
         }
-        Some(Found::Gone { .. }) | None => Ok(None),
+        Some(Lookup::Purged { .. }) | None => Ok(None),
     }
 }
 
-/// The wire of an ask is the frame that told of it.
-fn still_pending(pulled: &Pulled) -> Option<Pending> {
+/// The stored `wire` of an ask is its event frame.
+fn still_pending(pulled: &AgentView) -> Option<PendingAsk> {
     match pulled.state {
-        State::Open => Pending::told(pulled.id.clone(), &pulled.wire),
+        State::Open => PendingAsk::from_frame(pulled.id.clone(), &pulled.wire),
         State::Delivered | State::Resolved(_) => None,
     }
 }
@@ -157,7 +159,7 @@ mod tests {
 
     use super::*;
 
-    fn cancelled(id: &MessageId) -> Found<Pulled> {
+    fn cancelled(id: &MessageId) -> Lookup<AgentView> {
         let now = Timestamp::from_millis(1);
         let resolution = Resolution {
             id: ResolutionId::from_uuid(Uuid::from_u128(8)),
@@ -171,7 +173,7 @@ mod tests {
             edited: false,
             checklist: None,
         };
-        Found::Live(Pulled {
+        Lookup::Present(AgentView {
             id: id.clone(),
             agent_id: "run".to_owned(),
             rev: 2,
@@ -187,31 +189,34 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_is_dropped_is_made_again_at_once() {
-        let wake = Arc::new(Wake::default());
+    async fn a_dropped_read_is_repeated_at_once() {
+        let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiting = Waiting::at(&wake, id.clone(), AskBody::default());
-        let looks = Cell::new(0);
+        let mut waiting = PendingAnswer::at(&waiters, id.clone(), AskBody::default());
+        let reads = Cell::new(0);
         let pull = async |id: MessageId| {
-            looks.set(looks.get() + 1);
+            reads.set(reads.get() + 1);
             tokio::task::yield_now().await;
             Ok(Some(cancelled(&id)))
         };
-        wake.look(&id);
-        // As by mail that comes in the middle of it.
-        assert!(waiting.resolution_by(&wake, &pull).now_or_never().is_none());
-        let resolution = timeout(Duration::from_secs(1), waiting.resolution_by(&wake, &pull)).await;
-        assert_eq!(resolution.expect("nobody rings again").outcome, Outcome::Cancelled);
-        assert_eq!(looks.get(), 2);
+        waiters.invalidate(&id);
+        // As when a command interrupts the wait.
+        assert!(waiting.resolution_by(&waiters, &pull).now_or_never().is_none());
+        let resolution = timeout(Duration::from_secs(1), waiting.resolution_by(&waiters, &pull)).await;
+        assert_eq!(
+            resolution.expect("read without another wake-up").outcome,
+            Outcome::Cancelled
+        );
+        assert_eq!(reads.get(), 2);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_ask_that_nobody_rings_for_is_looked_at_by_itself() {
-        let wake = Arc::new(Wake::default());
+    async fn an_ask_without_a_wake_up_is_polled() {
+        let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiting = Waiting::at(&wake, id, AskBody::default());
+        let mut waiting = PendingAnswer::at(&waiters, id, AskBody::default());
         let pull = async |id: MessageId| Ok(Some(cancelled(&id)));
-        let resolution = timeout(Duration::from_secs(36), waiting.resolution_by(&wake, &pull)).await;
-        assert_eq!(resolution.expect("it looks").outcome, Outcome::Cancelled);
+        let resolution = timeout(Duration::from_secs(36), waiting.resolution_by(&waiters, &pull)).await;
+        assert_eq!(resolution.expect("polled").outcome, Outcome::Cancelled);
     }
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use countersign_store::model::Settlement;
 use countersign_store::ops::deliver::{ClaimDue, PendingHosts, Settle};
-use countersign_store::ops::node::EnterNode;
+use countersign_store::ops::node::RegisterNode;
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};
@@ -145,7 +145,7 @@ async fn people(scene: &Scene) {
     scene.expect(200, get(PEOPLE).by(&scene.owner)).await;
 }
 
-/// Of Ben, who has one for his terminals.
+/// The tokens of Ben, who has one for his terminals.
 async fn tokens(scene: &Scene, id: &Value) {
     const TOKEN: &str = "/v1/admin/people/token";
     const TOKENS: &str = "/v1/admin/people/tokens";
@@ -173,7 +173,7 @@ async fn tokens(scene: &Scene, id: &Value) {
     scene.expect(400, call(END, json!({"name": "ben"}))).await;
 }
 
-/// One delivery in each state it can be in; the outbox is not started, so none changes by itself.
+/// One delivery in each possible state. The outbox is not started, so their states do not change.
 async fn deliveries(scene: &Scene) -> String {
     const DELIVERIES: &str = "/v1/admin/deliveries";
     const RETRY: &str = "/v1/admin/deliveries/retry";
@@ -217,7 +217,7 @@ async fn settle(scene: &Scene, id: &str, settlement: Settlement) {
     let lease = Duration::from_secs(60);
     scene
         .store
-        .run(EnterNode {
+        .run(RegisterNode {
             id: node.clone(),
             lease,
         })

@@ -168,7 +168,7 @@ async fn callbacks(scene: &Scene) {
         .await;
 }
 
-/// Turns the clock, so it comes late.
+/// Advances the clock, so it must run late.
 async fn expiry(scene: &Scene) {
     let with_default = submitted(scene, &rich("expire-with-default")).await;
     let mut bare = confirm("expire");

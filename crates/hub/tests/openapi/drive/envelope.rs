@@ -1,4 +1,4 @@
-//! What agents send in these tests.
+//! The envelopes that agents send in these tests.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub fn notify() -> Value {
     })
 }
 
-/// Everything an envelope may hold.
+/// An envelope with every possible field.
 pub fn rich(key: &str) -> Value {
     let mut envelope = ask(
         key,

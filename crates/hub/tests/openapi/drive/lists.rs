@@ -108,7 +108,7 @@ async fn decided(scene: &Scene, errand: &str, yes_or_no: &str) {
     }
 }
 
-/// One person has so many streams. A hub that stops says where the reader is, and ends the stream.
+/// The number of streams per person is limited. A stopping hub sends the last event id and ends the stream.
 async fn events(scene: &Scene) {
     let mut open = Vec::new();
     for _ in 0..50 {

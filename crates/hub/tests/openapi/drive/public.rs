@@ -17,7 +17,7 @@ pub async fn public(seen: &Seen) {
     unlimited(seen).await;
 }
 
-/// Behind a public address the counts are for the owner.
+/// With a public address only the owner may read the counts.
 async fn exposed(seen: &Seen) {
     let scene = Scene::with(seen, |file| file.public_url = Some("https://hub.example".to_owned())).await;
     scene.expect(401, get("/metrics")).await;

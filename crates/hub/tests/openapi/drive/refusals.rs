@@ -1,4 +1,4 @@
-//! What every route of a kind has in common: no credential, the wrong one, a body that is none.
+//! Refusals that all routes of a kind share: no credential, the wrong credential, an invalid body.
 
 use super::agents::{NOWHERE, submitted};
 use super::envelope::confirm;
@@ -50,7 +50,7 @@ fn too_much(path: &str) -> usize {
     }
 }
 
-/// A terminal's token lies where agents can read it: it opens nothing but its own door.
+/// Agents can read a terminal's token, so it works only on the terminal routes.
 async fn terminal_credential(scene: &Scene, call: Call<'_>, path: &str) {
     if path.starts_with("/v1/hap") {
         return;
@@ -60,7 +60,7 @@ async fn terminal_credential(scene: &Scene, call: Call<'_>, path: &str) {
     assert!(words.contains("countersign person token NAME"), "{refused}");
 }
 
-/// A good token of somebody whom the call is not for. Everybody may list and, if named, resolve.
+/// A valid token of a caller who may not use the route. All callers may list and, if named, resolve.
 async fn wrong_credential(scene: &Scene, call: Call<'_>, path: &str) {
     let token = match path {
         "/v1/messages/{id}/resolve" => return,

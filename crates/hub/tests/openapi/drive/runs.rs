@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use countersign_hub::runs::{Client, How, Next, Preparing};
+use countersign_hub::runs::{ClientAction, PrepareContext, RunClient, StartMode};
 use countersign_protocol::runs::PrepareRun;
 use serde_json::{Value, json};
 
@@ -45,8 +45,8 @@ async fn begin(scene: &Scene, run_id: &str, input: &str) {
         cwd: scene.scratch.0.to_str().map(str::to_owned),
         manifest_path: None,
     };
-    let client = Arc::new(Client::new(1));
-    let who = Preparing {
+    let client = Arc::new(RunClient::new(1));
+    let who = PrepareContext {
         client: &client,
         request_id: None,
         is_owner: true,
@@ -59,14 +59,14 @@ async fn begin(scene: &Scene, run_id: &str, input: &str) {
     );
     scene
         .hub
-        .start_run(How::Start, (run_id, input.to_owned()), None, &client)
+        .start_run(StartMode::Start, (run_id, input.to_owned()), None, &client)
         .await
         .expect("it is started");
     loop {
         match client.next().await {
-            Next::Send(text) if text.contains("\"type\":\"request_input\"") => return,
-            Next::Send(_) => {}
-            Next::Close(close) => panic!("{close:?}"),
+            ClientAction::Send(text) if text.contains("\"type\":\"request_input\"") => return,
+            ClientAction::Send(_) => {}
+            ClientAction::Close(close) => panic!("{close:?}"),
         }
     }
 }

@@ -42,7 +42,7 @@ async fn put_aside(scene: &Scene, id: &str) {
     assert_eq!(
         items(scene, "/v1/inbox", &scene.viewer).await.len(),
         1,
-        "others see it as before"
+        "other people still see it"
     );
     let aside = items(scene, "/v1/inbox/aside", &scene.ann).await;
     assert_eq!(
@@ -58,7 +58,7 @@ async fn put_aside(scene: &Scene, id: &str) {
     assert_eq!(
         items(scene, "/v1/inbox", &scene.ann).await.len(),
         1,
-        "it came back by itself"
+        "it returned by itself"
     );
     for until in ["2026-11-15T09:30:00Z", "2027-11-15T09:30:00Z", "tomorrow"] {
         let refused = scene

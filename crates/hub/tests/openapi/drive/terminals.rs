@@ -263,7 +263,7 @@ async fn imported(scene: &Scene) {
     assert_eq!(item["created_at"], "2026-10-01T07:30:00.000Z");
     assert_eq!(
         item["resolution"]["actor"], "system:imported",
-        "nobody here saw ann decide"
+        "an imported decision is not attributed to ann"
     );
     let late =
         json!({"status": "declined", "resolved_at": "2026-10-01T07:31:00Z", "comment": "no", "collected": false});
@@ -273,7 +273,11 @@ async fn imported(scene: &Scene) {
         (&kept[0]["id"], &kept[0]["title"]),
         (&unread["id"], &json!("Ship 1.3?"))
     );
-    assert_eq!(kept.as_array().map(Vec::len), Some(1), "the other one was had");
+    assert_eq!(
+        kept.as_array().map(Vec::len),
+        Some(1),
+        "the other one was already collected"
+    );
     let open = scene.json(200, import(&old("req_2", Value::Null))).await;
     let shown = scene
         .json(
@@ -283,7 +287,10 @@ async fn imported(scene: &Scene) {
                 .at(open["id"].as_str().expect("an id")),
         )
         .await;
-    assert_eq!(shown["presence"]["state"], "gone", "whoever asked it waits elsewhere");
+    assert_eq!(
+        shown["presence"]["state"], "gone",
+        "the asking process does not wait at this hub"
+    );
     let current = scene.json(200, get(CURRENT).by(&scene.terminal).of("migrated")).await;
     assert_eq!((&current["id"], &current["status"]), (&open["id"], &json!("open")));
     let ended = |status: &str, more: (&str, Value)| {

@@ -8,10 +8,10 @@ use super::SignatureError;
 
 pub(super) const MAX_BYTES: usize = 4096;
 
-/// HMAC-SHA256 gives 32 bytes, Ed25519 64; nothing shorter can be right.
+/// HMAC-SHA256 signatures have 32 bytes, Ed25519 signatures 64.
 const MIN_SIGNATURE_BYTES: usize = 32;
 
-/// Bits left over in the last character are not looked at, as the protocol wants it.
+/// Trailing bits in the last character are ignored, as the protocol requires.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,13 +19,13 @@ pub struct SignatureHeader {
     /// Seconds since the Unix epoch.
     pub t: i64,
     pub jti: String,
-    /// At least one; any of them may be the right one.
+    /// At least one signature; one match is enough.
     pub v1: Vec<String>,
     pub kid: Option<String>,
 }
 
 impl SignatureHeader {
-    /// Reads the value of the header, or the whole line with its name. Names it does not know are passed over.
+    /// Parses the header value, or the whole line with its name. Unknown names are ignored.
     pub fn parse(text: &str) -> Result<Self, SignatureError> {
         if text.len() > MAX_BYTES {
             return Err(SignatureError::TooLong);
@@ -80,14 +80,14 @@ fn without_name(text: &str) -> &str {
     }
 }
 
-fn set_once<T>(place: &mut Option<T>, name: &'static str, value: T) -> Result<(), SignatureError> {
-    match place.replace(value) {
+fn set_once<T>(slot: &mut Option<T>, name: &'static str, value: T) -> Result<(), SignatureError> {
+    match slot.replace(value) {
         None => Ok(()),
         Some(_) => Err(SignatureError::Repeated(name)),
     }
 }
 
-/// The digits are signed as text, so only one spelling of a number is read.
+/// The digits are signed as text, so only the canonical spelling is accepted.
 fn seconds(text: &str) -> Result<i64, SignatureError> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if !digits || (text.len() > 1 && text.starts_with('0')) {
@@ -105,7 +105,7 @@ fn word(text: &str, name: &'static str) -> Result<String, SignatureError> {
     }
 }
 
-/// Base64url with no padding at all or with all of it, and long enough to be a signature.
+/// Base64url with full padding or none, at least as long as a signature.
 fn decode(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_reads_back_as_it_was_written() {
+    fn a_header_survives_a_round_trip() {
         for text in [
             "t=1749050910,jti=jti_1,v1=V1",
             "t=0,jti=a:b=c,v1=V1,v1=V1",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_of_the_header_and_unknown_pairs_are_passed_over() {
+    fn the_name_of_the_header_and_unknown_pairs_are_ignored() {
         let plain = header("t=5,jti=j:1,v1=V1").unwrap();
         for text in [
             "A2H-Signature: t=5,jti=j:1,v1=V1",
@@ -186,11 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn v1_is_base64url_with_all_of_its_padding_or_none() {
+    fn v1_is_base64url_with_full_padding_or_none() {
         let bytes = decode(V1).unwrap();
         assert_eq!(bytes.len(), 32);
         assert_eq!(decode(&format!("{V1}=")), Some(bytes));
-        // Looks like hex, and its last character has bits left over: still 32 bytes.
+        // Looks like hex, and its last character has trailing bits: still 32 bytes.
         assert_eq!(
             decode("3073dec57c04075d0b6bfa17c300fa9600ad92fb13e").map(|bytes| bytes.len()),
             Some(32)

@@ -2,17 +2,17 @@ use serde_json::Value;
 
 use super::model::{AgentDef, AgentKind, CommandAgent, UserAgent};
 use super::{llm, text};
-use crate::runs::fault::{Faults, Place, shown};
+use crate::runs::fault::{FaultList, FaultPath, shown};
 use crate::runs::object::Object;
 
 const MAX_AGENTS: usize = 200;
 const TYPES: [&str; 5] = ["llm", "user", "echo", "template", "command"];
-/// What every agent may have that is no model.
+/// The keys allowed for every agent except models.
 const KEYS: [&str; 3] = ["type", "description", "config"];
 
-/// All agents in the order of the file.
+/// Reads all agents, in file order.
 pub(super) fn read(strategy: &Object<'_>) -> Vec<AgentDef> {
-    let place = Place::Key(strategy.place(), "agents");
+    let place = FaultPath::Key(strategy.place(), "agents");
     let faults = strategy.faults();
     let Some(agents) = strategy
         .required("agents")
@@ -24,11 +24,11 @@ pub(super) fn read(strategy: &Object<'_>) -> Vec<AgentDef> {
         strategy.fault("agents", format!("must be at most {MAX_AGENTS} agents"));
         return Vec::new();
     }
-    let agent = |(name, value): (&String, &Value)| agent(name, value, Place::Key(&place, name), faults);
+    let agent = |(name, value): (&String, &Value)| agent(name, value, FaultPath::Key(&place, name), faults);
     agents.entries().iter().filter_map(agent).collect()
 }
 
-fn agent(name: &str, value: &Value, place: Place<'_>, faults: &Faults) -> Option<AgentDef> {
+fn agent(name: &str, value: &Value, place: FaultPath<'_>, faults: &FaultList) -> Option<AgentDef> {
     if name.is_empty() {
         faults.add(place, "the name of an agent must not be empty");
     }
@@ -66,7 +66,7 @@ fn kind(object: &Object<'_>) -> Option<AgentKind> {
 
 fn user(object: &Object<'_>) -> AgentKind {
     object.only(&[&KEYS]);
-    let place = Place::Key(object.place(), "config");
+    let place = FaultPath::Key(object.place(), "config");
     let config = object
         .entries()
         .get("config")
@@ -82,7 +82,7 @@ fn user(object: &Object<'_>) -> AgentKind {
 
 fn echo(object: &Object<'_>) -> AgentKind {
     object.only(&[&KEYS]);
-    let place = Place::Key(object.place(), "config");
+    let place = FaultPath::Key(object.place(), "config");
     if let Some(config) = object
         .entries()
         .get("config")
@@ -95,7 +95,7 @@ fn echo(object: &Object<'_>) -> AgentKind {
 
 fn template(object: &Object<'_>) -> Option<AgentKind> {
     object.only(&[&KEYS]);
-    let place = Place::Key(object.place(), "config");
+    let place = FaultPath::Key(object.place(), "config");
     let config = Object::of(object.required("config")?, place, object.faults())?;
     config.only(&[&["template"]]);
     Some(AgentKind::Template {
@@ -105,7 +105,7 @@ fn template(object: &Object<'_>) -> Option<AgentKind> {
 
 fn command(object: &Object<'_>) -> Option<AgentKind> {
     object.only(&[&KEYS]);
-    let place = Place::Key(object.place(), "config");
+    let place = FaultPath::Key(object.place(), "config");
     let config = Object::of(object.required("config")?, place, object.faults())?;
     config.only(&[&["program", "args"]]);
     Some(AgentKind::Command(CommandAgent {

@@ -1,31 +1,31 @@
 use super::error::StrategyError;
 use super::model::{AgentKind, Flow, FlowKind, Step, Strategy};
 
-/// So many agents may be called one after the other, none of which waits for anybody.
-const MOST_IN_A_ROW: u64 = 100_000;
+/// Agent calls in a row without one that waits.
+const MAX_CONSECUTIVE_CALLS: u64 = 100_000;
 
-/// A flow that goes round and round and never waits would keep a processor and the disk busy for as long as the hub runs, and
-/// after every restart again. An observer that never waits ends it by chance at most.
+/// Refuses a flow that loops without ever waiting. It would occupy a CPU and the disk for as long as the hub runs, and again
+/// after every restart. An observer that never waits would end it only by chance.
 pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     work(&strategy.flow, strategy).map(drop).map_err(|flow| {
         StrategyError::Endless(format!(
-            "Flow {flow:?} would call agents more than {MOST_IN_A_ROW} times in a row, and none of them waits for anybody. \
+            "Flow {flow:?} would call agents more than {MAX_CONSECUTIVE_CALLS} times in a row without waiting for a person, a model or a command. \
              Give it fewer cycles, or a user, llm or command agent."
         ))
     })
 }
 
-/// What happens in a flow without anybody to wait for.
+/// The calls of a flow, as far as they matter for waiting.
 #[derive(Default)]
-struct Work {
-    /// How many agents are called since it waited last.
+struct FlowWork {
+    /// Agent calls since the last one that waits.
     row: u64,
     waits: bool,
 }
 
-/// Or the name of the innermost flow that is too much.
-fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<Work, &'s str> {
-    let mut all = Work::default();
+/// The error is the name of the innermost flow over the limit.
+fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<FlowWork, &'s str> {
+    let mut all = FlowWork::default();
     for step in &flow.steps {
         match step {
             Step::Agent(name) => all.then(&agent(name, strategy)),
@@ -45,7 +45,7 @@ fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<Work, &'s str> {
     Ok(all)
 }
 
-impl Work {
+impl FlowWork {
     fn then(&mut self, next: &Self) {
         self.row = if next.waits {
             next.row
@@ -56,7 +56,7 @@ impl Work {
     }
 
     fn check<'s>(&self, flow: &'s Flow) -> Result<(), &'s str> {
-        if self.row > MOST_IN_A_ROW {
+        if self.row > MAX_CONSECUTIVE_CALLS {
             Err(&flow.name)
         } else {
             Ok(())
@@ -64,13 +64,13 @@ impl Work {
     }
 }
 
-fn agent(name: &str, strategy: &Strategy) -> Work {
+fn agent(name: &str, strategy: &Strategy) -> FlowWork {
     let waits = strategy.agent(name).is_some_and(|agent| match &agent.kind {
         AgentKind::User(user) => user.require_input,
         AgentKind::Llm(_) | AgentKind::Command(_) => true,
         AgentKind::Echo | AgentKind::Template { .. } => false,
     });
-    Work {
+    FlowWork {
         row: u64::from(!waits),
         waits,
     }

@@ -2,16 +2,16 @@ use std::fmt;
 
 use crate::runs::fault::Fault;
 
-/// Why a file is no strategy.
+/// Why a file is not a valid strategy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StrategyError {
-    /// Not JSON or YAML at all; the whole sentence, with line and column.
+    /// Not valid JSON or YAML; the full sentence, with line and column.
     Syntax(String),
-    /// Every fault of its content, at most [`super::MAX_FAULTS`].
+    /// All faults of the content, at most [`super::MAX_FAULTS`].
     Invalid(Vec<Fault>),
-    /// A flow names an agent that is not there; the whole sentence.
+    /// A flow names an undefined agent; the full sentence.
     Reference(String),
-    /// A flow would never come to an end; the whole sentence.
+    /// A flow would never end; the full sentence.
     Endless(String),
 }
 

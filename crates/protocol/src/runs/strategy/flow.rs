@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::model::{Flow, FlowKind, Match, Step};
 use super::text;
-use crate::runs::fault::{Faults, Place, shown};
+use crate::runs::fault::{FaultList, FaultPath, shown};
 use crate::runs::object::{MAX_SAFE, Object, expected};
 
 const MAX_STEPS: usize = 2000;
@@ -13,9 +13,9 @@ const CYCLE_KEYS: [&str; 4] = ["cycles", "observer", "breakCycleSignals", "break
 const SIGNALS: [&str; 3] = ["end cycle", "stop", "done"];
 const SEPARATOR: &str = "\n\n";
 
-/// The whole tree. What stands in for a flow that is no object is never used.
+/// Reads the whole tree. The placeholder for a flow that is not an object is never used.
 pub(super) fn read(strategy: &Object<'_>) -> Flow {
-    let place = Place::Key(strategy.place(), "flow");
+    let place = FaultPath::Key(strategy.place(), "flow");
     let tree = strategy
         .required("flow")
         .and_then(|tree| Object::of(tree, place, strategy.faults()));
@@ -124,12 +124,12 @@ fn steps(object: &Object<'_>, steps_left: &Cell<usize>) -> Vec<Step> {
         return Vec::new();
     };
     steps_left.set(left);
-    let place = Place::Key(object.place(), "steps");
-    let step = |(index, item)| step(item, Place::Item(&place, index), object.faults(), steps_left);
+    let place = FaultPath::Key(object.place(), "steps");
+    let step = |(index, item)| step(item, FaultPath::Item(&place, index), object.faults(), steps_left);
     items.iter().enumerate().filter_map(step).collect()
 }
 
-fn step(value: &Value, place: Place<'_>, faults: &Faults, steps_left: &Cell<usize>) -> Option<Step> {
+fn step(value: &Value, place: FaultPath<'_>, faults: &FaultList, steps_left: &Cell<usize>) -> Option<Step> {
     let object = Object::of(value, place, faults)?;
     if object.has("agent") {
         object.only(&[&["agent", "description"]]);

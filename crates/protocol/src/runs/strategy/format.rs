@@ -3,16 +3,16 @@ use serde_json::Value;
 use super::{jsonc, yaml};
 use crate::json::{self, JsonError};
 
-/// How a file is written; its name says it.
+/// The format of a strategy file, taken from its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum StrategyFormat {
     Json,
     /// JSON with comments and trailing commas.
     Jsonc,
     Yaml,
 }
 
-impl Format {
+impl StrategyFormat {
     pub fn of_path(path: &str) -> Option<Self> {
         let name = path.rsplit(['/', '\\']).next().unwrap_or(path);
         let (_, extension) = name.rsplit_once('.')?;
@@ -24,7 +24,7 @@ impl Format {
         }
     }
 
-    /// What its errors call it.
+    /// The name used in errors.
     pub(super) const fn word(self) -> &'static str {
         match self {
             Self::Json | Self::Jsonc => "JSON",
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// The same value whatever the format, or why there is none, with line and column.
+    /// Parses to the same value for all formats. The error has line and column.
     pub(super) fn parse(self, text: &str) -> Result<Value, String> {
         match self {
             Self::Json => strict_json(text),
@@ -49,7 +49,7 @@ fn strict_json(text: &str) -> Result<Value, String> {
     })
 }
 
-/// JSON's reader puts the place at the end of its message.
+/// Moves the position, which serde_json puts last, to the front.
 fn place_first(message: String) -> String {
     match message.rsplit_once(" at line ") {
         Some((why, place)) => format!("line {place}: {why}"),
@@ -62,33 +62,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_name_of_a_file_says_its_format() {
+    fn the_file_name_determines_the_format() {
         for (path, format) in [
-            ("a.json", Some(Format::Json)),
-            ("dir.yaml/a.jsonc", Some(Format::Jsonc)),
-            ("/x/y.z/a.yaml", Some(Format::Yaml)),
-            ("C:\\x\\A.YML", Some(Format::Yaml)),
-            (".json", Some(Format::Json)),
+            ("a.json", Some(StrategyFormat::Json)),
+            ("dir.yaml/a.jsonc", Some(StrategyFormat::Jsonc)),
+            ("/x/y.z/a.yaml", Some(StrategyFormat::Yaml)),
+            ("C:\\x\\A.YML", Some(StrategyFormat::Yaml)),
+            (".json", Some(StrategyFormat::Json)),
             ("dir.json/strategy", None),
             ("a.toml", None),
             ("a.json5", None),
             ("json", None),
             ("", None),
         ] {
-            assert_eq!(Format::of_path(path), format, "{path}");
+            assert_eq!(StrategyFormat::of_path(path), format, "{path}");
         }
     }
 
     #[test]
-    fn an_error_of_syntax_begins_with_its_place() {
+    fn a_syntax_error_starts_with_its_position() {
         assert_eq!(
-            Format::Json.parse("{\n \"a\": }").unwrap_err(),
+            StrategyFormat::Json.parse("{\n \"a\": }").unwrap_err(),
             "line 2 column 7: expected value"
         );
-        let twice = Format::Json.parse("{\"a\":1,\n\"a\":2}").unwrap_err();
+        let twice = StrategyFormat::Json.parse("{\"a\":1,\n\"a\":2}").unwrap_err();
         assert_eq!(twice, r#"line 2 column 3: the key "a" comes twice in one object"#);
         assert_eq!(
-            Format::Json.parse("").unwrap_err(),
+            StrategyFormat::Json.parse("").unwrap_err(),
             "line 1 column 0: EOF while parsing a value"
         );
     }
@@ -96,7 +96,10 @@ mod tests {
     #[test]
     fn comments_are_for_jsonc_only() {
         let text = "// a\n{\"a\": [1, 2,], /* b */}";
-        assert!(Format::Json.parse(text).is_err());
-        assert_eq!(Format::Jsonc.parse(text).unwrap(), serde_json::json!({"a": [1, 2]}));
+        assert!(StrategyFormat::Json.parse(text).is_err());
+        assert_eq!(
+            StrategyFormat::Jsonc.parse(text).unwrap(),
+            serde_json::json!({"a": [1, 2]})
+        );
     }
 }

@@ -11,8 +11,8 @@ const STRICT: ScannerOptions = ScannerOptions {
     allow_extended_string_escapes: false,
 };
 
-/// The same text as plain JSON: blanks instead of comments and trailing commas, so that lines and columns stay. What it
-/// says is then for the one strict reader of JSON, and both formats refuse the same things.
+/// Converts to plain JSON: comments and trailing commas become spaces, so that lines and columns stay. The strict JSON parser
+/// then reads it, so both formats refuse the same things.
 pub(super) fn without_comments(text: &str) -> Result<String, String> {
     let mut bytes = text.as_bytes().to_vec();
     let mut scanner = Scanner::new(text, &STRICT);
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_json_nor_a_comment_is_refused() {
+    fn other_syntax_extensions_are_refused() {
         for text in [
             "[1 /* no end",
             "{'a':1}",

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::model::{LlmAgent, ModelOptions, PromptTemplate};
 use super::text;
-use crate::runs::fault::{Place, shown};
+use crate::runs::fault::{FaultPath, shown};
 use crate::runs::object::{MAX_SAFE, Object};
 
 const TOOLS: [&str; 1] = ["ask_question"];
@@ -28,7 +28,7 @@ const OPTION_KEYS: [&str; 8] = [
     "presencePenalty",
     "seed",
 ];
-/// Read by other programs; here they may be there in any shape.
+/// Used by other programs; accepted here in any form and ignored.
 const UNUSED_KEYS: [&str; 3] = ["mcpServers", "skills", "context"];
 const MAX_U32: i64 = u32::MAX as i64;
 
@@ -47,7 +47,7 @@ pub(super) fn read(object: &Object<'_>) -> LlmAgent {
 }
 
 fn prompt_template(object: &Object<'_>) -> Option<PromptTemplate> {
-    let place = Place::Key(object.place(), "systemPromptTemplate");
+    let place = FaultPath::Key(object.place(), "systemPromptTemplate");
     let template = Object::of(object.entries().get("systemPromptTemplate")?, place, object.faults())?;
     template.only(&[&["template", "variables"]]);
     Some(PromptTemplate {
@@ -58,19 +58,19 @@ fn prompt_template(object: &Object<'_>) -> Option<PromptTemplate> {
 
 fn tools(object: &Object<'_>) -> Vec<String> {
     let tools = object.optional_texts("tools", text::ANY).unwrap_or_default();
-    let place = Place::Key(object.place(), "tools");
+    let place = FaultPath::Key(object.place(), "tools");
     let written = object.entries().get("tools").and_then(Value::as_array);
     for (index, tool) in written.into_iter().flatten().enumerate() {
         if let Some(tool) = tool.as_str().filter(|tool| !TOOLS.contains(tool)) {
             let why = format!("unknown tool {}; known: {}", shown(tool), TOOLS.join(", "));
-            object.faults().add(Place::Item(&place, index), why);
+            object.faults().add(FaultPath::Item(&place, index), why);
         }
     }
     tools
 }
 
 fn model_options(object: &Object<'_>) -> Option<ModelOptions> {
-    let place = Place::Key(object.place(), "modelOptions");
+    let place = FaultPath::Key(object.place(), "modelOptions");
     let options = Object::of(object.entries().get("modelOptions")?, place, object.faults())?;
     options.only(&[&OPTION_KEYS]);
     Some(ModelOptions {

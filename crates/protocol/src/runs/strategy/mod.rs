@@ -1,4 +1,4 @@
-//! The file that says which agents there are and in which order they work.
+//! The strategy file: its agents, and the flow in which they run.
 
 mod agents;
 mod endless;
@@ -15,7 +15,7 @@ mod yaml;
 
 pub use super::fault::{Fault, MAX_FAULTS};
 pub use error::StrategyError;
-pub use format::Format;
+pub use format::StrategyFormat;
 pub use model::{
     AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
     UserAgent,

@@ -1,18 +1,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A strategy that has been read and makes sense: every agent a flow names is defined, and no flow goes round for ever by
-/// itself.
+/// A validated strategy: every agent named by a flow is defined, and no flow loops forever without waiting.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Strategy {
     pub name: String,
     pub version: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// In the order of the file.
+    /// In file order.
     pub agents: Vec<AgentDef>,
     pub flow: Flow,
-    /// The flow as the file has it, for clients.
+    /// The flow as written in the file, for clients.
     pub flow_tree: Value,
 }
 
@@ -25,7 +24,7 @@ impl Strategy {
         self.agents.iter().map(|agent| agent.name.clone()).collect()
     }
 
-    /// Whether every agent that needs a model has one; `model_override` is one for all.
+    /// Checks that every LLM agent has a model; `model_override` applies to all.
     pub fn check_models(&self, model_override: Option<&str>) -> Result<(), String> {
         if model_override.is_some() {
             return Ok(());
@@ -57,7 +56,7 @@ pub struct AgentDef {
 pub enum AgentKind {
     User(UserAgent),
     Llm(Box<LlmAgent>),
-    /// Gives back what it was given.
+    /// Returns its input.
     Echo,
     Template {
         template: String,
@@ -124,7 +123,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// What its events call it.
+    /// The name used in events.
     pub fn name(&self) -> &str {
         match self {
             Self::Agent(name) => name,
@@ -138,7 +137,7 @@ impl Step {
 pub enum FlowKind {
     Sequential,
     Cycle {
-        /// Nothing means without end.
+        /// `None` means unlimited.
         cycles: Option<u64>,
         observer: Option<String>,
         signals: Vec<String>,

@@ -2,21 +2,21 @@ use serde_json::Value;
 
 use super::error::StrategyError;
 use super::model::Strategy;
-use super::{Format, agents, endless, flow, references, text};
-use crate::runs::fault::{Faults, Place};
+use super::{StrategyFormat, agents, endless, flow, references, text};
+use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::Object;
 
-/// The largest file that is read.
+/// Size limit of a strategy file.
 pub const MAX_BYTES: usize = 1024 * 1024;
-/// How many objects and arrays may lie inside each other.
+/// Nesting limit of objects and arrays.
 pub(super) const MAX_DEPTH: usize = 32;
 
-/// Reads a strategy and checks all of it.
-pub fn read(text: &str, format: Format) -> Result<Strategy, StrategyError> {
+/// Reads and validates a strategy.
+pub fn read(text: &str, format: StrategyFormat) -> Result<Strategy, StrategyError> {
     let value = parsed(text, format)
         .map_err(|why| StrategyError::Syntax(format!("Failed to parse strategy {}: {why}", format.word())))?;
-    let faults = Faults::default();
-    let strategy = Object::of(&value, Place::Root, &faults).map(|object| strategy(&object));
+    let faults = FaultList::default();
+    let strategy = Object::of(&value, FaultPath::Root, &faults).map(|object| strategy(&object));
     let faults = faults.into_list();
     match strategy {
         Some(strategy) if faults.is_empty() => {
@@ -28,23 +28,23 @@ pub fn read(text: &str, format: Format) -> Result<Strategy, StrategyError> {
     }
 }
 
-fn parsed(text: &str, format: Format) -> Result<Value, String> {
+fn parsed(text: &str, format: StrategyFormat) -> Result<Value, String> {
     if text.len() > MAX_BYTES {
         return Err(format!(
             "the file has {} bytes; at most {MAX_BYTES} are read",
             text.len()
         ));
     }
-    // Editors of some systems begin a file with a byte order mark.
+    // Some editors write a byte order mark.
     let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
-    match too_deep(&value, Place::Root, MAX_DEPTH) {
+    match too_deep(&value, FaultPath::Root, MAX_DEPTH) {
         Some(path) => Err(format!("{path}: nested deeper than {MAX_DEPTH} levels")),
         None => Ok(value),
     }
 }
 
-/// The first place that lies inside too many others.
-fn too_deep(value: &Value, place: Place<'_>, left: usize) -> Option<String> {
+/// The path of the first value nested too deeply.
+fn too_deep(value: &Value, place: FaultPath<'_>, left: usize) -> Option<String> {
     let is_leaf = matches!(
         value,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
@@ -55,10 +55,10 @@ fn too_deep(value: &Value, place: Place<'_>, left: usize) -> Option<String> {
         (Value::Array(items), Some(left)) => items
             .iter()
             .enumerate()
-            .find_map(|(index, item)| too_deep(item, Place::Item(&place, index), left)),
+            .find_map(|(index, item)| too_deep(item, FaultPath::Item(&place, index), left)),
         (Value::Object(entries), Some(left)) => entries
             .iter()
-            .find_map(|(key, value)| too_deep(value, Place::Key(&place, key), left)),
+            .find_map(|(key, value)| too_deep(value, FaultPath::Key(&place, key), left)),
         (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), Some(_)) => None,
     }
 }

@@ -2,10 +2,10 @@ use super::error::StrategyError;
 use super::model::{Flow, FlowKind, Step, Strategy};
 use crate::runs::fault::MAX_FAULTS;
 
-/// Every agent a flow names must be defined.
+/// Checks that every agent named by a flow is defined.
 pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     let mut missing = Vec::new();
-    look(&strategy.flow, strategy, &mut missing);
+    find_missing(&strategy.flow, strategy, &mut missing);
     if missing.is_empty() {
         return Ok(());
     }
@@ -18,7 +18,7 @@ pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     ))
 }
 
-fn look<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a str)>) {
+fn find_missing<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a str)>) {
     let mut note = |agent: &'a str| {
         let found = (flow.name.as_str(), agent);
         if strategy.agent(agent).is_none() && missing.len() < MAX_FAULTS && !missing.contains(&found) {
@@ -41,7 +41,7 @@ fn look<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a
     for step in &flow.steps {
         match step {
             Step::Agent(_) => {}
-            Step::Flow(inner) => look(inner, strategy, missing),
+            Step::Flow(inner) => find_missing(inner, strategy, missing),
         }
     }
 }

@@ -9,10 +9,10 @@ use crate::runs::fault::shown;
 
 type Result<T> = std::result::Result<T, String>;
 
-/// Reads one document of YAML 1.2 that says nothing JSON could not say. Values are built from the parser's events and not by
-/// a loader, because a loader follows aliases, and a short file of aliases can be a value without end.
+/// Reads one YAML 1.2 document, limited to what JSON can express. Values are built from parser events, not by a loader: a
+/// loader expands aliases, and a short file of aliases can expand without bound.
 pub(super) fn parse(text: &str) -> Result<Value> {
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         events: Parser::new_from_str(text),
         depth: 0,
     };
@@ -27,12 +27,12 @@ pub(super) fn parse(text: &str) -> Result<Value> {
     }
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     events: Parser<'a, StrInput<'a>>,
     depth: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<(Event<'a>, Span)> {
         match self.events.next_event() {
             Some(Ok(event)) => Ok(event),
@@ -41,7 +41,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next event that is no border of a document. The second document of a file is noticed by its content.
+    /// The next event inside the document. A second document is detected by its content.
     fn next_in_document(&mut self) -> Result<(Event<'a>, Span)> {
         loop {
             match self.next()? {
@@ -148,16 +148,16 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Result<Value> {
     }
 }
 
-/// What a text without quotes means in YAML's core schema.
+/// The value of an unquoted scalar in YAML's core schema.
 fn plain(text: &str) -> Result<Value> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Ok(Value::Null),
         "true" | "True" | "TRUE" => Ok(Value::Bool(true)),
         "false" | "False" | "FALSE" => Ok(Value::Bool(false)),
-        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") => {
-            Err(format!("{text} is no number here; put it in quotes if it is text"))
-        }
+        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") => Err(format!(
+            "{text} is not a supported number; put it in quotes if it is text"
+        )),
         _ => match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
             (Some(digits), _) if is_digits(digits, 16) => in_base(text, digits, 16),
             (_, Some(digits)) if is_digits(digits, 8) => in_base(text, digits, 8),
@@ -171,7 +171,7 @@ fn is_digits(text: &str, base: u32) -> bool {
     !text.is_empty() && text.chars().all(|character| character.is_digit(base))
 }
 
-/// Digits with perhaps a point among them, and perhaps an exponent.
+/// Digits with an optional decimal point and an optional exponent.
 fn is_decimal(unsigned: &str) -> bool {
     let (number, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     let (before, after) = number.split_once('.').unwrap_or((number, ""));

@@ -1,4 +1,4 @@
-//! PostgreSQL's side of a copy.
+//! The PostgreSQL side of a copy.
 
 mod guard;
 mod read;
@@ -13,20 +13,20 @@ use tokio_postgres::{Config, RowStream};
 use crate::error::StoreError;
 use crate::postgres::connect::manager;
 
-/// Not that of a hub, which is looked for by its name.
-const NAME: &str = "countersign store copy";
-/// A copy takes as long as it takes, but it does not wait for others without end.
+/// Differs from a hub's application name, by which hubs are detected.
+const APPLICATION_NAME: &str = "countersign store copy";
+/// A copy may take any amount of time, but does not wait long for locks.
 const SESSION: &str = "SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '3s'; SET statement_timeout = 0";
 /// One for the copy, one for the migrations before it.
 const CONNECTIONS: usize = 2;
-const PATIENCE: Duration = Duration::from_secs(10);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 pub struct PostgresSide {
     pool: Pool,
     connection: Object,
-    /// The rows of one table on their way. The server sends no more than is taken, so a large table costs no memory.
+    /// The row stream of one table. The server sends only as much as is consumed, so a large table costs no memory.
     reading: Option<Pin<Box<RowStream>>>,
-    /// What hubs on this database call themselves.
+    /// The application names that hubs on this database use.
     hub_names: Vec<String>,
 }
 
@@ -34,9 +34,9 @@ impl PostgresSide {
     pub async fn connect(config: &Config) -> Result<Self, StoreError> {
         let hub_names = guard::hub_names(config);
         let mut config = config.clone();
-        config.application_name(NAME);
+        config.application_name(APPLICATION_NAME);
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
         let pool = Pool::builder(manager(config)?)
             .max_size(CONNECTIONS)

@@ -3,15 +3,16 @@ use tokio_postgres::error::SqlState;
 
 use super::PostgresSide;
 use crate::copy::catalogue;
-use crate::copy::mark::{self, Mark};
-use crate::copy::side::{Numbers, Portion, Source};
+use crate::copy::mark::{self, CopyMarker};
+use crate::copy::side::{BatchSize, CopySource, SequenceNumbers};
 use crate::copy::sql::{self, quoted};
-use crate::copy::table::Table;
+use crate::copy::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::{Param, Row};
 use crate::postgres::values;
 
-/// Of the system's own tables: the views of the standard take a hundred times as long, and hide what others own.
+/// From the system catalogues: the information_schema views take a hundred times as long and hide tables of other
+/// owners.
 const CATALOGUE: &str = "SELECT t.relname::text, c.attname::text, format_type(c.atttypid, NULL), coalesce(k.place, 0) \
      FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
      LEFT JOIN pg_constraint p ON p.conrelid = t.oid AND p.contype = 'p' \
@@ -21,11 +22,11 @@ const NUMBERS: &str = "SELECT table_name::text, pg_sequence_last_value(pg_get_se
          quote_ident(table_name), column_name)::regclass) \
      FROM information_schema.columns WHERE table_schema = current_schema() AND is_identity = 'YES'";
 
-impl Source for PostgresSide {
-    const TAKES_NUL: bool = false;
+impl CopySource for PostgresSide {
+    const ALLOWS_NUL: bool = false;
 
-    async fn hubs_at_work(&mut self) -> Result<Option<String>, StoreError> {
-        self.sign_of_hubs().await
+    async fn running_hubs(&mut self) -> Result<Option<String>, StoreError> {
+        self.find_running_hubs().await
     }
 
     async fn version(&mut self) -> Result<Option<i64>, StoreError> {
@@ -43,18 +44,18 @@ impl Source for PostgresSide {
         Ok(Some(found.try_get(0)?))
     }
 
-    async fn mark(&mut self) -> Result<Option<Mark>, StoreError> {
+    async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError> {
         mark::of_database(&self.connection).await
     }
 
-    async fn tables(&mut self) -> Result<Vec<Table>, StoreError> {
+    async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError> {
         let rows = self.connection.query(CATALOGUE, &[]).await?;
         catalogue::tables(rows.iter().map(values::owned).collect::<Result<_, _>>()?)
     }
 
-    /// Locked before the first look, from which on the transaction sees nothing new: a hub that nobody saw can still read,
-    /// but it changes nothing until the copy has ended.
-    async fn hold(&mut self, tables: &[Table]) -> Result<(), StoreError> {
+    /// The lock comes before the first query, which fixes the snapshot: an undetected hub can still read, but changes
+    /// nothing until the copy has ended.
+    async fn lock_and_snapshot(&mut self, tables: &[TableSchema]) -> Result<(), StoreError> {
         self.connection
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await?;
@@ -62,15 +63,15 @@ impl Source for PostgresSide {
         let lock = format!("LOCK TABLE {} IN SHARE MODE", names.join(", "));
         match self.connection.batch_execute(&lock).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => {
-                let why = "somebody is writing to it; stop every hub on it first";
+                let why = "another connection is writing to it; stop every hub that uses it first";
                 Err(StoreError::Unavailable(why.to_owned()))
             }
             locked => Ok(locked?),
         }
     }
 
-    async fn numbers(&mut self) -> Result<Numbers, StoreError> {
-        let mut numbers = Numbers::new();
+    async fn numbers(&mut self) -> Result<SequenceNumbers, StoreError> {
+        let mut numbers = SequenceNumbers::new();
         for row in self.connection.query(NUMBERS, &[]).await? {
             if let Some(number) = row.try_get(1)? {
                 numbers.insert(row.try_get(0)?, number);
@@ -79,7 +80,7 @@ impl Source for PostgresSide {
         Ok(numbers)
     }
 
-    async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError> {
+    async fn start_reading(&mut self, table: &TableSchema, after: Option<Row>) -> Result<(), StoreError> {
         let text = match &after {
             None => sql::POSTGRES.select_all(table),
             Some(_) => sql::POSTGRES.select_rest(table),
@@ -90,10 +91,10 @@ impl Source for PostgresSide {
         Ok(())
     }
 
-    async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
+    async fn next_rows(&mut self, batch_size: BatchSize) -> Result<Vec<Row>, StoreError> {
         let mut found = Vec::new();
         let mut bytes = 0;
-        while !portion.is_reached(found.len(), bytes)
+        while !batch_size.is_reached(found.len(), bytes)
             && let Some(reading) = &mut self.reading
         {
             match reading.try_next().await? {
@@ -102,7 +103,7 @@ impl Source for PostgresSide {
                     bytes += row.size();
                     found.push(row);
                 }
-                // It must not be asked again.
+                // A finished stream must not be polled again.
                 None => self.reading = None,
             }
         }

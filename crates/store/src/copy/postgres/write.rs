@@ -6,15 +6,15 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::PostgresSide;
-use crate::copy::mark::Mark;
-use crate::copy::side::{Numbers, Target};
+use crate::copy::mark::CopyMarker;
+use crate::copy::side::{CopyTarget, SequenceNumbers};
 use crate::copy::sql::{self, quoted};
-use crate::copy::table::{Kind, Table};
+use crate::copy::table::{ColumnKind, TableSchema};
 use crate::error::StoreError;
 use crate::exec::{Param, Row};
 use crate::postgres::{migrate, values};
 
-/// Copies into one database agree on this number. It spells "cscopies".
+/// The advisory lock of copies into one database. The number spells "cscopies".
 const LOCK: i64 = i64::from_be_bytes(*b"cscopies");
 
 const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, content BYTEA NOT NULL);
@@ -23,9 +23,10 @@ const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, conte
 const IDENTITIES: &str = "SELECT table_name::text, column_name::text FROM information_schema.columns \
      WHERE table_schema = current_schema() AND is_identity = 'YES'";
 
-impl Target for PostgresSide {
-    /// Held by the connection. It waits a while, because that of a copy that was killed takes a moment to end.
-    async fn take(&mut self) -> Result<bool, StoreError> {
+impl CopyTarget for PostgresSide {
+    /// The connection holds the lock. Taking it waits a little, because the connection of a killed copy takes a moment
+    /// to end.
+    async fn lock(&mut self) -> Result<bool, StoreError> {
         match self.connection.execute("SELECT pg_advisory_lock($1)", &[&LOCK]).await {
             Err(error) if error.code() == Some(&SqlState::LOCK_NOT_AVAILABLE) => Ok(false),
             Err(error) => Err(error.into()),
@@ -33,7 +34,7 @@ impl Target for PostgresSide {
         }
     }
 
-    async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
+    async fn count(&mut self, table: &TableSchema) -> Result<u64, StoreError> {
         let count: i64 = self.connection.query_one(&sql::count(table), &[]).await?.try_get(0)?;
         Ok(count.unsigned_abs())
     }
@@ -42,7 +43,7 @@ impl Target for PostgresSide {
         migrate::run(&self.pool).await
     }
 
-    async fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
+    async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError> {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES ($1, $2)";
         let transaction = self.connection.transaction().await?;
         transaction.batch_execute(BEGIN_MARK).await?;
@@ -52,17 +53,17 @@ impl Target for PostgresSide {
         Ok(transaction.commit().await?)
     }
 
-    async fn remove_mark(&mut self) -> Result<(), StoreError> {
+    async fn remove_marker(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.batch_execute("DROP TABLE copying").await?)
     }
 
-    async fn last_key(&mut self, table: &Table) -> Result<Option<Row>, StoreError> {
+    async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError> {
         let found = self.connection.query_opt(&sql::POSTGRES.last_key(table), &[]).await?;
         found.map(|row| values::owned(&row)).transpose()
     }
 
-    /// One statement, which is a transaction of its own. Many times faster than an INSERT for each row.
-    async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
+    /// One COPY statement is one transaction, and many times faster than an INSERT per row.
+    async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError> {
         let name = quoted(&table.name);
         let columns = sql::columns(table);
         let text = format!("COPY {name} ({columns}) FROM STDIN BINARY");
@@ -76,11 +77,11 @@ impl Target for PostgresSide {
         Ok(())
     }
 
-    async fn go_on_after(&mut self, numbers: &Numbers) -> Result<(), StoreError> {
+    async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError> {
         for row in self.connection.query(IDENTITIES, &[]).await? {
             let (table, column): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             let known = numbers.get(&table).copied();
-            // Of nothing at all it makes nothing: the first row then gets number one.
+            // NULL for an empty table without a known number: the first row then gets number one.
             let highest = format!(
                 "greatest((SELECT max({}) FROM {}), $3)",
                 quoted(&column),
@@ -92,16 +93,16 @@ impl Target for PostgresSide {
         Ok(())
     }
 
-    /// A hub's first questions are planned by what is there.
-    async fn settle(&mut self) -> Result<(), StoreError> {
+    /// Gives the query planner statistics for the hub's first queries.
+    async fn optimize(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.batch_execute("ANALYZE").await?)
     }
 }
 
-fn wire_type(kind: Kind) -> Type {
+fn wire_type(kind: ColumnKind) -> Type {
     match kind {
-        Kind::Int => Type::INT8,
-        Kind::Text => Type::TEXT,
-        Kind::Bytes => Type::BYTEA,
+        ColumnKind::Int => Type::INT8,
+        ColumnKind::Text => Type::TEXT,
+        ColumnKind::Bytes => Type::BYTEA,
     }
 }

@@ -1,4 +1,4 @@
-//! The embedded engine's side of a copy.
+//! The SQLite side of a copy.
 
 mod read;
 mod write;
@@ -7,20 +7,20 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::table::Table;
+use super::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::Row;
 use crate::sqlite::connection::{open_reader, open_writer};
 
-/// Its calls answer at once; a portion takes milliseconds, and nothing else goes on in the program.
+/// The calls block: a batch takes milliseconds, and the program does nothing else.
 pub struct SqliteSide {
     connection: Connection,
-    reading: Option<Reading>,
+    reading: Option<TableCursor>,
 }
 
-struct Reading {
-    table: Table,
-    /// The key of the row that was read last.
+struct TableCursor {
+    table: TableSchema,
+    /// The key of the last row read.
     after: Option<Row>,
 }
 

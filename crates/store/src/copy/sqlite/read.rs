@@ -1,24 +1,24 @@
 use rusqlite::types::ValueRef;
 
-use super::{Reading, SqliteSide};
+use super::{SqliteSide, TableCursor};
 use crate::copy::catalogue;
-use crate::copy::mark::{self, Mark};
-use crate::copy::side::{Numbers, Portion, Source};
+use crate::copy::mark::{self, CopyMarker};
+use crate::copy::side::{BatchSize, CopySource, SequenceNumbers};
 use crate::copy::sql;
-use crate::copy::table::Table;
+use crate::copy::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::{Param, Row, Value};
 use crate::sqlite::connection::bind;
 
-/// The tables of the search are "virtual" and "shadow"; those of SQLite itself have names of their own.
+/// The tables of the search index have the types "virtual" and "shadow"; SQLite's own tables start with `sqlite_`.
 const CATALOGUE: &str = "SELECT t.name, c.name, c.type, c.pk FROM pragma_table_list t, pragma_table_info(t.name) c \
      WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
 
-impl Source for SqliteSide {
-    const TAKES_NUL: bool = true;
+impl CopySource for SqliteSide {
+    const ALLOWS_NUL: bool = true;
 
-    /// Whoever copies holds the lock that a hub would have.
-    async fn hubs_at_work(&mut self) -> Result<Option<String>, StoreError> {
+    /// The caller holds the directory lock, so no hub is running.
+    async fn running_hubs(&mut self) -> Result<Option<String>, StoreError> {
         Ok(None)
     }
 
@@ -27,11 +27,11 @@ impl Source for SqliteSide {
         Ok((found != 0).then_some(found))
     }
 
-    async fn mark(&mut self) -> Result<Option<Mark>, StoreError> {
+    async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError> {
         mark::of_file(&self.connection)
     }
 
-    async fn tables(&mut self) -> Result<Vec<Table>, StoreError> {
+    async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError> {
         let mut statement = self.connection.prepare(CATALOGUE)?;
         let row = |row: &rusqlite::Row<'_>| {
             Ok(Row(vec![
@@ -44,11 +44,11 @@ impl Source for SqliteSide {
         catalogue::tables(statement.query_map([], row)?.collect::<Result<_, _>>()?)
     }
 
-    async fn hold(&mut self, _tables: &[Table]) -> Result<(), StoreError> {
+    async fn lock_and_snapshot(&mut self, _tables: &[TableSchema]) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch("BEGIN")?)
     }
 
-    async fn numbers(&mut self) -> Result<Numbers, StoreError> {
+    async fn numbers(&mut self) -> Result<SequenceNumbers, StoreError> {
         let mut statement = self.connection.prepare("SELECT name, seq FROM sqlite_sequence")?;
         let numbers = statement
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -56,16 +56,16 @@ impl Source for SqliteSide {
         Ok(numbers)
     }
 
-    async fn start_reading(&mut self, table: &Table, after: Option<Row>) -> Result<(), StoreError> {
-        self.reading = Some(Reading {
+    async fn start_reading(&mut self, table: &TableSchema, after: Option<Row>) -> Result<(), StoreError> {
+        self.reading = Some(TableCursor {
             table: table.clone(),
             after,
         });
         Ok(())
     }
 
-    async fn next_rows(&mut self, portion: Portion) -> Result<Vec<Row>, StoreError> {
-        let Some(Reading { table, after }) = &mut self.reading else {
+    async fn next_rows(&mut self, batch_size: BatchSize) -> Result<Vec<Row>, StoreError> {
+        let Some(TableCursor { table, after }) = &mut self.reading else {
             return Ok(Vec::new());
         };
         let text = match after {
@@ -77,7 +77,7 @@ impl Source for SqliteSide {
         let mut found = Vec::new();
         let mut bytes = 0;
         let mut rows = statement.raw_query();
-        while !portion.is_reached(found.len(), bytes)
+        while !batch_size.is_reached(found.len(), bytes)
             && let Some(row) = rows.next()?
         {
             let row = owned(table, row)?;
@@ -91,7 +91,7 @@ impl Source for SqliteSide {
     }
 }
 
-fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
+fn owned(table: &TableSchema, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
     let mut values = Vec::with_capacity(table.columns.len());
     let mut unreadable = None;
     for (place, column) in table.columns.iter().enumerate() {
@@ -99,7 +99,7 @@ fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Int(number),
             ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
-            // Not lossily, as a hub reads it: a copy that differs is none.
+            // Not lossily, as a hub reads it: a copy must be exact.
             ValueRef::Text(text) if let Ok(text) = str::from_utf8(text) => Value::Text(text.to_owned()),
             ValueRef::Text(_) | ValueRef::Real(_) => {
                 unreadable = Some(&column.name);
@@ -110,7 +110,7 @@ fn owned(table: &Table, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
     let row = Row(values);
     let Some(column) = unreadable else { return Ok(row) };
     let name = &table.name;
-    let key = table.key_in_words(&row);
+    let key = table.describe_key(&row);
     Err(StoreError::Corrupt(format!(
         "{name} ({key}): {column} is neither text, a whole number nor bytes"
     )))

@@ -1,27 +1,27 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::SqliteSide;
-use crate::copy::mark::Mark;
-use crate::copy::side::{Numbers, Target};
+use crate::copy::mark::CopyMarker;
+use crate::copy::side::{CopyTarget, SequenceNumbers};
 use crate::copy::sql;
-use crate::copy::table::Table;
+use crate::copy::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::{Param, Row, Value};
 use crate::sqlite::connection::bind;
 use crate::sqlite::migrate;
 
-/// The index is emptied in its own words: it keeps no texts that a DELETE could go through.
+/// FTS5's own command empties the index: it stores no texts that a DELETE could remove.
 const BEGIN_MARK: &str = "CREATE TABLE copying (source_name TEXT NOT NULL, content BLOB NOT NULL);
     INSERT INTO message_search (message_search) VALUES ('delete-all');
     UPDATE search_mark SET settled = 0, high = 0, horizon = 0;";
 
-impl Target for SqliteSide {
-    /// Whoever copies holds the lock of the directory.
-    async fn take(&mut self) -> Result<bool, StoreError> {
+impl CopyTarget for SqliteSide {
+    /// The caller holds the directory lock.
+    async fn lock(&mut self) -> Result<bool, StoreError> {
         Ok(true)
     }
 
-    async fn count(&mut self, table: &Table) -> Result<u64, StoreError> {
+    async fn count(&mut self, table: &TableSchema) -> Result<u64, StoreError> {
         let count: i64 = self.connection.query_row(&sql::count(table), [], |row| row.get(0))?;
         Ok(count.unsigned_abs())
     }
@@ -30,7 +30,7 @@ impl Target for SqliteSide {
         migrate::run(&mut self.connection)
     }
 
-    async fn put_mark(&mut self, mark: &Mark) -> Result<(), StoreError> {
+    async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError> {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES (?1, ?2)";
         let transaction = self.connection.transaction()?;
         transaction.execute_batch(BEGIN_MARK)?;
@@ -38,11 +38,11 @@ impl Target for SqliteSide {
         Ok(transaction.commit()?)
     }
 
-    async fn remove_mark(&mut self) -> Result<(), StoreError> {
+    async fn remove_marker(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch("DROP TABLE copying")?)
     }
 
-    async fn last_key(&mut self, table: &Table) -> Result<Option<Row>, StoreError> {
+    async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError> {
         let key = |row: &rusqlite::Row<'_>| {
             let value = |place| Ok::<_, rusqlite::Error>(Value::from(row.get::<_, rusqlite::types::Value>(place)?));
             (0..table.key.len()).map(value).collect::<Result<_, _>>().map(Row)
@@ -53,7 +53,7 @@ impl Target for SqliteSide {
             .optional()?)
     }
 
-    async fn insert(&mut self, table: &Table, rows: &[Row]) -> Result<(), StoreError> {
+    async fn insert(&mut self, table: &TableSchema, rows: &[Row]) -> Result<(), StoreError> {
         let transaction = self.connection.transaction()?;
         let mut statement = transaction.prepare_cached(&sql::SQLITE.insert(table))?;
         for row in rows {
@@ -64,8 +64,8 @@ impl Target for SqliteSide {
         Ok(transaction.commit()?)
     }
 
-    /// A table that gives a number once is declared so; the others go on behind their last row by themselves.
-    async fn go_on_after(&mut self, numbers: &Numbers) -> Result<(), StoreError> {
+    /// Only AUTOINCREMENT tables remember their last number; the others continue after their last row.
+    async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError> {
         const GIVES_ONCE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
         const RAISE: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
         const ENTER: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
@@ -78,8 +78,9 @@ impl Target for SqliteSide {
         Ok(())
     }
 
-    /// So that the file alone is the whole store, but for the mark; that goes with the connection.
-    async fn settle(&mut self) -> Result<(), StoreError> {
+    /// Checkpoints, so that the file alone holds the whole store except the marker; closing the connection handles
+    /// that.
+    async fn optimize(&mut self) -> Result<(), StoreError> {
         Ok(self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")?)
     }
 }

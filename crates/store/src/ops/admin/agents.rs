@@ -3,9 +3,9 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentSummary, SignatureAlg};
-use crate::ops::credential::{self, Kind, NewCredential};
+use crate::ops::credential::{self, CredentialKind, NewCredential};
 use crate::ops::{audit, hold, left_open, terminal};
 
 pub const TOKEN_LABEL: &str = "token";
@@ -15,15 +15,15 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     let label = TOKEN_LABEL.to_owned();
     NewCredential {
         hash,
-        kind: Kind::Agent,
+        kind: CredentialKind::Agent,
         subject,
         label,
         expires_at: None,
     }
 }
 
-/// Says whether the id was free. That of an agent in a terminal is, once that one was removed: its terminals had to let go
-/// of the name then.
+/// Returns whether the id was free. The id of a removed terminal agent is free: its terminals lost the name with the
+/// removal.
 pub struct AddAgent {
     pub id: String,
     pub signature_alg: SignatureAlg,
@@ -34,7 +34,7 @@ pub struct AddAgent {
 
 impl Op for AddAgent {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str =
@@ -45,7 +45,7 @@ impl Op for AddAgent {
         }
         x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()])
             .await?;
-        count_what_it_left(x, &self.id).await?;
+        count_orphaned_messages(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
@@ -53,9 +53,9 @@ impl Op for AddAgent {
     }
 }
 
-/// An agent that was removed and comes back finds the messages it left open. They are held while they are counted: one
-/// that is being resolved meanwhile does not know of this agent yet and would not give its place back.
-pub async fn count_what_it_left<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
+/// Counts the messages that an earlier agent of this id left open. They are locked meanwhile: a concurrent resolution
+/// does not see this agent yet and would not release its slot.
+pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(), StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE agent_id = ?1 AND status = 'open'";
     let open = x.exec(HOLD, &[id.into()]).await?;
     if open == 0 {
@@ -68,12 +68,12 @@ pub async fn count_what_it_left<X: Exec>(x: &mut X, id: &str) -> Result<(), Stor
         .map(drop)
 }
 
-/// Without the agents in terminals, which have no tokens and no keys.
+/// Without terminal agents, which have no tokens and no keys.
 pub struct ListAgents;
 
 impl Op for ListAgents {
     type Out = Vec<AgentSummary>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AgentSummary>, StoreError> {
         const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, a.seen_at, \
@@ -88,7 +88,7 @@ impl Op for ListAgents {
             agents.push(AgentSummary {
                 agent_id: row.text(0)?,
                 signature_alg: SignatureAlg::parse(&alg)
-                    .ok_or_else(|| StoreError::Corrupt(format!("{alg} is no signature algorithm")))?,
+                    .ok_or_else(|| StoreError::Corrupt(format!("{alg} is not a signature algorithm")))?,
                 created_at: row.instant(2)?,
                 open: row.int(3)?,
                 seen_at: row.opt_instant(4)?,
@@ -100,8 +100,8 @@ impl Op for ListAgents {
     }
 }
 
-/// A new token and key beside the old ones, which end after the overlap. Nothing when there is no such agent, or when it is
-/// in a terminal: that one calls with its person's token.
+/// Adds a new token and key; the old ones expire after the overlap. `None` if the agent does not exist or is a terminal
+/// agent, which uses its person's token.
 pub struct RotateAgent {
     pub id: String,
     pub token_hash: [u8; 32],
@@ -112,7 +112,7 @@ pub struct RotateAgent {
 
 impl Op for RotateAgent {
     type Out = Option<Timestamp>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
@@ -130,8 +130,8 @@ impl Op for RotateAgent {
     }
 }
 
-/// Takes away everything the agent could act with, and of one in a terminal its name. Its messages stay, for people to see
-/// and decide.
+/// Removes the agent with its credentials, keys, hosts and secrets, and detaches a terminal agent from its person. Its
+/// messages stay, for people to see and decide.
 pub struct RemoveAgent {
     pub id: String,
     pub actor: String,
@@ -139,7 +139,7 @@ pub struct RemoveAgent {
 
 impl Op for RemoveAgent {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVALS: [&str; 6] = [
@@ -148,7 +148,7 @@ impl Op for RemoveAgent {
             "DELETE FROM callback_host WHERE agent_id = ?1",
             "DELETE FROM secret WHERE agent_id = ?1",
             "DELETE FROM ahead WHERE agent_id = ?1",
-            // Nobody's from now on.
+            // Without an owner from now on.
             "UPDATE terminal SET person = '' WHERE agent_id = ?1",
         ];
         let removed = x
@@ -161,7 +161,7 @@ impl Op for RemoveAgent {
             x.exec(removal, &[(&self.id).into()]).await?;
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
-        // Last, as whoever gives a place back does it.
+        // Last, in the same lock order as releasing a slot.
         left_open::add(x, open).await?;
         Ok(true)
     }

@@ -1,16 +1,16 @@
-//! Hosts an agent may be called back on. The agent or the owner names one; only the owner approves it.
+//! Hosts that an agent may be called back on. The agent or an owner registers one; only an owner approves it.
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::CallbackHost;
 use crate::ops::{audit, hold};
 
 pub const PENDING: &str = "pending";
 pub const APPROVED: &str = "approved";
 
-/// A binding without a port stands for every port of that name.
+/// A registered host without a port matches every port.
 pub async fn is_approved<X: Exec>(x: &mut X, agent_id: &str, host: &str) -> Result<bool, StoreError> {
     const SELECT: &str =
         "SELECT 1 FROM callback_host WHERE agent_id = ?1 AND state = 'approved' AND (host = ?2 OR host = ?3)";
@@ -27,14 +27,15 @@ pub struct IsApproved {
 
 impl Op for IsApproved {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         is_approved(x, &self.agent_id, &self.host).await
     }
 }
 
-/// Registers or approves. An approved host stays approved when it is registered again. Nothing without such an agent.
+/// Registers or approves a host. Registering an approved host again keeps the approval. `None` if the agent does not
+/// exist.
 pub struct PutHost {
     pub agent_id: String,
     pub host: String,
@@ -44,7 +45,7 @@ pub struct PutHost {
 
 impl Op for PutHost {
     type Out = Option<CallbackHost>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<CallbackHost>, StoreError> {
         const PUT: &str = "INSERT INTO callback_host (agent_id, host, state, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -91,7 +92,7 @@ pub struct RemoveHost {
 
 impl Op for RemoveHost {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVE: &str = "DELETE FROM callback_host WHERE agent_id = ?1 AND host = ?2";
@@ -104,14 +105,14 @@ impl Op for RemoveHost {
     }
 }
 
-/// Of one agent, or of all when none is named.
+/// The hosts of one agent, or of all agents.
 pub struct ListHosts {
     pub agent_id: Option<String>,
 }
 
 impl Op for ListHosts {
     type Out = Vec<CallbackHost>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<CallbackHost>, StoreError> {
         const SELECT: &str = "SELECT agent_id, host, state, created_at FROM callback_host \

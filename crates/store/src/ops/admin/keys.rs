@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::HubKey;
 use crate::ops::audit;
 
@@ -34,7 +34,7 @@ pub async fn retire_signing_keys<X: Exec>(
     x.exec(RETIRE, &[retires_at.into(), agent_id.into()]).await.map(drop)
 }
 
-/// Valid keys, the current one first.
+/// The valid keys, the current one first.
 pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) -> Result<Vec<String>, StoreError> {
     const SELECT: &str = "SELECT key FROM signing_key WHERE agent_id = ?1 AND (retires_at IS NULL OR retires_at >= ?2) \
          ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC LIMIT 4";
@@ -45,12 +45,12 @@ pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) ->
         .collect()
 }
 
-/// Valid hub keys, the current one first.
+/// The valid hub keys, the current one first.
 pub struct HubKeys;
 
 impl Op for HubKeys {
     type Out = Vec<HubKey>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<HubKey>, StoreError> {
         const SELECT: &str = "SELECT kid, seed, retires_at FROM hub_key WHERE retires_at IS NULL OR retires_at >= ?1 \
@@ -67,7 +67,7 @@ impl Op for HubKeys {
     }
 }
 
-/// A new hub key; the ones before it stay published until the overlap ends.
+/// Adds a hub key; the earlier ones stay published until the overlap ends.
 pub struct AddHubKey {
     pub kid: String,
     pub seed: Vec<u8>,
@@ -77,12 +77,13 @@ pub struct AddHubKey {
 
 impl Op for AddHubKey {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const RETIRE: &str = "UPDATE hub_key SET retires_at = ?1 WHERE retires_at IS NULL OR retires_at > ?1";
         const INSERT: &str = "INSERT INTO hub_key (kid, seed, created_at) VALUES (?1, ?2, ?3)";
-        // First the entry: whoever adds another key at the same moment waits for it, and then sees this one to retire.
+        // The audit entry comes first: it serializes concurrent additions, so the later one sees this key and retires
+        // it.
         audit::append_operation(x, "hub", &self.actor, "hub.key_added", now).await?;
         x.exec(RETIRE, &[now.plus(self.overlap).into()]).await?;
         x.exec(INSERT, &[(&self.kid).into(), self.seed.as_slice().into(), now.into()])

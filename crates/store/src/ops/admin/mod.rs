@@ -1,4 +1,4 @@
-//! What an owner does: agents, their keys, callback hosts and secrets; people. Each act leaves an audit entry.
+//! Administration by an owner: agents, their keys, callback hosts and secrets; people. Each change is audited.
 
 pub mod agents;
 pub mod callbacks;

@@ -3,12 +3,12 @@ use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::PersonSummary;
 use crate::ops::credential::{self, NewCredential};
 use crate::ops::{audit, hold};
 
-/// Says whether the name was free.
+/// Returns whether the name was free.
 pub struct AddPerson {
     pub name: String,
     pub role: Role,
@@ -18,7 +18,7 @@ pub struct AddPerson {
 
 impl Op for AddPerson {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str =
@@ -35,7 +35,7 @@ impl Op for AddPerson {
     }
 }
 
-/// Another token for somebody who is there. Says whether they are.
+/// Adds a token for an existing person. Returns whether the person exists.
 pub struct AddPersonToken {
     pub name: String,
     pub token: NewCredential,
@@ -44,7 +44,7 @@ pub struct AddPersonToken {
 
 impl Op for AddPersonToken {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         if !hold::person(x, &self.name).await? {
@@ -56,29 +56,29 @@ impl Op for AddPersonToken {
     }
 }
 
-/// What became of a change to an account.
+/// The result of a change to an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Change {
+pub enum AccountChange {
     Done,
-    NotThere,
-    /// Without an owner nobody could administer the hub again.
+    NotFound,
+    /// Refused: without an owner the hub could not be administered.
     LastOwner,
 }
 
-/// Holds the person for a change that may cost the hub an owner; says what speaks against it.
-async fn hold_without_losing_owners<X: Exec>(x: &mut X, name: &str) -> Result<Change, StoreError> {
-    // Before anything else: two owners who change each other go one after the other.
+/// Locks the person for a change that may cost the hub its last owner, and returns the objection, if any.
+async fn lock_unless_last_owner<X: Exec>(x: &mut X, name: &str) -> Result<AccountChange, StoreError> {
+    // The owners are locked first, so that two owners who change each other are serialized.
     let owners = hold::owners(x).await?;
     if !hold::person(x, name).await? {
-        return Ok(Change::NotThere);
+        return Ok(AccountChange::NotFound);
     }
     if owners.iter().all(|owner| owner == name) {
-        return Ok(Change::LastOwner);
+        return Ok(AccountChange::LastOwner);
     }
-    Ok(Change::Done)
+    Ok(AccountChange::Done)
 }
 
-/// From the next call on: what the person decided before stays decided.
+/// Takes effect from the person's next call; earlier decisions stay.
 pub struct SetRole {
     pub name: String,
     pub role: Role,
@@ -86,34 +86,36 @@ pub struct SetRole {
 }
 
 impl Op for SetRole {
-    type Out = Change;
-    const MODE: Mode = Mode::Write;
+    type Out = AccountChange;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Change, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AccountChange, StoreError> {
         const SET: &str = "UPDATE person SET role = ?1 WHERE name = ?2";
-        let held = hold_without_losing_owners(x, &self.name).await?;
-        match (held, self.role) {
-            (Change::Done, _) | (Change::LastOwner, Role::Owner) => {}
-            (Change::NotThere, _) | (Change::LastOwner, Role::Resolver | Role::Viewer) => return Ok(held),
+        let checked = lock_unless_last_owner(x, &self.name).await?;
+        match (checked, self.role) {
+            (AccountChange::Done, _) | (AccountChange::LastOwner, Role::Owner) => {}
+            (AccountChange::NotFound, _) | (AccountChange::LastOwner, Role::Resolver | Role::Viewer) => {
+                return Ok(checked);
+            }
         }
         x.exec(SET, &[self.role.as_str().into(), (&self.name).into()]).await?;
         let event = format!("person.made_{}", self.role);
         audit::append_about_person(x, &self.name, &self.actor, &event, now).await?;
-        Ok(Change::Done)
+        Ok(AccountChange::Done)
     }
 }
 
-/// Ends the account and all that belongs to it. What the person decided stays decided.
+/// Removes the account and everything that belongs to it. The person's decisions stay.
 pub struct RemovePerson {
     pub name: String,
     pub actor: String,
 }
 
 impl Op for RemovePerson {
-    type Out = Change;
-    const MODE: Mode = Mode::Write;
+    type Out = AccountChange;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Change, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AccountChange, StoreError> {
         const REMOVALS: [&str; 7] = [
             "DELETE FROM person WHERE name = ?1",
             "DELETE FROM credential WHERE kind IN ('person', 'signin', 'session', 'terminal') AND subject = ?1",
@@ -121,18 +123,18 @@ impl Op for RemovePerson {
             "DELETE FROM ceremony WHERE person = ?1",
             "DELETE FROM shelf WHERE person = ?1",
             "DELETE FROM ahead WHERE person = ?1",
-            // Nobody's from now on, and not a namesake's.
+            // Without an owner from now on, so that a later person of the same name does not get them.
             "UPDATE terminal SET person = '' WHERE person = ?1",
         ];
-        let held = hold_without_losing_owners(x, &self.name).await?;
-        if held != Change::Done {
-            return Ok(held);
+        let checked = lock_unless_last_owner(x, &self.name).await?;
+        if checked != AccountChange::Done {
+            return Ok(checked);
         }
         for removal in REMOVALS {
             x.exec(removal, &[(&self.name).into()]).await?;
         }
         audit::append_about_person(x, &self.name, &self.actor, "person.removed", now).await?;
-        Ok(Change::Done)
+        Ok(AccountChange::Done)
     }
 }
 
@@ -140,7 +142,7 @@ pub struct ListPeople;
 
 impl Op for ListPeople {
     type Out = Vec<PersonSummary>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<PersonSummary>, StoreError> {
         const SELECT: &str = "SELECT p.name, p.role, p.created_at, (SELECT COUNT(*) FROM credential c \
@@ -157,7 +159,7 @@ impl Op for ListPeople {
                 name,
                 role: role
                     .parse()
-                    .map_err(|_| StoreError::Corrupt(format!("{role} is no role")))?,
+                    .map_err(|_| StoreError::Corrupt(format!("{role} is not a role")))?,
                 created_at: row.instant(2)?,
                 tokens: row.int(3)?,
                 sessions: row.int(4)?,
@@ -169,12 +171,12 @@ impl Op for ListPeople {
     }
 }
 
-/// Everybody who may decide anything at all, for asks that name nobody.
-pub struct Resolvers;
+/// All people with the right to decide, for asks that name no resolver.
+pub struct ListResolvers;
 
-impl Op for Resolvers {
+impl Op for ListResolvers {
     type Out = Vec<Actor>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Actor>, StoreError> {
         const SELECT: &str = "SELECT name FROM person WHERE role IN ('owner', 'resolver') ORDER BY name";

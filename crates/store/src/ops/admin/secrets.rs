@@ -1,9 +1,9 @@
-//! Secrets a callback may name. They are read here and by nothing else; a name never reaches the process environment.
+//! Secrets that a callback may name. They are read only here, never from the process environment.
 
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SecretName;
 use crate::ops::{audit, hold};
 
@@ -22,14 +22,14 @@ pub struct HasSecret {
 
 impl Op for HasSecret {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         Ok(value(x, &self.agent_id, &self.name).await?.is_some())
     }
 }
 
-/// Says whether there is such an agent.
+/// Returns whether the agent exists.
 pub struct PutSecret {
     pub agent_id: String,
     pub name: String,
@@ -39,7 +39,7 @@ pub struct PutSecret {
 
 impl Op for PutSecret {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const PUT: &str = "INSERT INTO secret (agent_id, name, value, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -67,7 +67,7 @@ pub struct RemoveSecret {
 
 impl Op for RemoveSecret {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const REMOVE: &str = "DELETE FROM secret WHERE agent_id = ?1 AND name = ?2";
@@ -86,7 +86,7 @@ pub struct ListSecrets {
 
 impl Op for ListSecrets {
     type Out = Vec<SecretName>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<SecretName>, StoreError> {
         const SELECT: &str = "SELECT agent_id, name, created_at FROM secret WHERE ?1 = '' OR agent_id = ?1 \

@@ -1,19 +1,19 @@
-//! What a person holds: to be seen in a list, and to be ended one by one.
+//! A person's credentials: listing them and ending single ones.
 
 use std::fmt::Write;
 
 use countersign_protocol::time::Timestamp;
 
-use super::Kind;
+use super::CredentialKind;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::CredentialSummary;
 use crate::ops::{audit, hold};
 
-/// How much of a hash stands in an id.
+/// The number of hash bytes in an id.
 const ID_BYTES: usize = 8;
 
-/// By which a credential is named in lists.
+/// The id that names a credential in lists.
 pub fn id_of(hash: &[u8]) -> String {
     hash.iter().take(ID_BYTES).fold(String::new(), |mut id, byte| {
         // Writing to a String never fails.
@@ -22,7 +22,7 @@ pub fn id_of(hash: &[u8]) -> String {
     })
 }
 
-/// Nothing for what no id looks like.
+/// `None` if the text is not a valid id.
 fn hash_start(id: &str) -> Option<[u8; ID_BYTES]> {
     if id.len() != 2 * ID_BYTES || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
@@ -30,15 +30,15 @@ fn hash_start(id: &str) -> Option<[u8; ID_BYTES]> {
     u64::from_str_radix(id, 16).ok().map(u64::to_be_bytes)
 }
 
-/// Newest first; what has ended is left out.
+/// The credentials of a person, newest first, without expired ones.
 pub struct ListCredentials {
     pub person: String,
-    pub kind: Kind,
+    pub kind: CredentialKind,
 }
 
 impl Op for ListCredentials {
     type Out = Vec<CredentialSummary>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<CredentialSummary>, StoreError> {
         const SELECT: &str = "SELECT hash, label, created_at, expires_at FROM credential \
@@ -58,27 +58,27 @@ impl Op for ListCredentials {
     }
 }
 
-/// Ends what a list named. Says whether it was there.
+/// Ends one listed credential. Returns whether it existed.
 pub struct EndCredential {
     pub person: String,
-    pub kind: Kind,
+    pub kind: CredentialKind,
     pub id: String,
     pub actor: String,
 }
 
 impl Op for EndCredential {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "DELETE FROM credential WHERE kind = ?1 AND subject = ?2 AND substr(hash, 1, 8) = ?3";
         let event = match self.kind {
-            Kind::Session => "person.session_ended",
-            Kind::Person => "person.token_ended",
-            Kind::SignIn => "person.link_ended",
-            Kind::Terminal => "person.terminal_token_ended",
+            CredentialKind::Session => "person.session_ended",
+            CredentialKind::Person => "person.token_ended",
+            CredentialKind::SignIn => "person.link_ended",
+            CredentialKind::Terminal => "person.terminal_token_ended",
             // An agent's tokens end by rotation.
-            Kind::Agent => return Ok(false),
+            CredentialKind::Agent => return Ok(false),
         };
         let Some(start) = hash_start(&self.id) else {
             return Ok(false);
@@ -102,14 +102,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_leads_back_to_the_start_of_its_hash() {
+    fn id_decodes_to_the_start_of_its_hash() {
         let hash: [u8; 32] = std::array::from_fn(|place| u8::try_from(place * 7).unwrap());
         assert_eq!(id_of(&hash), "00070e151c232a31");
         assert_eq!(hash_start(&id_of(&hash)).unwrap(), hash[..ID_BYTES]);
     }
 
     #[test]
-    fn what_is_no_id_leads_nowhere() {
+    fn invalid_id_decodes_to_nothing() {
         for text in [
             "",
             "00",

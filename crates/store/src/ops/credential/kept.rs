@@ -1,25 +1,25 @@
-//! How a credential is kept, and how it is known again.
+//! Storing credentials, and authentication by them.
 
 use countersign_core::access::{Principal, Role};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::hold;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum CredentialKind {
     Agent,
     Person,
-    /// Opens the hub to a person once, then is gone.
+    /// Signs a person in once, then is deleted.
     SignIn,
-    /// A person's browser.
+    /// A session in a person's browser.
     Session,
-    /// A person's terminals, for the agents in them.
+    /// For the agents in a person's terminals.
     Terminal,
 }
 
-impl Kind {
+impl CredentialKind {
     const ALL: [Self; 5] = [Self::Agent, Self::Person, Self::SignIn, Self::Session, Self::Terminal];
 
     pub fn as_str(self) -> &'static str {
@@ -40,7 +40,7 @@ impl Kind {
 #[derive(Debug, Clone)]
 pub struct NewCredential {
     pub hash: [u8; 32],
-    pub kind: Kind,
+    pub kind: CredentialKind,
     pub subject: String,
     pub label: String,
     pub expires_at: Option<Timestamp>,
@@ -60,20 +60,20 @@ pub async fn insert<X: Exec>(x: &mut X, credential: &NewCredential, now: Timesta
     x.exec(INSERT, &params).await.map(drop)
 }
 
-/// Replaces whatever the subject held under this label, and itself under another one.
-pub struct Relabel(pub NewCredential);
+/// Replaces the subject's credential with this label, and this same credential under another label.
+pub struct ReplaceCredential(pub NewCredential);
 
-impl Op for Relabel {
+impl Op for ReplaceCredential {
     type Out = ();
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         const DROP: &str = "DELETE FROM credential WHERE hash = ?4 OR (kind = ?1 AND subject = ?2 AND label = ?3)";
         let credential = &self.0;
-        // Two that replace the same label at once would not see each other's; a subject that is not there needs no order.
+        // Serializes replacements of the same label, which would not see each other. A missing subject needs no order.
         match credential.kind {
-            Kind::Agent => hold::agent(x, &credential.subject).await?,
-            Kind::Person | Kind::SignIn | Kind::Session | Kind::Terminal => {
+            CredentialKind::Agent => hold::agent(x, &credential.subject).await?,
+            CredentialKind::Person | CredentialKind::SignIn | CredentialKind::Session | CredentialKind::Terminal => {
                 hold::person(x, &credential.subject).await?
             }
         };
@@ -92,17 +92,17 @@ pub struct Authenticate {
     pub hash: [u8; 32],
 }
 
-/// A valid credential: whom it stands for, in which way, and until when.
+/// A valid credential: its principal, kind and expiry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
     pub principal: Principal,
-    pub kind: Kind,
+    pub kind: CredentialKind,
     pub expires_at: Option<Timestamp>,
 }
 
 impl Op for Authenticate {
     type Out = Option<Credential>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
         const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
@@ -114,16 +114,18 @@ impl Op for Authenticate {
         if expires_at.is_some_and(|expires_at| now > expires_at) {
             return Ok(None);
         }
-        let (Some(kind), subject) = (Kind::parse(&row.text(0)?), row.text(1)?) else {
+        let (Some(kind), subject) = (CredentialKind::parse(&row.text(0)?), row.text(1)?) else {
             return Ok(None);
         };
         let role = row.opt_text(3)?.and_then(|role| role.parse().ok());
         let principal = match kind {
-            Kind::Agent => Some(Principal::Agent { id: subject }),
-            Kind::Person | Kind::Session => role.map(|role| Principal::Person { name: subject, role }),
-            // Of somebody who is still there.
-            Kind::Terminal => role.map(|_: Role| Principal::Terminal { person: subject }),
-            Kind::SignIn => None,
+            CredentialKind::Agent => Some(Principal::Agent { id: subject }),
+            CredentialKind::Person | CredentialKind::Session => {
+                role.map(|role| Principal::Person { name: subject, role })
+            }
+            // The person must still exist.
+            CredentialKind::Terminal => role.map(|_: Role| Principal::Terminal { person: subject }),
+            CredentialKind::SignIn => None,
         };
         Ok(principal.map(|principal| Credential {
             principal,

@@ -1,17 +1,17 @@
-//! One-time links: each opens the hub to a person once.
+//! One-time sign-in links.
 
 use countersign_protocol::time::Timestamp;
 
 use super::session::{self, NewSession};
-use super::{Kind, NewCredential, insert};
+use super::{CredentialKind, NewCredential, insert};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::{audit, hold};
 
-/// A link that an owner hands on. Others, such as the one printed at a start, have labels of their own.
+/// A link that an owner passes on. Other links, such as the one printed at startup, have labels of their own.
 const INVITATION: &str = "invitation";
 
-/// A new link for somebody who is there; it ends their earlier invitations. Says whether they are.
+/// Adds a link for an existing person and ends earlier invitations. Returns whether the person exists.
 pub struct AddLink {
     pub person: String,
     pub hash: [u8; 32],
@@ -21,7 +21,7 @@ pub struct AddLink {
 
 impl Op for AddLink {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "DELETE FROM credential WHERE kind = 'signin' AND subject = ?1 AND label = ?2";
@@ -31,7 +31,7 @@ impl Op for AddLink {
         x.exec(END, &[(&self.person).into(), INVITATION.into()]).await?;
         let link = NewCredential {
             hash: self.hash,
-            kind: Kind::SignIn,
+            kind: CredentialKind::SignIn,
             subject: self.person.clone(),
             label: INVITATION.to_owned(),
             expires_at: Some(self.expires_at),
@@ -42,14 +42,14 @@ impl Op for AddLink {
     }
 }
 
-/// Whether a link would work now. Anybody may try one; the writer is for those who have one.
-pub struct LinkWorks {
+/// Whether a link is valid now. A read, so that anonymous callers cannot load the writer.
+pub struct IsLinkValid {
     pub link: [u8; 32],
 }
 
-impl Op for LinkWorks {
+impl Op for IsLinkValid {
     type Out = bool;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const SELECT: &str = "SELECT expires_at FROM credential WHERE hash = ?1 AND kind = 'signin'";
@@ -60,7 +60,7 @@ impl Op for LinkWorks {
     }
 }
 
-/// Uses a one-time link up and starts a session in its place. Says whom it stands for.
+/// Redeems a one-time link and starts a session. Returns the person.
 pub struct RedeemLink {
     pub link: [u8; 32],
     pub session: NewSession,
@@ -68,7 +68,7 @@ pub struct RedeemLink {
 
 impl Op for RedeemLink {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
         const WHOSE: &str = "SELECT subject FROM credential WHERE hash = ?1 AND kind = 'signin'";
@@ -78,7 +78,7 @@ impl Op for RedeemLink {
             return Ok(None);
         };
         let person = row.text(0)?;
-        // First the person, then what belongs to them: in the order in which a removal takes them.
+        // Lock order: the person first, then the credential, as in a removal.
         if !hold::person(x, &person).await? || x.exec(TAKE, &[link.into(), now.into()]).await? == 0 {
             return Ok(None);
         }

@@ -1,4 +1,4 @@
-//! Who a token stands for. Only hashes are kept: a token is 256 random bits, so a plain SHA-256 is enough.
+//! Credentials. Only hashes are stored: a token is 256 random bits, so a plain SHA-256 is enough.
 
 mod held;
 mod kept;
@@ -6,6 +6,6 @@ mod link;
 mod session;
 
 pub use held::{EndCredential, ListCredentials, id_of};
-pub use kept::{Authenticate, Credential, Kind, NewCredential, Relabel, insert};
-pub use link::{AddLink, LinkWorks, RedeemLink};
+pub use kept::{Authenticate, Credential, CredentialKind, NewCredential, ReplaceCredential, insert};
+pub use link::{AddLink, IsLinkValid, RedeemLink};
 pub use session::{EndOtherSessions, NewSession, StartSession};

@@ -1,22 +1,22 @@
-//! Sessions: what a browser holds after its person has signed in.
+//! Browser sessions of signed-in people.
 
 use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
-use super::{Kind, NewCredential, insert};
+use super::{CredentialKind, NewCredential, insert};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::{audit, hold};
 
 #[derive(Debug, Clone)]
 pub struct NewSession {
     pub hash: [u8; 32],
-    /// What the person will know it by: the browser and the machine.
+    /// Shown to the person in lists: the browser and the machine.
     pub label: String,
     pub expires_at: Timestamp,
 }
 
-/// For somebody who is held. What has ended of theirs goes on the way, or it would pile up.
+/// The person's row is locked. Deletes the person's expired sessions too, which would otherwise pile up.
 pub(super) async fn start<X: Exec>(
     x: &mut X,
     person: &str,
@@ -27,7 +27,7 @@ pub(super) async fn start<X: Exec>(
     x.exec(FORGET, &[person.into(), now.into()]).await?;
     let credential = NewCredential {
         hash: session.hash,
-        kind: Kind::Session,
+        kind: CredentialKind::Session,
         subject: person.to_owned(),
         label: session.label.clone(),
         expires_at: Some(session.expires_at),
@@ -36,7 +36,7 @@ pub(super) async fn start<X: Exec>(
     audit::append_about_person(x, person, Actor::human(person).as_str(), "person.signed_in", now).await
 }
 
-/// After a password or a passkey has been checked. Says whether the person is (still) there.
+/// Starts a session after a password or passkey check. Returns whether the person still exists.
 pub struct StartSession {
     pub person: String,
     pub session: NewSession,
@@ -44,7 +44,7 @@ pub struct StartSession {
 
 impl Op for StartSession {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         if !hold::person(x, &self.person).await? {
@@ -55,7 +55,7 @@ impl Op for StartSession {
     }
 }
 
-/// Ends every session of a person but one. Says how many there were.
+/// Ends every session of a person but one. Returns how many were ended.
 pub struct EndOtherSessions {
     pub person: String,
     pub keep: [u8; 32],
@@ -64,11 +64,11 @@ pub struct EndOtherSessions {
 
 impl Op for EndOtherSessions {
     type Out = u64;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
         const END: &str = "DELETE FROM credential WHERE kind = 'session' AND subject = ?1 AND hash <> ?2";
-        // Whoever signs in at this moment comes before or after, never in between.
+        // The lock orders a concurrent sign-in before or after this.
         hold::person(x, &self.person).await?;
         let ended = x
             .exec(END, &[(&self.person).into(), self.keep.as_slice().into()])

@@ -1,22 +1,22 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::AsideItem;
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::SnoozedItem;
 use crate::ops::rows;
 
-/// What a person has set aside and is still open, the soonest to come back first.
-pub struct Aside {
+/// A person's snoozed messages that are still open, the soonest to return first.
+pub struct ListSnoozed {
     pub person: String,
     pub limit: i64,
 }
 
-impl Op for Aside {
-    type Out = Vec<AsideItem>;
-    const MODE: Mode = Mode::Scan;
+impl Op for ListSnoozed {
+    type Out = Vec<SnoozedItem>;
+    const MODE: AccessMode = AccessMode::Scan;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AsideItem>, StoreError> {
-        const SELECT: &str = rows::select_looking!(
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<SnoozedItem>, StoreError> {
+        const SELECT: &str = rows::select_scanning!(
             "m.seq, s.until",
             "JOIN shelf s ON s.person = ?1 AND s.seq = m.seq ",
             "",
@@ -29,8 +29,8 @@ impl Op for Aside {
         {
             let seq = row.int(rows::MESSAGE)?;
             let until = row.instant(rows::MESSAGE + 1)?;
-            aside.push(AsideItem {
-                item: rows::waiting_item(&mut row, seq)?,
+            aside.push(SnoozedItem {
+                item: rows::item_without_delivery(&mut row, seq)?,
                 until,
             });
         }

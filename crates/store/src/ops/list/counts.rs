@@ -1,21 +1,20 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{AccessMode, Exec, Op, Param};
 use crate::model::CountsNow;
 
-/// How much there is for a person to see, for the numbers beside the lists. None of them is counted to its end where that
-/// would take long.
+/// The numbers beside a person's lists. Counts that could take long are capped.
 pub struct Counts {
     pub person: String,
 }
 
 impl Op for Counts {
     type Out = CountsNow;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CountsNow, StoreError> {
-        // From the counters, of the agents and of those that were removed: counting messages would grow with their number.
+        // From the counters of agents and of removed agents: counting the messages would grow with their number.
         const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
         const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
         const ASIDE: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \

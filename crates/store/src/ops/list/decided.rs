@@ -2,18 +2,18 @@ use countersign_core::message::Status;
 use countersign_protocol::time::Timestamp;
 
 use super::ended::latest_decided;
-use super::filter::Filter;
-use super::page::{List, Page, page};
+use super::filter::ListFilter;
+use super::page::{ItemPage, PagedList, page};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
-use crate::model::Item;
+use crate::exec::{AccessMode, Exec, Op, Row};
+use crate::model::PersonView;
 use crate::ops::rows;
 
-pub type DecidedPage = Page<(Timestamp, i64)>;
+pub type DecidedPage = ItemPage<(Timestamp, i64)>;
 
-/// Asks and tasks that are over, the latest decision first; of one status or of any.
+/// Resolved asks and tasks, the latest decision first; of one status or of all.
 pub struct Decided {
-    pub filter: Filter,
+    pub filter: ListFilter,
     pub status: Option<Status>,
     pub before: Option<(Timestamp, i64)>,
     pub limit: i64,
@@ -21,13 +21,13 @@ pub struct Decided {
 
 impl Op for Decided {
     type Out = DecidedPage;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<DecidedPage, StoreError> {
         match self.status {
             None | Some(Status::Resolved(_)) => page(x, self, self.before.as_ref(), self.limit, now).await,
-            // Nobody decided those.
-            Some(Status::Open | Status::Delivered) => Ok(Page {
+            // Messages with these statuses have no decision.
+            Some(Status::Open | Status::Delivered) => Ok(ItemPage {
                 items: Vec::new(),
                 next: None,
             }),
@@ -35,27 +35,27 @@ impl Op for Decided {
     }
 }
 
-impl List for Decided {
-    type Place = (Timestamp, i64);
-    const MOST_LOOKED_AT: usize = 5_000;
+impl PagedList for Decided {
+    type Position = (Timestamp, i64);
+    const MAX_SCANNED_ROWS: usize = 5_000;
 
-    async fn stretch<X: Exec>(
+    async fn next_rows<X: Exec>(
         &self,
         x: &mut X,
-        behind: Option<&Self::Place>,
+        after: Option<&Self::Position>,
         count: i64,
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
         const OF_ANY: &str = rows::select_items!(
-            looking "AND (?4 = '' OR m.agent_id = ?4) ",
+            scanning "AND (?4 = '' OR m.agent_id = ?4) ",
             "WHERE m.seq IN (", latest_decided!(), ") ORDER BY m.resolved_at DESC, m.seq DESC"
         );
         const OF_STATUS: &str = rows::select_items!(
-            looking "AND (?4 = '' OR m.agent_id = ?4) ",
+            scanning "AND (?4 = '' OR m.agent_id = ?4) ",
             "WHERE m.status = ?5 AND m.resolved_at IS NOT NULL AND (m.resolved_at, m.seq) < (?1, ?2) \
              ORDER BY m.resolved_at DESC, m.seq DESC LIMIT ?3"
         );
-        let (resolved_at, seq) = behind.copied().unwrap_or((Timestamp::from_millis(i64::MAX), i64::MAX));
+        let (resolved_at, seq) = after.copied().unwrap_or((Timestamp::from_millis(i64::MAX), i64::MAX));
         let agent = self.filter.agent();
         let resolved_at = resolved_at.into();
         let seq = seq.into();
@@ -70,13 +70,16 @@ impl List for Decided {
         }
     }
 
-    fn read(&self, mut row: Row) -> Result<(Self::Place, Option<Item>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(Self::Position, Option<PersonView>), StoreError> {
         let resolved_at = row.instant(rows::RESOLVED_AT)?;
         if !rows::has_text(&row) {
             return Ok(((resolved_at, row.int(rows::MESSAGE)?), None));
         }
         let item = rows::item(&mut row)?;
         let place = (resolved_at, item.seq);
-        Ok((place, Some(item).filter(|item| self.filter.fits(&item.message.content))))
+        Ok((
+            place,
+            Some(item).filter(|item| self.filter.matches(&item.message.content)),
+        ))
     }
 }

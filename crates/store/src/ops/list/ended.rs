@@ -1,7 +1,7 @@
-//! What is over, in the order it ended, from an index that keeps each status apart: so one status is found at once, however
-//! rare it is, and all of them are a few short reads put together.
+//! Terminal messages in the order they ended, from an index per status: one status is found at once, however rare, and
+//! all statuses are a few short index reads merged together.
 
-/// The seqs of one status, the latest to end before (?1, ?2) first, at most ?3.
+/// The seqs of one status that ended before (?1, ?2), latest first, at most ?3.
 macro_rules! latest_of {
     ($status:literal) => {
         concat!(
@@ -14,7 +14,7 @@ macro_rules! latest_of {
     };
 }
 
-/// The same of every status in which an ask or a task can end.
+/// The same for every final status of an ask or a task.
 macro_rules! latest_decided {
     () => {
         concat!(
@@ -36,7 +36,7 @@ macro_rules! latest_decided {
 }
 pub(super) use {latest_decided, latest_of};
 
-/// The first of one status to end before ?1, at most ?2.
+/// The earliest messages of one status that ended before ?1, at most ?2.
 macro_rules! first_of {
     ($status:literal) => {
         concat!(
@@ -48,8 +48,8 @@ macro_rules! first_of {
     };
 }
 
-/// Whatever ended first before ?1, at most ?2: seq, resolution_seq.
-pub const ENDED_FIRST: &str = concat!(
+/// The earliest messages of any status that ended before ?1, at most ?2: seq, resolution_seq.
+pub const OLDEST_TERMINAL: &str = concat!(
     "SELECT seq, resolution_seq FROM (",
     first_of!("delivered"),
     " UNION ALL ",
@@ -67,6 +67,6 @@ pub const ENDED_FIRST: &str = concat!(
     ") AS ended ORDER BY resolved_at LIMIT ?2"
 );
 
-/// When one of a status, ?1, ended first.
-pub const ENDED_EARLIEST: &str =
+/// When the earliest message of the status ?1 ended.
+pub const EARLIEST_END: &str =
     "SELECT resolved_at FROM message WHERE status = ?1 AND resolved_at IS NOT NULL ORDER BY resolved_at LIMIT 1";

@@ -1,23 +1,23 @@
 use countersign_core::Content;
 
-/// Narrows a list down. What is not named fits.
+/// Filters a list. An empty field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filter {
+pub struct ListFilter {
     pub agent: Option<String>,
     pub project: Option<String>,
     pub tag: Option<String>,
-    /// In the word of `Content::kind_word`.
+    /// A value of `Content::kind_word`.
     pub kind: Option<String>,
 }
 
-impl Filter {
-    /// For the SQL: an agent stands in the row. Nobody's id is empty.
+impl ListFilter {
+    /// For the SQL, because the agent is a column. No agent has an empty id.
     pub(super) fn agent(&self) -> &str {
         self.agent.as_deref().unwrap_or_default()
     }
 
-    /// Whether the rest fits, which is known only from the text.
-    pub(super) fn fits(&self, content: &Content) -> bool {
+    /// Whether the other fields match, which only the text tells.
+    pub(super) fn matches(&self, content: &Content) -> bool {
         self.project
             .as_ref()
             .is_none_or(|project| content.agent.project.as_ref() == Some(project))

@@ -1,11 +1,11 @@
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::Item;
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::PersonView;
 use crate::ops::rows;
 
-/// Newest first; of one agent or of all, of one status or of any.
+/// All messages, newest first; of one agent or of all, of one status or of any.
 pub struct History {
     pub agent_id: Option<String>,
     pub status: Option<String>,
@@ -14,10 +14,10 @@ pub struct History {
 }
 
 impl Op for History {
-    type Out = Vec<Item>;
-    const MODE: Mode = Mode::Scan;
+    type Out = Vec<PersonView>;
+    const MODE: AccessMode = AccessMode::Scan;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Item>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<PersonView>, StoreError> {
         const ALL: &str = rows::select_items!(
             "WHERE m.purged_at IS NULL AND m.seq < ?1 AND (?2 = '' OR m.status = ?2) ORDER BY m.seq DESC LIMIT ?3"
         );

@@ -1,31 +1,31 @@
 use countersign_protocol::time::Timestamp;
 
-use super::filter::Filter;
-use super::page::{Page, page};
-use super::waiting::{Waiting, Way};
+use super::filter::ListFilter;
+use super::page::{ItemPage, page};
+use super::waiting::{OpenMessages, ScanDirection};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::Cursor;
 
-pub type InboxPage = Page<Cursor>;
+pub type InboxPage = ItemPage<Cursor>;
 
-/// Open asks and tasks, urgent first, then the longest waiting, without what the viewer has set aside.
+/// Open asks and tasks, urgent first, then the longest waiting, without those the viewer has snoozed.
 pub struct Inbox {
     pub viewer: Option<String>,
-    pub filter: Filter,
+    pub filter: ListFilter,
     pub after: Option<Cursor>,
     pub limit: i64,
 }
 
 impl Op for Inbox {
     type Out = InboxPage;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = Waiting {
+        let waiting = OpenMessages {
             viewer: self.viewer.as_deref(),
             filter: &self.filter,
-            way: Way::Forwards,
+            direction: ScanDirection::Forwards,
         };
         page(x, &waiting, self.after.as_ref(), self.limit, now).await
     }

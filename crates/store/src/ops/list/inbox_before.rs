@@ -1,30 +1,30 @@
 use countersign_protocol::time::Timestamp;
 
-use super::filter::Filter;
+use super::filter::ListFilter;
 use super::inbox::InboxPage;
 use super::page::page;
-use super::waiting::{Waiting, Way};
+use super::waiting::{OpenMessages, ScanDirection};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::Cursor;
 
-/// The inbox read backwards: what stands before a place in it, the nearest first; without a place, from its end.
+/// The inbox read backwards: the messages before a cursor, the nearest first; without a cursor, from the end.
 pub struct InboxBefore {
     pub viewer: Option<String>,
-    pub filter: Filter,
+    pub filter: ListFilter,
     pub before: Option<Cursor>,
     pub limit: i64,
 }
 
 impl Op for InboxBefore {
     type Out = InboxPage;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = Waiting {
+        let waiting = OpenMessages {
             viewer: self.viewer.as_deref(),
             filter: &self.filter,
-            way: Way::Backwards,
+            direction: ScanDirection::Backwards,
         };
         page(x, &waiting, self.before.as_ref(), self.limit, now).await
     }

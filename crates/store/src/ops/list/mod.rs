@@ -1,4 +1,4 @@
-//! Lists: what waits, what was put away, what is over. Pages seek; none skips.
+//! Lists of open, snoozed and resolved messages. Pages use keyset pagination, never OFFSET.
 
 mod aside;
 mod counts;
@@ -12,15 +12,15 @@ mod notices;
 mod page;
 mod waiting;
 
-pub use aside::Aside;
+pub use aside::ListSnoozed;
 pub use counts::Counts;
 pub use decided::{Decided, DecidedPage};
-pub use filter::Filter;
+pub use filter::ListFilter;
 pub use history::History;
 pub use inbox::{Inbox, InboxPage};
 pub use inbox_before::InboxBefore;
 pub use notices::{NoticePage, Notices};
-pub use page::Page;
+pub use page::ItemPage;
 
-pub(super) use ended::{ENDED_EARLIEST, ENDED_FIRST};
-pub(super) use page::{List, page};
+pub(super) use ended::{EARLIEST_END, OLDEST_TERMINAL};
+pub(super) use page::{PagedList, page};

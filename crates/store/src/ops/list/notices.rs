@@ -1,14 +1,14 @@
 use countersign_protocol::time::Timestamp;
 
-use super::page::{List, Page, page};
+use super::page::{ItemPage, PagedList, page};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
-use crate::model::Item;
+use crate::exec::{AccessMode, Exec, Op, Row};
+use crate::model::PersonView;
 use crate::ops::rows;
 
-pub type NoticePage = Page<i64>;
+pub type NoticePage = ItemPage<i64>;
 
-/// Notifies, newest first, without what the person has archived.
+/// Notifies, newest first, without those the person has archived.
 pub struct Notices {
     pub person: Option<String>,
     pub before: Option<i64>,
@@ -17,27 +17,27 @@ pub struct Notices {
 
 impl Op for Notices {
     type Out = NoticePage;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<NoticePage, StoreError> {
         page(x, self, self.before.as_ref(), self.limit, now).await
     }
 }
 
-impl List for Notices {
-    type Place = i64;
-    const MOST_LOOKED_AT: usize = 2_000;
+impl PagedList for Notices {
+    type Position = i64;
+    const MAX_SCANNED_ROWS: usize = 2_000;
 
-    async fn stretch<X: Exec>(
+    async fn next_rows<X: Exec>(
         &self,
         x: &mut X,
-        behind: Option<&i64>,
+        after: Option<&i64>,
         count: i64,
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
-        // A notify is over when it comes. When it came stays known after retention has emptied it, so a place outlives
-        // the message it names.
-        const SELECT: &str = rows::select_looking!(
+        // A notify is terminal on arrival, so `received_at` is its position. It survives the purge, so a cursor
+        // outlives the message it names.
+        const SELECT: &str = rows::select_scanning!(
             "m.seq",
             "LEFT JOIN shelf s ON s.person = ?3 AND s.seq = m.seq AND s.until IS NULL ",
             "AND s.seq IS NULL ",
@@ -45,15 +45,15 @@ impl List for Notices {
              (COALESCE((SELECT b.received_at FROM message b WHERE b.seq = ?1), 9223372036854775807), ?1) \
              ORDER BY m.resolved_at DESC, m.seq DESC LIMIT ?2"
         );
-        let before = behind.copied().unwrap_or(i64::MAX);
+        let before = after.copied().unwrap_or(i64::MAX);
         let person = self.person.as_deref().unwrap_or_default();
         x.rows(SELECT, &[before.into(), count.into(), person.into()]).await
     }
 
-    fn read(&self, mut row: Row) -> Result<(i64, Option<Item>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(i64, Option<PersonView>), StoreError> {
         let seq = row.int(rows::MESSAGE)?;
         let item = if rows::has_text(&row) {
-            Some(rows::waiting_item(&mut row, seq)?)
+            Some(rows::item_without_delivery(&mut row, seq)?)
         } else {
             None
         };

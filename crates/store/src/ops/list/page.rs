@@ -1,4 +1,4 @@
-//! One page of a list, however many rows have to be left out on the way to it.
+//! Reads one page of a list, skipping rows that the filter leaves out.
 
 use std::future::Future;
 
@@ -6,74 +6,77 @@ use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
-use crate::model::Item;
+use crate::model::PersonView;
 
 #[derive(Debug, Clone)]
-pub struct Page<P> {
-    pub items: Vec<Item>,
-    /// Where to go on. A page that is not full may have one too: it looked at as much as one page may.
+pub struct ItemPage<P> {
+    pub items: Vec<PersonView>,
+    /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.
     pub next: Option<P>,
 }
 
-/// How many rows are read at a time, once those for the page itself have been.
-const STRETCH: usize = 256;
+/// The number of rows per further read, after those for the page itself.
+const CHUNK_ROWS: usize = 256;
 
-/// A list in an order of its own.
-pub trait List: Sync {
-    /// Where a row stands in that order.
-    type Place: Clone + Send;
-    /// How many rows one page may look at: whoever filters for what is rare goes on from there.
-    const MOST_LOOKED_AT: usize;
+/// A list with its own sort order.
+pub trait PagedList: Sync {
+    /// The position of a row in that order.
+    type Position: Clone + Send;
+    /// The maximum number of rows scanned for one page; a rare filter continues on the next page.
+    const MAX_SCANNED_ROWS: usize;
 
-    /// The next rows behind a place, at most `count`.
-    fn stretch<X: Exec>(
+    /// The next rows after a position, at most `count`.
+    fn next_rows<X: Exec>(
         &self,
         x: &mut X,
-        behind: Option<&Self::Place>,
+        after: Option<&Self::Position>,
         count: i64,
         now: Timestamp,
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
-    /// Where a row stands, and the item unless it is left out.
-    fn read(&self, row: Row) -> Result<(Self::Place, Option<Item>), StoreError>;
+    /// The position of a row, and its item unless the row is left out.
+    fn read(&self, row: Row) -> Result<(Self::Position, Option<PersonView>), StoreError>;
 }
 
-pub async fn page<X: Exec, L: List>(
+pub async fn page<X: Exec, L: PagedList>(
     x: &mut X,
     list: &L,
-    behind: Option<&L::Place>,
+    after: Option<&L::Position>,
     limit: i64,
     now: Timestamp,
-) -> Result<Page<L::Place>, StoreError> {
+) -> Result<ItemPage<L::Position>, StoreError> {
     let limit = usize::try_from(limit).unwrap_or(0);
     let mut items = Vec::new();
-    let mut looked_at = behind.cloned();
-    let mut shown = behind.cloned();
-    // One more than is shown tells whether there is a next page.
+    let mut scanned_to = after.cloned();
+    let mut shown = after.cloned();
+    // One more row than shown tells whether there is a next page.
     let mut wanted = limit.saturating_add(1);
-    let mut left = L::MOST_LOOKED_AT;
+    let mut left = L::MAX_SCANNED_ROWS;
     while left > 0 {
         let count = wanted.min(left);
         let rows = list
-            .stretch(x, looked_at.as_ref(), i64::try_from(count).unwrap_or(i64::MAX), now)
+            .next_rows(x, scanned_to.as_ref(), i64::try_from(count).unwrap_or(i64::MAX), now)
             .await?;
         let is_last = rows.len() < count;
         for row in rows {
-            let (place, item) = list.read(row)?;
+            let (position, item) = list.read(row)?;
             if let Some(item) = item {
                 if items.len() >= limit {
-                    return Ok(Page { items, next: shown });
+                    return Ok(ItemPage { items, next: shown });
                 }
                 items.push(item);
-                shown = Some(place.clone());
+                shown = Some(position.clone());
             }
-            looked_at = Some(place);
+            scanned_to = Some(position);
         }
         if is_last {
-            return Ok(Page { items, next: None });
+            return Ok(ItemPage { items, next: None });
         }
         left -= count;
-        wanted = STRETCH;
+        wanted = CHUNK_ROWS;
     }
-    Ok(Page { items, next: looked_at })
+    Ok(ItemPage {
+        items,
+        next: scanned_to,
+    })
 }

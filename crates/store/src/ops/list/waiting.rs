@@ -1,18 +1,19 @@
-//! Open asks and tasks as one person sees them, whichever way they are gone through.
+//! Open asks and tasks as one person sees them, in either direction.
 
 use countersign_protocol::time::Timestamp;
 
-use super::filter::Filter;
-use super::page::List;
+use super::filter::ListFilter;
+use super::page::PagedList;
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
-use crate::model::{Cursor, Item};
+use crate::model::{Cursor, PersonView};
 use crate::ops::rows;
 
-/// Those beside the place (?1, ?2), at most ?3, as ?4 sees them at ?5; of the agent ?6, if it is named.
+/// Open messages next to the cursor (?1, ?2), at most ?3, as the person ?4 sees them at ?5; of the agent ?6, if not
+/// empty.
 macro_rules! select_waiting {
     ($beside:literal) => {
-        $crate::ops::rows::select_looking!(
+        $crate::ops::rows::select_scanning!(
             "m.rank, m.seq",
             "LEFT JOIN shelf s ON s.person = ?4 AND s.seq = m.seq AND s.until > ?5 ",
             "AND s.seq IS NULL AND (?6 = '' OR m.agent_id = ?6) ",
@@ -23,38 +24,38 @@ macro_rules! select_waiting {
 }
 
 #[derive(Clone, Copy)]
-pub enum Way {
+pub enum ScanDirection {
     /// Urgent first, then the longest waiting.
     Forwards,
     Backwards,
 }
 
-pub struct Waiting<'a> {
+pub struct OpenMessages<'a> {
     pub viewer: Option<&'a str>,
-    pub filter: &'a Filter,
-    pub way: Way,
+    pub filter: &'a ListFilter,
+    pub direction: ScanDirection,
 }
 
-impl List for Waiting<'_> {
-    type Place = Cursor;
-    const MOST_LOOKED_AT: usize = 5_000;
+impl PagedList for OpenMessages<'_> {
+    type Position = Cursor;
+    const MAX_SCANNED_ROWS: usize = 5_000;
 
-    async fn stretch<X: Exec>(
+    async fn next_rows<X: Exec>(
         &self,
         x: &mut X,
-        behind: Option<&Cursor>,
+        after: Option<&Cursor>,
         count: i64,
         now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
         const AFTER: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
         const BEFORE: &str =
             select_waiting!("AND (m.rank, m.seq) < (?1, ?2) ORDER BY m.rank DESC, m.seq DESC LIMIT ?3");
-        let (select, beginning) = match self.way {
-            Way::Forwards => (AFTER, (-1, 0)),
-            Way::Backwards => (BEFORE, (i64::MAX, i64::MAX)),
+        let (select, beginning) = match self.direction {
+            ScanDirection::Forwards => (AFTER, (-1, 0)),
+            ScanDirection::Backwards => (BEFORE, (i64::MAX, i64::MAX)),
         };
-        let (rank, seq) = behind.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
-        // Nobody's name is empty.
+        let (rank, seq) = after.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
+        // No person has an empty name.
         let viewer = self.viewer.unwrap_or_default();
         let params = [
             rank.into(),
@@ -67,7 +68,7 @@ impl List for Waiting<'_> {
         x.rows(select, &params).await
     }
 
-    fn read(&self, mut row: Row) -> Result<(Cursor, Option<Item>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(Cursor, Option<PersonView>), StoreError> {
         let place = Cursor {
             rank: row.int(rows::MESSAGE)?,
             seq: row.int(rows::MESSAGE + 1)?,
@@ -75,7 +76,10 @@ impl List for Waiting<'_> {
         if !rows::has_text(&row) {
             return Ok((place, None));
         }
-        let item = rows::waiting_item(&mut row, place.seq)?;
-        Ok((place, Some(item).filter(|item| self.filter.fits(&item.message.content))))
+        let item = rows::item_without_delivery(&mut row, place.seq)?;
+        Ok((
+            place,
+            Some(item).filter(|item| self.filter.matches(&item.message.content)),
+        ))
     }
 }

@@ -1,58 +1,58 @@
-//! A run goes on, asks, or ends: what it told, what was said and where it stands now, in one transaction.
+//! A run advances, asks or ends: its events, records, asks and new state are stored in one transaction.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::model::{Ending, NewAsk, Phase, StoredEvent};
+use super::model::{NewAsk, RunEnding, RunPhase, StoredEvent};
 use super::prune;
-use super::text::{bytes_of, plain, whole};
+use super::text::{bytes_of, to_i64, without_nul};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param, Row};
+use crate::exec::{AccessMode, Exec, Op, Param, Row};
 use crate::ops::{left_open, submit};
 
-/// Says whether the segment is still under way and this node's; where it is not, nothing is written. One that was written
-/// before, by somebody who did not hear of it, is not written again.
+/// Returns whether the segment is still running and owned by this node; if not, nothing is written. Idempotent: a write
+/// that is repeated after a lost reply is not applied again.
 #[derive(Debug, Clone)]
 pub struct Advance {
     pub run_id: String,
     pub segment: u64,
-    /// Who moves it.
+    /// The node that runs it.
     pub node: String,
-    /// Of this very write, whenever it is repeated.
+    /// The idempotency key of this write, the same in every retry.
     pub write_id: String,
     pub events: Vec<StoredEvent>,
     pub records: Vec<String>,
-    /// Asks whose answers the machine has taken in.
+    /// Asks whose answers the machine has consumed.
     pub asks_done: Vec<MessageId>,
     pub machine: String,
-    pub phase: Phase,
-    /// As of a `NewRun`. It may be lower than before, where not all that was reserved was used.
+    pub phase: RunPhase,
+    /// As in `NewRun`. It may be lower than before, if reserved numbers were not used.
     pub last_seq: u64,
-    /// Where it has changed.
+    /// `None` if unchanged.
     pub body: Option<String>,
 }
 
-/// The same, and from here on the run waits for these messages too. Their agents have no row of their own.
+/// An `Advance` with new asks that the run waits for. The agents of a run have no `agent` row.
 #[derive(Debug, Clone)]
 pub struct AskInRun {
     pub advance: Advance,
     pub asks: Vec<NewAsk>,
 }
 
-/// The same, and the segment is over. It waits for nothing any more; its open asks are for the caller to cancel before.
+/// An `Advance` that ends the segment. The caller cancels the open asks before.
 #[derive(Debug, Clone)]
 pub struct EndRun {
     pub advance: Advance,
-    pub ending: Ending,
+    pub ending: RunEnding,
     pub at: Timestamp,
 }
 
 impl Op for Advance {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
-        match self.go_on(x).await? {
+        match self.apply_write(x).await? {
             Some(_) => Ok(true),
             None => self.is_written(x).await,
         }
@@ -61,19 +61,19 @@ impl Op for Advance {
 
 impl Op for AskInRun {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const INSERT: &str = "INSERT INTO run_ask (message_seq, run_seq, segment, number, done, body) \
              VALUES (?1, ?2, ?3, ?4, 0, ?5)";
-        let Some(run_seq) = self.advance.go_on(x).await? else {
+        let Some(run_seq) = self.advance.apply_write(x).await? else {
             return self.advance.is_written(x).await;
         };
-        let segment = whole(self.advance.segment);
+        let segment = to_i64(self.advance.segment);
         for ask in &self.asks {
             let message_seq = submit::create(x, &ask.message, &ask.message.source).await?;
-            let body = plain(&ask.body);
-            let number = whole(ask.number);
+            let body = without_nul(&ask.body);
+            let number = to_i64(ask.number);
             let params = [
                 message_seq.into(),
                 run_seq.into(),
@@ -83,20 +83,20 @@ impl Op for AskInRun {
             ];
             x.exec(INSERT, &params).await?;
         }
-        // Last: everybody who asks in a run, or answers there, waits for this one row.
-        left_open::add(x, whole(self.asks.len())).await?;
+        // Last: every ask and every answer in a run locks this one row.
+        left_open::add(x, to_i64(self.asks.len())).await?;
         Ok(true)
     }
 }
 
 impl Op for EndRun {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const END: &str = "UPDATE run SET status = ?2, completed_at = ?3, machine = '' WHERE seq = ?1";
         const FORGET_ASKS: &str = "UPDATE run_ask SET done = 1, body = '' WHERE run_seq = ?1 AND done = 0";
-        let Some(run_seq) = self.advance.go_on(x).await? else {
+        let Some(run_seq) = self.advance.apply_write(x).await? else {
             return self.advance.is_written(x).await;
         };
         x.exec(
@@ -110,52 +110,52 @@ impl Op for EndRun {
 }
 
 impl Advance {
-    /// Gives the seq of the run, which is held from here on.
-    async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
-        let Some(held) = self.step(x).await? else {
+    /// Applies the write. Returns the run's seq; its row stays locked.
+    async fn apply_write<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
+        let Some(counters) = self.update_run(x).await? else {
             return Ok(None);
         };
-        add_events(x, &held, &self.events).await?;
-        add_records(x, &held, &self.records).await?;
-        self.finish_asks(x, held.run_seq).await?;
+        add_events(x, &counters, &self.events).await?;
+        add_records(x, &counters, &self.records).await?;
+        self.finish_asks(x, counters.run_seq).await?;
         if let Some(body) = &self.body {
-            let body = plain(body);
+            let body = without_nul(body);
             x.exec(
                 "UPDATE run_text SET body = ?2 WHERE seq = ?1",
-                &[held.run_seq.into(), (&*body).into()],
+                &[counters.run_seq.into(), (&*body).into()],
             )
             .await?;
         }
-        Ok(Some(held.run_seq))
+        Ok(Some(counters.run_seq))
     }
 
-    async fn step<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+    async fn update_run<X: Exec>(&self, x: &mut X) -> Result<Option<RunCounters>, StoreError> {
         const STEP: &str = "UPDATE run SET machine = ?3, phase = ?4, last_seq = ?5, event_count = event_count + ?6, \
              event_bytes = event_bytes + ?7, record_n = record_n + ?8, record_count = record_count + ?8, \
              record_bytes = record_bytes + ?9, write_id = ?11 WHERE run_id = ?1 AND segment = ?2 AND node = ?10 \
              AND status = 'running' AND write_id <> ?11 \
              RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
-        let machine = plain(&self.machine);
+        let machine = without_nul(&self.machine);
         let params: [Param<'_>; 11] = [
             (&self.run_id).into(),
-            whole(self.segment).into(),
+            to_i64(self.segment).into(),
             (&*machine).into(),
             self.phase.as_str().into(),
-            whole(self.last_seq).into(),
-            whole(self.events.len()).into(),
+            to_i64(self.last_seq).into(),
+            to_i64(self.events.len()).into(),
             bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
-            whole(self.records.len()).into(),
+            to_i64(self.records.len()).into(),
             bytes_of(self.records.iter().map(String::as_str)).into(),
             (&self.node).into(),
             (&self.write_id).into(),
         ];
         x.row(STEP, &params)
             .await?
-            .map(|mut row| Held::read(&mut row))
+            .map(|mut row| RunCounters::read(&mut row))
             .transpose()
     }
 
-    /// Whether this was the last that was written.
+    /// Whether this was the run's last write.
     async fn is_written<X: Exec>(&self, x: &mut X) -> Result<bool, StoreError> {
         is_written(x, &self.run_id, &self.write_id).await
     }
@@ -175,8 +175,8 @@ pub(super) async fn is_written<X: Exec>(x: &mut X, run_id: &str, write_id: &str)
     Ok(x.row(LAST, &[run_id.into(), write_id.into()]).await?.is_some())
 }
 
-/// What a run keeps, once what comes now is counted.
-pub(super) struct Held {
+/// The run's counters after this write.
+pub(super) struct RunCounters {
     pub run_seq: i64,
     pub event_count: i64,
     pub event_bytes: i64,
@@ -185,7 +185,7 @@ pub(super) struct Held {
     pub record_bytes: i64,
 }
 
-impl Held {
+impl RunCounters {
     pub fn read(row: &mut Row) -> Result<Self, StoreError> {
         Ok(Self {
             run_seq: row.int(0)?,
@@ -198,15 +198,19 @@ impl Held {
     }
 }
 
-pub(super) async fn add_events<X: Exec>(x: &mut X, held: &Held, events: &[StoredEvent]) -> Result<(), StoreError> {
+pub(super) async fn add_events<X: Exec>(
+    x: &mut X,
+    counters: &RunCounters,
+    events: &[StoredEvent],
+) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO run_event (run_seq, seq, kind, size, body) VALUES (?1, ?2, ?3, ?4, ?5)";
     for event in events {
-        let kind = plain(&event.kind);
-        let body = plain(&event.body);
-        let seq = whole(event.seq);
-        let size = whole(event.body.len());
+        let kind = without_nul(&event.kind);
+        let body = without_nul(&event.body);
+        let seq = to_i64(event.seq);
+        let size = to_i64(event.body.len());
         let params = [
-            held.run_seq.into(),
+            counters.run_seq.into(),
             seq.into(),
             (&*kind).into(),
             size.into(),
@@ -214,17 +218,20 @@ pub(super) async fn add_events<X: Exec>(x: &mut X, held: &Held, events: &[Stored
         ];
         x.exec(INSERT, &params).await?;
     }
-    prune::events(x, held).await
+    prune::events(x, counters).await
 }
 
-async fn add_records<X: Exec>(x: &mut X, held: &Held, records: &[String]) -> Result<(), StoreError> {
+async fn add_records<X: Exec>(x: &mut X, counters: &RunCounters, records: &[String]) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO run_record (run_seq, n, size, body) VALUES (?1, ?2, ?3, ?4)";
-    let first = held.record_n - whole(records.len()) + 1;
+    let first = counters.record_n - to_i64(records.len()) + 1;
     for (n, record) in (first..).zip(records) {
-        let size = whole(record.len());
-        let body = plain(record);
-        x.exec(INSERT, &[held.run_seq.into(), n.into(), size.into(), (&*body).into()])
-            .await?;
+        let size = to_i64(record.len());
+        let body = without_nul(record);
+        x.exec(
+            INSERT,
+            &[counters.run_seq.into(), n.into(), size.into(), (&*body).into()],
+        )
+        .await?;
     }
-    prune::records(x, held).await
+    prune::records(x, counters).await
 }

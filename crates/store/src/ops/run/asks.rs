@@ -1,25 +1,25 @@
-//! What a run waits for.
+//! The asks that a run waits for.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::model::FoundAsk;
+use super::model::StoredAsk;
 use super::text::count;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// The asks of the segment under way whose answers have not been taken in, oldest first, with their answers if there are
-/// any. What retention emptied is not among them: the run has to ask again.
-pub struct TakeAsks {
+/// The asks of the current segment whose answers have not been consumed, oldest first, with their answers if there are
+/// any. Purged asks are left out: the run has to ask again.
+pub struct PendingAsks {
     pub run_id: String,
 }
 
-impl Op for TakeAsks {
-    type Out = Vec<FoundAsk>;
-    const MODE: Mode = Mode::Read;
+impl Op for PendingAsks {
+    type Out = Vec<StoredAsk>;
+    const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<FoundAsk>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<StoredAsk>, StoreError> {
         const SELECT: &str = "SELECT m.id, m.status, s.body, a.number, a.body FROM run r \
              JOIN run_ask a ON a.run_seq = r.seq AND a.segment = r.segment JOIN message m ON m.seq = a.message_seq \
              LEFT JOIN resolution s ON s.seq = m.resolution_seq \
@@ -29,8 +29,8 @@ impl Op for TakeAsks {
     }
 }
 
-fn ask(row: &mut Row) -> Result<FoundAsk, StoreError> {
-    Ok(FoundAsk {
+fn ask(row: &mut Row) -> Result<StoredAsk, StoreError> {
+    Ok(StoredAsk {
         message_id: rows::message_id(row, 0)?,
         state: rows::state(&row.text(1)?, row.opt_text(2)?.as_deref())?,
         number: count(row, 3)?,
@@ -38,14 +38,14 @@ fn ask(row: &mut Row) -> Result<FoundAsk, StoreError> {
     })
 }
 
-/// Which run asked, for as long as the run and the message are kept.
-pub struct AskOf {
+/// The run that asked, while the run and the message are kept.
+pub struct RunOfAsk {
     pub message_id: MessageId,
 }
 
-impl Op for AskOf {
+impl Op for RunOfAsk {
     type Out = Option<String>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
         const SELECT: &str = "SELECT r.run_id FROM message m JOIN run_ask a ON a.message_seq = m.seq \

@@ -1,15 +1,15 @@
-//! A segment begins.
+//! Starts a segment of a run.
 
 use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
 
-use super::advance::{self, Held};
-use super::model::{Begun, NewRun, StoredEvent};
-use super::text::{bytes_of, plain, whole};
+use super::advance::{self, RunCounters};
+use super::model::{BeginOutcome, NewRun, StoredEvent};
+use super::text::{bytes_of, to_i64, without_nul};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Param};
+use crate::exec::{AccessMode, Exec, Op, Param};
 
-/// From here on the run is under way. A continuation keeps what came before it, and may bring another strategy.
+/// Starts a run, or continues an ended one. A continuation keeps the history, and may use another strategy.
 #[derive(Debug, Clone)]
 pub struct BeginRun {
     pub run: NewRun,
@@ -17,33 +17,33 @@ pub struct BeginRun {
 }
 
 impl Op for BeginRun {
-    type Out = Begun;
-    const MODE: Mode = Mode::Write;
+    type Out = BeginOutcome;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Begun, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<BeginOutcome, StoreError> {
         let is_first = self.run.segment == 1;
-        let begun = if is_first {
+        let written = if is_first {
             self.insert(x).await?
         } else {
-            self.go_on(x).await?
+            self.continue_run(x).await?
         };
-        if let Some(held) = begun {
-            advance::add_events(x, &held, &self.events).await?;
-            return Ok(Begun::New);
+        if let Some(counters) = written {
+            advance::add_events(x, &counters, &self.events).await?;
+            return Ok(BeginOutcome::New);
         }
         if advance::is_written(x, &self.run.run_id, &self.run.write_id).await? {
-            return Ok(Begun::New);
+            return Ok(BeginOutcome::New);
         }
         Ok(if is_first || is_known(x, &self.run.run_id).await? {
-            Begun::Exists
+            BeginOutcome::Exists
         } else {
-            Begun::Missing
+            BeginOutcome::Missing
         })
     }
 }
 
 impl BeginRun {
-    async fn insert<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+    async fn insert<X: Exec>(&self, x: &mut X) -> Result<Option<RunCounters>, StoreError> {
         const INSERT: &str = "INSERT INTO run (run_id, strategy_path, strategy_name, cwd, cwd_sha256, segment, \
              started_at, last_seq, machine, event_count, event_bytes, node, write_id, status, phase, pruned_seq, \
              record_n, record_count, record_bytes) \
@@ -54,8 +54,8 @@ impl BeginRun {
         self.write(x, INSERT, INSERT_TEXT).await
     }
 
-    /// Its guard is the segment before it, and that this one has ended.
-    async fn go_on<X: Exec>(&self, x: &mut X) -> Result<Option<Held>, StoreError> {
+    /// Guarded by the previous segment, which must have ended.
+    async fn continue_run<X: Exec>(&self, x: &mut X) -> Result<Option<RunCounters>, StoreError> {
         const UPDATE: &str = "UPDATE run SET strategy_path = ?2, strategy_name = ?3, cwd = ?4, cwd_sha256 = ?5, \
              segment = ?6, started_at = ?7, last_seq = ?8, machine = ?9, event_count = event_count + ?10, \
              event_bytes = event_bytes + ?11, node = ?12, write_id = ?13, status = 'running', phase = 'between', \
@@ -71,13 +71,13 @@ impl BeginRun {
         x: &mut X,
         row: &'static str,
         text: &'static str,
-    ) -> Result<Option<Held>, StoreError> {
+    ) -> Result<Option<RunCounters>, StoreError> {
         let run = &self.run;
-        let path = plain(&run.strategy_path);
-        let name = plain(&run.strategy_name);
-        let cwd = plain(&run.cwd);
-        let machine = plain(&run.machine);
-        let body = plain(&run.body);
+        let path = without_nul(&run.strategy_path);
+        let name = without_nul(&run.strategy_name);
+        let cwd = without_nul(&run.cwd);
+        let machine = without_nul(&run.machine);
+        let body = without_nul(&run.body);
         let cwd_sha256 = Digest::of(cwd.as_bytes());
         let params: [Param<'_>; 13] = [
             (&run.run_id).into(),
@@ -85,11 +85,11 @@ impl BeginRun {
             (&*name).into(),
             (&*cwd).into(),
             (&cwd_sha256).into(),
-            whole(run.segment).into(),
+            to_i64(run.segment).into(),
             run.started_at.into(),
-            whole(run.last_seq).into(),
+            to_i64(run.last_seq).into(),
             (&*machine).into(),
-            whole(self.events.len()).into(),
+            to_i64(self.events.len()).into(),
             bytes_of(self.events.iter().map(|event| event.body.as_str())).into(),
             (&run.node).into(),
             (&run.write_id).into(),
@@ -97,14 +97,14 @@ impl BeginRun {
         let Some(mut row) = x.row(row, &params).await? else {
             return Ok(None);
         };
-        let held = Held::read(&mut row)?;
-        x.exec(text, &[held.run_seq.into(), (&*body).into()]).await?;
-        Ok(Some(held))
+        let counters = RunCounters::read(&mut row)?;
+        x.exec(text, &[counters.run_seq.into(), (&*body).into()]).await?;
+        Ok(Some(counters))
     }
 }
 
-/// No event up to a number is given again, although none of them is stored yet. Says whether the run still stands where it
-/// did when that segment ended.
+/// Reserves event numbers up to `up_to` before their events are stored. Returns whether the run has not changed since
+/// that segment ended.
 pub struct ReserveNumbers {
     pub run_id: String,
     pub segment: u64,
@@ -113,15 +113,15 @@ pub struct ReserveNumbers {
 
 impl Op for ReserveNumbers {
     type Out = bool;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
         const RESERVE: &str = "UPDATE run SET last_seq = CASE WHEN last_seq > ?3 THEN last_seq ELSE ?3 END \
              WHERE run_id = ?1 AND segment = ?2 AND status <> 'running'";
         let params = [
             (&self.run_id).into(),
-            whole(self.segment).into(),
-            whole(self.up_to).into(),
+            to_i64(self.segment).into(),
+            to_i64(self.up_to).into(),
         ];
         Ok(x.exec(RESERVE, &params).await? == 1)
     }

@@ -1,14 +1,14 @@
-//! What a run told its subscribers.
+//! The stored events of a run.
 
 use countersign_protocol::time::Timestamp;
 
 use super::model::StoredEvent;
-use super::text::{count, whole};
+use super::text::{count, to_i64};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 
-/// The events behind a number, in their order. Numbers are missing where an event was not stored, or not kept: of the
-/// latter, `Run::pruned_seq` is the last.
+/// The events after a number, in order. Numbers are missing where an event was not stored or was pruned;
+/// `Run::pruned_seq` is the last pruned number.
 pub struct RunEvents {
     pub run_id: String,
     pub after: u64,
@@ -17,12 +17,12 @@ pub struct RunEvents {
 
 impl Op for RunEvents {
     type Out = Vec<StoredEvent>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<StoredEvent>, StoreError> {
         const SELECT: &str = "SELECT e.seq, e.kind, e.body FROM run r JOIN run_event e ON e.run_seq = r.seq \
              WHERE r.run_id = ?1 AND e.seq > ?2 ORDER BY e.seq LIMIT ?3";
-        let params = [(&self.run_id).into(), whole(self.after).into(), self.limit.into()];
+        let params = [(&self.run_id).into(), to_i64(self.after).into(), self.limit.into()];
         x.rows(SELECT, &params)
             .await?
             .into_iter()
@@ -31,7 +31,7 @@ impl Op for RunEvents {
     }
 }
 
-/// The last events before a number, or of all, in their order.
+/// The last events before a number, or the last of all, in order.
 pub struct LatestEvents {
     pub run_id: String,
     pub before: Option<u64>,
@@ -40,12 +40,12 @@ pub struct LatestEvents {
 
 impl Op for LatestEvents {
     type Out = Vec<StoredEvent>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<StoredEvent>, StoreError> {
         const SELECT: &str = "SELECT e.seq, e.kind, e.body FROM run r JOIN run_event e ON e.run_seq = r.seq \
              WHERE r.run_id = ?1 AND e.seq < ?2 ORDER BY e.seq DESC LIMIT ?3";
-        let before = whole(self.before.unwrap_or(u64::MAX));
+        let before = to_i64(self.before.unwrap_or(u64::MAX));
         let params = [(&self.run_id).into(), before.into(), self.limit.into()];
         x.rows(SELECT, &params)
             .await?

@@ -1,21 +1,21 @@
-//! Whole runs.
+//! Reads whole runs.
 
 use countersign_protocol::time::Timestamp;
 
-use super::model::{FoundRun, Run};
+use super::model::{Run, RunWithRecords};
 use super::read::{self, select_whole_runs};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 
 pub struct FindRun {
     pub run_id: String,
 }
 
 impl Op for FindRun {
-    type Out = Option<FoundRun>;
-    const MODE: Mode = Mode::Scan;
+    type Out = Option<RunWithRecords>;
+    const MODE: AccessMode = AccessMode::Scan;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundRun>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<RunWithRecords>, StoreError> {
         const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");
         const RECORDS: &str = "SELECT body FROM run_record WHERE run_seq = ?1 ORDER BY n";
         let Some(mut row) = x.row(SELECT, &[(&self.run_id).into()]).await? else {
@@ -27,18 +27,18 @@ impl Op for FindRun {
             .into_iter()
             .map(|mut row| row.text(0))
             .collect::<Result<_, _>>()?;
-        Ok(Some(FoundRun { run, records }))
+        Ok(Some(RunWithRecords { run, records }))
     }
 }
 
-/// The same without what its agents said, for those who only want to see where it stands.
-pub struct LookAtRun {
+/// The run without the records of its agents' calls.
+pub struct ReadRun {
     pub run_id: String,
 }
 
-impl Op for LookAtRun {
+impl Op for ReadRun {
     type Out = Option<Run>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Run>, StoreError> {
         const SELECT: &str = select_whole_runs!("WHERE r.run_id = ?1");

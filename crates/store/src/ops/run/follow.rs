@@ -1,98 +1,98 @@
-//! Runs that another node moves, for those who follow them here.
+//! Following runs that another node owns.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use super::events::event;
-use super::model::{Run, RunState, StoredEvent};
+use super::model::{Run, StoredEvent, StoredRunState};
 use super::read::{self, select_whole_runs};
-use super::text::{count, whole};
+use super::text::{count, to_i64};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// How a run stands, in few words. As long as it is the same there is nothing new: every write of a run has an id of its own,
-/// and an ask is resolved without one.
+/// The version of a run: as long as it is equal, nothing has changed. Every write of a run has a new id, and resolving
+/// an ask changes the number of open asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glance {
+pub struct RunVersion {
     pub run_id: String,
     pub segment: u64,
-    pub state: RunState,
-    /// Of the last write.
+    pub state: StoredRunState,
+    /// The id of the last write.
     pub write_id: String,
     pub open_asks: u64,
 }
 
-/// Of as many as are known. Give it so many at once as fit into one question.
-pub struct GlanceAtRuns {
+/// The versions of the given runs, without unknown ones. The ids must fit into one query.
+pub struct RunVersions {
     pub run_ids: Vec<String>,
 }
 
-impl Op for GlanceAtRuns {
-    type Out = Vec<Glance>;
-    const MODE: Mode = Mode::Read;
+impl Op for RunVersions {
+    type Out = Vec<RunVersion>;
+    const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Glance>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<RunVersion>, StoreError> {
         let run_ids = serde_json::to_string(&self.run_ids)?;
-        let found = x.rows(X::DIALECT.glances, &[(&run_ids).into()]).await?;
-        found.into_iter().map(|mut row| glance(&mut row)).collect()
+        let found = x.rows(X::DIALECT.run_versions, &[(&run_ids).into()]).await?;
+        found.into_iter().map(|mut row| version(&mut row)).collect()
     }
 }
 
-/// All that a follower wants to know, at one instant.
+/// Everything a follower needs, in one snapshot.
 pub struct FollowRun {
     pub run_id: String,
-    /// What it told behind this number; nothing without one.
+    /// Read events after this number; `None` reads no events.
     pub after: Option<u64>,
     pub limit: i64,
-    /// Only of another segment the whole run is read.
+    /// The whole run is read only if its segment differs from this one.
     pub known_segment: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Followed {
-    pub glance: Glance,
-    pub entered: Option<Entered>,
+    pub version: RunVersion,
+    pub new_segment: Option<NewSegment>,
     /// Oldest first.
     pub open: Vec<OpenAsk>,
     pub events: Vec<StoredEvent>,
-    /// The number of the last event of all.
+    /// The number of the run's last event.
     pub last_event: u64,
 }
 
-/// A segment that was not known.
+/// A segment that the follower did not know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entered {
+pub struct NewSegment {
     pub run: Run,
-    /// The number of the event with which it began, while that is kept.
+    /// The number of the segment's first event, unless it was pruned.
     pub first_event: Option<u64>,
 }
 
-/// A message that a run waits for.
+/// An open ask of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenAsk {
     pub message_id: MessageId,
-    /// As it was told.
+    /// The message as it was sent to followers.
     pub wire: String,
 }
 
 impl Op for FollowRun {
     type Out = Option<Followed>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Followed>, StoreError> {
         let run_ids = serde_json::to_string(&[&self.run_id])?;
-        let Some(mut row) = x.row(X::DIALECT.glances, &[(&run_ids).into()]).await? else {
+        let Some(mut row) = x.row(X::DIALECT.run_versions, &[(&run_ids).into()]).await? else {
             return Ok(None);
         };
-        let glance = glance(&mut row)?;
+        let version = version(&mut row)?;
         let run_seq = row.int(6)?;
-        let entered = match self.known_segment {
-            Some(known) if known == glance.segment => None,
-            Some(_) | None => entered(x, run_seq).await?,
+        let new_segment = match self.known_segment {
+            Some(known) if known == version.segment => None,
+            Some(_) | None => new_segment(x, run_seq).await?,
         };
-        let open = if glance.open_asks > 0 {
-            open_asks(x, run_seq, glance.segment).await?
+        let open = if version.open_asks > 0 {
+            open_asks(x, run_seq, version.segment).await?
         } else {
             Vec::new()
         };
@@ -102,8 +102,8 @@ impl Op for FollowRun {
         };
         let last_event = last_event(x, run_seq).await?;
         Ok(Some(Followed {
-            glance,
-            entered,
+            version,
+            new_segment,
             open,
             events,
             last_event,
@@ -111,8 +111,8 @@ impl Op for FollowRun {
     }
 }
 
-fn glance(row: &mut Row) -> Result<Glance, StoreError> {
-    Ok(Glance {
+fn version(row: &mut Row) -> Result<RunVersion, StoreError> {
+    Ok(RunVersion {
         run_id: row.text(0)?,
         segment: count(row, 1)?,
         state: read::state(row, 2)?,
@@ -121,27 +121,27 @@ fn glance(row: &mut Row) -> Result<Glance, StoreError> {
     })
 }
 
-async fn entered<X: Exec>(x: &mut X, run_seq: i64) -> Result<Option<Entered>, StoreError> {
+async fn new_segment<X: Exec>(x: &mut X, run_seq: i64) -> Result<Option<NewSegment>, StoreError> {
     const RUN: &str = select_whole_runs!("WHERE r.seq = ?1");
     const FIRST: &str = "SELECT max(seq) FROM run_event WHERE run_seq = ?1 AND kind = 'strategy_started'";
     let Some(mut row) = x.row(RUN, &[run_seq.into()]).await? else {
         return Ok(None);
     };
     let run = read::run(&mut row)?;
-    Ok(Some(Entered {
+    Ok(Some(NewSegment {
         run,
         first_event: highest(x.row(FIRST, &[run_seq.into()]).await?)?,
     }))
 }
 
-/// What a run waits for, oldest first.
+/// The open asks of a run, oldest first.
 pub struct OpenAsks {
     pub run_id: String,
 }
 
 impl Op for OpenAsks {
     type Out = Vec<OpenAsk>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<OpenAsk>, StoreError> {
         const FIND: &str = "SELECT seq, segment FROM run WHERE run_id = ?1";
@@ -158,7 +158,7 @@ async fn open_asks<X: Exec>(x: &mut X, run_seq: i64, segment: u64) -> Result<Vec
     const OPEN: &str = "SELECT m.id, t.wire FROM run_ask a JOIN message m ON m.seq = a.message_seq \
          JOIN message_text t ON t.seq = m.seq \
          WHERE a.run_seq = ?1 AND a.done = 0 AND a.segment = ?2 AND m.status = 'open' ORDER BY a.message_seq";
-    let found = x.rows(OPEN, &[run_seq.into(), whole(segment).into()]).await?;
+    let found = x.rows(OPEN, &[run_seq.into(), to_i64(segment).into()]).await?;
     let open = |mut row: Row| {
         Ok(OpenAsk {
             message_id: rows::message_id(&mut row, 0)?,
@@ -171,7 +171,7 @@ async fn open_asks<X: Exec>(x: &mut X, run_seq: i64, segment: u64) -> Result<Vec
 async fn events<X: Exec>(x: &mut X, run_seq: i64, after: u64, limit: i64) -> Result<Vec<StoredEvent>, StoreError> {
     const EVENTS: &str = "SELECT seq, kind, body FROM run_event WHERE run_seq = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let found = x
-        .rows(EVENTS, &[run_seq.into(), whole(after).into(), limit.into()])
+        .rows(EVENTS, &[run_seq.into(), to_i64(after).into(), limit.into()])
         .await?;
     found.into_iter().map(|mut row| event(&mut row)).collect()
 }
@@ -181,7 +181,7 @@ async fn last_event<X: Exec>(x: &mut X, run_seq: i64) -> Result<u64, StoreError>
     Ok(highest(x.row(LAST, &[run_seq.into()]).await?)?.unwrap_or(0))
 }
 
-/// Nothing of nothing.
+/// `None` for an empty set.
 fn highest(row: Option<Row>) -> Result<Option<u64>, StoreError> {
     let number = row.map(|mut row| row.opt_int(0)).transpose()?.flatten();
     Ok(number.and_then(|number| u64::try_from(number).ok()))

@@ -1,8 +1,8 @@
-//! Runs of strategies: where each stands, what it told, what it asks. A run is moved by one task of the hub, in segments; what
-//! is written for a segment that is no longer under way is refused.
+//! Runs of strategies: their state, events and asks. A run is driven by one task of one hub, in segments; writes for a
+//! segment that is no longer running are refused.
 //!
-//! The texts come rendered as JSON, in which U+0000 is escaped. In whatever else has one it becomes U+2400, on every engine:
-//! PostgreSQL does not store it.
+//! Texts arrive as JSON, in which U+0000 is escaped. In all other texts U+0000 becomes U+2400, on every engine, because
+//! PostgreSQL cannot store it.
 
 mod adopt;
 mod advance;
@@ -21,15 +21,16 @@ mod text;
 
 pub use adopt::{AdoptRuns, Adopted, RunsOfNode};
 pub use advance::{Advance, AskInRun, EndRun};
-pub use asks::{AskOf, TakeAsks};
+pub use asks::{PendingAsks, RunOfAsk};
 pub use begin::{BeginRun, ReserveNumbers};
 pub use events::{LatestEvents, RunEvents};
-pub use find::{FindRun, LookAtRun};
-pub use follow::{Entered, FollowRun, Followed, Glance, GlanceAtRuns, OpenAsk, OpenAsks};
+pub use find::{FindRun, ReadRun};
+pub use follow::{FollowRun, Followed, NewSegment, OpenAsk, OpenAsks, RunVersion, RunVersions};
 pub use list::ListRuns;
-pub use mail::{DropLetter, Letter, ReadMail, WriteToRun};
+pub use mail::{DeleteRunCommand, ReadRunCommands, RemoteCommand, SendRunCommand};
 pub use model::{
-    Begun, Ending, FoundAsk, FoundRun, NewAsk, NewRun, Phase, Run, RunPage, RunPlace, RunState, RunSummary, StoredEvent,
+    BeginOutcome, NewAsk, NewRun, Run, RunCursor, RunEnding, RunPhase, RunSummary, RunSummaryPage, RunWithRecords,
+    StoredAsk, StoredEvent, StoredRunState,
 };
-pub use prune::{MOST_BYTES, MOST_EVENTS, MOST_RECORDS};
+pub use prune::{MAX_BYTES, MAX_EVENTS, MAX_RECORDS};
 pub use purge::{OldestEndedRun, PurgeRuns};

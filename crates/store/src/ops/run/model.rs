@@ -1,4 +1,4 @@
-//! What the hub tells the store of its runs, and what it gets back.
+//! Inputs and results of the run operations.
 
 use countersign_core::State;
 use countersign_protocol::id::MessageId;
@@ -7,46 +7,46 @@ use countersign_protocol::time::Timestamp;
 
 use crate::model::NewMessage;
 
-/// A segment that begins: the first one of a run that is not known yet, or the next one of a run that has ended.
+/// A new segment: the first one of a new run, or the next one of an ended run.
 #[derive(Debug, Clone)]
 pub struct NewRun {
     pub run_id: String,
-    /// Whose task moves it.
+    /// The node that runs it.
     pub node: String,
-    /// Of this very write, whenever it is repeated.
+    /// The idempotency key of this write, the same in every retry.
     pub write_id: String,
-    /// 1 for the first.
+    /// 1 for the first segment.
     pub segment: u64,
     pub strategy_path: String,
     pub strategy_name: String,
     pub cwd: String,
     pub started_at: Timestamp,
-    /// The highest number that an event has, or will have without another word.
+    /// The highest event number that is used or reserved.
     pub last_seq: u64,
     pub machine: String,
-    /// All else the hub wants back, in its own words.
+    /// Further state of the hub, opaque to the store.
     pub body: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Begun {
+pub enum BeginOutcome {
     New,
-    /// A first segment, and the run is known; or a continuation, and another one has begun or the last one has not ended.
+    /// A first segment of an existing run; or a continuation, but another one has begun or the last one has not ended.
     Exists,
-    /// A continuation, and there is no such run.
+    /// A continuation of a run that does not exist.
     Missing,
 }
 
-/// What a restart may do with a run that has not ended.
+/// Whether a running run can be resumed after a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Phase {
-    /// It can go on from its machine.
+pub enum RunPhase {
+    /// Resumable from its stored machine.
     Between,
-    /// An agent was at work whose work must not be done twice.
+    /// An agent was working, and its work must not be repeated.
     Working,
 }
 
-impl Phase {
+impl RunPhase {
     const ALL: [Self; 2] = [Self::Between, Self::Working];
 
     pub fn as_str(self) -> &'static str {
@@ -62,13 +62,13 @@ impl Phase {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum RunEnding {
     Completed,
     Error,
     Cancelled,
 }
 
-impl Ending {
+impl RunEnding {
     const ALL: [Self; 3] = [Self::Completed, Self::Error, Self::Cancelled];
 
     pub fn status(self) -> RunStatus {
@@ -85,12 +85,12 @@ impl Ending {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunState {
+pub enum StoredRunState {
     Running,
-    Ended { ending: Ending, at: Timestamp },
+    Ended { ending: RunEnding, at: Timestamp },
 }
 
-impl RunState {
+impl StoredRunState {
     pub fn status(self) -> RunStatus {
         match self {
             Self::Running => RunStatus::Running,
@@ -106,7 +106,7 @@ impl RunState {
     }
 }
 
-/// An event as subscribers got it.
+/// An event as followers received it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoredEvent {
@@ -117,7 +117,7 @@ pub struct StoredEvent {
 }
 
 impl StoredEvent {
-    /// Nothing for one that subscribers may miss: those are many, and are not stored.
+    /// `None` for droppable events: they are many, and are not stored.
     pub fn of(event: &Event, seq: u64, frame: &str) -> Option<Self> {
         (!event.is_droppable()).then(|| Self {
             seq,
@@ -131,46 +131,46 @@ impl StoredEvent {
 #[derive(Debug, Clone)]
 pub struct NewAsk {
     pub message: NewMessage,
-    /// The call in the segment that asks.
+    /// The number of the asking call in the segment.
     pub number: u64,
-    /// What the hub needs to go on with the answer.
+    /// The hub's state for continuing with the answer, opaque to the store.
     pub body: String,
 }
 
-/// The same, later.
+/// A stored ask with its current state.
 #[derive(Debug, Clone)]
-pub struct FoundAsk {
+pub struct StoredAsk {
     pub message_id: MessageId,
     pub state: State,
     pub number: u64,
     pub body: String,
 }
 
-/// Where a run stands in the list.
+/// The position of a run in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunPlace {
+pub struct RunCursor {
     pub started_at: Timestamp,
     pub seq: i64,
 }
 
-/// A run as it is listed, by its latest segment.
+/// A run as listed, by its latest segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunSummary {
-    /// Its place in the order in which runs first came.
+    /// The position in the order of creation.
     pub seq: i64,
     pub run_id: String,
     pub strategy_path: String,
     pub strategy_name: String,
     pub cwd: String,
-    pub state: RunState,
+    pub state: StoredRunState,
     pub segment: u64,
     pub started_at: Timestamp,
     pub last_seq: u64,
 }
 
 impl RunSummary {
-    pub fn place(&self) -> RunPlace {
-        RunPlace {
+    pub fn cursor(&self) -> RunCursor {
+        RunCursor {
             started_at: self.started_at,
             seq: self.seq,
         }
@@ -178,20 +178,20 @@ impl RunSummary {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunPage {
-    /// The latest to start first.
+pub struct RunSummaryPage {
+    /// The latest started first.
     pub runs: Vec<RunSummary>,
-    /// Where to go on.
-    pub next: Option<RunPlace>,
+    /// The start of the next page.
+    pub next: Option<RunCursor>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
     pub summary: RunSummary,
-    /// Whose task moves it, or moved it last.
+    /// The node that runs it, or ran it last.
     pub node: String,
-    pub phase: Phase,
-    /// Events up to this one are not kept any more; 0 while all are.
+    pub phase: RunPhase,
+    /// Events up to this number were pruned; 0 if none were.
     pub pruned_seq: u64,
     /// Empty once the segment has ended.
     pub machine: String,
@@ -199,7 +199,7 @@ pub struct Run {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoundRun {
+pub struct RunWithRecords {
     pub run: Run,
     /// Oldest first.
     pub records: Vec<String>,

@@ -1,11 +1,11 @@
-//! How rows become runs.
+//! Decodes rows into runs.
 
-use super::model::{Ending, Phase, Run, RunState, RunSummary};
+use super::model::{Run, RunEnding, RunPhase, RunSummary, StoredRunState};
 use super::text::count;
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// The columns `summary` reads, then `$more`, which begin at `SUMMARY`.
+/// The columns that `summary` reads, then `$more`, which begin at `SUMMARY`.
 macro_rules! select_runs {
     ($more:literal, $($rest:tt)+) => {
         concat!(
@@ -21,7 +21,7 @@ pub(super) use select_runs;
 
 const SUMMARY: usize = 10;
 
-/// The columns `run` reads.
+/// The columns that `run` reads.
 macro_rules! select_whole_runs {
     ($($rest:tt)+) => {
         $crate::ops::run::read::select_runs!(
@@ -51,7 +51,8 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
     let phase = row.text(SUMMARY)?;
     Ok(Run {
         summary: summary(row)?,
-        phase: Phase::parse(&phase).ok_or_else(|| StoreError::Corrupt(format!("{phase} is no phase of a run")))?,
+        phase: RunPhase::parse(&phase)
+            .ok_or_else(|| StoreError::Corrupt(format!("{phase} is not a phase of a run")))?,
         pruned_seq: count(row, SUMMARY + 1)?,
         machine: row.text(SUMMARY + 2)?,
         body: row.text(SUMMARY + 3)?,
@@ -60,13 +61,13 @@ pub fn run(row: &mut Row) -> Result<Run, StoreError> {
 }
 
 /// From two columns: status and completed_at.
-pub fn state(row: &mut Row, column: usize) -> Result<RunState, StoreError> {
+pub fn state(row: &mut Row, column: usize) -> Result<StoredRunState, StoreError> {
     let status = row.text(column)?;
-    match (status.as_str(), Ending::parse(&status), row.opt_instant(column + 1)?) {
-        ("running", None, None) => Ok(RunState::Running),
-        (_, Some(ending), Some(at)) => Ok(RunState::Ended { ending, at }),
+    match (status.as_str(), RunEnding::parse(&status), row.opt_instant(column + 1)?) {
+        ("running", None, None) => Ok(StoredRunState::Running),
+        (_, Some(ending), Some(at)) => Ok(StoredRunState::Ended { ending, at }),
         (_, Some(_) | None, _) => Err(StoreError::Corrupt(format!(
-            "a run is {status} and does not say since when"
+            "a run has status {status} without a matching completion time"
         ))),
     }
 }

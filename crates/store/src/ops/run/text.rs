@@ -1,12 +1,12 @@
-//! Texts and numbers on their way into the tables and out of them.
+//! Converts texts and numbers for the run tables.
 
 use std::borrow::Cow;
 
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// Without U+0000.
-pub fn plain(text: &str) -> Cow<'_, str> {
+/// Replaces U+0000, which PostgreSQL cannot store.
+pub fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') {
         Cow::Owned(text.replace('\0', "\u{2400}"))
     } else {
@@ -15,15 +15,15 @@ pub fn plain(text: &str) -> Cow<'_, str> {
 }
 
 pub fn bytes_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> i64 {
-    texts.into_iter().map(|text| whole(text.len())).sum()
+    texts.into_iter().map(|text| to_i64(text.len())).sum()
 }
 
-/// No count comes near the end of the numbers.
-pub fn whole(number: impl TryInto<i64>) -> i64 {
+/// Saturates; no real count comes near `i64::MAX`.
+pub fn to_i64(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
 pub fn count(row: &mut Row, column: usize) -> Result<u64, StoreError> {
     let number = row.int(column)?;
-    u64::try_from(number).map_err(|_| StoreError::Corrupt(format!("{number} is below nought")))
+    u64::try_from(number).map_err(|_| StoreError::Corrupt(format!("{number} is negative")))
 }

@@ -2,16 +2,16 @@ use countersign_protocol::time::Timestamp;
 
 use super::words;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
-use crate::model::Item;
-use crate::ops::list::{List, Page, page};
+use crate::exec::{AccessMode, Exec, Op, Row};
+use crate::model::PersonView;
+use crate::ops::list::{ItemPage, PagedList, page};
 use crate::ops::rows;
 
-pub type SearchPage = Page<i64>;
+pub type SearchPage = ItemPage<i64>;
 
-/// Messages in which all the words occur, or longer ones that begin with them; newest first. Without a word, none.
+/// Messages that contain all the words, or longer words that begin with them; newest first. No words match nothing.
 pub struct Search {
-    /// Whatever somebody typed.
+    /// The search text as typed.
     pub text: String,
     pub before: Option<i64>,
     pub limit: i64,
@@ -19,45 +19,45 @@ pub struct Search {
 
 impl Op for Search {
     type Out = SearchPage;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<SearchPage, StoreError> {
-        let asked = words::asked(&self.text);
-        if asked.is_empty() {
-            return Ok(Page {
+        let search_terms = words::search_terms(&self.text);
+        if search_terms.is_empty() {
+            return Ok(ItemPage {
                 items: Vec::new(),
                 next: None,
             });
         }
-        let found = Matches((X::DIALECT.search_query)(&asked));
+        let found = Matches((X::DIALECT.search_query)(&search_terms));
         page(x, &found, self.before.as_ref(), self.limit, now).await
     }
 }
 
-/// In the words of the engine's own search.
+/// A query in the engine's own search syntax.
 struct Matches(String);
 
-impl List for Matches {
-    type Place = i64;
-    /// Nothing that was found is left out.
-    const MOST_LOOKED_AT: usize = usize::MAX;
+impl PagedList for Matches {
+    type Position = i64;
+    /// No match is filtered out, so no limit is needed.
+    const MAX_SCANNED_ROWS: usize = usize::MAX;
 
-    async fn stretch<X: Exec>(
+    async fn next_rows<X: Exec>(
         &self,
         x: &mut X,
-        behind: Option<&i64>,
+        after: Option<&i64>,
         count: i64,
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
-        let before = behind.copied().unwrap_or(i64::MAX);
+        let before = after.copied().unwrap_or(i64::MAX);
         x.rows(
-            X::DIALECT.found_by_search,
+            X::DIALECT.search_items,
             &[(&self.0).into(), before.into(), count.into()],
         )
         .await
     }
 
-    fn read(&self, mut row: Row) -> Result<(i64, Option<Item>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(i64, Option<PersonView>), StoreError> {
         let item = rows::item(&mut row)?;
         Ok((item.seq, Some(item)))
     }

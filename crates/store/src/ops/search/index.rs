@@ -2,69 +2,70 @@ use countersign_protocol::time::Timestamp;
 
 use super::words;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// How much text one turn reads words from, and so how long everybody else waits for it. The last message may go beyond.
-const MOST_BYTES: usize = 2 * 1024 * 1024;
-/// So many messages are fetched at a time: one may be large, and what is fetched in vain is fetched again.
-const STRETCH: i64 = 8;
+/// The amount of text indexed in one transaction, which delays other writers. The last message may exceed it.
+const MAX_BATCH_BYTES: usize = 2 * 1024 * 1024;
+/// How many messages are fetched at a time: one may be large, and rows fetched beyond the limit are fetched again.
+const FETCH_ROWS: i64 = 8;
 
-/// Puts up to `limit` messages that are not in the index into it, the oldest first; fewer where they are large.
-pub struct IndexSome {
+/// Indexes up to `limit` messages that are not indexed yet, oldest first; fewer if they are large.
+pub struct IndexBatch {
     pub limit: i64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Indexed {
     pub count: i64,
-    /// Nothing that was committed before is left.
+    /// Every message committed before this batch is indexed.
     pub is_all: bool,
 }
 
-/// Up to where everything is in the index, and what the next step waits for.
+/// The checkpoint of the index: everything up to `settled` is indexed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
+struct IndexCheckpoint {
     settled: i64,
-    /// All up to here will be settled when every transaction below the horizon has ended. One that is still to commit a
-    /// message with a lower seq was under way when `high` was seen, because a submit writes before it takes its seq.
+    /// `settled` can advance to here once every transaction below the horizon has ended. A transaction that will still
+    /// commit a message with a lower seq was already running when `high` was read, because a submit writes before it
+    /// gets its seq.
     high: i64,
     horizon: i64,
 }
 
-/// The transactions on the database: which is the oldest still under way, and which will be the next to begin.
-struct Traffic {
+/// The ids of the oldest running transaction and of the next one to begin.
+struct RunningTransactions {
     oldest: i64,
     next: i64,
 }
 
-impl Mark {
-    /// Everything that could be seen up to `reached` is in the index. `top` was seen before the traffic, and the traffic
-    /// before the messages.
-    fn moved(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
-        // In a database that was brought here from another server, the horizon is that one's, and may never be reached here.
+impl IndexCheckpoint {
+    /// Advances the checkpoint after everything visible up to `reached` was indexed. `newest_seq` was read before the
+    /// running transactions, and those before the messages.
+    fn advanced(self, reached: i64, newest_seq: i64, running_transactions: &RunningTransactions) -> Self {
+        // After a restore on another server the stored horizon belongs to the old server and may never be reached here.
         let here = Self {
-            horizon: self.horizon.min(traffic.next),
+            horizon: self.horizon.min(running_transactions.next),
             ..self
         };
-        here.moved_here(reached, top, traffic)
+        here.advanced_here(reached, newest_seq, running_transactions)
     }
 
-    fn moved_here(self, reached: i64, top: i64, traffic: &Traffic) -> Self {
-        let settled = if traffic.oldest >= traffic.next {
+    fn advanced_here(self, reached: i64, newest_seq: i64, running_transactions: &RunningTransactions) -> Self {
+        let settled = if running_transactions.oldest >= running_transactions.next {
             reached
-        } else if traffic.oldest >= self.horizon {
+        } else if running_transactions.oldest >= self.horizon {
             reached.min(self.high)
         } else {
             self.settled
         };
         let settled = settled.max(self.settled);
-        let is_next_step = settled >= self.high && top > self.high;
+        let is_next_step = settled >= self.high && newest_seq > self.high;
         if is_next_step {
             Self {
                 settled,
-                high: top,
-                horizon: traffic.next,
+                high: newest_seq,
+                horizon: running_transactions.next,
             }
         } else {
             Self { settled, ..self }
@@ -72,54 +73,65 @@ impl Mark {
     }
 }
 
-/// Nobody else indexes until the transaction ends. Whoever empties messages holds it too: words that were read before and
-/// entered after would stay for ever.
-pub async fn hold_mark<X: Exec>(x: &mut X) -> Result<(), StoreError> {
+/// Locks the index against other indexers until the transaction ends. A purge takes this lock too: words that were read
+/// before the purge and indexed after it would stay forever.
+pub async fn lock_index<X: Exec>(x: &mut X) -> Result<(), StoreError> {
     x.exec("UPDATE search_mark SET settled = settled", &[]).await.map(drop)
 }
 
-async fn mark<X: Exec>(x: &mut X) -> Result<Mark, StoreError> {
+async fn checkpoint<X: Exec>(x: &mut X) -> Result<IndexCheckpoint, StoreError> {
     const SELECT: &str = "SELECT settled, high, horizon FROM search_mark";
-    let lost = || StoreError::Corrupt("the search has no mark".to_owned());
-    let mut row = x.row(SELECT, &[]).await?.ok_or_else(lost)?;
-    Ok(Mark {
+    let missing_row = || StoreError::Corrupt("the search index has no checkpoint row".to_owned());
+    let mut row = x.row(SELECT, &[]).await?.ok_or_else(missing_row)?;
+    Ok(IndexCheckpoint {
         settled: row.int(0)?,
         high: row.int(1)?,
         horizon: row.int(2)?,
     })
 }
 
-async fn top<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
+async fn newest_seq<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
     let newest = x.row("SELECT seq FROM message ORDER BY seq DESC LIMIT 1", &[]).await?;
     newest.map_or(Ok(0), |mut row| row.int(0))
 }
 
-async fn traffic<X: Exec>(x: &mut X) -> Result<Traffic, StoreError> {
-    let lost = || StoreError::Corrupt("the database tells no transactions".to_owned());
-    let mut row = x.row(X::DIALECT.traffic, &[]).await?.ok_or_else(lost)?;
-    Ok(Traffic {
+async fn running_transactions<X: Exec>(x: &mut X) -> Result<RunningTransactions, StoreError> {
+    let missing_row = || StoreError::Corrupt("the database returned no transaction ids".to_owned());
+    let mut row = x
+        .row(X::DIALECT.running_transactions, &[])
+        .await?
+        .ok_or_else(missing_row)?;
+    Ok(RunningTransactions {
         oldest: row.int(0)?,
         next: row.int(1)?,
     })
 }
 
-impl Op for IndexSome {
+impl Op for IndexBatch {
     type Out = Indexed;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Indexed, StoreError> {
         const MOVE: &str = "UPDATE search_mark SET settled = ?1, high = ?2, horizon = ?3";
-        // Where nothing came, nothing is written.
-        if mark(x).await?.settled >= top(x).await? {
+        // Without new messages nothing is written.
+        if checkpoint(x).await?.settled >= newest_seq(x).await? {
             return Ok(Indexed { count: 0, is_all: true });
         }
-        hold_mark(x).await?;
-        let before = mark(x).await?;
-        let top = top(x).await?;
-        let traffic = traffic(x).await?;
-        let (indexed, reached) = enter_missing(x, before.settled, self.limit).await?;
-        // What came after the top was seen may have neighbours that are still to be committed.
-        let after = before.moved(if indexed.is_all { top } else { reached.min(top) }, top, &traffic);
+        lock_index(x).await?;
+        let before = checkpoint(x).await?;
+        let newest_seq = newest_seq(x).await?;
+        let running_transactions = running_transactions(x).await?;
+        let (indexed, reached) = index_missing(x, before.settled, self.limit).await?;
+        // Messages after `newest_seq` may have neighbours that are not committed yet.
+        let after = before.advanced(
+            if indexed.is_all {
+                newest_seq
+            } else {
+                reached.min(newest_seq)
+            },
+            newest_seq,
+            &running_transactions,
+        );
         if after != before {
             x.exec(MOVE, &[after.settled.into(), after.high.into(), after.horizon.into()])
                 .await?;
@@ -128,23 +140,21 @@ impl Op for IndexSome {
     }
 }
 
-/// From a mark on. Says how much, and the seq of the last one.
-async fn enter_missing<X: Exec>(x: &mut X, mark: i64, limit: i64) -> Result<(Indexed, i64), StoreError> {
+/// Indexes the missing messages after `checkpoint`. Returns how many, and the seq of the last one.
+async fn index_missing<X: Exec>(x: &mut X, checkpoint: i64, limit: i64) -> Result<(Indexed, i64), StoreError> {
     let mut count = 0;
     let mut bytes = 0;
-    let mut reached = mark;
+    let mut reached = checkpoint;
     while count < limit {
-        let wanted = STRETCH.min(limit - count);
-        let missing = x
-            .rows(X::DIALECT.missing_in_search, &[reached.into(), wanted.into()])
-            .await?;
+        let wanted = FETCH_ROWS.min(limit - count);
+        let missing = x.rows(X::DIALECT.unindexed, &[reached.into(), wanted.into()]).await?;
         let is_last = i64::try_from(missing.len()).is_ok_and(|found| found < wanted);
         for row in missing {
-            if bytes >= MOST_BYTES {
+            if bytes >= MAX_BATCH_BYTES {
                 return Ok((Indexed { count, is_all: false }, reached));
             }
-            let entered = enter(x, row).await?;
-            (count, bytes, reached) = (count + 1, bytes + entered.bytes, entered.seq);
+            let indexed_row = index_row(x, row).await?;
+            (count, bytes, reached) = (count + 1, bytes + indexed_row.bytes, indexed_row.seq);
         }
         if is_last {
             return Ok((Indexed { count, is_all: true }, reached));
@@ -153,90 +163,89 @@ async fn enter_missing<X: Exec>(x: &mut X, mark: i64, limit: i64) -> Result<(Ind
     Ok((Indexed { count, is_all: false }, reached))
 }
 
-struct Entered {
+struct IndexedRow {
     seq: i64,
-    /// Of the text it was read from.
+    /// The size of the indexed text.
     bytes: usize,
 }
 
-async fn enter<X: Exec>(x: &mut X, mut row: Row) -> Result<Entered, StoreError> {
+async fn index_row<X: Exec>(x: &mut X, mut row: Row) -> Result<IndexedRow, StoreError> {
     let seq = row.int(0)?;
     let content = row.opt_text(1)?;
     let wire = row.text(2)?;
     let bytes = content.as_ref().unwrap_or(&wire).len();
-    // What cannot be read has no words, and must not keep everything after it out.
+    // An unreadable message has no words, and must not block the messages after it.
     let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
-    x.exec(X::DIALECT.enter_into_search, &[seq.into(), (&words).into()])
-        .await?;
-    Ok(Entered { seq, bytes })
+    x.exec(X::DIALECT.index_message, &[seq.into(), (&words).into()]).await?;
+    Ok(IndexedRow { seq, bytes })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const START: Mark = Mark {
+    const START: IndexCheckpoint = IndexCheckpoint {
         settled: 10,
         high: 20,
         horizon: 100,
     };
 
     #[test]
-    fn where_nobody_else_writes_all_that_was_seen_is_settled() {
-        let alone = Traffic { oldest: 1, next: 0 };
-        let nothing = Mark {
+    fn single_writer_settles_everything_it_saw() {
+        let alone = RunningTransactions { oldest: 1, next: 0 };
+        let nothing = IndexCheckpoint {
             settled: 0,
             high: 0,
             horizon: 0,
         };
         assert_eq!(
-            nothing.moved(7, 30, &alone),
-            Mark {
+            nothing.advanced(7, 30, &alone),
+            IndexCheckpoint {
                 settled: 7,
                 high: 30,
                 horizon: 0
             }
         );
-        assert_eq!(nothing.moved(30, 30, &alone).settled, 30);
+        assert_eq!(nothing.advanced(30, 30, &alone).settled, 30);
     }
 
     #[test]
-    fn nothing_is_settled_while_somebody_may_come_late() {
-        let busy = Traffic { oldest: 99, next: 130 };
-        assert_eq!(START.moved(25, 25, &busy), START);
+    fn nothing_is_settled_while_an_older_transaction_runs() {
+        let busy = RunningTransactions { oldest: 99, next: 130 };
+        assert_eq!(START.advanced(25, 25, &busy), START);
     }
 
     #[test]
-    fn when_they_have_ended_it_is_settled_as_far_as_was_seen_then() {
-        let over = Traffic { oldest: 100, next: 130 };
+    fn ended_transactions_settle_up_to_the_earlier_high_mark() {
+        let over = RunningTransactions { oldest: 100, next: 130 };
         assert_eq!(
-            START.moved(25, 25, &over),
-            Mark {
+            START.advanced(25, 25, &over),
+            IndexCheckpoint {
                 settled: 20,
                 high: 25,
                 horizon: 130
             }
         );
         assert_eq!(
-            START.moved(15, 25, &over),
-            Mark { settled: 15, ..START },
+            START.advanced(15, 25, &over),
+            IndexCheckpoint { settled: 15, ..START },
             "but not beyond what was entered"
         );
     }
 
     #[test]
-    fn a_horizon_of_another_server_is_not_waited_for() {
-        let busy = Traffic { oldest: 40, next: 50 };
-        let later = Traffic { oldest: 50, next: 60 };
-        let brought = START.moved(25, 25, &busy);
+    fn horizon_of_another_server_is_not_waited_for() {
+        let busy = RunningTransactions { oldest: 40, next: 50 };
+        let later = RunningTransactions { oldest: 50, next: 60 };
+        let brought = START.advanced(25, 25, &busy);
         assert_eq!(
             brought,
-            Mark { horizon: 50, ..START },
+            IndexCheckpoint { horizon: 50, ..START },
             "but whoever is under way here is"
         );
         assert_eq!(
-            brought.moved(25, 25, &later),
-            Mark {
+            brought.advanced(25, 25, &later),
+            IndexCheckpoint {
                 settled: 20,
                 high: 25,
                 horizon: 60
@@ -245,12 +254,12 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_never_moves_backwards() {
-        let over = Traffic { oldest: 100, next: 130 };
-        assert_eq!(START.moved(5, 25, &over), START);
-        let caught_up = Mark { settled: 20, ..START };
+    fn checkpoint_never_moves_backwards() {
+        let over = RunningTransactions { oldest: 100, next: 130 };
+        assert_eq!(START.advanced(5, 25, &over), START);
+        let caught_up = IndexCheckpoint { settled: 20, ..START };
         assert_eq!(
-            caught_up.moved(20, 20, &over),
+            caught_up.advanced(20, 20, &over),
             caught_up,
             "and stays where it is when nothing came"
         );

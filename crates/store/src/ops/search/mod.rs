@@ -1,11 +1,11 @@
-//! Finding messages by their words. They enter the index after they were stored, so that no agent waits for it.
+//! Full-text search. Messages are indexed after their commit, so that no agent waits for it.
 
 mod find;
 mod index;
 mod words;
 
 pub use find::{Search, SearchPage};
-pub use index::{IndexSome, Indexed};
-pub use words::Asked;
+pub use index::{IndexBatch, Indexed};
+pub use words::SearchTerm;
 
-pub(super) use index::hold_mark;
+pub(super) use index::lock_index;

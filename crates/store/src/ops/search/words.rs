@@ -1,27 +1,27 @@
-//! What a word is, for what is stored and for what is asked alike: letters and digits in a row, without case and without
-//! accents. It is said here and not left to the engines, which would each say it in another way.
+//! Tokenization, the same for indexing and for queries: runs of letters and digits, case-folded and without accents. It
+//! is done here because each engine's own tokenizer would give different results.
 
 use std::collections::BTreeSet;
 
-use countersign_core::{Content, Matter};
+use countersign_core::{Content, Payload};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-const LONGEST_WORD: usize = 64;
-/// More than the largest body has room for; PostgreSQL refuses an entry of a megabyte.
-const MOST_WORDS: usize = 8_192;
-const MOST_WORDS_ASKED: usize = 8;
+const MAX_WORD_CHARS: usize = 64;
+/// More than the largest body can hold; PostgreSQL refuses a tsvector of a megabyte.
+const MAX_WORDS: usize = 8_192;
+const MAX_SEARCH_TERMS: usize = 8;
 
 fn is_accent(c: char) -> bool {
     ('\u{300}'..='\u{36f}').contains(&c)
 }
 
-/// Some scripts write their vowels as marks, which belong to the word.
+/// Some scripts write vowels as combining marks, which belong to the word.
 fn is_in_word(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// The words of a text in their order. One that is too long is cut, and is still found.
+/// The words of a text in order. A word that is too long is truncated, and can still be found.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let mut chars = text
         .nfkd()
@@ -33,7 +33,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
         let mut word = String::new();
         let mut length = 0;
         while let Some(c) = chars.next_if(|c| is_in_word(*c)) {
-            if length < LONGEST_WORD {
+            if length < MAX_WORD_CHARS {
                 word.push(c);
             }
             length += 1;
@@ -42,14 +42,14 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     })
 }
 
-/// What a message is found by, each word once and apart by a space. Nothing of a sensitive one.
+/// The distinct words of a message, separated by spaces. None for a sensitive message.
 pub fn of_message(content: &Content) -> String {
     if content.sensitive {
         return String::new();
     }
     let instructions = match &content.matter {
-        Matter::Task(task) => Some(&task.instructions),
-        Matter::Ask(_) | Matter::Notify => None,
+        Payload::Task(task) => Some(&task.instructions),
+        Payload::Ask(_) | Payload::Notify => None,
     };
     let texts = [
         Some(&content.title),
@@ -59,25 +59,25 @@ pub fn of_message(content: &Content) -> String {
     ];
     let named = content.agent.project.iter().chain(&content.tags);
     let all = texts.into_iter().flatten().chain(named).flat_map(|text| words(text));
-    let each_once: BTreeSet<String> = all.take(MOST_WORDS).collect();
+    let each_once: BTreeSet<String> = all.take(MAX_WORDS).collect();
     each_once.into_iter().collect::<Vec<_>>().join(" ")
 }
 
-/// A word that is asked for.
+/// A word to search for.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct SearchTerm {
     pub word: String,
-    /// Whether longer words that begin with it count too. For a single letter that would be nearly everything.
-    pub begins: bool,
+    /// Whether longer words that begin with it match too. A single letter would match nearly everything.
+    pub is_prefix: bool,
 }
 
-/// The first few of whatever somebody typed.
-pub fn asked(text: &str) -> Vec<Asked> {
-    let asked = words(text).take(MOST_WORDS_ASKED).map(|word| {
-        let begins = word.len() > 1;
-        Asked { word, begins }
+/// The first words of the typed search text.
+pub fn search_terms(text: &str) -> Vec<SearchTerm> {
+    let terms = words(text).take(MAX_SEARCH_TERMS).map(|word| {
+        let is_prefix = word.len() > 1;
+        SearchTerm { word, is_prefix }
     });
-    asked.collect()
+    terms.collect()
 }
 
 #[cfg(test)]
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_word_gives_none() {
+    fn text_without_words_gives_none() {
         for text in [
             "",
             " \t\n",
@@ -116,18 +116,18 @@ mod tests {
     }
 
     #[test]
-    fn a_long_word_is_cut_and_does_not_become_two() {
+    fn long_word_is_truncated_not_split() {
         let long = "x".repeat(1_000);
-        assert_eq!(all(&format!("{long} y")), ["x".repeat(LONGEST_WORD), "y".to_owned()]);
+        assert_eq!(all(&format!("{long} y")), ["x".repeat(MAX_WORD_CHARS), "y".to_owned()]);
     }
 
     #[test]
-    fn only_the_first_words_are_asked_for() {
+    fn search_uses_only_the_first_words() {
         assert_eq!(
-            asked("one two three four five six seven eight nine ten").len(),
-            MOST_WORDS_ASKED
+            search_terms("one two three four five six seven eight nine ten").len(),
+            MAX_SEARCH_TERMS
         );
-        let begins: Vec<_> = asked("a ab 東").into_iter().map(|asked| asked.begins).collect();
-        assert_eq!(begins, [false, true, true]);
+        let is_prefix: Vec<_> = search_terms("a ab 東").into_iter().map(|term| term.is_prefix).collect();
+        assert_eq!(is_prefix, [false, true, true]);
     }
 }

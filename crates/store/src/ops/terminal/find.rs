@@ -1,4 +1,4 @@
-//! Cues as their terminals look for them, and that an answer was collected.
+//! Finding cues for their terminals, and marking answers as collected.
 
 use countersign_core::Message;
 use countersign_protocol::id::MessageId;
@@ -7,11 +7,11 @@ use countersign_protocol::time::Timestamp;
 use super::model::FoundCue;
 use super::waits;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::Pulled;
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::AgentView;
 use crate::ops::rows;
 
-/// Nothing for another person's, and nothing for what retention emptied.
+/// `None` for another person's cue and for a purged one.
 pub struct FindCue {
     pub id: MessageId,
     pub person: String,
@@ -19,10 +19,10 @@ pub struct FindCue {
 
 impl Op for FindCue {
     type Out = Option<FoundCue>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundCue>, StoreError> {
-        const SELECT: &str = rows::select_looking!(
+        const SELECT: &str = rows::select_scanning!(
             "f.at",
             "JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
              LEFT JOIN fetched f ON f.seq = m.seq ",
@@ -46,7 +46,7 @@ impl Op for FindCue {
             rev,
         } = message;
         let agent_id = content.agent.id.clone();
-        let pulled = Pulled {
+        let pulled = AgentView {
             id,
             agent_id,
             rev,
@@ -64,15 +64,15 @@ impl Op for FindCue {
     }
 }
 
-/// The newest cue of an agent that is open or was not collected, among its newest thousand.
-pub struct Current {
+/// The newest cue of an agent that is open or uncollected, among its newest thousand.
+pub struct CurrentCue {
     pub agent_id: String,
     pub person: String,
 }
 
-impl Op for Current {
+impl Op for CurrentCue {
     type Out = Option<MessageId>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<MessageId>, StoreError> {
         const SELECT: &str = concat!(
@@ -87,26 +87,26 @@ impl Op for Current {
     }
 }
 
-/// How many kept answers are handed out at once.
-pub const MOST_KEPT: i64 = 20;
+/// The maximum number of uncollected answers returned at once.
+pub const MAX_UNCOLLECTED: i64 = 20;
 
-/// What people decided about an agent's cues and nobody collected, oldest first, among its newest thousand. What the agent
-/// took back is no decision of theirs.
-pub struct Kept {
+/// The decided but uncollected cues of an agent, oldest first, among its newest thousand. Cues that the agent withdrew
+/// are left out.
+pub struct UncollectedCues {
     pub agent_id: String,
     pub person: String,
 }
 
-impl Op for Kept {
+impl Op for UncollectedCues {
     type Out = Vec<FoundCue>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<FoundCue>, StoreError> {
         const SELECT: &str = "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
              ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
              LEFT JOIN fetched f ON f.seq = m.seq WHERE w.person = ?2 AND m.status IN ('answered', 'declined') \
              AND m.resolution_seq IS NOT NULL AND f.seq IS NULL ORDER BY m.seq LIMIT ?3";
-        let params = [(&self.agent_id).into(), (&self.person).into(), MOST_KEPT.into()];
+        let params = [(&self.agent_id).into(), (&self.person).into(), MAX_UNCOLLECTED.into()];
         let mut kept = Vec::new();
         for mut row in x.rows(SELECT, &params).await? {
             let id = rows::message_id(&mut row, 0)?;
@@ -117,15 +117,15 @@ impl Op for Kept {
     }
 }
 
-/// Oldest first, at most a hundred of the newest. The agent's counter says how many there are, and they are looked for from
-/// the newest on, so what is over long ago is not looked through.
+/// The open cues of an agent, oldest first, at most the newest hundred. The scan goes backwards and stops at the
+/// agent's count of open cues, so that old cues are not scanned.
 pub struct OpenCues {
     pub agent_id: String,
 }
 
 impl Op for OpenCues {
     type Out = Vec<MessageId>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
         const COUNT: &str = "SELECT open FROM agent WHERE id = ?1";
@@ -149,7 +149,8 @@ impl Op for OpenCues {
     }
 }
 
-/// The agent has its answer. Says whether for the first time; nothing where there is no such answer for this person's agents.
+/// Marks an answer as collected. Returns whether this was the first time, or `None` if this person's agents have no
+/// such answer.
 pub struct Collect {
     pub id: MessageId,
     pub person: String,
@@ -157,7 +158,7 @@ pub struct Collect {
 
 impl Op for Collect {
     type Out = Option<bool>;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<bool>, StoreError> {
         const FIND: &str = "SELECT m.seq FROM message m JOIN cue c ON c.seq = m.seq \
@@ -169,7 +170,7 @@ impl Op for Collect {
     }
 }
 
-/// Of each message the first time counts.
+/// Only the first collection of a message counts.
 pub(super) async fn collected<X: Exec>(x: &mut X, seq: i64, at: Timestamp) -> Result<bool, StoreError> {
     const INSERT: &str = "INSERT INTO fetched (seq, at) VALUES (?1, ?2) ON CONFLICT (seq) DO NOTHING";
     Ok(x.exec(INSERT, &[seq.into(), at.into()]).await? == 1)

@@ -1,69 +1,69 @@
-//! Cues that were asked and answered elsewhere, before this hub.
+//! Imports cues that were asked and answered before this hub.
 
 use countersign_core::Resolution;
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::Bounds;
-use super::join::Admission;
-use super::model::{Imported, NewCue, TooMany};
+use super::bounds::TerminalQuota;
+use super::join::CueAdmission;
+use super::model::{ImportOutcome, NewCue, TooMany};
 use super::{find, join, submit as cue_submit};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::ops::apply::{self, Loaded};
 use crate::ops::submit;
 
-/// Once per idempotency key. An answer that its agent has had counts as collected: whoever asks the same again wants a new
-/// one. No text typed ahead is used up, and nothing is superseded. The trail says when it came here; when it was asked and
-/// answered is what it says of itself.
+/// Imports a cue once per idempotency key. An answer that its agent already had counts as collected, so that asking the
+/// same again makes a new cue. An import uses no type-ahead text and supersedes nothing. The audit trail records the
+/// time of the import; the message itself says when it was asked and answered.
 pub struct ImportCue {
     pub cue: NewCue,
-    pub most: Bounds,
+    pub quota: TerminalQuota,
     pub resolution: Option<Resolution>,
-    /// In the order in which the resolution names them.
+    /// In the order of the resolution.
     pub files: Vec<Vec<u8>>,
-    /// Its agent has had the answer.
+    /// The agent already had the answer.
     pub collected: bool,
 }
 
 impl Op for ImportCue {
-    type Out = Imported;
-    const MODE: Mode = Mode::Write;
+    type Out = ImportOutcome;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Imported, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<ImportOutcome, StoreError> {
         let message = &self.cue.message;
         let notes = self.resolution.as_ref().map_or(&[][..], |resolution| &resolution.files);
         apply::check_files(notes, &self.files).map_err(|refusal| StoreError::Corrupt(refusal.to_string()))?;
-        match join::admit(x, &self.cue, &self.most, now).await? {
-            Admission::Admitted => {}
-            Admission::NotYours => return Ok(Imported::NotYours),
-            Admission::TooManyJoined => return Ok(Imported::TooMany(TooMany::Joined)),
-            Admission::TooManyOpen => return Ok(Imported::TooMany(TooMany::OpenOfPerson)),
+        match join::admit(x, &self.cue, &self.quota, now).await? {
+            CueAdmission::Admitted => {}
+            CueAdmission::NotYours => return Ok(ImportOutcome::NotYours),
+            CueAdmission::TooManyJoined => return Ok(ImportOutcome::TooMany(TooMany::Joined)),
+            CueAdmission::TooManyOpen => return Ok(ImportOutcome::TooMany(TooMany::OpenOfPerson)),
         }
         if let Some(key) = &message.idempotency_key
             && let Some(earlier) = submit::find(x, &message.agent_id, key).await?
         {
-            return Ok(Imported::Known(earlier.id));
+            return Ok(ImportOutcome::Known(earlier.id));
         }
-        // What is over gives its places back at once.
+        // A resolved cue releases its slots at once.
         let ending = if self.resolution.is_some() { i64::MAX } else { 0 };
-        if let Some(refusal) = cue_submit::take_places(x, &self.cue, &self.most, ending).await? {
-            return Ok(Imported::TooMany(refusal));
+        if let Some(refusal) = cue_submit::reserve_slots(x, &self.cue, &self.quota, ending).await? {
+            return Ok(ImportOutcome::TooMany(refusal));
         }
         let seq = cue_submit::insert(x, &self.cue, &message.source).await?;
         if let Some(resolution) = &self.resolution {
             self.resolve(x, resolution, now).await?;
-            keep_from(x, seq, now).await?;
+            restart_retention(x, seq, now).await?;
             if self.collected {
                 find::collected(x, seq, resolution.resolved_at).await?;
             }
         }
-        Ok(Imported::New)
+        Ok(ImportOutcome::New)
     }
 }
 
-/// The time for which it is kept begins now, or old history would go as soon as it came. When it was answered stands in the
-/// resolution.
-async fn keep_from<X: Exec>(x: &mut X, seq: i64, now: Timestamp) -> Result<(), StoreError> {
+/// Retention counts from the import, or old history would be purged at once. The resolution keeps the time of the
+/// answer.
+async fn restart_retention<X: Exec>(x: &mut X, seq: i64, now: Timestamp) -> Result<(), StoreError> {
     x.exec(
         "UPDATE message SET resolved_at = ?1 WHERE seq = ?2",
         &[now.into(), seq.into()],
@@ -76,7 +76,9 @@ impl ImportCue {
     async fn resolve<X: Exec>(&self, x: &mut X, resolution: &Resolution, now: Timestamp) -> Result<(), StoreError> {
         match apply::load(x, &self.cue.message.id).await? {
             Loaded::Message(loaded) => apply::write(x, &loaded, resolution, &self.files, now).await,
-            Loaded::Nothing | Loaded::Purged => Err(StoreError::Corrupt("what was just imported is gone".to_owned())),
+            Loaded::Nothing | Loaded::Purged => Err(StoreError::Corrupt(
+                "the message that was just imported is missing".to_owned(),
+            )),
         }
     }
 }

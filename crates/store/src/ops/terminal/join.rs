@@ -1,89 +1,89 @@
-//! How an agent in a terminal comes to its name, and whose it is.
+//! Joining: how a terminal agent gets its name and its person.
 
 use countersign_core::Actor;
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::{self, Bounds};
-use super::model::{Joined, NewCue};
+use super::bounds::{self, TerminalQuota};
+use super::model::{JoinOutcome, NewCue};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
+use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SignatureAlg;
 use crate::ops::admin::agents;
 use crate::ops::{audit, hold};
 
-/// A name that anybody ever had is taken, even if its agent has been removed.
-pub struct Join {
+/// A name that was ever used is taken, even if its agent has been removed.
+pub struct JoinTerminal {
     pub terminal: Terminal,
     pub person: String,
-    /// How many agents of the person may have joined lately.
+    /// The quota of recently joined agents of the person.
     pub max_joined: i64,
 }
 
-impl Op for Join {
-    type Out = Joined;
-    const MODE: Mode = Mode::Write;
+impl Op for JoinTerminal {
+    type Out = JoinOutcome;
+    const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Joined, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<JoinOutcome, StoreError> {
         if was_ever_known(x, &self.terminal.agent_id).await? {
-            return Ok(Joined::Taken);
+            return Ok(JoinOutcome::Taken);
         }
         if !bounds::may_join(x, &self.person, self.max_joined, now).await? {
-            return Ok(Joined::TooMany);
+            return Ok(JoinOutcome::TooMany);
         }
-        match enter(x, &self.terminal, &self.person, now).await? {
-            Entry::Done => Ok(Joined::New),
-            Entry::Taken | Entry::Nobody => Ok(Joined::Taken),
+        match enroll(x, &self.terminal, &self.person, now).await? {
+            Enrollment::Done => Ok(JoinOutcome::New),
+            Enrollment::Taken | Enrollment::NoPerson => Ok(JoinOutcome::Taken),
         }
     }
 }
 
-/// Whether a cue may be asked under the name it bears.
+/// Whether a cue may be submitted under its agent's name.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Admission {
+pub(super) enum CueAdmission {
     Admitted,
     NotYours,
     TooManyJoined,
     TooManyOpen,
 }
 
-/// Whether the person's terminals may speak under the name of the cue. The agent is held from here on; a name that is new
-/// is joined on the way, unless the cue would be refused for its number.
+/// Checks whether the person's terminals may use the agent name of the cue, and locks the agent. A new name joins here,
+/// unless the cue would exceed a quota.
 pub(super) async fn admit<X: Exec>(
     x: &mut X,
     cue: &NewCue,
-    most: &Bounds,
+    quota: &TerminalQuota,
     now: Timestamp,
-) -> Result<Admission, StoreError> {
+) -> Result<CueAdmission, StoreError> {
     let id = cue.terminal.agent_id.as_str();
     let person = cue.person.as_str();
     if cue.message.agent_id != id {
-        return Ok(Admission::NotYours);
+        return Ok(CueAdmission::NotYours);
     }
     let is_there = hold::agent(x, id).await?;
-    // The trail first: one that joins at this moment would else be known, and nobody's.
+    // The audit trail is read first: an agent that joins concurrently would otherwise seem known but without a person.
     let was_known = is_there || was_ever_known(x, id).await?;
     match person_of(x, id).await? {
-        Some(whose) if whose != person => return Ok(Admission::NotYours),
-        Some(_) if is_there => return Ok(Admission::Admitted),
-        None if was_known => return Ok(Admission::NotYours),
+        Some(whose) if whose != person => return Ok(CueAdmission::NotYours),
+        Some(_) if is_there => return Ok(CueAdmission::Admitted),
+        None if was_known => return Ok(CueAdmission::NotYours),
         Some(_) | None => {}
     }
-    if !bounds::may_join(x, person, most.joined, now).await? {
-        return Ok(Admission::TooManyJoined);
+    if !bounds::may_join(x, person, quota.joined, now).await? {
+        return Ok(CueAdmission::TooManyJoined);
     }
-    if !bounds::may_ask(x, person, most.open_of_person).await? {
-        return Ok(Admission::TooManyOpen);
+    if !bounds::may_ask(x, person, quota.open_of_person).await? {
+        return Ok(CueAdmission::TooManyOpen);
     }
-    match enter(x, &cue.terminal, person, now).await? {
-        Entry::Done => Ok(Admission::Admitted),
-        Entry::Nobody => Ok(Admission::NotYours),
-        // The agent was not there a moment ago.
-        Entry::Taken => Err(StoreError::Raced),
+    match enroll(x, &cue.terminal, person, now).await? {
+        Enrollment::Done => Ok(CueAdmission::Admitted),
+        Enrollment::NoPerson => Ok(CueAdmission::NotYours),
+        // The agent did not exist a moment ago.
+        Enrollment::Taken => Err(StoreError::Conflict),
     }
 }
 
-/// Whose the terminal agent is. Nothing where the name is no terminal's.
+/// The person of a terminal agent; `None` for any other name.
 pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<String>, StoreError> {
     let found = x
         .row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()])
@@ -91,35 +91,40 @@ pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Stri
     found.map(|mut row| row.text(0)).transpose()
 }
 
-/// The trail of an agent outlives it.
+/// The audit trail of an agent outlives the agent.
 async fn was_ever_known<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
     const FIND: &str = "SELECT audit_seq FROM audit_head WHERE subject = ?1";
     Ok(x.row(FIND, &[Actor::agent(agent_id).as_str().into()]).await?.is_some())
 }
 
 #[derive(PartialEq, Eq)]
-enum Entry {
+enum Enrollment {
     Done,
     Taken,
     /// The person has been removed.
-    Nobody,
+    NoPerson,
 }
 
-async fn enter<X: Exec>(x: &mut X, terminal: &Terminal, person: &str, now: Timestamp) -> Result<Entry, StoreError> {
+async fn enroll<X: Exec>(
+    x: &mut X,
+    terminal: &Terminal,
+    person: &str,
+    now: Timestamp,
+) -> Result<Enrollment, StoreError> {
     const ADD: &str =
         "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
     const JOIN: &str = "INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (agent_id) DO NOTHING";
     let id = &terminal.agent_id;
     if !hold::person(x, person).await? {
-        return Ok(Entry::Nobody);
+        return Ok(Enrollment::NoPerson);
     }
-    // Nothing is ever pushed to a terminal, so nothing is ever signed for it.
+    // Terminals get no pushes, so nothing is ever signed for them.
     let unused = SignatureAlg::HmacSha256.as_str();
     if x.exec(ADD, &[id.into(), unused.into(), now.into()]).await? == 0 {
-        return Ok(Entry::Taken);
+        return Ok(Enrollment::Taken);
     }
-    agents::count_what_it_left(x, id).await?;
+    agents::count_orphaned_messages(x, id).await?;
     let params = [
         id.into(),
         person.into(),
@@ -132,5 +137,5 @@ async fn enter<X: Exec>(x: &mut X, terminal: &Terminal, person: &str, now: Times
     let actor = Actor::agent(id);
     let event = format!("agent.joined for {}", Actor::human(person));
     audit::append_operation(x, actor.as_str(), actor.as_str(), &event, now).await?;
-    Ok(Entry::Done)
+    Ok(Enrollment::Done)
 }

@@ -1,14 +1,14 @@
-//! The agents in terminals, as people see them.
+//! Terminal agents as people see them.
 
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
 
 use super::model::TerminalSummary;
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op, Row};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
-/// The columns `summary` reads. `$which` narrows the terminals down before anything is looked up for them.
+/// The columns that `summary` reads. `$which` filters the terminals before the subqueries run.
 macro_rules! select_terminals {
     ($which:literal) => {
         concat!(
@@ -23,14 +23,14 @@ macro_rules! select_terminals {
     };
 }
 
-/// The latest to call first.
-pub struct Terminals {
+/// The most recently active first.
+pub struct ListTerminals {
     pub limit: i64,
 }
 
-impl Op for Terminals {
+impl Op for ListTerminals {
     type Out = Vec<TerminalSummary>;
-    const MODE: Mode = Mode::Scan;
+    const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<TerminalSummary>, StoreError> {
         const SELECT: &str = select_terminals!("ORDER BY active_at DESC, t.agent_id LIMIT ?1");
@@ -45,7 +45,7 @@ pub struct TerminalOf {
 
 impl Op for TerminalOf {
     type Out = Option<TerminalSummary>;
-    const MODE: Mode = Mode::Read;
+    const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<TerminalSummary>, StoreError> {
         const SELECT: &str = select_terminals!("WHERE t.agent_id = ?1");

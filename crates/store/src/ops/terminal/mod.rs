@@ -1,4 +1,4 @@
-//! Agents in terminals: how they join, what they ask, how they collect the answer, and what people type ahead for them.
+//! Terminal agents: joining, submitting cues, collecting answers, and type-ahead.
 
 mod ahead;
 mod attachment;
@@ -10,21 +10,23 @@ mod list;
 pub mod model;
 mod submit;
 
-pub use ahead::{DropAhead, ListAhead, MOST_AHEAD, TypeAhead, WRITTEN_AHEAD};
+pub use ahead::{DropAhead, ListAhead, MAX_AHEAD, TypeAhead, WRITTEN_AHEAD};
 pub use attachment::Attachment;
-pub use bounds::{Bounds, JOINED_WITHIN};
-pub use find::{Collect, Current, FindCue, Kept, MOST_KEPT, OpenCues};
+pub use bounds::{JOIN_WINDOW, TerminalQuota};
+pub use find::{Collect, CurrentCue, FindCue, MAX_UNCOLLECTED, OpenCues, UncollectedCues};
 pub use import::ImportCue;
-pub use join::Join;
-pub use list::{TerminalOf, Terminals};
-pub use model::{Ahead, CueOutcome, FoundCue, Imported, Joined, NewCue, TerminalSummary, TooMany, Typed};
+pub use join::JoinTerminal;
+pub use list::{ListTerminals, TerminalOf};
+pub use model::{
+    Ahead, CueOutcome, FoundCue, ImportOutcome, JoinOutcome, NewCue, TerminalSummary, TooMany, TypeAheadOutcome,
+};
 pub use submit::SubmitCue;
 
-pub(super) use attachment::keep;
+pub(super) use attachment::store_files;
 pub(super) use bounds::release;
 pub(super) use join::person_of;
 
-/// Whether the answer of a cue is still to be collected. What its own agent took back is not.
+/// Whether a cue is open or its answer uncollected. Cues that their agent withdrew are not.
 macro_rules! waits {
     () => {
         "(m.status = 'open' OR (m.resolution_seq IS NOT NULL AND m.status <> 'cancelled' AND f.seq IS NULL))"

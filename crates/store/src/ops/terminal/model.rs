@@ -1,4 +1,4 @@
-//! What terminals ask the store for, and what they get.
+//! Inputs and results of the terminal operations.
 
 use countersign_core::hap::Terminal;
 use countersign_core::{Content, Digest};
@@ -6,39 +6,39 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 
-use crate::model::{Applied, NewMessage, Pulled};
+use crate::model::{AgentView, NewMessage, ResolvedMessage};
 
-/// A cue as the door hands it over; the store finds out whether it is a new one.
+/// A cue as the door submits it; the store finds out whether it is new.
 #[derive(Debug, Clone)]
 pub struct NewCue {
     pub message: NewMessage,
     pub terminal: Terminal,
-    /// Whose token brought it.
+    /// The person whose token was used.
     pub person: String,
     /// Two cues of one agent with the same digest are the same cue.
     pub envelope: Digest,
-    /// Earlier cues of this agent whose process is gone. Each comes with the id its end would have.
+    /// Earlier cues of this agent whose process is gone, each with the resolution id to use if it is superseded.
     pub gone: Vec<(MessageId, ResolutionId)>,
-    /// The id of the resolution, should somebody have typed ahead.
+    /// The resolution id to use if a type-ahead text answers the cue.
     pub resolution_id: ResolutionId,
 }
 
 #[derive(Debug, Clone)]
 pub enum CueOutcome {
     Created {
-        /// Those of `gone` that it ended.
-        superseded: Vec<Applied>,
-        /// Where somebody had typed ahead.
-        answered: Option<Box<Applied>>,
+        /// The cues of `gone` that it superseded.
+        superseded: Vec<ResolvedMessage>,
+        /// The answer from a type-ahead text, if there was one.
+        answered: Option<Box<ResolvedMessage>>,
     },
-    /// The same cue is open, or its answer was not collected yet.
+    /// The same cue is already open, or its answer is uncollected.
     Attached(MessageId),
-    /// The name belongs to another person's agent, or to one that is no terminal's, or its agent was removed.
+    /// The name belongs to another person's agent, to an agent outside terminals, or to a removed agent.
     NotYours,
     TooMany(TooMany),
 }
 
-/// Of what there are too many.
+/// The quota that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TooMany {
     OpenOfAgent,
@@ -46,11 +46,11 @@ pub enum TooMany {
     Joined,
 }
 
-/// What became of a name.
+/// The result of joining under a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Joined {
+pub enum JoinOutcome {
     New,
-    /// Somebody has it or had it, or the person is not there.
+    /// The name is or was in use, or the person does not exist.
     Taken,
     TooMany,
 }
@@ -58,13 +58,13 @@ pub enum Joined {
 /// A cue as its terminal sees it.
 #[derive(Debug, Clone)]
 pub struct FoundCue {
-    pub pulled: Pulled,
+    pub pulled: AgentView,
     pub content: Content,
-    /// The agent has printed its answer.
+    /// The agent has printed the answer.
     pub collected: bool,
 }
 
-/// A text that waits for an agent's next cue.
+/// A type-ahead text that waits for an agent's next cue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Ahead {
     pub id: i64,
@@ -74,19 +74,19 @@ pub struct Ahead {
     pub created_at: Timestamp,
 }
 
-/// What became of a text typed ahead.
+/// The result of storing a type-ahead text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Typed {
-    /// Under this number.
+pub enum TypeAheadOutcome {
+    /// Stored under this id.
     Waiting(i64),
-    /// Or it is another person's, whom the agent does not ask.
+    /// The agent does not exist, or belongs to another person.
     NoSuchAgent,
     TooMany,
 }
 
-/// What became of a cue that was asked elsewhere, before this hub.
+/// The result of importing a cue.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Imported {
+pub enum ImportOutcome {
     New,
     /// It was imported before.
     Known(MessageId),
@@ -98,16 +98,16 @@ pub enum Imported {
 pub struct TerminalSummary {
     #[serde(flatten)]
     pub terminal: Terminal,
-    /// Whose it is; empty once that person has been removed.
+    /// Empty once the person has been removed.
     pub person: String,
     pub joined_at: Timestamp,
-    /// When it last called.
+    /// When the agent last called.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seen_at: Option<Timestamp>,
     pub open: i64,
-    /// Its newest cue.
+    /// The newest cue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_cue_id: Option<MessageId>,
-    /// Texts that wait for its next one.
+    /// The number of waiting type-ahead texts.
     pub ahead: i64,
 }

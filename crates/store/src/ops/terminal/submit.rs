@@ -1,72 +1,73 @@
-//! A cue: the same one again, or a new one, which may end those before it and may be answered at once.
+//! Submits a cue: finds the same cue again, or creates a new one, which may supersede earlier ones and may be answered
+//! at once by a type-ahead text.
 
 use countersign_core::{Command, Source};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::{self, Bounds};
-use super::join::Admission;
+use super::bounds::{self, TerminalQuota};
+use super::join::CueAdmission;
 use super::model::{CueOutcome, NewCue, TooMany};
 use super::{ahead, join, waits};
 use crate::error::StoreError;
-use crate::exec::{Exec, Mode, Op};
-use crate::model::{Application, Applied, Proposal, json_text};
+use crate::exec::{AccessMode, Exec, Op};
+use crate::model::{ApplyOutcome, ResolveRequest, ResolvedMessage, json_text};
 use crate::ops::{apply, rows, submit};
 
-/// Which of the `gone` were still open is found out here, and `source` names those.
+/// The store checks which cues of `gone` are still open; `source` names the superseded ones.
 pub struct SubmitCue {
     pub cue: NewCue,
-    pub most: Bounds,
+    pub quota: TerminalQuota,
 }
 
 impl Op for SubmitCue {
     type Out = CueOutcome;
-    const MODE: Mode = Mode::Write;
+    const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CueOutcome, StoreError> {
         let cue = &self.cue;
-        // Before the agent: whoever decides a message takes the two in this order.
-        let gone = hold_gone(x, cue).await?;
-        match join::admit(x, cue, &self.most, now).await? {
-            Admission::Admitted => {}
-            Admission::NotYours => return Ok(CueOutcome::NotYours),
-            Admission::TooManyJoined => return Ok(CueOutcome::TooMany(TooMany::Joined)),
-            Admission::TooManyOpen => return Ok(CueOutcome::TooMany(TooMany::OpenOfPerson)),
+        // Lock order: messages before the agent, as in a resolution.
+        let gone = lock_gone(x, cue).await?;
+        match join::admit(x, cue, &self.quota, now).await? {
+            CueAdmission::Admitted => {}
+            CueAdmission::NotYours => return Ok(CueOutcome::NotYours),
+            CueAdmission::TooManyJoined => return Ok(CueOutcome::TooMany(TooMany::Joined)),
+            CueAdmission::TooManyOpen => return Ok(CueOutcome::TooMany(TooMany::OpenOfPerson)),
         }
-        if let Some(id) = same(x, cue).await? {
+        if let Some(id) = find_same(x, cue).await? {
             return Ok(CueOutcome::Attached(id));
         }
-        // Those it ends give their places back.
+        // Superseded cues release their slots.
         let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
-        if let Some(refusal) = take_places(x, cue, &self.most, ending).await? {
+        if let Some(refusal) = reserve_slots(x, cue, &self.quota, ending).await? {
             return Ok(CueOutcome::TooMany(refusal));
         }
         let superseded = supersede(x, cue, gone, now).await?;
-        let source = naming(&cue.message.source, &superseded)?;
+        let source = with_superseded(&cue.message.source, &superseded)?;
         insert(x, cue, &source).await?;
         let answered = ahead::answer(x, cue, now).await?.map(Box::new);
         Ok(CueOutcome::Created { superseded, answered })
     }
 }
 
-/// One of the agent's and one of the person's, or none of the two.
-pub(super) async fn take_places<X: Exec>(
+/// Reserves one slot of the agent and one of the person, or neither.
+pub(super) async fn reserve_slots<X: Exec>(
     x: &mut X,
     cue: &NewCue,
-    most: &Bounds,
+    quota: &TerminalQuota,
     ending: i64,
 ) -> Result<Option<TooMany>, StoreError> {
-    if !bounds::may_ask_now(x, &cue.person, most.open_of_person.saturating_add(ending)).await? {
+    if !bounds::lock_and_check_may_ask(x, &cue.person, quota.open_of_person.saturating_add(ending)).await? {
         return Ok(Some(TooMany::OpenOfPerson));
     }
-    if !submit::take_place(x, &cue.message.agent_id, most.open_of_agent.saturating_add(ending)).await? {
+    if !submit::reserve_slot(x, &cue.message.agent_id, quota.open_of_agent.saturating_add(ending)).await? {
         return Ok(Some(TooMany::OpenOfAgent));
     }
-    bounds::take(x, &cue.person).await?;
+    bounds::reserve(x, &cue.person).await?;
     Ok(None)
 }
 
-/// Message, text, trail and envelope. Its places have been taken. Gives its seq.
+/// Inserts message, text, audit entry and envelope digest, after the slots were reserved. Returns the seq.
 pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Result<i64, StoreError> {
     const INSERT: &str = "INSERT INTO cue (seq, agent_id, envelope) VALUES (?1, ?2, ?3)";
     let seq = submit::create(x, &cue.message, source).await?;
@@ -78,8 +79,8 @@ pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Re
     Ok(seq)
 }
 
-/// Those of `gone` that are still open, held. In one order: two that each held one would wait for the other.
-async fn hold_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (MessageId, ResolutionId)>, StoreError> {
+/// Locks the cues of `gone` that are still open, in a fixed order so that two transactions cannot deadlock.
+async fn lock_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (MessageId, ResolutionId)>, StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE id = ?1 AND agent_id = ?2 AND status = 'open' \
          AND EXISTS (SELECT 1 FROM cue c WHERE c.seq = message.seq)";
     let mut named: Vec<_> = cue.gone.iter().collect();
@@ -97,8 +98,8 @@ async fn hold_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (M
     Ok(held)
 }
 
-/// Only the newest can be it: while one of them waits, no other is made.
-async fn same<X: Exec>(x: &mut X, cue: &NewCue) -> Result<Option<MessageId>, StoreError> {
+/// Only the newest cue with this digest can match: while one is open or uncollected, no other is created.
+async fn find_same<X: Exec>(x: &mut X, cue: &NewCue) -> Result<Option<MessageId>, StoreError> {
     const FIND: &str = concat!(
         "SELECT m.id FROM (SELECT seq FROM cue WHERE agent_id = ?1 AND envelope = ?2 ORDER BY seq DESC LIMIT 1) AS newest \
          JOIN message m ON m.seq = newest.seq LEFT JOIN fetched f ON f.seq = m.seq WHERE ",
@@ -115,10 +116,10 @@ async fn supersede<X: Exec>(
     cue: &NewCue,
     gone: Vec<&(MessageId, ResolutionId)>,
     now: Timestamp,
-) -> Result<Vec<Applied>, StoreError> {
+) -> Result<Vec<ResolvedMessage>, StoreError> {
     let mut superseded = Vec::new();
     for (id, resolution_id) in gone {
-        let proposal = Proposal {
+        let proposal = ResolveRequest {
             message_id: id.clone(),
             command: Command::Supersede {
                 by: cue.message.id.clone(),
@@ -127,17 +128,17 @@ async fn supersede<X: Exec>(
             files: Vec::new(),
         };
         match apply::apply(x, &proposal, now).await? {
-            Application::Resolved(applied) => superseded.push(*applied),
-            // Its place was counted, and it was held while open.
-            Application::NotFound | Application::Gone | Application::Rejected(_) => {
-                return Err(StoreError::Corrupt(format!("{id} is open and cannot be superseded")));
+            ApplyOutcome::Resolved(applied) => superseded.push(*applied),
+            // The cue was locked while open, and its slot was counted.
+            ApplyOutcome::NotFound | ApplyOutcome::Purged | ApplyOutcome::Rejected(_) => {
+                return Err(StoreError::Corrupt(format!("{id} is open but could not be superseded")));
             }
         }
     }
     Ok(superseded)
 }
 
-fn naming(source: &str, superseded: &[Applied]) -> Result<String, StoreError> {
+fn with_superseded(source: &str, superseded: &[ResolvedMessage]) -> Result<String, StoreError> {
     const SUPERSEDES: &str = "supersedes";
     let mut source: Source = serde_json::from_str(source)?;
     let ids: Vec<&str> = superseded.iter().map(|applied| applied.pulled.id.as_str()).collect();

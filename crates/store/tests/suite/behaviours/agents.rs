@@ -69,7 +69,7 @@ pub async fn an_id_is_taken_once(store: &Store, clock: &ManualClock) {
     assert_eq!((first.tokens, first.signing_keys), (1, 1));
 }
 
-pub async fn the_list_counts_what_is_valid(store: &Store, clock: &ManualClock) {
+pub async fn list_counts_valid_tokens_and_keys(store: &Store, clock: &ManualClock) {
     add_agent(store, TESTER).await;
     add_agent(store, BUILDER).await;
     submitted(store, &Draft::ask(1)).await;
@@ -91,7 +91,7 @@ pub async fn the_list_counts_what_is_valid(store: &Store, clock: &ManualClock) {
     assert_eq!((other.tokens, other.signing_keys, other.open), (1, 1, 0));
 }
 
-pub async fn the_list_is_in_the_order_of_bytes(store: &Store, _clock: &ManualClock) {
+pub async fn list_is_sorted_by_bytes(store: &Store, _clock: &ManualClock) {
     let ids = ["Zoe", "a-b", "a1", "aB", "ab", "b", "é"];
     for id in ids.iter().rev() {
         add_agent(store, id).await;
@@ -124,7 +124,7 @@ pub async fn a_second_rotation_never_lengthens_the_first(store: &Store, clock: &
         "the overlap it was given first"
     );
     assert!(is_known(store, "second").await && is_known(store, "third").await);
-    // A shorter overlap ends everything older: it is what a leaked token calls for.
+    // A shorter overlap ends all older tokens, as a leaked token requires.
     rotate(store, BUILDER, "fourth", 0).await;
     clock.set(at(102));
     assert!(!is_known(store, "second").await && !is_known(store, "third").await);
@@ -133,7 +133,7 @@ pub async fn a_second_rotation_never_lengthens_the_first(store: &Store, clock: &
     assert_eq!((left.tokens, left.signing_keys), (1, 1));
 }
 
-pub async fn rotating_nobody_does_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn rotating_an_unknown_agent_does_nothing(store: &Store, _clock: &ManualClock) {
     assert_eq!(rotate(store, BUILDER, "second", 100).await, None);
     assert!(!is_known(store, "second").await);
     assert!(!remove(store, BUILDER).await);
@@ -190,7 +190,7 @@ pub async fn a_removed_agent_leaves_its_messages(store: &Store, _clock: &ManualC
     assert_eq!(pulled(store, &id).await.state, State::Resolved(resolution));
 }
 
-pub async fn an_agent_that_returns_finds_its_open_messages_counted(store: &Store, _clock: &ManualClock) {
+pub async fn returning_agent_finds_its_open_messages_counted(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=3 {
         submitted(store, &Draft::ask(number)).await;

@@ -2,9 +2,9 @@ use countersign_core::access::Role;
 use countersign_core::{Outcome, State};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::admin::people::{Change, SetRole};
+use countersign_store::ops::admin::people::{AccountChange, SetRole};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::terminal::{DropAhead, ListAhead, MOST_AHEAD, TypeAhead, Typed, WRITTEN_AHEAD};
+use countersign_store::ops::terminal::{DropAhead, ListAhead, MAX_AHEAD, TypeAhead, TypeAheadOutcome, WRITTEN_AHEAD};
 use serde_json::json;
 
 use super::audit::assert_chained;
@@ -57,7 +57,7 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
         assert_eq!(
             resolution.comment.as_deref(),
             Some(WRITTEN_AHEAD),
-            "nobody takes it for a word on the question"
+            "it must not be taken for an answer to the question"
         );
         assert_eq!(
             pulled(store, &message_id(number)).await.state,
@@ -80,7 +80,7 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
 }
 
-pub async fn a_text_that_reads_like_a_choice_is_none(store: &Store, _clock: &ManualClock) {
+pub async fn text_that_matches_a_choice_does_not_select_it(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "approve").await;
@@ -90,11 +90,11 @@ pub async fn a_text_that_reads_like_a_choice_is_none(store: &Store, _clock: &Man
     assert_eq!(
         (resolution.value, resolution.edited),
         (Some(json!("approve")), true),
-        "nobody has pressed anything"
+        "no choice was selected"
     );
 }
 
-pub async fn coming_back_uses_no_text_up(store: &Store, _clock: &ManualClock) {
+pub async fn reattaching_uses_no_text(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     typed_ahead(store, "and then the road").await;
@@ -124,16 +124,16 @@ pub async fn coming_back_uses_no_text_up(store: &Store, _clock: &ManualClock) {
     assert_eq!(both.answered.expect("it is").resolution.value, Some(json!("go on")));
 }
 
-pub async fn only_the_person_an_agent_asks_types_ahead(store: &Store, _clock: &ManualClock) {
+pub async fn only_the_agents_own_person_can_type_ahead(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
-    assert_eq!(type_ahead(store, "alice", "yes").await, Typed::NoSuchAgent);
+    assert_eq!(type_ahead(store, "alice", "yes").await, TypeAheadOutcome::NoSuchAgent);
     assert!(join(store, ZOBAL, "alice").await);
-    assert_eq!(type_ahead(store, "bob", "yes").await, Typed::NoSuchAgent);
+    assert_eq!(type_ahead(store, "bob", "yes").await, TypeAheadOutcome::NoSuchAgent);
     assert!(texts(store).await.is_empty());
 }
 
-pub async fn whoever_may_not_decide_any_more_answers_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn text_of_a_demoted_person_answers_nothing(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "yes").await;
@@ -143,7 +143,7 @@ pub async fn whoever_may_not_decide_any_more_answers_nothing(store: &Store, _clo
             role,
             actor: OWNER.to_owned(),
         };
-        assert_eq!(store.run(change).await.unwrap(), Change::Done);
+        assert_eq!(store.run(change).await.unwrap(), AccountChange::Done);
     };
     set(Role::Viewer).await;
     assert!(created(store, cue(1, "Ship it?")).await.answered.is_none());
@@ -151,19 +151,19 @@ pub async fn whoever_may_not_decide_any_more_answers_nothing(store: &Store, _clo
     assert!(created(store, cue(2, "Ship that?")).await.answered.is_some());
 }
 
-pub async fn so_many_texts_wait_and_no_more(store: &Store, _clock: &ManualClock) {
+pub async fn waiting_texts_are_limited(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
-    for number in 1..=MOST_AHEAD {
+    for number in 1..=MAX_AHEAD {
         typed_ahead(store, &format!("text {number}")).await;
     }
-    assert_eq!(type_ahead(store, "alice", "one more").await, Typed::TooMany);
-    assert_eq!(texts(store).await.len(), usize::try_from(MOST_AHEAD).unwrap());
+    assert_eq!(type_ahead(store, "alice", "one more").await, TypeAheadOutcome::TooMany);
+    assert_eq!(texts(store).await.len(), usize::try_from(MAX_AHEAD).unwrap());
     created(store, cue(1, "Ship it?")).await;
     typed_ahead(store, "one more").await;
 }
 
-pub async fn a_text_is_dropped_by_whoever_typed_it(store: &Store, _clock: &ManualClock) {
+pub async fn text_is_dropped_only_by_its_author(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
     let first = typed_ahead(store, "first").await;
@@ -189,7 +189,7 @@ pub async fn a_text_is_dropped_by_whoever_typed_it(store: &Store, _clock: &Manua
     );
 }
 
-pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &ManualClock) {
+pub async fn texts_are_deleted_with_their_agent_or_person(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(join(store, ZOBAL, "alice").await);
     typed_ahead(store, "yes").await;
@@ -202,7 +202,10 @@ pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &
         person: "bob".to_owned(),
         text: "yes".to_owned(),
     };
-    assert!(matches!(store.run(typed()).await.unwrap(), Typed::Waiting(_)));
+    assert!(matches!(
+        store.run(typed()).await.unwrap(),
+        TypeAheadOutcome::Waiting(_)
+    ));
     remove_agent(store, "anselmo").await;
     assert!(
         store
@@ -213,5 +216,5 @@ pub async fn texts_go_with_their_agent_and_their_person(store: &Store, _clock: &
             .unwrap()
             .is_empty()
     );
-    assert_eq!(store.run(typed()).await.unwrap(), Typed::NoSuchAgent);
+    assert_eq!(store.run(typed()).await.unwrap(), TypeAheadOutcome::NoSuchAgent);
 }

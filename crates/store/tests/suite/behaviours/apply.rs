@@ -3,7 +3,7 @@ use countersign_core::{Actor, Command, Rejection, State, Verdict};
 use countersign_protocol::a2h::CheckItem;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::Application;
+use countersign_store::model::ApplyOutcome;
 use countersign_store::ops::audit::Trail;
 use serde_json::json;
 
@@ -55,7 +55,7 @@ pub async fn every_command_reaches_its_outcome(store: &Store, clock: &ManualCloc
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
-pub async fn an_outcome_is_kept_whole(store: &Store, _clock: &ManualClock) {
+pub async fn outcome_is_stored_completely(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let typed = Command::Resolve {
         actor: alice(),
@@ -82,7 +82,7 @@ pub async fn an_unknown_message_is_not_found(store: &Store, _clock: &ManualClock
     for command in [answer("approve"), Command::Cancel, Command::Expire] {
         assert!(matches!(
             apply(store, &message_id(9), command).await,
-            Application::NotFound
+            ApplyOutcome::NotFound
         ));
     }
 }
@@ -122,7 +122,7 @@ pub async fn a_refusal_leaves_no_trace(store: &Store, _clock: &ManualClock) {
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
-pub async fn the_first_outcome_stands(store: &Store, clock: &ManualClock) {
+pub async fn first_outcome_is_final(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let draft = expiring(1);
     let id = submitted(store, &draft).await;
@@ -151,7 +151,7 @@ pub async fn the_first_outcome_stands(store: &Store, clock: &ManualClock) {
     );
 }
 
-pub async fn an_answer_at_the_very_expiry_wins(store: &Store, clock: &ManualClock) {
+pub async fn answer_at_the_exact_expiry_wins(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &expiring(1)).await;
     clock.set(at(10));
@@ -172,7 +172,7 @@ pub async fn late_answer_loses_to_the_default(store: &Store, clock: &ManualClock
     assert_kept(store, &draft, &resolution).await;
 }
 
-pub async fn a_late_cancel_makes_the_expiry_happen(store: &Store, clock: &ManualClock) {
+pub async fn late_cancel_triggers_the_expiry(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &expiring(1)).await;
     clock.set(at(11));

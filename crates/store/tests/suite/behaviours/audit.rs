@@ -22,14 +22,14 @@ fn events(trail: &[AuditRow]) -> Vec<&str> {
     trail.iter().map(|row| row.entry.event.as_str()).collect()
 }
 
-/// What happened to a person's account, in order.
+/// The audit events of a person's account, in order.
 pub async fn events_about(store: &Store, name: &str) -> Vec<String> {
     let trail = trail(store, &format!("human:{name}")).await;
     assert_chained(&trail);
     trail.into_iter().map(|row| row.entry.event).collect()
 }
 
-/// Recomputes every hash, and follows each entry to the one before it.
+/// Recomputes every hash, and checks each entry against its predecessor.
 pub fn assert_chained(trail: &[AuditRow]) {
     let mut before = None;
     for (n, row) in (1..).zip(trail) {
@@ -60,7 +60,7 @@ pub async fn a_message_leaves_its_submission_and_its_outcome(store: &Store, cloc
     assert!(trail.iter().all(|row| row.entry.subject == id.as_str()));
 }
 
-pub async fn a_chain_of_entries_holds_together(store: &Store, clock: &ManualClock) {
+pub async fn entries_form_a_hash_chain(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     clock.set(at(11));
     let expiring = Draft {
@@ -93,7 +93,7 @@ pub async fn an_entry_names_the_content_and_the_resolution(store: &Store, _clock
     assert_eq!(trail[1].entry.resolution_sha256, Some(Digest::of(decided.as_bytes())));
 }
 
-pub async fn what_operators_do_is_chained_too(store: &Store, _clock: &ManualClock) {
+pub async fn operator_actions_are_chained_too(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let agent_id = BUILDER.to_owned();
     let host = HOST.to_owned();

@@ -4,7 +4,7 @@ use countersign_core::message::Outcome;
 use countersign_store::Store;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::terminal::{
-    Bounds, CueOutcome, ImportCue, Imported, JOINED_WITHIN, Joined, TooMany, TypeAhead,
+    CueOutcome, ImportCue, ImportOutcome, JOIN_WINDOW, JoinOutcome, TerminalQuota, TooMany, TypeAhead,
 };
 
 use super::credentials::add_person;
@@ -12,11 +12,11 @@ use super::terminals::{remove_agent, remove_person};
 use crate::cues::*;
 use crate::scene::*;
 
-const TWO_OPEN: Bounds = Bounds {
+const TWO_OPEN: TerminalQuota = TerminalQuota {
     open_of_person: 2,
-    ..NO_BOUNDS
+    ..NO_QUOTA
 };
-const TWO_JOINED: Bounds = Bounds { joined: 2, ..NO_BOUNDS };
+const TWO_JOINED: TerminalQuota = TerminalQuota { joined: 2, ..NO_QUOTA };
 
 fn of(outcome: &CueOutcome) -> Option<TooMany> {
     match outcome {
@@ -25,21 +25,21 @@ fn of(outcome: &CueOutcome) -> Option<TooMany> {
     }
 }
 
-pub async fn so_many_agents_join_lately_and_no_more(store: &Store, clock: &ManualClock) {
+pub async fn recent_joins_are_limited_per_person(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     for name in ["anselmo", "bertold"] {
-        assert_eq!(join_within(store, name, "alice", 2).await, Joined::New);
+        assert_eq!(join_within(store, name, "alice", 2).await, JoinOutcome::New);
     }
-    assert_eq!(join_within(store, "castoro", "alice", 2).await, Joined::TooMany);
+    assert_eq!(join_within(store, "castoro", "alice", 2).await, JoinOutcome::TooMany);
     assert_eq!(
         join_within(store, "anselmo", "alice", 2).await,
-        Joined::Taken,
+        JoinOutcome::Taken,
         "this is no new one"
     );
     assert_eq!(
         join_within(store, "castoro", "bob", 2).await,
-        Joined::New,
-        "whatever others have"
+        JoinOutcome::New,
+        "regardless of other people's agents"
     );
     let on_the_way = ask_within(store, cue(1, "Ship it?"), TWO_JOINED).await;
     assert_eq!(of(&on_the_way), Some(TooMany::Joined));
@@ -47,20 +47,20 @@ pub async fn so_many_agents_join_lately_and_no_more(store: &Store, clock: &Manua
     remove_agent(store, "bertold").await;
     assert_eq!(
         join_within(store, "dorando", "alice", 2).await,
-        Joined::New,
+        JoinOutcome::New,
         "an owner made room"
     );
-    clock.set(clock.now().plus(JOINED_WITHIN));
-    assert_eq!(join_within(store, "edelgar", "alice", 2).await, Joined::TooMany);
+    clock.set(clock.now().plus(JOIN_WINDOW));
+    assert_eq!(join_within(store, "edelgar", "alice", 2).await, JoinOutcome::TooMany);
     clock.set(clock.now().plus(std::time::Duration::from_millis(1)));
     assert_eq!(
         join_within(store, "edelgar", "alice", 2).await,
-        Joined::New,
+        JoinOutcome::New,
         "that was long ago"
     );
 }
 
-pub async fn a_person_is_asked_so_much_at_once(store: &Store, _clock: &ManualClock) {
+pub async fn open_cues_are_limited_per_person(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "One?")).await;
     created(store, cue_of("anselmo", "alice", 2, "Two?")).await;
@@ -84,7 +84,7 @@ pub async fn a_person_is_asked_so_much_at_once(store: &Store, _clock: &ManualClo
     assert!(matches!(bobs, CueOutcome::Created { .. }), "{bobs:?}");
 }
 
-pub async fn what_is_over_gives_its_place_back(store: &Store, _clock: &ManualClock) {
+pub async fn resolved_cue_releases_its_slot(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "One?")).await;
     created(store, cue_of("anselmo", "alice", 2, "Two?")).await;
@@ -142,9 +142,9 @@ pub async fn a_namesake_begins_with_nothing_open(store: &Store, _clock: &ManualC
     assert_eq!(of(&ask(5).await), Some(TooMany::OpenOfPerson));
 }
 
-pub async fn an_import_keeps_to_the_same_bounds(store: &Store, _clock: &ManualClock) {
+pub async fn import_respects_the_same_quotas(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
-    let import = async |number: u64, most: Bounds, is_over: bool| {
+    let import = async |number: u64, quota: TerminalQuota, is_over: bool| {
         let mut cue = cue(number, &format!("{number}?"));
         cue.message.idempotency_key = Some(format!("req_{number}"));
         let resolution = is_over.then(|| Resolution {
@@ -162,7 +162,7 @@ pub async fn an_import_keeps_to_the_same_bounds(store: &Store, _clock: &ManualCl
         store
             .run(ImportCue {
                 cue,
-                most,
+                quota,
                 resolution,
                 files: Vec::new(),
                 collected: true,
@@ -171,21 +171,21 @@ pub async fn an_import_keeps_to_the_same_bounds(store: &Store, _clock: &ManualCl
             .unwrap()
     };
     for number in [1, 2] {
-        assert_eq!(import(number, TWO_OPEN, false).await, Imported::New);
+        assert_eq!(import(number, TWO_OPEN, false).await, ImportOutcome::New);
     }
     assert_eq!(
         import(3, TWO_OPEN, false).await,
-        Imported::TooMany(TooMany::OpenOfPerson)
+        ImportOutcome::TooMany(TooMany::OpenOfPerson)
     );
     assert_eq!(
         import(3, depth(2), false).await,
-        Imported::TooMany(TooMany::OpenOfAgent)
+        ImportOutcome::TooMany(TooMany::OpenOfAgent)
     );
     assert_eq!(
         import(3, TWO_OPEN, true).await,
-        Imported::New,
+        ImportOutcome::New,
         "what is over takes no place"
     );
-    assert_eq!(import(2, TWO_OPEN, false).await, Imported::Known(message_id(2)));
+    assert_eq!(import(2, TWO_OPEN, false).await, ImportOutcome::Known(message_id(2)));
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 2);
 }

@@ -1,6 +1,6 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, MOST_OF_A_PERSON, TakeCeremony};
+use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, MAX_CEREMONIES_PER_PERSON, TakeCeremony};
 use futures_util::future::join_all;
 
 use crate::scene::*;
@@ -26,7 +26,7 @@ async fn is_there(store: &Store, id: &str) -> bool {
     store.run(HasCeremony { id: id.to_owned() }).await.unwrap()
 }
 
-pub async fn looking_at_a_ceremony_does_not_take_it(store: &Store, clock: &ManualClock) {
+pub async fn checking_a_ceremony_does_not_take_it(store: &Store, clock: &ManualClock) {
     begin(store, "one", None, 10).await;
     clock.set(at(10));
     assert!(is_there(store, "one").await && is_there(store, "one").await && !is_there(store, "two").await);
@@ -37,10 +37,10 @@ pub async fn looking_at_a_ceremony_does_not_take_it(store: &Store, clock: &Manua
     assert!(!is_there(store, "one").await);
 }
 
-pub async fn a_person_has_a_few_at_once_and_the_oldest_goes(store: &Store, _clock: &ManualClock) {
+pub async fn ceremonies_are_limited_per_person_and_the_oldest_is_dropped(store: &Store, _clock: &ManualClock) {
     begin(store, "nobody's", None, 1).await;
     begin(store, "bob's", Some("bob"), 1).await;
-    for number in 0..=MOST_OF_A_PERSON {
+    for number in 0..=MAX_CEREMONIES_PER_PERSON {
         begin(store, &format!("{number}"), Some("alice"), 10 + number).await;
     }
     assert!(!is_there(store, "0").await);
@@ -65,7 +65,7 @@ pub async fn a_ceremony_is_taken_once(store: &Store, _clock: &ManualClock) {
     assert_eq!(take(store, "three").await, None);
 }
 
-pub async fn a_ceremony_ends_with_its_time(store: &Store, clock: &ManualClock) {
+pub async fn ceremony_expires(store: &Store, clock: &ManualClock) {
     for id in ["in time", "late", "forgotten"] {
         begin(store, id, None, 10).await;
     }
@@ -78,6 +78,6 @@ pub async fn a_ceremony_ends_with_its_time(store: &Store, clock: &ManualClock) {
     assert_eq!(
         take(store, "forgotten").await,
         None,
-        "whoever begins drops what has expired"
+        "beginning a ceremony deletes expired ones"
     );
 }

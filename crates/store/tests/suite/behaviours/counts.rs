@@ -17,11 +17,11 @@ async fn counts(store: &Store, person: &str) -> CountsNow {
         .unwrap()
 }
 
-pub async fn an_empty_store_has_nothing_to_see(store: &Store, _clock: &ManualClock) {
+pub async fn empty_store_counts_zero(store: &Store, _clock: &ManualClock) {
     assert_eq!(counts(store, "alice").await, CountsNow::default());
 }
 
-pub async fn what_is_open_is_counted_less_what_was_set_aside(store: &Store, clock: &ManualClock) {
+pub async fn open_count_excludes_snoozed_messages(store: &Store, clock: &ManualClock) {
     for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
         add_agent(store, agent).await;
         for number in numbers {
@@ -51,7 +51,7 @@ pub async fn what_is_open_is_counted_less_what_was_set_aside(store: &Store, cloc
     );
 }
 
-pub async fn what_a_removed_agent_left_open_is_counted(store: &Store, _clock: &ManualClock) {
+pub async fn open_messages_of_removed_agents_are_counted(store: &Store, _clock: &ManualClock) {
     for (agent, numbers) in [(BUILDER, 1..=3), (TESTER, 4..=5)] {
         add_agent(store, agent).await;
         for number in numbers {
@@ -102,7 +102,7 @@ pub async fn notices_are_counted_until_they_are_archived(store: &Store, _clock: 
     );
 }
 
-pub async fn notices_are_counted_to_a_hundred(store: &Store, _clock: &ManualClock) {
+pub async fn notice_count_is_capped_at_a_hundred(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=102 {
         submitted(store, &Draft::notify(number)).await;
@@ -110,7 +110,7 @@ pub async fn notices_are_counted_to_a_hundred(store: &Store, _clock: &ManualCloc
     assert_eq!(counts(store, "alice").await.notices, 100);
 }
 
-pub async fn deliveries_are_counted_when_they_failed(store: &Store, _clock: &ManualClock) {
+pub async fn failed_deliveries_are_counted(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=3 {
         submitted_and_resolved(store, &Draft::pushed(number)).await;

@@ -3,11 +3,11 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::people::AddPerson;
-use countersign_store::ops::credential::{Authenticate, Kind, NewCredential, Relabel};
+use countersign_store::ops::credential::{Authenticate, CredentialKind, NewCredential, ReplaceCredential};
 
 use crate::scene::*;
 
-pub fn credential(kind: Kind, subject: &str, token: &str, expires_at: Option<Timestamp>) -> NewCredential {
+pub fn credential(kind: CredentialKind, subject: &str, token: &str, expires_at: Option<Timestamp>) -> NewCredential {
     let hash = hash_of(token);
     let subject = subject.to_owned();
     let label = "laptop".to_owned();
@@ -29,7 +29,7 @@ pub async fn authenticate(store: &Store, token: &str) -> Option<Principal> {
 }
 
 pub async fn add_person(store: &Store, name: &str, role: Role, token: &str) -> bool {
-    let token = Some(credential(Kind::Person, name, token, None));
+    let token = Some(credential(CredentialKind::Person, name, token, None));
     store
         .run(AddPerson {
             name: name.to_owned(),
@@ -63,7 +63,7 @@ pub async fn a_token_stands_for_its_person(store: &Store, _clock: &ManualClock) 
     for (name, role) in people {
         assert!(add_person(store, name, role, &format!("{name} token")).await);
     }
-    // An agent may bear a person's name and is still not that person.
+    // An agent may have a person's name and is still not that person.
     add_agent(store, "olga's").await;
     for (name, role) in people {
         assert_eq!(authenticate(store, &format!("{name} token")).await, person(name, role));
@@ -76,24 +76,34 @@ pub async fn a_token_stands_for_its_person(store: &Store, _clock: &ManualClock) 
     );
 }
 
-pub async fn an_unknown_token_stands_for_nobody(store: &Store, _clock: &ManualClock) {
+pub async fn unknown_token_has_no_principal(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     assert_eq!(authenticate(store, "guess").await, None);
     store
-        .run(Relabel(credential(Kind::Person, "ghost", "ghost token", None)))
+        .run(ReplaceCredential(credential(
+            CredentialKind::Person,
+            "ghost",
+            "ghost token",
+            None,
+        )))
         .await
         .unwrap();
     assert_eq!(
         authenticate(store, "ghost token").await,
         None,
-        "a token of nobody stands for nobody"
+        "a token of an unknown person has no principal"
     );
 }
 
 pub async fn a_token_ends_after_its_last_millisecond(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "first token").await);
     store
-        .run(Relabel(credential(Kind::Person, "alice", "brief token", Some(at(10)))))
+        .run(ReplaceCredential(credential(
+            CredentialKind::Person,
+            "alice",
+            "brief token",
+            Some(at(10)),
+        )))
         .await
         .unwrap();
     clock.set(at(10));
@@ -108,7 +118,11 @@ pub async fn a_token_ends_after_its_last_millisecond(store: &Store, clock: &Manu
         .await
         .unwrap();
     let told = brief.map(|credential| (credential.kind, credential.expires_at));
-    assert_eq!(told, Some((Kind::Person, Some(at(10)))), "and says what it is and when");
+    assert_eq!(
+        told,
+        Some((CredentialKind::Person, Some(at(10)))),
+        "and says what it is and when"
+    );
     clock.set(at(11));
     assert_eq!(authenticate(store, "brief token").await, None);
 }
@@ -117,7 +131,12 @@ pub async fn a_label_holds_one_credential(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     for token in ["laptop token", "newer laptop token"] {
         store
-            .run(Relabel(credential(Kind::Person, "owner", token, None)))
+            .run(ReplaceCredential(credential(
+                CredentialKind::Person,
+                "owner",
+                token,
+                None,
+            )))
             .await
             .unwrap();
     }
@@ -131,7 +150,12 @@ pub async fn a_label_holds_one_credential(store: &Store, _clock: &ManualClock) {
         person("owner", Role::Owner)
     );
     store
-        .run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10)))))
+        .run(ReplaceCredential(credential(
+            CredentialKind::SignIn,
+            "owner",
+            "link",
+            Some(at(10)),
+        )))
         .await
         .unwrap();
     assert_eq!(

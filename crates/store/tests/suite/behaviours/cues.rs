@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::Purge;
-use countersign_store::ops::terminal::{CueOutcome, MOST_KEPT, OpenCues, TooMany};
+use countersign_store::ops::terminal::{CueOutcome, MAX_UNCOLLECTED, OpenCues, TooMany};
 
 use super::audit::assert_chained;
 use crate::cues::*;
@@ -16,7 +16,7 @@ async fn status(store: &Store, number: u64) -> Status {
     pulled(store, &message_id(number)).await.state.status()
 }
 
-/// What the person sees of the cues that this one ended.
+/// The superseded cues that the person sees on this one.
 async fn supersedes(store: &Store, number: u64) -> Option<String> {
     pulled(store, &message_id(number))
         .await
@@ -30,7 +30,7 @@ pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &St
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
-    // Also when its process is known to have ended: it is this one that comes back.
+    // Also after its process has ended: the same cue comes back.
     assert_eq!(attached(store, after(&[1], cue(2, "Ship it?"))).await, message_id(1));
     resolved(store, &message_id(1), answer("Monday")).await;
     assert_eq!(
@@ -53,12 +53,12 @@ pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &St
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
 }
 
-pub async fn a_cue_supersedes_what_is_gone(store: &Store, clock: &ManualClock) {
+pub async fn cue_supersedes_cues_of_gone_processes(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     created(store, cue(2, "Ship that?")).await;
     clock.set(at(7));
-    // In any order, and told twice.
+    // In any order, and with a duplicate.
     let third = created(store, after(&[2, 1, 2], cue(3, "Stop?"))).await;
     let ended: Vec<_> = third
         .superseded
@@ -94,7 +94,7 @@ pub async fn a_cue_supersedes_what_is_gone(store: &Store, clock: &ManualClock) {
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1);
 }
 
-pub async fn what_was_superseded_is_asked_anew(store: &Store, _clock: &ManualClock) {
+pub async fn superseded_cue_can_be_asked_again(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     created(store, after(&[1], cue(2, "Ship that?"))).await;
@@ -135,7 +135,7 @@ pub async fn only_open_cues_of_the_same_agent_are_superseded(store: &Store, _clo
     assert_eq!(supersedes(store, 5).await, Some(message_id(4).to_string()));
 }
 
-pub async fn an_unknown_name_joins_on_the_way(store: &Store, clock: &ManualClock) {
+pub async fn unknown_name_joins_with_its_first_cue(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     clock.set(at(3));
     created(store, cue(1, "Ship it?")).await;
@@ -147,7 +147,7 @@ pub async fn an_unknown_name_joins_on_the_way(store: &Store, clock: &ManualClock
     assert!(!join(store, ZOBAL, "alice").await);
 }
 
-pub async fn a_cue_under_anothers_name_leaves_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn cue_under_another_agents_name_leaves_nothing(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
@@ -186,7 +186,7 @@ pub async fn a_cue_under_anothers_name_leaves_nothing(store: &Store, _clock: &Ma
     assert!(summary(store, "bertold").await.is_none());
 }
 
-pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualClock) {
+pub async fn agent_at_its_open_quota_is_refused(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     created(store, cue(2, "Ship that?")).await;
@@ -209,7 +209,7 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 3);
 }
 
-pub async fn a_cue_is_found_and_collected_by_its_person_alone(store: &Store, clock: &ManualClock) {
+pub async fn cue_is_found_and_collected_only_by_its_person(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::ask(9)).await;
@@ -246,7 +246,7 @@ pub async fn a_cue_is_found_and_collected_by_its_person_alone(store: &Store, clo
     );
 }
 
-pub async fn the_current_cue_is_the_newest_that_waits(store: &Store, _clock: &ManualClock) {
+pub async fn current_cue_is_the_newest_open_or_uncollected(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert_eq!(current(store).await, None);
     created(store, cue(1, "Ship it?")).await;
@@ -269,7 +269,7 @@ pub async fn the_current_cue_is_the_newest_that_waits(store: &Store, _clock: &Ma
     assert_eq!(current(store).await, None);
 }
 
-pub async fn what_people_decided_is_kept_until_it_is_collected(store: &Store, _clock: &ManualClock) {
+pub async fn decided_cues_stay_until_collected(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     for number in 1..=6 {
         created(store, cue(number, &format!("Ship {number}?"))).await;
@@ -289,7 +289,7 @@ pub async fn what_people_decided_is_kept_until_it_is_collected(store: &Store, _c
     assert!(kept(store, "bob").await.is_empty());
     collect(store, 2, "alice").await;
     assert_eq!(kept(store, "alice").await, [1, 3, 5].map(message_id));
-    let most = usize::try_from(MOST_KEPT).unwrap();
+    let most = usize::try_from(MAX_UNCOLLECTED).unwrap();
     for number in (100..).take(most) {
         created(store, cue(number, &format!("Ship {number}?"))).await;
         resolved(store, &message_id(number), answer("yes")).await;
@@ -318,7 +318,7 @@ pub async fn open_cues_come_oldest_first(store: &Store, _clock: &ManualClock) {
     assert!(open("bertold").await.is_empty());
 }
 
-pub async fn what_retention_emptied_is_not_attached_to(store: &Store, _clock: &ManualClock) {
+pub async fn purged_cue_is_not_attached_to(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     resolved(store, &message_id(1), answer("yes")).await;

@@ -3,14 +3,14 @@ use countersign_core::{Command, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::list::{Decided, DecidedPage, Filter};
+use countersign_store::ops::list::{Decided, DecidedPage, ListFilter};
 use countersign_store::ops::sweep::Purge;
 
 use crate::scene::*;
 
 fn all() -> Decided {
     Decided {
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         status: None,
         before: None,
         limit: 100,
@@ -32,7 +32,7 @@ async fn numbers(store: &Store, decided: Decided) -> Vec<MessageId> {
     ids(&page(store, decided).await.items)
 }
 
-/// 1 to 8, decided in the order 3 1 2 6 4 5 at instants 10 to 60, where 2 and 6 fall together; 7 is open, 8 a notify.
+/// Messages 1 to 8, decided in the order 3 1 2 6 4 5 at times 10 to 60, where 2 and 6 coincide; 7 is open, 8 a notify.
 async fn fill(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
@@ -76,7 +76,7 @@ pub async fn the_latest_decision_comes_first(store: &Store, clock: &ManualClock)
     assert_eq!(decided.next, None);
 }
 
-pub async fn one_status_is_read_alone(store: &Store, clock: &ManualClock) {
+pub async fn list_is_filtered_by_status(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
     let expected: [(Outcome, &[u64]); 6] = [
         (Outcome::Answered, &[5, 1]),
@@ -101,12 +101,12 @@ pub async fn one_status_is_read_alone(store: &Store, clock: &ManualClock) {
             )
             .await
             .is_empty(),
-            "nobody decided {status}"
+            "{status} is not a decision"
         );
     }
 }
 
-pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, clock: &ManualClock) {
+pub async fn list_is_filtered_by_agent_project_tag_and_kind(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
     let odd = Draft {
         project: Some("tower"),
@@ -116,24 +116,24 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, clock: &Man
     submitted_and_resolved(store, &odd).await;
     let named = |text: &str| Some(text.to_owned());
     let of = |filter| Decided { filter, ..all() };
-    let agent = Filter {
+    let agent = ListFilter {
         agent: named(TESTER),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     assert_eq!(numbers(store, of(agent.clone())).await, [4, 6, 2].map(message_id));
-    let project = Filter {
+    let project = ListFilter {
         project: named("tower"),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     assert_eq!(numbers(store, of(project)).await, [9].map(message_id));
-    let tag = Filter {
+    let tag = ListFilter {
         tag: named("eu"),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     assert_eq!(numbers(store, of(tag)).await, [9].map(message_id));
-    let kind = Filter {
+    let kind = ListFilter {
         kind: named("task"),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     assert_eq!(numbers(store, of(kind)).await, [3].map(message_id));
     let declined = Decided {
@@ -145,13 +145,13 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, clock: &Man
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
-    let tester = Filter {
+    let tester = ListFilter {
         agent: Some(TESTER.to_owned()),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     for limit in 1..=7 {
         for (filter, whole) in [
-            (Filter::default(), vec![5, 4, 6, 2, 1, 3]),
+            (ListFilter::default(), vec![5, 4, 6, 2, 1, 3]),
             (tester.clone(), vec![4, 6, 2]),
         ] {
             let mut seen = Vec::new();
@@ -184,7 +184,7 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, clock: &ManualClo
     }
 }
 
-pub async fn what_retention_emptied_is_gone_from_it(store: &Store, clock: &ManualClock) {
+pub async fn purged_messages_are_not_listed(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
     assert_eq!(
         store
@@ -201,7 +201,7 @@ pub async fn what_retention_emptied_is_gone_from_it(store: &Store, clock: &Manua
     assert_eq!(numbers(store, with(Outcome::Answered)).await, [5].map(message_id));
 }
 
-pub async fn it_tells_how_a_delivery_stands(store: &Store, _clock: &ManualClock) {
+pub async fn list_shows_the_delivery_state(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     let items = page(store, all()).await.items;

@@ -1,12 +1,12 @@
 use std::time::Duration;
 
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::message::Outcome;
 use countersign_core::{Command, Verdict};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Delivery, Settlement};
+use countersign_store::model::{ApplyOutcome, Delivery, Settlement};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{ClaimDue, Deliveries, DueHosts, NextDue, PendingHosts, RetryDelivery};
 use futures_util::future::join_all;
@@ -19,7 +19,7 @@ async fn next_due(store: &Store) -> Option<Timestamp> {
     store.run(NextDue { host: HOST.to_owned() }).await.unwrap()
 }
 
-pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &ManualClock) {
+pub async fn delivery_is_enqueued_with_the_resolution(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::pushed(1)).await;
     assert!(
@@ -28,14 +28,14 @@ pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &Man
     );
     clock.set(at(5));
     match apply(store, &id, answer("approve")).await {
-        Application::Resolved(applied) => assert_eq!(applied.push_host.as_deref(), Some(HOST)),
+        ApplyOutcome::Resolved(applied) => assert_eq!(applied.push_host.as_deref(), Some(HOST)),
         other => panic!("expected a resolution, got {other:?}"),
     }
     let expected = Delivery {
         message_id: id,
         agent_id: BUILDER.to_owned(),
         host: HOST.to_owned(),
-        track: Track::Pending,
+        track: DeliveryState::Pending,
         attempts: 0,
         created_at: at(5),
         next_attempt_at: Some(at(5)),
@@ -51,7 +51,7 @@ pub async fn the_obligation_comes_with_the_resolution(store: &Store, clock: &Man
     assert_eq!(next_due(store).await, Some(at(5)));
 }
 
-pub async fn every_outcome_has_to_be_brought(store: &Store, clock: &ManualClock) {
+pub async fn every_outcome_is_delivered(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     clock.set(at(11));
     let late = Draft {
@@ -72,16 +72,16 @@ pub async fn every_outcome_has_to_be_brought(store: &Store, clock: &ManualClock)
     for (draft, command, outcome) in cases {
         let id = submitted(store, &draft).await;
         assert_eq!(resolved(store, &id, command).await.outcome, outcome);
-        assert_eq!(delivery(store, draft.number).await.track, Track::Pending);
+        assert_eq!(delivery(store, draft.number).await.track, DeliveryState::Pending);
     }
     assert_eq!(claim(store).await.len(), 5);
 }
 
-pub async fn without_a_callback_nothing_is_owed(store: &Store, _clock: &ManualClock) {
+pub async fn without_a_callback_there_is_no_delivery(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::ask(1)).await;
     match apply(store, &id, answer("approve")).await {
-        Application::Resolved(applied) => assert_eq!(applied.push_host, None),
+        ApplyOutcome::Resolved(applied) => assert_eq!(applied.push_host, None),
         other => panic!("expected a resolution, got {other:?}"),
     }
     submitted(
@@ -104,7 +104,7 @@ pub async fn without_a_callback_nothing_is_owed(store: &Store, _clock: &ManualCl
 
 pub async fn a_claim_is_a_lease(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     let taken = only_claim(store).await;
     assert_eq!(
         (taken.agent_id.as_str(), taken.attempts, taken.created_at),
@@ -114,13 +114,13 @@ pub async fn a_claim_is_a_lease(store: &Store, clock: &ManualClock) {
     assert_eq!(next_due(store).await, Some(at(100)), "until the lease ends");
     for millis in [0, 50, 99] {
         clock.set(at(millis));
-        assert!(claim(store).await.is_empty(), "nobody else gets it at {millis}");
+        assert!(claim(store).await.is_empty(), "it is not claimed twice at {millis}");
     }
     clock.set(at(100));
     assert_eq!(
         claim(store).await,
         [message_id(1)],
-        "nobody settled it, so it is due again"
+        "it was not settled, so it is due again"
     );
     assert_eq!(next_due(store).await, Some(at(200)));
     assert_eq!(delivery(store, 1).await.attempts, 0, "a claim is not an attempt");
@@ -130,7 +130,7 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
     add_agent(store, BUILDER).await;
     for (number, millis) in [(3, 10), (1, 20), (2, 30)] {
         clock.set(at(millis));
-        owe(store, [number]).await;
+        enqueue_deliveries(store, [number]).await;
     }
     submitted_and_resolved(
         store,
@@ -168,11 +168,11 @@ pub async fn a_claim_is_for_one_host_and_takes_the_longest_due(store: &Store, cl
     assert_eq!(take(store, from("other.example")).await.len(), 1);
 }
 
-pub async fn a_host_is_due_when_one_of_its_obligations_is(store: &Store, clock: &ManualClock) {
+pub async fn host_is_due_when_one_of_its_deliveries_is(store: &Store, clock: &ManualClock) {
     let due = async || store.run(DueHosts).await.unwrap();
     add_agent(store, BUILDER).await;
     assert!(due().await.is_empty());
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     for (number, host) in [(2, "a.example"), (3, "z.example")] {
         submitted_and_resolved(
             store,
@@ -194,10 +194,10 @@ pub async fn a_host_is_due_when_one_of_its_obligations_is(store: &Store, clock: 
     assert_eq!(due().await, ["a.example", HOST, "z.example"]);
 }
 
-pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &ManualClock) {
+pub async fn two_claimants_never_share_a_delivery(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     enter(store, &[NODE, OTHER]).await;
-    owe(store, 1..=20).await;
+    enqueue_deliveries(store, 1..=20).await;
     let three = |node| ClaimDue {
         limit: 3,
         ..claim_of(node)
@@ -211,7 +211,7 @@ pub async fn two_claimants_never_share_an_obligation(store: &Store, _clock: &Man
 pub async fn after_a_crash_claims_are_due_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     enter(store, &[NODE]).await;
-    owe(store, [1, 2, 3]).await;
+    enqueue_deliveries(store, [1, 2, 3]).await;
     let claims = claims(store).await;
     assert!(settle(store, &claims[0], Settlement::Delivered).await);
     assert!(settle(store, &claims[1], retry(5_000)).await);
@@ -226,20 +226,20 @@ pub async fn after_a_crash_claims_are_due_at_once(store: &Store, clock: &ManualC
     );
 }
 
-pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) {
+pub async fn delivered_state_is_final(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     let claim = only_claim(store).await;
     clock.set(at(7));
     assert!(settle(store, &claim, Settlement::Delivered).await);
-    // An attempt whose lease had run out reports late: what was brought stays brought.
+    // A late report after the lease expired: the success stands.
     for late in [failed(), retry(8), Settlement::Delivered] {
         assert!(!settle(store, &claim, late).await);
     }
     let brought = delivery(store, 1).await;
     assert_eq!(
         (brought.track, brought.attempts, brought.delivered_at),
-        (Track::Delivered, 1, Some(at(7)))
+        (DeliveryState::Delivered, 1, Some(at(7)))
     );
     assert_eq!((brought.next_attempt_at, brought.last_error), (None, None));
     clock.set(at(1_000_000));
@@ -248,14 +248,14 @@ pub async fn a_delivered_obligation_is_over(store: &Store, clock: &ManualClock) 
     assert_eq!(next_due(store).await, None);
 }
 
-pub async fn a_failed_attempt_may_be_the_last(store: &Store, clock: &ManualClock) {
+pub async fn failed_attempt_can_be_final(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, failed()).await);
     let lost = delivery(store, 1).await;
     assert_eq!(
         (lost.track, lost.attempts, lost.last_error.as_deref()),
-        (Track::Failed, 1, Some("answered 404"))
+        (DeliveryState::Failed, 1, Some("answered 404"))
     );
     assert_eq!((lost.next_attempt_at, lost.delivered_at), (None, None));
     clock.set(at(1_000_000));
@@ -263,13 +263,13 @@ pub async fn a_failed_attempt_may_be_the_last(store: &Store, clock: &ManualClock
     enter(store, &[OTHER]).await;
     assert!(
         take_over(store, start_alone(OTHER)).await.hosts.is_empty(),
-        "it was nobody's"
+        "it was not claimed"
     );
 }
 
-pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock) {
+pub async fn failed_attempt_can_be_retried(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     for attempt in 1..=3_u32 {
         let next = at(i64::from(attempt) * 1_000);
         let again = Settlement::Retry {
@@ -280,7 +280,7 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
         let waiting = delivery(store, 1).await;
         assert_eq!(
             (waiting.track, waiting.attempts, waiting.next_attempt_at),
-            (Track::Pending, attempt, Some(next))
+            (DeliveryState::Pending, attempt, Some(next))
         );
         assert_eq!(waiting.last_error, Some(format!("answered 50{attempt}")));
         clock.set(next.minus(Duration::from_millis(1)));
@@ -293,13 +293,13 @@ pub async fn a_failed_attempt_may_be_repeated(store: &Store, clock: &ManualClock
     let brought = delivery(store, 1).await;
     assert_eq!(
         (brought.track, brought.attempts, brought.last_error),
-        (Track::Delivered, 4, None)
+        (DeliveryState::Delivered, 4, None)
     );
 }
 
-pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock) {
+pub async fn person_can_restart_a_failed_delivery(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, failed()).await);
     clock.set(at(500));
     let retry = RetryDelivery {
@@ -308,7 +308,10 @@ pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock
     };
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
     let anew = delivery(store, 1).await;
-    assert_eq!((anew.track, anew.attempts, anew.last_error), (Track::Pending, 0, None));
+    assert_eq!(
+        (anew.track, anew.attempts, anew.last_error),
+        (DeliveryState::Pending, 0, None)
+    );
     assert_eq!((anew.created_at, anew.next_attempt_at), (at(500), Some(at(500))));
     assert_eq!(claim(store).await, [message_id(1)]);
     let trail = store
@@ -321,9 +324,9 @@ pub async fn a_person_may_start_another_round(store: &Store, clock: &ManualClock
     assert_eq!(trail[0].entry.actor, OWNER);
 }
 
-pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clock: &ManualClock) {
+pub async fn manual_retry_makes_a_pending_delivery_due_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, retry(9_000)).await);
     clock.set(at(500));
     let retry = RetryDelivery {
@@ -347,11 +350,11 @@ pub async fn what_waits_for_its_next_attempt_is_tried_at_once(store: &Store, clo
     assert_eq!((trail.len(), trail[0].entry.event.as_str()), (1, "delivery.retried"));
 }
 
-pub async fn another_attempt_is_only_for_what_is_owed(store: &Store, _clock: &ManualClock) {
+pub async fn manual_retry_needs_an_unfinished_delivery(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     assert!(settle(store, &only_claim(store).await, Settlement::Delivered).await);
-    owe(store, [2]).await;
+    enqueue_deliveries(store, [2]).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
     let retry = |number| RetryDelivery {
         message_id: message_id(number),
@@ -364,16 +367,16 @@ pub async fn another_attempt_is_only_for_what_is_owed(store: &Store, _clock: &Ma
         "it is on its way already"
     );
     assert_eq!(store.run(retry(3)).await.unwrap(), None, "nothing is owed");
-    assert_eq!(store.run(retry(9)).await.unwrap(), None, "nobody knows it");
+    assert_eq!(store.run(retry(9)).await.unwrap(), None, "it is unknown");
     assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(0)));
-    assert_eq!(delivery(store, 1).await.track, Track::Delivered);
+    assert_eq!(delivery(store, 1).await.track, DeliveryState::Delivered);
 }
 
 pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=6 {
         clock.set(at(i64::try_from(number).unwrap()));
-        owe(store, [number]).await;
+        enqueue_deliveries(store, [number]).await;
     }
     let ends = [Settlement::Delivered, Settlement::Delivered, failed(), failed()];
     for (claim, end) in claims(store).await.iter().zip(ends) {
@@ -387,11 +390,11 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
             .collect::<Vec<_>>()
     };
     assert_eq!(
-        list(Some(Track::Delivered), 10).await,
+        list(Some(DeliveryState::Delivered), 10).await,
         [2, 1].map(message_id),
         "the newest first"
     );
-    assert_eq!(list(Some(Track::Failed), 1).await, [message_id(4)]);
+    assert_eq!(list(Some(DeliveryState::Failed), 1).await, [message_id(4)]);
     assert_eq!(
         list(None, 10).await,
         [4, 3, 6, 5, 2, 1].map(message_id),
@@ -400,9 +403,9 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
     assert_eq!(list(None, 3).await, [4, 3, 6].map(message_id));
 }
 
-pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock: &ManualClock) {
+pub async fn success_counts_even_after_the_claim_was_lost(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     enter(store, &[OTHER]).await;
     let slow = only_claim(store).await;
     clock.set(at(100));
@@ -412,16 +415,16 @@ pub async fn what_was_brought_counts_whoever_has_the_claim(store: &Store, clock:
     let brought = delivery(store, 1).await;
     assert_eq!(
         (brought.track, brought.attempts, brought.delivered_at),
-        (Track::Delivered, 1, Some(at(100)))
+        (DeliveryState::Delivered, 1, Some(at(100)))
     );
 }
 
 pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     enter(store, &[OTHER]).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     let mut lost = vec![only_claim(store).await];
-    // To another node, and then to a later claim of the same one.
+    // The claim is lost to another node, and then to a later claim of the same node.
     for (node, millis) in [(OTHER, 100), (NODE, 200)] {
         clock.set(at(millis));
         let claims = claims_of(store, node).await;
@@ -434,7 +437,10 @@ pub async fn a_failure_after_the_claim_is_lost_does_not_count(store: &Store, clo
         lost.extend(claims);
     }
     let last = lost.last().expect("three were made");
-    assert!(settle(store, last, retry(5_000)).await, "whoever has it has the say");
+    assert!(
+        settle(store, last, retry(5_000)).await,
+        "the holder of the claim decides"
+    );
     assert!(!settle(store, last, failed()).await, "once");
     assert_eq!(
         (delivery(store, 1).await.attempts, next_due(store).await),

@@ -2,7 +2,7 @@ use countersign_core::message::{FileNote, Outcome};
 use countersign_core::{Digest, Rejection, State, Verdict};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Proposal};
+use countersign_store::model::{ApplyOutcome, ResolveRequest};
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::sweep::Purge;
@@ -45,13 +45,13 @@ pub async fn attachment(store: &Store, number: u64, index: i64) -> Option<Vec<u8
         .unwrap()
 }
 
-async fn answer_with(store: &Store, number: u64, notes: Vec<FileNote>, files: Vec<Vec<u8>>) -> Application {
+async fn answer_with(store: &Store, number: u64, notes: Vec<FileNote>, files: Vec<Vec<u8>>) -> ApplyOutcome {
     let command = by_alice(Verdict::AnsweredWith {
         value: json!("see there"),
         files: notes,
     });
     store
-        .run(Apply(Proposal {
+        .run(Apply(ResolveRequest {
             files,
             ..proposal(&message_id(number), command)
         }))
@@ -63,7 +63,7 @@ pub async fn files_come_with_the_answer(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     let answered = answer_with(store, 1, notes(), bodies()).await;
-    let Application::Resolved(applied) = answered else {
+    let ApplyOutcome::Resolved(applied) = answered else {
         panic!("expected a resolution, got {answered:?}")
     };
     assert_eq!(applied.resolution.files, notes());
@@ -97,17 +97,17 @@ pub async fn an_answer_without_all_its_files_is_refused(store: &Store, _clock: &
         let refused = answer_with(store, 1, notes, files).await;
         let is_about_files = |field: &str| field == "files";
         assert!(
-            matches!(&refused, Application::Rejected(Rejection::InvalidField { field, .. }) if is_about_files(field)),
+            matches!(&refused, ApplyOutcome::Rejected(Rejection::InvalidField { field, .. }) if is_about_files(field)),
             "{refused:?}"
         );
     }
-    let unannounced = Proposal {
+    let unannounced = ResolveRequest {
         files: bodies(),
         ..proposal(&message_id(1), by_alice(Verdict::Declined))
     };
     assert!(matches!(
         store.run(Apply(unannounced)).await.unwrap(),
-        Application::Rejected(_)
+        ApplyOutcome::Rejected(_)
     ));
     assert_eq!(pulled(store, &message_id(1)).await.state, State::Open);
     assert_eq!(
@@ -125,20 +125,20 @@ pub async fn an_answer_without_all_its_files_is_refused(store: &Store, _clock: &
     submitted(store, &Draft::ask(2)).await;
     let refused = answer_with(store, 2, notes(), bodies()).await;
     assert!(
-        matches!(refused, Application::Rejected(_)),
+        matches!(refused, ApplyOutcome::Rejected(_)),
         "an ask that takes no files takes none: {refused:?}"
     );
     assert_eq!(attachment(store, 2, 0).await, None);
 }
 
-pub async fn an_answer_that_came_too_late_leaves_no_file(store: &Store, clock: &ManualClock) {
+pub async fn late_answer_stores_no_file(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     let mut brief = cue(1, "Ship it?");
     brief.message.expires_at = Some(at(10));
     created(store, brief).await;
     clock.set(at(11));
     let late = answer_with(store, 1, notes(), bodies()).await;
-    let Application::Resolved(applied) = late else {
+    let ApplyOutcome::Resolved(applied) = late else {
         panic!("expected the expiry, got {late:?}")
     };
     assert_eq!(
@@ -148,7 +148,7 @@ pub async fn an_answer_that_came_too_late_leaves_no_file(store: &Store, clock: &
     assert_eq!(attachment(store, 1, 0).await, None);
 }
 
-pub async fn a_purge_takes_the_files(store: &Store, clock: &ManualClock) {
+pub async fn purge_deletes_the_files(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     for number in [1, 2] {
         clock.set(at(i64::try_from(number).unwrap() * 10));

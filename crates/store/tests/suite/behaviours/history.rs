@@ -1,5 +1,5 @@
 use countersign_core::Command;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -39,7 +39,7 @@ fn numbered<const N: usize>(numbers: [u64; N]) -> Vec<MessageId> {
     numbers.map(message_id).into()
 }
 
-/// 1 to 6: asks, tasks and notifies of two agents in turn, of which 1 is answered and 2 is cancelled.
+/// Messages 1 to 6: asks, tasks and notifies of two agents in turn; 1 is answered and 2 is cancelled.
 async fn fill(store: &Store) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
@@ -92,7 +92,7 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
     }
 }
 
-pub async fn it_is_read_by_agent_and_by_status(store: &Store, _clock: &ManualClock) {
+pub async fn history_is_filtered_by_agent_and_status(store: &Store, _clock: &ManualClock) {
     fill(store).await;
     assert_eq!(ids(store, of(TESTER)).await, numbered([6, 4, 2]));
     assert_eq!(ids(store, of("nobody")).await, numbered([]));
@@ -106,7 +106,7 @@ pub async fn it_is_read_by_agent_and_by_status(store: &Store, _clock: &ManualClo
     assert_eq!(ids(store, with_status("cancelled", of(BUILDER))).await, numbered([]));
 }
 
-pub async fn it_tells_how_a_delivery_stands(store: &Store, _clock: &ManualClock) {
+pub async fn list_shows_the_delivery_state(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     submitted_and_resolved(store, &Draft::ask(2)).await;
@@ -115,6 +115,6 @@ pub async fn it_tells_how_a_delivery_stands(store: &Store, _clock: &ManualClock)
     let delivery = items[1].delivery.as_ref().expect("it has to be brought");
     assert_eq!(
         (delivery.track, delivery.host.as_str(), delivery.attempts),
-        (Track::Pending, HOST, 0)
+        (DeliveryState::Pending, HOST, 0)
     );
 }

@@ -6,7 +6,7 @@ use countersign_store::ops::audit::Trail;
 use countersign_store::ops::list::History;
 use countersign_store::ops::pull::Pull;
 use countersign_store::ops::sweep::Purge;
-use countersign_store::ops::terminal::{ImportCue, Imported, NewCue};
+use countersign_store::ops::terminal::{ImportCue, ImportOutcome, NewCue};
 use countersign_store::{Store, StoreError};
 use serde_json::json;
 
@@ -15,7 +15,7 @@ use super::files::{attachment, bodies, notes};
 use crate::cues::*;
 use crate::scene::*;
 
-/// Asked long before this store began.
+/// A cue that was asked long before this store existed.
 fn old(number: u64, prompt: &str, key: &str) -> NewCue {
     let mut cue = cue(number, prompt);
     cue.message.received_at = at(-900);
@@ -39,12 +39,12 @@ fn answered_at(resolved_at: Timestamp) -> Resolution {
     }
 }
 
-async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> Imported {
+async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> ImportOutcome {
     let files = if resolution.is_some() { bodies() } else { Vec::new() };
     store
         .run(ImportCue {
             cue,
-            most: NO_BOUNDS,
+            quota: NO_QUOTA,
             resolution,
             files,
             collected: true,
@@ -53,18 +53,21 @@ async fn import(store: &Store, cue: NewCue, resolution: Option<Resolution>) -> I
         .unwrap()
 }
 
-pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_import_is_idempotent(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
-    for (number, expected) in [(1, Imported::New), (2, Imported::Known(message_id(1)))] {
+    for (number, expected) in [(1, ImportOutcome::New), (2, ImportOutcome::Known(message_id(1)))] {
         assert_eq!(
             import(store, old(number, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await,
             expected
         );
     }
-    assert_eq!(import(store, old(3, "Ship that?", "req_2"), None).await, Imported::New);
+    assert_eq!(
+        import(store, old(3, "Ship that?", "req_2"), None).await,
+        ImportOutcome::New
+    );
     assert_eq!(
         import(store, old(4, "Ship that?", "req_2"), None).await,
-        Imported::Known(message_id(3))
+        ImportOutcome::Known(message_id(3))
     );
     let history = History {
         agent_id: Some(ZOBAL.to_owned()),
@@ -76,7 +79,7 @@ pub async fn an_import_twice_is_once(store: &Store, _clock: &ManualClock) {
     assert_eq!(summary(store, ZOBAL).await.expect("it joined on the way").open, 1);
 }
 
-pub async fn old_history_is_kept_as_long_as_what_ends_now(store: &Store, clock: &ManualClock) {
+pub async fn retention_of_imported_history_starts_at_the_import(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     import(store, old(1, "Ship it?", "req_1"), Some(answered_at(at(-800)))).await;
     let now = clock.now();
@@ -103,7 +106,7 @@ pub async fn old_history_is_kept_as_long_as_what_ends_now(store: &Store, clock: 
     );
 }
 
-pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &ManualClock) {
+pub async fn imported_answer_counts_as_collected(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     clock.set(at(7));
     assert!(join(store, ZOBAL, "alice").await);
@@ -111,7 +114,7 @@ pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &Ma
     let resolution = answered_at(at(-800));
     assert_eq!(
         import(store, old(1, "Ship it?", "req_1"), Some(resolution.clone())).await,
-        Imported::New
+        ImportOutcome::New
     );
     let item = viewed(store, &message_id(1)).await;
     assert_eq!((item.message.received_at, item.fetched_at), (at(-900), Some(at(-800))));
@@ -139,7 +142,7 @@ pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &Ma
 
     let halved = ImportCue {
         cue: old(3, "Stop?", "req_3"),
-        most: NO_BOUNDS,
+        quota: NO_QUOTA,
         resolution: Some(answered_at(at(-700))),
         files: bodies()[..1].to_vec(),
         collected: true,
@@ -148,35 +151,35 @@ pub async fn an_imported_answer_was_collected_long_ago(store: &Store, clock: &Ma
     assert!(store.run(Pull(message_id(3))).await.unwrap().is_none());
 }
 
-pub async fn an_imported_answer_that_nobody_read_is_kept(store: &Store, _clock: &ManualClock) {
+pub async fn imported_uncollected_answer_is_kept(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     let late = ImportCue {
         cue: old(1, "Ship it?", "req_1"),
-        most: NO_BOUNDS,
+        quota: NO_QUOTA,
         resolution: Some(answered_at(at(-800))),
         files: bodies(),
         collected: false,
     };
-    assert_eq!(store.run(late).await.unwrap(), Imported::New);
+    assert_eq!(store.run(late).await.unwrap(), ImportOutcome::New);
     assert_eq!(viewed(store, &message_id(1)).await.fetched_at, None);
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
     assert_eq!(kept(store, "alice").await, [message_id(1)]);
 }
 
-pub async fn an_imported_cue_that_is_open_is_attached_to(store: &Store, _clock: &ManualClock) {
+pub async fn imported_open_cue_is_attached_to(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     import(store, old(1, "Ship it?", "req_1"), None).await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
     assert_eq!(current(store).await, Some(message_id(1)));
 }
 
-pub async fn a_name_of_somebody_else_is_not_imported(store: &Store, _clock: &ManualClock) {
+pub async fn cue_of_another_persons_agent_is_not_imported(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
     assert!(join(store, ZOBAL, "alice").await);
     for (number, agent_id) in [(1, ZOBAL), (2, BUILDER)] {
         let theirs = cue_of(agent_id, "bob", number, "Ship it?");
-        assert_eq!(import(store, theirs, None).await, Imported::NotYours);
+        assert_eq!(import(store, theirs, None).await, ImportOutcome::NotYours);
         assert!(store.run(Pull(message_id(number))).await.unwrap().is_none());
     }
 }

@@ -1,12 +1,12 @@
 use countersign_core::question::Ask;
-use countersign_core::{Command, Matter, Question};
+use countersign_core::{Command, Payload, Question};
 use countersign_protocol::a2h::Priority;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Cursor;
-use countersign_store::ops::list::{Filter, Inbox, InboxBefore, InboxPage};
-use countersign_store::ops::shelf::PutAway;
+use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
+use countersign_store::ops::shelf::SnoozeOrArchive;
 
 use crate::scene::*;
 
@@ -16,7 +16,7 @@ async fn page(store: &Store, after: Option<Cursor>, limit: i64) -> InboxPage {
     store.run(inbox(after, limit)).await.unwrap()
 }
 
-async fn filtered(store: &Store, filter: Filter) -> Vec<MessageId> {
+async fn filtered(store: &Store, filter: ListFilter) -> Vec<MessageId> {
     ids(&store
         .run(Inbox {
             filter,
@@ -27,7 +27,7 @@ async fn filtered(store: &Store, filter: Filter) -> Vec<MessageId> {
         .items)
 }
 
-/// Submits `count` messages of all priorities, and gives them in the order the inbox should.
+/// Submits `count` messages of all priorities, and returns them in the expected inbox order.
 async fn fill(store: &Store, count: u64) -> Vec<Draft> {
     add_agent(store, BUILDER).await;
     let mut drafts: Vec<_> = (1..=count)
@@ -44,13 +44,13 @@ async fn fill(store: &Store, count: u64) -> Vec<Draft> {
     drafts
 }
 
-pub async fn urgent_comes_first_then_the_longest_waiting(store: &Store, _clock: &ManualClock) {
+pub async fn urgent_items_come_first_then_the_oldest(store: &Store, _clock: &ManualClock) {
     fill(store, 8).await;
     let order = ids(&page(store, None, 100).await.items);
     assert_eq!(order, [2, 6, 4, 8, 3, 7, 1, 5].map(message_id));
 }
 
-pub async fn the_arrival_counts_and_not_the_id(store: &Store, _clock: &ManualClock) {
+pub async fn order_is_by_arrival_not_by_id(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in [2, 3, 1] {
         submitted(store, &Draft::ask(number)).await;
@@ -92,7 +92,7 @@ pub async fn a_cursor_outlives_the_message_it_names(store: &Store, _clock: &Manu
     assert_eq!(ids(&rest.items), drafts[5..].iter().map(Draft::id).collect::<Vec<_>>());
 }
 
-pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
+pub async fn inbox_shows_only_open_messages(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
     let drafts = [
@@ -119,7 +119,7 @@ pub async fn only_what_is_open_waits_there(store: &Store, clock: &ManualClock) {
     assert_eq!(waiting[0].message.content, drafts[0].content());
 }
 
-pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &ManualClock) {
+pub async fn list_is_filtered_by_agent_project_tag_and_kind(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
     let text = Ask {
@@ -147,7 +147,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
         },
         Draft {
             tags: &["eu"],
-            matter: Matter::Ask(text),
+            matter: Payload::Ask(text),
             ..Draft::ask(4)
         },
     ];
@@ -155,11 +155,11 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
         submitted(store, draft).await;
     }
     let named = |text: &str| Some(text.to_owned());
-    let all = Filter::default;
+    let all = ListFilter::default;
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 agent: named(TESTER),
                 ..all()
             }
@@ -170,7 +170,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 project: named("tower"),
                 ..all()
             }
@@ -181,7 +181,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 project: named("bridge"),
                 ..all()
             }
@@ -192,7 +192,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 tag: named("eu"),
                 ..all()
             }
@@ -203,7 +203,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 kind: named("task"),
                 ..all()
             }
@@ -214,7 +214,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 kind: named("confirm"),
                 ..all()
             }
@@ -225,7 +225,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 kind: named("text"),
                 ..all()
             }
@@ -236,7 +236,7 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
     assert_eq!(
         filtered(
             store,
-            Filter {
+            ListFilter {
                 agent: named(TESTER),
                 kind: named("task"),
                 ..all()
@@ -246,20 +246,20 @@ pub async fn it_is_read_by_agent_project_tag_and_kind(store: &Store, _clock: &Ma
         [2].map(message_id)
     );
     for nothing in [
-        Filter {
+        ListFilter {
             agent: named("nobody"),
             ..all()
         },
-        Filter {
+        ListFilter {
             tag: named("e"),
             ..all()
         },
-        Filter {
+        ListFilter {
             project: named("tower"),
             tag: named("eu"),
             ..all()
         },
-        Filter {
+        ListFilter {
             kind: named("notify"),
             ..all()
         },
@@ -281,9 +281,9 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
         )
         .await;
     }
-    let filter = Filter {
+    let filter = ListFilter {
         tag: Some("third".to_owned()),
-        ..Filter::default()
+        ..ListFilter::default()
     };
     for limit in 1..=7 {
         let mut seen = Vec::new();
@@ -311,7 +311,7 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
     }
 }
 
-/// The place of a message, open or not.
+/// The cursor of a message, open or not.
 async fn place(store: &Store, number: u64) -> Option<Cursor> {
     let item = viewed(store, &message_id(number)).await;
     Some(Cursor {
@@ -338,7 +338,7 @@ pub async fn backwards_the_nearest_comes_first(store: &Store, _clock: &ManualClo
     assert!(before(2, 100).await.is_empty());
 }
 
-pub async fn backwards_it_has_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
+pub async fn backwards_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
     let drafts = fill(store, 17).await;
     let all: Vec<_> = drafts.iter().rev().map(Draft::id).collect();
     for size in [1, 2, 5, 16, 17, 18] {
@@ -357,7 +357,7 @@ pub async fn backwards_it_has_no_gap_and_no_duplicate(store: &Store, _clock: &Ma
     }
 }
 
-pub async fn backwards_what_is_decided_keeps_its_place(store: &Store, _clock: &ManualClock) {
+pub async fn backwards_cursor_of_a_decided_message_still_works(store: &Store, _clock: &ManualClock) {
     fill(store, 8).await;
     for number in [8, 3] {
         resolved(store, &message_id(number), answer("approve")).await;
@@ -369,7 +369,7 @@ pub async fn backwards_what_is_decided_keeps_its_place(store: &Store, _clock: &M
     assert_eq!(rest.next, None);
 }
 
-pub async fn backwards_it_leaves_out_the_same(store: &Store, _clock: &ManualClock) {
+pub async fn backwards_the_same_messages_are_left_out(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
     for number in 1..=12 {
@@ -385,7 +385,7 @@ pub async fn backwards_it_leaves_out_the_same(store: &Store, _clock: &ManualCloc
         )
         .await;
     }
-    let aside = PutAway {
+    let aside = SnoozeOrArchive {
         person: "alice".to_owned(),
         id: message_id(6),
         until: Some(at(10)),
@@ -393,19 +393,19 @@ pub async fn backwards_it_leaves_out_the_same(store: &Store, _clock: &ManualCloc
     store.run(aside).await.unwrap();
     let named = |text: &str| Some(text.to_owned());
     let filters = [
-        Filter::default(),
-        Filter {
+        ListFilter::default(),
+        ListFilter {
             tag: named("third"),
-            ..Filter::default()
+            ..ListFilter::default()
         },
-        Filter {
+        ListFilter {
             agent: named(TESTER),
             tag: named("third"),
-            ..Filter::default()
+            ..ListFilter::default()
         },
-        Filter {
+        ListFilter {
             kind: named("task"),
-            ..Filter::default()
+            ..ListFilter::default()
         },
     ];
     for (filter, viewer) in filters

@@ -1,4 +1,4 @@
-//! The hub's own keys. Those of an agent are seen where they are used, in a parcel.
+//! The hub's own keys. Agents' keys are tested where they are used, in a push context.
 
 use std::time::Duration;
 

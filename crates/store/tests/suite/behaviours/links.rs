@@ -1,7 +1,7 @@
 use countersign_core::access::Role;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::credential::{AddLink, Kind, LinkWorks, RedeemLink, Relabel};
+use countersign_store::ops::credential::{AddLink, CredentialKind, IsLinkValid, RedeemLink, ReplaceCredential};
 use futures_util::future::join_all;
 
 use super::audit::events_about;
@@ -33,11 +33,16 @@ async fn add_link(store: &Store, name: &str, link: &str) -> bool {
         .unwrap()
 }
 
-/// An owner with a link that expires at 10, as a start of the hub makes it.
+/// An owner with a link that expires at 10, like the one made when the hub starts.
 async fn invite(store: &Store) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     store
-        .run(Relabel(credential(Kind::SignIn, "owner", "link", Some(at(10)))))
+        .run(ReplaceCredential(credential(
+            CredentialKind::SignIn,
+            "owner",
+            "link",
+            Some(at(10)),
+        )))
         .await
         .unwrap();
 }
@@ -77,8 +82,8 @@ pub async fn a_link_works_until_it_expires(store: &Store, clock: &ManualClock) {
     );
 }
 
-pub async fn looking_at_a_link_does_not_use_it_up(store: &Store, clock: &ManualClock) {
-    let works = async |link: &str| store.run(LinkWorks { link: hash_of(link) }).await.unwrap();
+pub async fn checking_a_link_does_not_redeem_it(store: &Store, clock: &ManualClock) {
+    let works = async |link: &str| store.run(IsLinkValid { link: hash_of(link) }).await.unwrap();
     invite(store).await;
     clock.set(at(10));
     assert!(works("link").await && works("link").await);
@@ -94,7 +99,12 @@ pub async fn a_link_is_no_token(store: &Store, _clock: &ManualClock) {
     invite(store).await;
     assert_eq!(authenticate(store, "link").await, None);
     store
-        .run(Relabel(credential(Kind::Person, "owner", "brief token", Some(at(10)))))
+        .run(ReplaceCredential(credential(
+            CredentialKind::Person,
+            "owner",
+            "brief token",
+            Some(at(10)),
+        )))
         .await
         .unwrap();
     assert_eq!(

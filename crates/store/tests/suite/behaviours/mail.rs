@@ -1,6 +1,8 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::run::{Begun, DropLetter, Letter, NewRun, PurgeRuns, ReadMail, WriteToRun};
+use countersign_store::ops::run::{
+    BeginOutcome, DeleteRunCommand, NewRun, PurgeRuns, ReadRunCommands, RemoteCommand, SendRunCommand,
+};
 
 use crate::nodes::*;
 use crate::runs::{RUN, begin, begun, end, segment};
@@ -8,7 +10,7 @@ use crate::scene::*;
 
 async fn write(store: &Store, run_id: &str, body: &str) -> Option<i64> {
     store
-        .run(WriteToRun {
+        .run(SendRunCommand {
             run_id: run_id.to_owned(),
             body: body.to_owned(),
         })
@@ -16,9 +18,9 @@ async fn write(store: &Store, run_id: &str, body: &str) -> Option<i64> {
         .unwrap()
 }
 
-async fn written(store: &Store, run_id: &str, body: &str) -> Letter {
+async fn written(store: &Store, run_id: &str, body: &str) -> RemoteCommand {
     let number = write(store, run_id, body).await.expect("the run is under way");
-    Letter {
+    RemoteCommand {
         number,
         run_id: run_id.to_owned(),
         body: body.to_owned(),
@@ -26,9 +28,9 @@ async fn written(store: &Store, run_id: &str, body: &str) -> Letter {
     }
 }
 
-async fn read(store: &Store, node: &str) -> Vec<Letter> {
+async fn read(store: &Store, node: &str) -> Vec<RemoteCommand> {
     store
-        .run(ReadMail {
+        .run(ReadRunCommands {
             node: node.to_owned(),
             since: at(0),
         })
@@ -41,10 +43,10 @@ async fn begun_by(store: &Store, node: &str, run_id: &str) {
         node: node.to_owned(),
         ..segment(run_id, 1)
     };
-    assert_eq!(begin(store, run).await, Begun::New);
+    assert_eq!(begin(store, run).await, BeginOutcome::New);
 }
 
-pub async fn letters_come_in_the_order_they_were_written(store: &Store, _clock: &ManualClock) {
+pub async fn commands_are_read_in_order(store: &Store, _clock: &ManualClock) {
     assert!(read(store, NODE).await.is_empty());
     begun_by(store, NODE, "b").await;
     begun_by(store, NODE, "a").await;
@@ -56,29 +58,29 @@ pub async fn letters_come_in_the_order_they_were_written(store: &Store, _clock: 
     assert_eq!(read(store, NODE).await, sent);
 }
 
-pub async fn a_letter_stays_until_it_is_dropped(store: &Store, _clock: &ManualClock) {
+pub async fn command_stays_until_it_is_deleted(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let first = written(store, RUN, "one").await;
     let second = written(store, RUN, "two").await;
     assert_eq!(read(store, NODE).await, [first.clone(), second.clone()]);
     for _ in 0..2 {
-        store.run(DropLetter { number: first.number }).await.unwrap();
+        store.run(DeleteRunCommand { number: first.number }).await.unwrap();
         assert_eq!(read(store, NODE).await, std::slice::from_ref(&second));
     }
-    store.run(DropLetter { number: second.number }).await.unwrap();
+    store.run(DeleteRunCommand { number: second.number }).await.unwrap();
     let later = written(store, RUN, "one").await;
     assert!(later.number > second.number, "no number is given again");
     assert_eq!(read(store, NODE).await, [later]);
 }
 
-pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &Store, clock: &ManualClock) {
+pub async fn command_is_late_by_time_or_by_segment(store: &Store, clock: &ManualClock) {
     begun(store).await;
     let old = written(store, RUN, "old").await;
     clock.set(at(20_000));
     let new = written(store, RUN, "new").await;
     let late = async |since: i64| -> Vec<i64> {
         let letters = store
-            .run(ReadMail {
+            .run(ReadRunCommands {
                 node: NODE.to_owned(),
                 since: at(since),
             })
@@ -97,11 +99,11 @@ pub async fn a_letter_comes_late_by_the_clock_and_for_another_segment(store: &St
         started_at: at(30_000),
         ..segment(RUN, 2)
     };
-    assert_eq!(begin(store, next).await, Begun::New);
+    assert_eq!(begin(store, next).await, BeginOutcome::New);
     assert_eq!(late(0).await, [old.number, new.number]);
 }
 
-pub async fn letters_are_for_the_node_that_has_the_run(store: &Store, _clock: &ManualClock) {
+pub async fn commands_go_to_the_node_that_owns_the_run(store: &Store, _clock: &ManualClock) {
     begun_by(store, NODE, "one").await;
     begun_by(store, OTHER, "other").await;
     let one = written(store, "one", "stop").await;
@@ -111,7 +113,7 @@ pub async fn letters_are_for_the_node_that_has_the_run(store: &Store, _clock: &M
     assert_eq!(read(store, NODE).await, [one]);
 }
 
-pub async fn letters_follow_the_run_to_its_next_node(store: &Store, clock: &ManualClock) {
+pub async fn commands_follow_the_run_to_its_next_node(store: &Store, clock: &ManualClock) {
     enter(store, &[NODE]).await;
     begun(store).await;
     let before = written(store, RUN, "before").await;
@@ -123,20 +125,20 @@ pub async fn letters_follow_the_run_to_its_next_node(store: &Store, clock: &Manu
     assert_eq!(read(store, OTHER).await, [before, after]);
 }
 
-pub async fn nobody_writes_to_a_run_that_is_not_under_way(store: &Store, _clock: &ManualClock) {
+pub async fn command_to_a_run_that_is_not_running_is_refused(store: &Store, _clock: &ManualClock) {
     assert_eq!(write(store, "nobody", "hello").await, None);
     begun(store).await;
     assert!(end(store, RUN, 5).await);
     assert_eq!(write(store, RUN, "too late").await, None);
     assert!(read(store, NODE).await.is_empty());
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::New);
+    assert_eq!(begin(store, segment(RUN, 2)).await, BeginOutcome::New);
     assert!(
         write(store, RUN, "in time").await.is_some(),
         "a continuation hears again"
     );
 }
 
-pub async fn letters_are_forgotten_with_their_run(store: &Store, _clock: &ManualClock) {
+pub async fn commands_are_deleted_with_their_run(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     begun_by(store, NODE, "other").await;
     written(store, RUN, "unread").await;
@@ -160,7 +162,7 @@ pub async fn letters_are_forgotten_with_their_run(store: &Store, _clock: &Manual
     );
 }
 
-pub async fn a_nul_in_a_letter_breaks_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn nul_in_a_command_breaks_nothing(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     write(store, RUN, "a\0b").await.expect("the run is under way");
     assert_eq!(read(store, NODE).await[0].body, "a\u{2400}b");

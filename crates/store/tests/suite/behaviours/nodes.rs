@@ -1,13 +1,13 @@
 use countersign_core::access::Role;
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Claim;
-use countersign_store::ops::credential::{Kind, NewCredential, Relabel};
-use countersign_store::ops::node::{LABEL, LiveNodes, Others, TakeOver};
+use countersign_store::ops::credential::{CredentialKind, NewCredential, ReplaceCredential};
+use countersign_store::ops::node::{GoneNodes, LABEL, LiveNodes, TakeOver};
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{AdoptRuns, Advance, AskInRun, Begun, EndRun, Ending, NewRun, RunsOfNode};
+use countersign_store::ops::run::{AdoptRuns, Advance, AskInRun, BeginOutcome, EndRun, NewRun, RunEnding, RunsOfNode};
 use futures_util::future::join_all;
 
 use super::credentials::{add_person, authenticate, credential, person};
@@ -18,16 +18,16 @@ use crate::scene::*;
 
 const RIVALS: [&str; 4] = ["node-2", "node-3", "node-4", "node-5"];
 
-/// A node with a claim and a run under way.
+/// A node with one claim and one run.
 async fn at_work(store: &Store, node: &str, number: u64) {
     enter(store, &[node]).await;
-    owe(store, [number]).await;
+    enqueue_deliveries(store, [number]).await;
     assert_eq!(claims_of(store, node).await.len(), 1);
     let run = NewRun {
         node: node.to_owned(),
         ..segment(&format!("run of {node}"), 1)
     };
-    assert_eq!(begin(store, run).await, Begun::New);
+    assert_eq!(begin(store, run).await, BeginOutcome::New);
 }
 
 fn message_ids(claims: Vec<Claim>) -> Vec<MessageId> {
@@ -38,23 +38,23 @@ async fn live(store: &Store) -> Vec<String> {
     store.run(LiveNodes).await.unwrap()
 }
 
-pub async fn a_node_that_renews_keeps_what_it_has(store: &Store, clock: &ManualClock) {
+pub async fn node_that_renews_keeps_its_claims_and_runs(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     enter(store, &[OTHER]).await;
-    // The time of the claim itself is over; that is for whoever claims next, not for whoever takes over.
+    // The claim's own lease is over, which matters to the next claim, not to a take-over.
     for millis in [500, 1_500, 2_500] {
         clock.set(at(millis));
         assert!(renew(store, NODE).await);
         assert!(renew(store, OTHER).await);
-        for glance in [look(OTHER), search(OTHER)] {
-            assert_eq!(take_over(store, glance).await, Taken::default());
+        for request in [look(OTHER), search(OTHER)] {
+            assert_eq!(take_over(store, request).await, TakeOverResult::default());
         }
     }
     clock.set(at(3_500));
     assert_eq!(
         take_over(store, search(OTHER)).await,
-        Taken::default(),
+        TakeOverResult::default(),
         "up to its last instant"
     );
     assert!(advance(store, step_of(NODE)).await);
@@ -68,7 +68,7 @@ fn step_of(node: &str) -> Advance {
     }
 }
 
-pub async fn a_node_whose_lease_ran_out_loses_everything_once(store: &Store, clock: &ManualClock) {
+pub async fn expired_node_loses_its_claims_and_runs_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1_001));
@@ -77,7 +77,7 @@ pub async fn a_node_whose_lease_ran_out_loses_everything_once(store: &Store, clo
     let winners: Vec<_> = RIVALS
         .iter()
         .zip(taken)
-        .filter(|(_, taken)| *taken != Taken::default())
+        .filter(|(_, taken)| *taken != TakeOverResult::default())
         .collect();
     let [(winner, taken)] = winners.as_slice() else {
         panic!("one takes over, not {winners:?}")
@@ -96,30 +96,30 @@ pub async fn a_node_whose_lease_ran_out_loses_everything_once(store: &Store, clo
     let found = delivery(store, 1).await;
     assert_eq!(
         (found.track, found.attempts, found.next_attempt_at),
-        (Track::Pending, 0, Some(at(1_001)))
+        (DeliveryState::Pending, 0, Some(at(1_001)))
     );
     assert_eq!(message_ids(claims_of(store, winner).await), [message_id(1)]);
     assert_eq!(
         take_over(store, search(RIVALS[0])).await,
-        Taken::default(),
+        TakeOverResult::default(),
         "nothing is left to take"
     );
     assert!(advance(store, step_of(winner)).await);
 }
 
-pub async fn a_node_that_was_removed_hears_of_it_when_it_renews(store: &Store, clock: &ManualClock) {
+pub async fn removed_node_learns_it_when_it_renews(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1_001));
     assert!(
         renew(store, NODE).await,
-        "while nobody noticed, all of it is still its own"
+        "until the expiry is noticed, the node keeps everything"
     );
     clock.set(at(2_002));
     enter(store, &[OTHER]).await;
     let removed = take_over(
         store,
-        Glance {
+        TakeOverRequest {
             limit: 0,
             ..look(OTHER)
         },
@@ -128,16 +128,16 @@ pub async fn a_node_that_was_removed_hears_of_it_when_it_renews(store: &Store, c
     .removed;
     assert_eq!(removed, [NODE]);
     for _ in 0..2 {
-        assert!(!renew(store, NODE).await, "its id is nobody's for ever");
+        assert!(!renew(store, NODE).await, "its id is never valid again");
         let itself = TakeOver {
             node: NODE.to_owned(),
             lease: NODE_LEASE,
-            others: Others::AreGone,
+            others: GoneNodes::All,
             thorough: true,
         };
         assert_eq!(store.run(itself).await.unwrap(), None);
     }
-    assert_eq!(live(store).await, [OTHER], "it has removed nobody");
+    assert_eq!(live(store).await, [OTHER], "it has removed no node");
     let taken = store
         .run(AdoptRuns {
             node: NODE.to_owned(),
@@ -150,12 +150,12 @@ pub async fn a_node_that_was_removed_hears_of_it_when_it_renews(store: &Store, c
     assert_eq!(
         take_over(store, start_alone(OTHER)).await.removed,
         Vec::<String>::new(),
-        "nobody removes itself"
+        "a node does not remove itself"
     );
 }
 
-pub async fn whoever_was_late_itself_removes_only_those_who_left(store: &Store, clock: &ManualClock) {
-    let glance = |others| TakeOver {
+pub async fn late_node_removes_only_departed_nodes(store: &Store, clock: &ManualClock) {
+    let request = |others| TakeOver {
         node: NODE.to_owned(),
         lease: NODE_LEASE,
         others,
@@ -163,23 +163,23 @@ pub async fn whoever_was_late_itself_removes_only_those_who_left(store: &Store, 
     };
     enter(store, &[NODE, OTHER, "left"]).await;
     leave(store, "left").await;
-    // Half of its lease and more: whatever kept it may have kept the others.
+    // More than half of its lease late: the cause may have delayed the other nodes too.
     clock.set(at(1_100));
-    let taken = store.run(glance(Others::Live)).await.unwrap().unwrap();
+    let taken = store.run(request(GoneNodes::LeaseExpired)).await.unwrap().unwrap();
     assert!(taken.was_late);
     assert_eq!(taken.removed, ["left"]);
     clock.set(at(1_500));
-    let taken = store.run(glance(Others::MayComeBack)).await.unwrap().unwrap();
+    let taken = store.run(request(GoneNodes::Departed)).await.unwrap().unwrap();
     assert_eq!(
         (taken.was_late, taken.removed),
         (false, Vec::new()),
         "it gives the others their time"
     );
-    let taken = store.run(glance(Others::Live)).await.unwrap().unwrap();
+    let taken = store.run(request(GoneNodes::LeaseExpired)).await.unwrap().unwrap();
     assert_eq!(taken.removed, [OTHER], "and then no more");
 }
 
-pub async fn a_node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
+pub async fn node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
     enter(store, &[NODE, OTHER]).await;
     runs::begun(store).await;
     assert_eq!(
@@ -191,9 +191,9 @@ pub async fn a_node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
             }
         )
         .await,
-        Begun::New
+        BeginOutcome::New
     );
-    assert_eq!(begin(store, segment("over", 1)).await, Begun::New);
+    assert_eq!(begin(store, segment("over", 1)).await, BeginOutcome::New);
     assert!(runs::end(store, "over", 5).await);
     let step = step(RUN);
     let write_id = step.write_id.clone();
@@ -202,32 +202,29 @@ pub async fn a_node_finds_its_runs_again(store: &Store, _clock: &ManualClock) {
     assert_eq!(found, [(RUN.to_owned(), write_id)]);
 }
 
-pub async fn a_node_that_was_removed_claims_nothing(store: &Store, clock: &ManualClock) {
+pub async fn removed_node_claims_nothing(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     enter(store, &[NODE]).await;
-    owe(store, [1]).await;
+    enqueue_deliveries(store, [1]).await;
     clock.set(at(1_001));
     enter(store, &[OTHER]).await;
     assert_eq!(take_over(store, look(OTHER)).await.removed, [NODE]);
-    assert!(
-        claims_of(store, NODE).await.is_empty(),
-        "what it took would be nobody's"
-    );
+    assert!(claims_of(store, NODE).await.is_empty(), "its claim would have no owner");
     assert_eq!(message_ids(claims_of(store, OTHER).await), [message_id(1)]);
 }
 
-pub async fn while_others_may_come_back_only_those_that_left_are_gone(store: &Store, clock: &ManualClock) {
+pub async fn departed_policy_removes_only_departed_nodes(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1_000_000));
     enter(store, &[OTHER]).await;
-    let waiting = || Glance {
-        others: Others::MayComeBack,
+    let waiting = || TakeOverRequest {
+        others: GoneNodes::Departed,
         ..search(OTHER)
     };
     assert_eq!(
         take_over(store, waiting()).await,
-        Taken::default(),
+        TakeOverResult::default(),
         "however long ago its lease ran out"
     );
     assert!(advance(store, step_of(NODE)).await, "all of it is still its own");
@@ -237,11 +234,11 @@ pub async fn while_others_may_come_back_only_those_that_left_are_gone(store: &St
     assert_eq!(run_ids(&taken.runs), [format!("run of {NODE}")]);
 }
 
-pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clock: &ManualClock) {
+pub async fn leaving_node_releases_its_claims_at_once(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, OTHER, 1).await;
     enter(store, &[NODE]).await;
-    owe(store, [2, 3, 4]).await;
+    enqueue_deliveries(store, [2, 3, 4]).await;
     let claims = claims_of(store, NODE).await;
     assert!(settle(store, &claims[1], retry(5_000)).await);
     assert!(settle(store, &claims[2], failed()).await);
@@ -258,7 +255,7 @@ pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clo
         Some(at(5_000)),
         "a retry keeps its time"
     );
-    assert_eq!(delivery(store, 4).await.track, Track::Failed);
+    assert_eq!(delivery(store, 4).await.track, DeliveryState::Failed);
     assert_eq!(
         message_ids(claims_of(store, OTHER).await),
         [message_id(2)],
@@ -269,11 +266,11 @@ pub async fn a_node_that_leaves_gives_its_claims_back_at_once(store: &Store, clo
     assert_eq!(message_ids(claims_of(store, OTHER).await), [], "once");
 }
 
-pub async fn whoever_looks_next_takes_the_runs_of_a_node_that_left(store: &Store, _clock: &ManualClock) {
+pub async fn next_take_over_adopts_the_runs_of_a_departed_node(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     enter(store, &[OTHER]).await;
-    assert_eq!(take_over(store, look(OTHER)).await, Taken::default());
+    assert_eq!(take_over(store, look(OTHER)).await, TakeOverResult::default());
     leave(store, NODE).await;
     let taken = take_over(store, look(OTHER)).await;
     assert_eq!(
@@ -286,14 +283,14 @@ pub async fn whoever_looks_next_takes_the_runs_of_a_node_that_left(store: &Store
     assert_eq!(live(store).await, [OTHER]);
 }
 
-pub async fn where_one_is_alone_every_other_node_is_gone(store: &Store, clock: &ManualClock) {
+pub async fn sole_node_removes_every_other_node(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1));
     enter(store, &["alone"]).await;
     assert_eq!(
         take_over(store, search("alone")).await,
-        Taken::default(),
+        TakeOverResult::default(),
         "its lease has not run out"
     );
     let taken = take_over(store, start_alone("alone")).await;
@@ -306,11 +303,14 @@ pub async fn where_one_is_alone_every_other_node_is_gone(store: &Store, clock: &
     assert_eq!(message_ids(claims_of(store, "alone").await), [message_id(1)]);
 }
 
-pub async fn a_credential_of_a_node_ends_with_it(store: &Store, clock: &ManualClock) {
+pub async fn credentials_of_a_node_end_with_it(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     let add = async |token: &str, label: String| {
-        let credential = credential(Kind::Person, "owner", token, None);
-        store.run(Relabel(NewCredential { label, ..credential })).await.unwrap();
+        let credential = credential(CredentialKind::Person, "owner", token, None);
+        store
+            .run(ReplaceCredential(NewCredential { label, ..credential }))
+            .await
+            .unwrap();
     };
     enter(store, &[NODE, OTHER]).await;
     for node in [NODE, OTHER] {
@@ -327,10 +327,10 @@ pub async fn a_credential_of_a_node_ends_with_it(store: &Store, clock: &ManualCl
     take_over(store, look(OTHER)).await;
     assert!(
         is_valid(NODE).await && is_valid(OTHER).await,
-        "whoever fell silent may be back in a moment"
+        "an expired node may come back"
     );
     leave(store, OTHER).await;
-    assert!(!is_valid(OTHER).await, "whoever left will not");
+    assert!(!is_valid(OTHER).await, "a departed node will not");
     enter(store, &["node-3"]).await;
     clock.set(at(1_001 + 3_600_000));
     assert!(is_valid(NODE).await);
@@ -351,46 +351,42 @@ pub async fn a_credential_of_a_node_ends_with_it(store: &Store, clock: &ManualCl
     }
 }
 
-pub async fn so_many_runs_are_adopted_at_once_and_the_rest_next_time(store: &Store, _clock: &ManualClock) {
+pub async fn adoption_is_limited_and_the_rest_follows_next_time(store: &Store, _clock: &ManualClock) {
     for run_id in ["b", "a", "e", "d", "c"] {
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
+        assert_eq!(begin(store, segment(run_id, 1)).await, BeginOutcome::New);
     }
     assert!(runs::end(store, "a", 5).await);
     enter(store, &[OTHER]).await;
-    let two = || Glance {
+    let two = || TakeOverRequest {
         limit: 2,
         ..search(OTHER)
     };
     let first = take_over(store, two()).await.runs;
-    assert_eq!(
-        run_ids(&first),
-        ["b", "e"],
-        "the oldest first; what has ended is nobody's to go on with"
-    );
+    assert_eq!(run_ids(&first), ["b", "e"], "the oldest first, without ended runs");
     assert_eq!(first[0], found_run(store, "b").await.run);
     assert_eq!(run_ids(&take_over(store, two()).await.runs), ["d", "c"]);
     assert!(take_over(store, two()).await.runs.is_empty());
 }
 
-pub async fn while_all_nodes_live_only_a_thorough_look_finds_what_nobody_has(store: &Store, clock: &ManualClock) {
+pub async fn only_a_thorough_take_over_finds_orphans_while_all_nodes_live(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1_001));
     enter(store, &[OTHER, "node-3"]).await;
-    // One that removed the node, and got no further than this.
-    let cut = Glance {
+    // A take-over that removed the node and was then interrupted.
+    let cut = TakeOverRequest {
         limit: 0,
         ..look("node-3")
     };
     assert_eq!(take_over(store, cut).await.removed, [NODE]);
-    assert_eq!(take_over(store, look(OTHER)).await, Taken::default());
+    assert_eq!(take_over(store, look(OTHER)).await, TakeOverResult::default());
     assert_eq!(
         run_ids(&take_over(store, search(OTHER)).await.runs),
         [format!("run of {NODE}")]
     );
 }
 
-pub async fn what_a_lost_node_still_writes_changes_nothing(store: &Store, clock: &ManualClock) {
+pub async fn writes_of_a_removed_node_are_fenced(store: &Store, clock: &ManualClock) {
     enter(store, &[NODE]).await;
     runs::begun(store).await;
     runs::asked(store, &[1]).await;
@@ -422,7 +418,7 @@ pub async fn what_a_lost_node_still_writes_changes_nothing(store: &Store, clock:
             !store
                 .run(EndRun {
                     advance: late(),
-                    ending: Ending::Error,
+                    ending: RunEnding::Error,
                     at: at(9)
                 })
                 .await

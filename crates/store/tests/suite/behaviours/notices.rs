@@ -17,7 +17,7 @@ async fn page(store: &Store, person: Option<&str>, before: Option<i64>, limit: i
         .unwrap()
 }
 
-/// Notifies under the odd numbers, and an ask that is open and one that is answered between them.
+/// Notifies with odd numbers, with an open and an answered ask between them.
 async fn fill(store: &Store, count: u64) {
     add_agent(store, BUILDER).await;
     for number in 1..=count {
@@ -62,7 +62,7 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
     }
 }
 
-pub async fn what_one_has_archived_the_others_still_see(store: &Store, _clock: &ManualClock) {
+pub async fn archived_notify_stays_visible_to_others(store: &Store, _clock: &ManualClock) {
     fill(store, 4).await;
     assert!(put_away(store, "alice", 3, None).await);
     assert_eq!(
@@ -79,13 +79,13 @@ pub async fn what_one_has_archived_the_others_still_see(store: &Store, _clock: &
     );
 }
 
-pub async fn a_place_outlives_the_notify_it_names(store: &Store, _clock: &ManualClock) {
+pub async fn cursor_outlives_the_notify_it_names(store: &Store, _clock: &ManualClock) {
     fill(store, 8).await;
     let first = page(store, None, None, 2).await;
     assert_eq!(ids(&first.items), [7, 5].map(message_id));
     let next = first.next.expect("there are more");
     assert_eq!(next, first.items[1].seq);
-    // All of them came at the same moment, and retention takes some of them in between.
+    // All of them arrived at the same time, and retention purges some of them in between.
     store
         .run(Purge {
             resolved_before: at(1),

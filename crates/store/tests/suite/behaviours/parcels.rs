@@ -1,20 +1,20 @@
 use std::time::Duration;
 
-use countersign_core::message::{Callback, CallbackAuth};
+use countersign_core::message::{Callback, CallbackCredential};
 use countersign_protocol::a2h::AuthScheme;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Parcel, SignatureAlg};
+use countersign_store::model::{PushContext, SignatureAlg};
 use countersign_store::ops::admin::agents::{AddAgent, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::secrets::PutSecret;
-use countersign_store::ops::deliver::LoadParcel;
+use countersign_store::ops::deliver::LoadPushContext;
 
 use crate::scene::*;
 
-async fn parcel(store: &Store, number: u64) -> Parcel {
+async fn parcel(store: &Store, number: u64) -> PushContext {
     store
-        .run(LoadParcel(message_id(number)))
+        .run(LoadPushContext(message_id(number)))
         .await
         .unwrap()
         .expect("there is something to bring")
@@ -65,7 +65,7 @@ async fn rotate(store: &Store, key: &str) {
     store.run(rotation).await.unwrap().expect("the agent is there");
 }
 
-/// Whether a callback to `host` would be brought there, as submit asks and as delivery asks again.
+/// Whether a callback to `host` is approved, as checked on submit and again on delivery.
 async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
     submitted_and_resolved(
         store,
@@ -90,7 +90,7 @@ async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
     at_submit
 }
 
-pub async fn a_parcel_holds_all_that_an_attempt_needs(store: &Store, clock: &ManualClock) {
+pub async fn push_context_holds_everything_an_attempt_needs(store: &Store, clock: &ManualClock) {
     let agent = AddAgent {
         id: BUILDER.to_owned(),
         signature_alg: SignatureAlg::Ed25519,
@@ -122,7 +122,7 @@ pub async fn a_parcel_holds_all_that_an_attempt_needs(store: &Store, clock: &Man
     );
 }
 
-pub async fn there_is_no_parcel_without_something_to_bring(store: &Store, _clock: &ManualClock) {
+pub async fn no_push_context_without_something_to_deliver(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted(store, &Draft::pushed(1)).await;
     submitted_and_resolved(store, &Draft::ask(2)).await;
@@ -145,7 +145,7 @@ pub async fn there_is_no_parcel_without_something_to_bring(store: &Store, _clock
         (9, "unknown"),
     ] {
         assert!(
-            store.run(LoadParcel(message_id(number))).await.unwrap().is_none(),
+            store.run(LoadPushContext(message_id(number))).await.unwrap().is_none(),
             "{why}"
         );
     }
@@ -210,7 +210,7 @@ pub async fn an_approval_belongs_to_one_agent(store: &Store, _clock: &ManualCloc
 pub async fn the_named_secret_is_that_of_the_agent(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    let auth = Some(CallbackAuth {
+    let auth = Some(CallbackCredential {
         scheme: AuthScheme::Bearer,
         reference: "hook".to_owned(),
     });

@@ -4,7 +4,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::Passkey;
 use countersign_store::ops::admin::people::ListPeople;
 use countersign_store::ops::passkey::{
-    AddPasskey, Adding, FindPasskey, MOST_PASSKEYS, Passkeys, RemovePasskey, UsePasskey,
+    AddPasskey, AddPasskeyOutcome, FindPasskey, MAX_PASSKEYS, Passkeys, RemovePasskey, UsePasskey,
 };
 use futures_util::future::join_all;
 
@@ -12,7 +12,7 @@ use super::audit::events_about;
 use super::credentials::add_person;
 use crate::scene::*;
 
-async fn adding(store: &Store, name: &str, id: &[u8]) -> Adding {
+async fn adding(store: &Store, name: &str, id: &[u8]) -> AddPasskeyOutcome {
     let person = name.to_owned();
     let name = format!("key of {name}");
     let body = r#"{"counter":0}"#.to_owned();
@@ -28,7 +28,7 @@ async fn adding(store: &Store, name: &str, id: &[u8]) -> Adding {
 }
 
 async fn add(store: &Store, name: &str, id: &[u8]) -> bool {
-    adding(store, name, id).await == Adding::Added
+    adding(store, name, id).await == AddPasskeyOutcome::Added
 }
 
 async fn of(store: &Store, name: &str) -> Vec<Passkey> {
@@ -57,7 +57,7 @@ async fn remove(store: &Store, name: &str, id: &[u8]) -> bool {
         .unwrap()
 }
 
-pub async fn a_passkey_comes_back_as_it_was_added(store: &Store, clock: &ManualClock) {
+pub async fn passkey_is_read_back_as_it_was_added(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     clock.set(at(1));
     assert!(add(store, "alice", &[0, 255, 1]).await);
@@ -98,24 +98,33 @@ pub async fn an_id_belongs_to_one_person(store: &Store, _clock: &ManualClock) {
     assert_eq!(find(store, b"other").await, None);
 }
 
-pub async fn a_person_has_so_many_and_no_more(store: &Store, _clock: &ManualClock) {
+pub async fn passkeys_are_limited_per_person(store: &Store, _clock: &ManualClock) {
     for name in ["alice", "bob"] {
         assert!(add_person(store, name, Role::Resolver, &format!("{name} token")).await);
     }
-    let ids: Vec<_> = (0..MOST_PASSKEYS + 4).map(|number| format!("key {number}")).collect();
+    let ids: Vec<_> = (0..MAX_PASSKEYS + 4).map(|number| format!("key {number}")).collect();
     let answers = join_all(ids.iter().map(|id| adding(store, "alice", id.as_bytes()))).await;
     assert_eq!(
-        answers.iter().filter(|answer| **answer == Adding::Added).count(),
-        MOST_PASSKEYS
+        answers
+            .iter()
+            .filter(|answer| **answer == AddPasskeyOutcome::Added)
+            .count(),
+        MAX_PASSKEYS
     );
-    assert_eq!(answers.iter().filter(|answer| **answer == Adding::TooMany).count(), 4);
+    assert_eq!(
+        answers
+            .iter()
+            .filter(|answer| **answer == AddPasskeyOutcome::TooMany)
+            .count(),
+        4
+    );
     assert!(add(store, "bob", b"his").await, "what others have does not count");
     let first = &of(store, "alice").await[0].id;
     assert!(remove(store, "alice", first).await);
     assert!(add(store, "alice", b"another").await);
 }
 
-pub async fn a_use_keeps_the_counter_and_the_instant(store: &Store, clock: &ManualClock) {
+pub async fn use_stores_the_counter_and_the_time(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(add(store, "alice", b"id").await);
     clock.set(at(7));

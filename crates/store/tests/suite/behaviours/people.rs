@@ -1,12 +1,14 @@
 use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::admin::people::{AddPerson, AddPersonToken, Change, ListPeople, RemovePerson, SetRole};
+use countersign_store::ops::admin::people::{
+    AccountChange, AddPerson, AddPersonToken, ListPeople, RemovePerson, SetRole,
+};
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::ceremony::{BeginCeremony, TakeCeremony};
-use countersign_store::ops::credential::{Kind, StartSession};
-use countersign_store::ops::list::Aside;
-use countersign_store::ops::passkey::{AddPasskey, Adding, FindPasskey};
+use countersign_store::ops::credential::{CredentialKind, StartSession};
+use countersign_store::ops::list::ListSnoozed;
+use countersign_store::ops::passkey::{AddPasskey, AddPasskeyOutcome, FindPasskey};
 use countersign_store::ops::password::{PasswordOf, SetPassword};
 
 use super::audit::events_about;
@@ -36,10 +38,13 @@ pub async fn a_name_is_taken_once(store: &Store, _clock: &ManualClock) {
 pub async fn a_person_may_hold_several_tokens(store: &Store, clock: &ManualClock) {
     let token = |text, expires_at| AddPersonToken {
         name: "alice".to_owned(),
-        token: credential(Kind::Person, "alice", text, expires_at),
+        token: credential(CredentialKind::Person, "alice", text, expires_at),
         actor: OWNER.to_owned(),
     };
-    assert!(!store.run(token("early", None)).await.unwrap(), "nobody is there yet");
+    assert!(
+        !store.run(token("early", None)).await.unwrap(),
+        "the person does not exist yet"
+    );
     assert_eq!(authenticate(store, "early").await, None);
     assert!(add_person(store, "alice", Role::Resolver, "first").await);
     assert!(store.run(token("second", None)).await.unwrap());
@@ -84,7 +89,7 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
     );
 }
 
-async fn set_role(store: &Store, name: &str, role: Role) -> Change {
+async fn set_role(store: &Store, name: &str, role: Role) -> AccountChange {
     store
         .run(SetRole {
             name: name.to_owned(),
@@ -104,37 +109,37 @@ pub async fn a_role_is_changed_for_every_token_at_once(store: &Store, _clock: &M
     };
     assert!(store.run(start).await.unwrap());
     for role in [Role::Viewer, Role::Owner, Role::Resolver] {
-        assert_eq!(set_role(store, "alice", role).await, Change::Done);
+        assert_eq!(set_role(store, "alice", role).await, AccountChange::Done);
         for token in ["alice token", "alice cookie"] {
             assert_eq!(authenticate(store, token).await, person("alice", role));
         }
     }
-    assert_eq!(set_role(store, "ghost", Role::Owner).await, Change::NotThere);
+    assert_eq!(set_role(store, "ghost", Role::Owner).await, AccountChange::NotFound);
     let made = ["person.made_viewer", "person.made_owner", "person.made_resolver"];
     assert_eq!(events_about(store, "alice").await[2..], made);
 }
 
-pub async fn the_last_owner_stays_one(store: &Store, _clock: &ManualClock) {
+pub async fn last_owner_cannot_be_demoted_or_removed(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "olga", Role::Owner, "olga token").await);
     assert!(add_person(store, "otto", Role::Owner, "otto token").await);
-    assert_eq!(set_role(store, "otto", Role::Viewer).await, Change::Done);
+    assert_eq!(set_role(store, "otto", Role::Viewer).await, AccountChange::Done);
     for role in [Role::Viewer, Role::Resolver] {
-        assert_eq!(set_role(store, "olga", role).await, Change::LastOwner);
+        assert_eq!(set_role(store, "olga", role).await, AccountChange::LastOwner);
     }
     assert_eq!(
         set_role(store, "olga", Role::Owner).await,
-        Change::Done,
+        AccountChange::Done,
         "what she is she may become"
     );
     let remove = RemovePerson {
         name: "olga".to_owned(),
         actor: OWNER.to_owned(),
     };
-    assert_eq!(store.run(remove).await.unwrap(), Change::LastOwner);
+    assert_eq!(store.run(remove).await.unwrap(), AccountChange::LastOwner);
     assert_eq!(authenticate(store, "olga token").await, person("olga", Role::Owner));
 }
 
-pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clock: &ManualClock) {
+pub async fn removed_person_leaves_nothing_to_a_namesake(store: &Store, _clock: &ManualClock) {
     let name = || "alice".to_owned();
     assert!(add_person(store, "olga", Role::Owner, "olga token").await);
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
@@ -168,7 +173,7 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
         name: name(),
         body: body.clone(),
     };
-    assert_eq!(store.run(passkey).await.unwrap(), Adding::Added);
+    assert_eq!(store.run(passkey).await.unwrap(), AddPasskeyOutcome::Added);
     let ceremony = |person| BeginCeremony {
         id: name(),
         person,
@@ -182,7 +187,7 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
         name: name(),
         actor: OWNER.to_owned(),
     };
-    assert_eq!(store.run(remove).await.unwrap(), Change::Done);
+    assert_eq!(store.run(remove).await.unwrap(), AccountChange::Done);
     assert!(add_person(store, "alice", Role::Resolver, "new token").await);
     assert_eq!(authenticate(store, "cookie").await, None);
     assert_eq!(store.run(PasswordOf { person: name() }).await.unwrap(), None);
@@ -190,7 +195,7 @@ pub async fn whoever_is_removed_leaves_nothing_to_a_namesake(store: &Store, _clo
     assert_eq!(store.run(TakeCeremony { id: name() }).await.unwrap(), None);
     assert!(
         store
-            .run(Aside {
+            .run(ListSnoozed {
                 person: name(),
                 limit: 10
             })

@@ -5,7 +5,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::agents::ListAgents;
 use countersign_store::ops::fetched::RecordFetched;
-use countersign_store::ops::list::{Decided, Filter, History};
+use countersign_store::ops::list::{Decided, History, ListFilter};
 use countersign_store::ops::seen::{AgentSeen, RecordSeen};
 use futures_util::future::join_all;
 
@@ -49,10 +49,10 @@ pub async fn an_agent_was_seen_when_it_last_called(store: &Store, _clock: &Manua
     );
 }
 
-pub async fn what_was_seen_never_moves_backwards(store: &Store, _clock: &ManualClock) {
+pub async fn last_seen_never_moves_backwards(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
-    // As several hubs would tell it, each in its own order.
+    // As several hubs would report it, each in its own order.
     let told = (0..16).map(|hub| async move {
         let (mine, other) = if hub % 2 == 0 {
             (BUILDER, TESTER)
@@ -99,7 +99,7 @@ pub async fn only_an_answer_can_be_fetched(store: &Store, _clock: &ManualClock) 
     );
 }
 
-pub async fn lists_of_what_is_over_tell_of_the_fetch(store: &Store, clock: &ManualClock) {
+pub async fn lists_of_resolved_messages_show_the_fetch(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::ask(1)).await;
     submitted_and_resolved(store, &Draft::ask(2)).await;
@@ -112,7 +112,7 @@ pub async fn lists_of_what_is_over_tell_of_the_fetch(store: &Store, clock: &Manu
         limit: 10,
     };
     let decided = Decided {
-        filter: Filter::default(),
+        filter: ListFilter::default(),
         status: None,
         before: None,
         limit: 10,

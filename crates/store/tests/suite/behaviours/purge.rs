@@ -3,12 +3,12 @@ use countersign_core::{Command, State};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Found, Submission};
+use countersign_store::model::{ApplyOutcome, Lookup, Submission};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::deliver::{Deliveries, LoadParcel, PendingHosts};
+use countersign_store::ops::deliver::{Deliveries, LoadPushContext, PendingHosts};
 use countersign_store::ops::list::History;
 use countersign_store::ops::pull::{Pull, View};
-use countersign_store::ops::submit::FindEarlier;
+use countersign_store::ops::submit::FindDuplicate;
 use countersign_store::ops::sweep::{OldestResolved, Purge};
 
 use super::audit::assert_chained;
@@ -27,21 +27,24 @@ async fn purge(store: &Store, resolved_before: Timestamp) -> u64 {
 
 async fn is_gone(store: &Store, number: u64) -> bool {
     match store.run(Pull(message_id(number))).await.unwrap() {
-        Some(Found::Gone { agent_id }) => agent_id == BUILDER,
-        Some(Found::Live(_)) => false,
+        Some(Lookup::Purged { agent_id }) => agent_id == BUILDER,
+        Some(Lookup::Present(_)) => false,
         None => panic!("a purged message is not unknown"),
     }
 }
 
-pub async fn a_purged_message_is_gone(store: &Store, _clock: &ManualClock) {
+pub async fn purged_message_is_gone(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::ask(1)).await;
     assert_eq!(purge(store, at(1)).await, 1);
     assert!(is_gone(store, 1).await);
     let view = store.run(View(message_id(1))).await.unwrap();
-    assert!(matches!(view, Some(Found::Gone { agent_id }) if agent_id == BUILDER));
+    assert!(matches!(view, Some(Lookup::Purged { agent_id }) if agent_id == BUILDER));
     for command in [answer("approve"), Command::Cancel, Command::Expire] {
-        assert!(matches!(apply(store, &message_id(1), command).await, Application::Gone));
+        assert!(matches!(
+            apply(store, &message_id(1), command).await,
+            ApplyOutcome::Purged
+        ));
     }
     for agent_id in [None, Some(BUILDER.to_owned())] {
         let history = History {
@@ -55,7 +58,7 @@ pub async fn a_purged_message_is_gone(store: &Store, _clock: &ManualClock) {
     assert_eq!(purge(store, at(1)).await, 0, "there is nothing left to empty");
 }
 
-pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
+pub async fn purge_frees_the_idempotency_key(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let keyed = |number, payload| Draft {
         key: Some("deploy"),
@@ -65,7 +68,7 @@ pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
     submitted_and_resolved(store, &keyed(1, 0)).await;
     assert_ne!(submit(store, &keyed(2, 1)).await, Submission::Created);
     purge(store, at(1)).await;
-    let find = || FindEarlier {
+    let find = || FindDuplicate {
         agent_id: BUILDER.to_owned(),
         key: "deploy".to_owned(),
     };
@@ -74,7 +77,7 @@ pub async fn a_key_is_free_again(store: &Store, _clock: &ManualClock) {
     assert_eq!(submit(store, &keyed(3, 1)).await, keyed(2, 1).taken(Status::Open));
 }
 
-pub async fn the_trail_stays(store: &Store, _clock: &ManualClock) {
+pub async fn purge_keeps_the_audit_trail(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::ask(1)).await;
     let trail = || Trail {
@@ -87,7 +90,7 @@ pub async fn the_trail_stays(store: &Store, _clock: &ManualClock) {
     assert_eq!(format!("{after:?}"), format!("{before:?}"));
 }
 
-pub async fn the_delivery_goes(store: &Store, _clock: &ManualClock) {
+pub async fn purge_deletes_the_delivery(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     purge(store, at(1)).await;
@@ -100,10 +103,10 @@ pub async fn the_delivery_goes(store: &Store, _clock: &ManualClock) {
     );
     assert!(store.run(PendingHosts).await.unwrap().is_empty());
     assert!(claims(store).await.is_empty());
-    assert!(store.run(LoadParcel(message_id(1))).await.unwrap().is_none());
+    assert!(store.run(LoadPushContext(message_id(1))).await.unwrap().is_none());
 }
 
-pub async fn only_what_ended_before_the_instant_goes(store: &Store, clock: &ManualClock) {
+pub async fn only_messages_that_ended_before_the_time_are_purged(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for (number, millis) in [(1, 10), (2, 20)] {
         clock.set(at(millis));
@@ -126,7 +129,7 @@ pub async fn only_what_ended_before_the_instant_goes(store: &Store, clock: &Manu
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
-pub async fn it_takes_the_oldest_first_and_stops_at_its_limit(store: &Store, clock: &ManualClock) {
+pub async fn purge_takes_the_oldest_first_and_stops_at_its_limit(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for (number, millis) in [(1, 30), (2, 10), (3, 20)] {
         clock.set(at(millis));

@@ -1,4 +1,4 @@
-//! Many at once, and still one outcome.
+//! Concurrent operations with one outcome.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use countersign_core::message::Status;
 use countersign_core::{Command, Rejection, State, Verdict};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Submission};
+use countersign_store::model::{ApplyOutcome, Submission};
 use countersign_store::ops::admin::agents::{RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
-use countersign_store::ops::admin::people::{AddPersonToken, Change, ListPeople, RemovePerson, SetRole};
+use countersign_store::ops::admin::people::{AccountChange, AddPersonToken, ListPeople, RemovePerson, SetRole};
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::credential::{Kind, RedeemLink, Relabel};
+use countersign_store::ops::credential::{CredentialKind, RedeemLink, ReplaceCredential};
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
-use countersign_store::ops::run::{Advance, AskInRun, Begun, EndRun, Ending, RunState};
+use countersign_store::ops::run::{Advance, AskInRun, BeginOutcome, EndRun, RunEnding, StoredRunState};
 use countersign_store::ops::sweep::Purge;
 use countersign_store::ops::terminal::CueOutcome;
 use futures_util::future::{join, join_all, join3};
@@ -43,8 +43,8 @@ pub async fn sixty_four_rivals_have_one_winner(store: &Store, _clock: &ManualClo
     let outcomes = join_all((0..64).map(|number| apply(store, &id, rival(number)))).await;
 
     let winners = outcomes.iter().filter_map(|outcome| match outcome {
-        Application::Resolved(applied) => Some(applied.resolution.clone()),
-        Application::Rejected(_) | Application::NotFound | Application::Gone => None,
+        ApplyOutcome::Resolved(applied) => Some(applied.resolution.clone()),
+        ApplyOutcome::Rejected(_) | ApplyOutcome::NotFound | ApplyOutcome::Purged => None,
     });
     let winners: Vec<_> = winners.collect();
     let [winner] = winners.as_slice() else {
@@ -53,8 +53,8 @@ pub async fn sixty_four_rivals_have_one_winner(store: &Store, _clock: &ManualClo
     let told = Rejection::already(&id, winner);
     let losers = outcomes
         .iter()
-        .filter(|outcome| matches!(outcome, Application::Rejected(why) if *why == told));
-    assert_eq!(losers.count(), 63, "everybody else hears of the one outcome");
+        .filter(|outcome| matches!(outcome, ApplyOutcome::Rejected(why) if *why == told));
+    assert_eq!(losers.count(), 63, "all others are told the one outcome");
 
     assert_eq!(pulled(store, &id).await.state, State::Resolved(winner.clone()));
     assert_eq!(
@@ -89,7 +89,7 @@ pub async fn submits_under_one_key_make_one_message(store: &Store, _clock: &Manu
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
-pub async fn submits_at_once_keep_to_the_depth(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_submits_respect_the_quota(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let drafts: Vec<_> = (1..=32).map(Draft::ask).collect();
     let answers = join_all(drafts.iter().map(|draft| submit_within(store, draft, 5))).await;
@@ -107,7 +107,7 @@ pub async fn submits_at_once_keep_to_the_depth(store: &Store, _clock: &ManualClo
     assert_eq!(open_count(store, BUILDER).await, 5);
 }
 
-pub async fn a_replay_is_known_even_when_there_is_no_place_left(store: &Store, _clock: &ManualClock) {
+pub async fn replay_is_recognized_when_the_quota_is_full(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let drafts: Vec<_> = (1..=32)
         .map(|number| Draft {
@@ -124,7 +124,7 @@ pub async fn a_replay_is_known_even_when_there_is_no_place_left(store: &Store, _
     assert_eq!(answers.iter().filter(|answer| **answer == taken).count(), 31);
 }
 
-pub async fn operators_at_once_keep_one_chain(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_operators_keep_one_audit_chain(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let put = |number: u32| PutSecret {
         agent_id: BUILDER.to_owned(),
@@ -175,13 +175,13 @@ pub async fn owners_cannot_remove_each_other(store: &Store, _clock: &ManualClock
         };
         let (olga, otto) = join(remove("olga"), remove("otto")).await;
         let mut ends = [olga.unwrap(), otto.unwrap()];
-        ends.sort_by_key(|end| *end != Change::Done);
-        assert_eq!(ends, [Change::Done, Change::LastOwner]);
+        ends.sort_by_key(|end| *end != AccountChange::Done);
+        assert_eq!(ends, [AccountChange::Done, AccountChange::LastOwner]);
         assert_eq!(store.run(ListPeople).await.unwrap().len(), 1);
     }
 }
 
-pub async fn owners_cannot_depose_each_other(store: &Store, _clock: &ManualClock) {
+pub async fn owners_cannot_demote_each_other(store: &Store, _clock: &ManualClock) {
     let names = ["olga", "otto"];
     for name in names {
         assert!(add_person(store, name, Role::Owner, name).await);
@@ -196,15 +196,15 @@ pub async fn owners_cannot_depose_each_other(store: &Store, _clock: &ManualClock
         };
         let (olga, otto) = join(set("olga", Role::Viewer), set("otto", Role::Resolver)).await;
         let mut ends = [olga.unwrap(), otto.unwrap()];
-        ends.sort_by_key(|end| *end != Change::Done);
-        assert_eq!(ends, [Change::Done, Change::LastOwner]);
+        ends.sort_by_key(|end| *end != AccountChange::Done);
+        assert_eq!(ends, [AccountChange::Done, AccountChange::LastOwner]);
         for name in names {
-            assert_eq!(set(name, Role::Owner).await.unwrap(), Change::Done);
+            assert_eq!(set(name, Role::Owner).await.unwrap(), AccountChange::Done);
         }
     }
 }
 
-pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClock) {
+pub async fn removed_agent_or_person_keeps_no_token(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     for round in 0..8 {
         add_agent(store, BUILDER).await;
@@ -212,7 +212,12 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
         let link = format!("link {round}");
         assert!(add_person(store, &name, Role::Resolver, &format!("{name} token")).await);
         store
-            .run(Relabel(credential(Kind::SignIn, &name, &link, Some(at(10)))))
+            .run(ReplaceCredential(credential(
+                CredentialKind::SignIn,
+                &name,
+                &link,
+                Some(at(10)),
+            )))
             .await
             .unwrap();
         let actor = || OWNER.to_owned();
@@ -223,7 +228,7 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
             overlap: Duration::from_secs(60),
             actor: actor(),
         };
-        let token = credential(Kind::Person, &name, "second token", None);
+        let token = credential(CredentialKind::Person, &name, "second token", None);
         let added = AddPersonToken {
             name: name.clone(),
             token,
@@ -244,7 +249,7 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
         });
         let ((rotated, added, redeemed), (agent, person)) = join(acts, join(agent, person)).await;
         drop((rotated.unwrap(), added.unwrap(), redeemed.unwrap()));
-        assert_eq!((agent.unwrap(), person.unwrap()), (true, Change::Done));
+        assert_eq!((agent.unwrap(), person.unwrap()), (true, AccountChange::Done));
         assert!(
             add_person(store, &name, Role::Resolver, &format!("{name} again")).await,
             "the name is free"
@@ -255,12 +260,12 @@ pub async fn whoever_is_removed_keeps_no_token(store: &Store, _clock: &ManualClo
     }
 }
 
-pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_replacements_of_a_label_leave_one_credential(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "owner", Role::Owner, "owner token").await);
     let links: Vec<_> = (0..16)
-        .map(|number| credential(Kind::SignIn, "owner", &format!("{number}"), Some(at(10))))
+        .map(|number| credential(CredentialKind::SignIn, "owner", &format!("{number}"), Some(at(10))))
         .collect();
-    for link in join_all(links.into_iter().map(|link| store.run(Relabel(link)))).await {
+    for link in join_all(links.into_iter().map(|link| store.run(ReplaceCredential(link)))).await {
         link.unwrap();
     }
     let redeem = |number: u32| RedeemLink {
@@ -277,7 +282,7 @@ pub async fn a_label_replaced_at_once_holds_one_credential(store: &Store, _clock
     );
 }
 
-pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_purges_purge_each_message_once(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=20 {
         submitted_and_resolved(store, &Draft::ask(number)).await;
@@ -290,16 +295,16 @@ pub async fn purges_at_once_empty_each_message_once(store: &Store, _clock: &Manu
     assert_eq!(emptied.into_iter().map(|count| count.unwrap()).sum::<u64>(), 20);
 }
 
-pub async fn joins_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_joins_have_one_winner(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     let people = ["alice", "bob"];
     let joined = join_all((0..16).map(|number| cues::join(store, cues::ZOBAL, people[number % 2]))).await;
     assert_eq!(joined.into_iter().filter(|joined| *joined).count(), 1);
 }
 
-pub async fn the_same_cue_at_once_is_made_once(store: &Store, _clock: &ManualClock) {
+pub async fn same_cue_submitted_concurrently_is_created_once(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
-    // Nobody has joined yet, so they meet there too.
+    // The agent has not joined yet, so the cues also race to join.
     let outcomes = join_all((1..=16).map(|number| ask(store, cue(number, "Ship it?")))).await;
     let made = outcomes
         .iter()
@@ -312,7 +317,7 @@ pub async fn the_same_cue_at_once_is_made_once(store: &Store, _clock: &ManualClo
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 1);
 }
 
-pub async fn cues_at_once_take_each_text_once(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_cues_take_each_text_once(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     assert!(cues::join(store, cues::ZOBAL, "alice").await);
     for text in ["one", "two", "three"] {
@@ -329,7 +334,7 @@ pub async fn cues_at_once_take_each_text_once(store: &Store, _clock: &ManualCloc
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 9);
 }
 
-pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, _clock: &ManualClock) {
+pub async fn superseding_cue_and_answer_have_one_winner(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     for round in (10..200).step_by(10) {
         let id = message_id(round);
@@ -337,7 +342,7 @@ pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, 
         let next = |offset: u64| after(&[round], cue(round + offset, &format!("Stop {}?", round + offset)));
         let cues = join(created(store, next(1)), created(store, next(2)));
         let ((first, second), answered) = join(cues, apply(store, &id, answer("yes"))).await;
-        let was_answered = matches!(answered, Application::Resolved(_));
+        let was_answered = matches!(answered, ApplyOutcome::Resolved(_));
         assert_eq!(
             first.superseded.len() + second.superseded.len() + usize::from(was_answered),
             1
@@ -356,11 +361,11 @@ pub async fn a_cue_that_supersedes_and_an_answer_have_one_winner(store: &Store, 
     assert_eq!(cues::summary(store, cues::ZOBAL).await.expect("it joined").open, 2 * 19);
 }
 
-pub async fn starts_at_once_make_one_run(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_starts_make_one_run(store: &Store, _clock: &ManualClock) {
     for number in 1..=2 {
         let begun = join_all((0..16).map(|_| runs::begin(store, runs::segment(runs::RUN, number)))).await;
-        assert_eq!(begun.iter().filter(|begun| **begun == Begun::New).count(), 1);
-        assert_eq!(begun.iter().filter(|begun| **begun == Begun::Exists).count(), 15);
+        assert_eq!(begun.iter().filter(|begun| **begun == BeginOutcome::New).count(), 1);
+        assert_eq!(begun.iter().filter(|begun| **begun == BeginOutcome::Exists).count(), 15);
         assert_eq!(runs::found_run(store, runs::RUN).await.run.summary.segment, number);
         let advance = Advance {
             segment: number,
@@ -370,7 +375,7 @@ pub async fn starts_at_once_make_one_run(store: &Store, _clock: &ManualClock) {
             store
                 .run(EndRun {
                     advance,
-                    ending: Ending::Completed,
+                    ending: RunEnding::Completed,
                     at: at(5)
                 })
                 .await
@@ -379,7 +384,7 @@ pub async fn starts_at_once_make_one_run(store: &Store, _clock: &ManualClock) {
     }
 }
 
-pub async fn ends_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_ends_have_one_winner(store: &Store, _clock: &ManualClock) {
     runs::begun(store).await;
     let ended = join_all((0..16).map(|millis| runs::end(store, runs::RUN, millis))).await;
     let [winner] = (0..)
@@ -392,14 +397,14 @@ pub async fn ends_at_once_have_one_winner(store: &Store, _clock: &ManualClock) {
     let state = runs::found_run(store, runs::RUN).await.run.summary.state;
     assert_eq!(
         state,
-        RunState::Ended {
-            ending: Ending::Completed,
+        StoredRunState::Ended {
+            ending: RunEnding::Completed,
             at: at(winner)
         }
     );
 }
 
-pub async fn no_step_is_taken_after_the_end(store: &Store, _clock: &ManualClock) {
+pub async fn no_write_succeeds_after_the_end(store: &Store, _clock: &ManualClock) {
     runs::begun(store).await;
     let step = |seq| Advance {
         events: vec![runs::event(seq)],
@@ -416,10 +421,10 @@ pub async fn no_step_is_taken_after_the_end(store: &Store, _clock: &ManualClock)
     assert!(!runs::advance(store, step(99)).await);
 }
 
-pub async fn asks_and_answers_at_once_are_counted(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_asks_and_answers_are_counted(store: &Store, _clock: &ManualClock) {
     let names: Vec<_> = (1..=16).map(|number| format!("run-{number}")).collect();
     for name in &names {
-        assert_eq!(runs::begin(store, runs::segment(name, 1)).await, Begun::New);
+        assert_eq!(runs::begin(store, runs::segment(name, 1)).await, BeginOutcome::New);
     }
     let ask = |(number, name): (u64, &String)| {
         let asks = vec![runs::ask(number), runs::ask(number + 100)];

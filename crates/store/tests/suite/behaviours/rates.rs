@@ -7,12 +7,12 @@ use futures_util::future::join_all;
 
 use crate::scene::*;
 
-/// Three at once, then one in every 10 ms.
+/// A burst of three, then one every 10 ms.
 pub fn three(key: &str) -> Admit {
     Admit {
         key: key.to_owned(),
-        at_once: 3,
-        then_every: Duration::from_millis(10),
+        burst: 3,
+        interval: Duration::from_millis(10),
     }
 }
 
@@ -34,7 +34,7 @@ async fn forget(store: &Store, limit: i64) -> u64 {
     store.run(ForgetRates { limit }).await.unwrap()
 }
 
-pub async fn so_much_is_granted_at_once_and_then_one_in_each_period(store: &Store, clock: &ManualClock) {
+pub async fn burst_is_granted_then_one_per_interval(store: &Store, clock: &ManualClock) {
     granted(store, "a", 3).await;
     assert_ne!(admit(store, "a").await, Admission::Granted);
     for millis in [10, 20, 30] {
@@ -49,7 +49,7 @@ pub async fn so_much_is_granted_at_once_and_then_one_in_each_period(store: &Stor
         assert_ne!(admit(store, "a").await, Admission::Granted, "one in each");
     }
     let once = || Admit {
-        at_once: 1,
+        burst: 1,
         ..three("once")
     };
     assert_eq!(store.run(once()).await.unwrap(), Admission::Granted);
@@ -66,11 +66,11 @@ pub async fn a_refusal_says_how_long_to_wait(store: &Store, clock: &ManualClock)
     clock.set(at(10));
     granted(store, "a", 1).await;
 
-    // Thousands in a second: a share is less than the clock's own step.
+    // Thousands per second: an interval is shorter than the clock's resolution.
     let many = || Admit {
         key: "many".to_owned(),
-        at_once: 2,
-        then_every: Duration::from_micros(250),
+        burst: 2,
+        interval: Duration::from_micros(250),
     };
     for _ in 0..2 {
         assert_eq!(store.run(many()).await.unwrap(), Admission::Granted);
@@ -78,7 +78,7 @@ pub async fn a_refusal_says_how_long_to_wait(store: &Store, clock: &ManualClock)
     assert_eq!(store.run(many()).await.unwrap(), after(250));
 }
 
-pub async fn a_rest_gives_everything_back_and_no_more(store: &Store, clock: &ManualClock) {
+pub async fn rest_refills_the_burst_and_no_more(store: &Store, clock: &ManualClock) {
     granted(store, "a", 3).await;
     clock.set(at(20));
     granted(store, "a", 2).await;
@@ -90,7 +90,7 @@ pub async fn a_rest_gives_everything_back_and_no_more(store: &Store, clock: &Man
     }
 }
 
-pub async fn keys_are_apart(store: &Store, _clock: &ManualClock) {
+pub async fn keys_are_independent(store: &Store, _clock: &ManualClock) {
     for key in ["a", "A", "a ", ""] {
         granted(store, key, 3).await;
     }
@@ -99,7 +99,7 @@ pub async fn keys_are_apart(store: &Store, _clock: &ManualClock) {
     }
 }
 
-pub async fn rivals_never_get_more_than_there_is(store: &Store, clock: &ManualClock) {
+pub async fn concurrent_callers_never_exceed_the_limit(store: &Store, clock: &ManualClock) {
     for (millis, there) in [(0, 3), (20, 2), (1_000, 3)] {
         clock.set(at(millis));
         let admitted = join_all((0..32).map(|_| admit(store, "a"))).await;
@@ -113,7 +113,7 @@ pub async fn rivals_never_get_more_than_there_is(store: &Store, clock: &ManualCl
     }
 }
 
-pub async fn what_is_whole_again_is_forgotten(store: &Store, clock: &ManualClock) {
+pub async fn refilled_keys_are_deleted(store: &Store, clock: &ManualClock) {
     for (key, times) in [("a", 1), ("b", 2), ("c", 3)] {
         granted(store, key, times).await;
     }

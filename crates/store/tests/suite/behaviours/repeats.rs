@@ -1,17 +1,17 @@
-//! Writes of runs that are sent again, because nobody knows whether the first time was heard.
+//! Writes of runs that are retried because the first reply was lost.
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::run::{
-    Advance, AskInRun, BeginRun, Begun, EndRun, Ending, FoundRun, RunState, StoredEvent,
+    Advance, AskInRun, BeginOutcome, BeginRun, EndRun, RunEnding, RunWithRecords, StoredEvent, StoredRunState,
 };
 
 use crate::runs::*;
 use crate::scene::*;
 
-/// All that a write may change.
-async fn everything(store: &Store) -> (FoundRun, Vec<StoredEvent>, usize, i64) {
+/// Everything a write may change.
+async fn everything(store: &Store) -> (RunWithRecords, Vec<StoredEvent>, usize, i64) {
     let open = store
         .run(Counts {
             person: "alice".to_owned(),
@@ -36,7 +36,7 @@ fn telling(seq: u64) -> Advance {
     }
 }
 
-pub async fn a_step_that_is_repeated_is_taken_once(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_write_is_applied_once(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1]).await;
     let first = Advance {
@@ -56,7 +56,7 @@ pub async fn a_step_that_is_repeated_is_taken_once(store: &Store, _clock: &Manua
     assert_eq!(found_run(store, RUN).await.records, ["record 1", "record 2"]);
 }
 
-pub async fn an_ask_that_is_repeated_is_asked_once(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_ask_is_created_once(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let asking = AskInRun {
         advance: telling(1),
@@ -68,18 +68,15 @@ pub async fn an_ask_that_is_repeated_is_asked_once(store: &Store, _clock: &Manua
     assert!(store.run(asking.clone()).await.unwrap());
     assert_eq!(everything(store).await, once);
     resolved(store, &message_id(1), answer("approve")).await;
-    assert!(
-        store.run(asking).await.unwrap(),
-        "also when somebody was quick to answer"
-    );
+    assert!(store.run(asking).await.unwrap(), "also when it was answered in between");
     assert_eq!(everything(store).await.3, 1);
 }
 
-pub async fn an_end_that_is_repeated_is_the_same_end(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_end_is_idempotent(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let ending = EndRun {
         advance: telling(1),
-        ending: Ending::Completed,
+        ending: RunEnding::Completed,
         at: at(5),
     };
     assert!(store.run(ending.clone()).await.unwrap());
@@ -98,15 +95,15 @@ pub async fn an_end_that_is_repeated_is_the_same_end(store: &Store, _clock: &Man
     }
     assert_eq!(
         once.0.run.summary.state,
-        RunState::Ended {
-            ending: Ending::Completed,
+        StoredRunState::Ended {
+            ending: RunEnding::Completed,
             at: at(5)
         }
     );
     assert!(!end(store, RUN, 5).await, "another one comes too late");
 }
 
-pub async fn a_start_that_is_repeated_is_one_start(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_start_is_idempotent(store: &Store, _clock: &ManualClock) {
     let start = segment(RUN, 1);
     let begin = async || {
         store
@@ -117,15 +114,15 @@ pub async fn a_start_that_is_repeated_is_one_start(store: &Store, _clock: &Manua
             .await
             .unwrap()
     };
-    assert_eq!(begin().await, Begun::New);
+    assert_eq!(begin().await, BeginOutcome::New);
     let once = everything(store).await;
-    assert_eq!(begin().await, Begun::New);
+    assert_eq!(begin().await, BeginOutcome::New);
     assert_eq!(everything(store).await, once);
     assert!(advance(store, telling(2)).await);
-    assert_eq!(begin().await, Begun::Exists, "somebody who knew of it has gone on");
+    assert_eq!(begin().await, BeginOutcome::Exists, "the run has continued since");
 }
 
-pub async fn a_continuation_that_is_repeated_is_one_continuation(store: &Store, _clock: &ManualClock) {
+pub async fn repeated_continuation_is_idempotent(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     assert!(end(store, RUN, 5).await);
     let next = segment(RUN, 2);
@@ -138,9 +135,9 @@ pub async fn a_continuation_that_is_repeated_is_one_continuation(store: &Store, 
             .await
             .unwrap()
     };
-    assert_eq!(begin().await, Begun::New);
+    assert_eq!(begin().await, BeginOutcome::New);
     let once = everything(store).await;
     assert_eq!((once.0.run.summary.segment, once.1.len()), (2, 1));
-    assert_eq!(begin().await, Begun::New);
+    assert_eq!(begin().await, BeginOutcome::New);
     assert_eq!(everything(store).await, once);
 }

@@ -4,7 +4,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{Advance, AskInRun, AskOf, BeginRun, Begun, FoundAsk, NewAsk, PurgeRuns};
+use countersign_store::ops::run::{Advance, AskInRun, BeginOutcome, BeginRun, NewAsk, PurgeRuns, RunOfAsk, StoredAsk};
 use countersign_store::ops::sweep::Purge;
 use countersign_store::{Store, StoreError};
 
@@ -22,7 +22,7 @@ async fn open(store: &Store) -> i64 {
         .open
 }
 
-fn waits(asks: &[FoundAsk]) -> Vec<(String, u64, State)> {
+fn waits(asks: &[StoredAsk]) -> Vec<(String, u64, State)> {
     asks.iter()
         .map(|ask| (ask.message_id.to_string(), ask.number, ask.state.clone()))
         .collect()
@@ -30,14 +30,14 @@ fn waits(asks: &[FoundAsk]) -> Vec<(String, u64, State)> {
 
 async fn run_of(store: &Store, number: u64) -> Option<String> {
     store
-        .run(AskOf {
+        .run(RunOfAsk {
             message_id: message_id(number),
         })
         .await
         .unwrap()
 }
 
-pub async fn an_ask_is_a_message_and_an_event_at_once(store: &Store, _clock: &ManualClock) {
+pub async fn ask_stores_message_and_event_together(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let advance = Advance {
         events: vec![event(1)],
@@ -66,11 +66,11 @@ pub async fn an_ask_is_a_message_and_an_event_at_once(store: &Store, _clock: &Ma
     );
 }
 
-pub async fn an_ask_that_cannot_be_made_leaves_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn failed_ask_leaves_nothing(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1]).await;
     let before = found_run(store, RUN).await;
-    // The last of them comes under an id that is taken.
+    // The last one has an id that is taken.
     let advance = Advance {
         events: vec![event(1)],
         records: vec!["lost".to_owned()],
@@ -129,7 +129,7 @@ pub async fn asks_are_counted_until_they_are_resolved(store: &Store, _clock: &Ma
     assert_eq!(open(store).await, 0);
 }
 
-pub async fn an_answer_waits_until_the_run_has_taken_it_in(store: &Store, _clock: &ManualClock) {
+pub async fn answer_stays_pending_until_the_run_consumes_it(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1, 2]).await;
     let resolution = resolved(store, &message_id(1), answer("approve")).await;
@@ -154,7 +154,7 @@ pub async fn an_answer_waits_until_the_run_has_taken_it_in(store: &Store, _clock
         )
         .await
     );
-    assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
+    assert_eq!(begin(store, segment("other", 1)).await, BeginOutcome::New);
     assert!(
         advance(
             store,
@@ -177,7 +177,7 @@ pub async fn an_answer_waits_until_the_run_has_taken_it_in(store: &Store, _clock
     );
 }
 
-pub async fn a_segment_that_is_over_waits_for_nothing(store: &Store, _clock: &ManualClock) {
+pub async fn ended_segment_has_no_pending_asks(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1]).await;
     resolved(store, &message_id(1), Command::Cancel).await;
@@ -187,7 +187,7 @@ pub async fn a_segment_that_is_over_waits_for_nothing(store: &Store, _clock: &Ma
         run: segment(RUN, 2),
         events: Vec::new(),
     };
-    assert_eq!(store.run(next).await.unwrap(), Begun::New);
+    assert_eq!(store.run(next).await.unwrap(), BeginOutcome::New);
     assert!(waiting_for(store, RUN).await.is_empty());
     let advance = Advance {
         segment: 2,
@@ -206,7 +206,7 @@ pub async fn a_segment_that_is_over_waits_for_nothing(store: &Store, _clock: &Ma
     assert!(waiting_for(store, "nobody").await.is_empty());
 }
 
-pub async fn an_ask_with_a_nul_is_asked_and_answered(store: &Store, _clock: &ManualClock) {
+pub async fn ask_with_a_nul_can_be_asked_and_answered(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let message = Draft {
         agent: WRITER,
@@ -237,7 +237,7 @@ pub async fn an_ask_with_a_nul_is_asked_and_answered(store: &Store, _clock: &Man
     resolved(store, &message_id(1), answer("approve")).await;
 }
 
-pub async fn a_purged_message_is_waited_for_no_more(store: &Store, _clock: &ManualClock) {
+pub async fn purged_message_is_not_a_pending_ask(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     asked(store, &[1, 2]).await;
     resolved(store, &message_id(1), answer("approve")).await;
@@ -276,7 +276,7 @@ pub async fn a_message_outlives_its_run(store: &Store, _clock: &ManualClock) {
     );
     assert_eq!(run_of(store, 1).await, None);
     assert!(matches!(pulled(store, &message_id(1)).await.state, State::Resolved(_)));
-    // Nobody should leave one open; if it happens, it is still decided.
+    // An ask should not be left open; if it is, it can still be decided.
     resolved(store, &message_id(2), answer("approve")).await;
     assert_eq!(open(store).await, 0);
 }

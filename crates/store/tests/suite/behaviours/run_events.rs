@@ -1,7 +1,7 @@
 use countersign_protocol::runs::{Event, StepResult, StreamEvent, Usage};
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::run::{
-    Advance, BeginRun, Begun, LatestEvents, LookAtRun, MOST_BYTES, MOST_EVENTS, MOST_RECORDS, NewRun, RunEvents,
+    Advance, BeginOutcome, BeginRun, LatestEvents, MAX_BYTES, MAX_EVENTS, MAX_RECORDS, NewRun, ReadRun, RunEvents,
     StoredEvent,
 };
 use countersign_store::{Store, StoreError};
@@ -12,16 +12,16 @@ use crate::scene::*;
 const MIB: usize = 1024 * 1024;
 
 fn most(bound: i64) -> u64 {
-    bound.try_into().expect("a bound is above nought")
+    bound.try_into().expect("the limit is positive")
 }
 
 fn bytes(events: &[StoredEvent]) -> usize {
     events.iter().map(|event| event.body.len()).sum()
 }
 
-pub async fn events_are_read_behind_a_number(store: &Store, _clock: &ManualClock) {
+pub async fn events_are_read_after_a_number(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
+    assert_eq!(begin(store, segment("other", 1)).await, BeginOutcome::New);
     assert!(
         advance(
             store,
@@ -58,7 +58,7 @@ pub async fn events_are_read_behind_a_number(store: &Store, _clock: &ManualClock
 
 pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    assert_eq!(begin(store, segment("other", 1)).await, Begun::New);
+    assert_eq!(begin(store, segment("other", 1)).await, BeginOutcome::New);
     assert!(
         advance(
             store,
@@ -86,7 +86,7 @@ pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &Ma
         (read(Some(9), 10).await, read(Some(9), 1).await, read(Some(2), 10).await),
         (vec![2, 3], vec![3], vec![])
     );
-    let run = store.run(LookAtRun { run_id: RUN.to_owned() }).await.unwrap();
+    let run = store.run(ReadRun { run_id: RUN.to_owned() }).await.unwrap();
     assert_eq!(
         run,
         Some(found_run(store, RUN).await.run),
@@ -94,7 +94,7 @@ pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &Ma
     );
     assert_eq!(
         store
-            .run(LookAtRun {
+            .run(ReadRun {
                 run_id: "nobody".to_owned()
             })
             .await
@@ -103,7 +103,7 @@ pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &Ma
     );
 }
 
-pub async fn what_streams_is_not_stored(_store: &Store, _clock: &ManualClock) {
+pub async fn streamed_events_are_not_stored(_store: &Store, _clock: &ManualClock) {
     let streaming = |event| Event::AgentStreaming {
         agent_name: "writer".to_owned(),
         model: None,
@@ -127,7 +127,7 @@ pub async fn what_streams_is_not_stored(_store: &Store, _clock: &ManualClock) {
     );
 }
 
-pub async fn a_number_that_was_given_is_not_given_again(store: &Store, _clock: &ManualClock) {
+pub async fn event_number_is_never_reused(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     told(store, vec![event(1)]).await;
     let before = found_run(store, RUN).await;
@@ -147,7 +147,7 @@ pub async fn a_number_that_was_given_is_not_given_again(store: &Store, _clock: &
 }
 
 pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
-    let most = most(MOST_EVENTS);
+    let most = most(MAX_EVENTS);
     let first = (1..=most).map(|seq| event_saying(seq, "")).collect();
     assert_eq!(
         store
@@ -157,7 +157,7 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
             })
             .await
             .unwrap(),
-        Begun::New
+        BeginOutcome::New
     );
     told(
         store,
@@ -174,19 +174,19 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
     let kept = numbers(&events_after(store, RUN, 0).await);
     assert_eq!(kept, (1_002..=most + 1_001).collect::<Vec<_>>());
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 1_001);
-    // What went is counted off.
+    // Pruned events are subtracted from the counters.
     told(store, (most + 1_002..=most + 2_001).map(event).collect()).await;
     assert_eq!(events_after(store, RUN, 0).await.len() as u64, most + 1_000);
 }
 
-pub async fn so_many_bytes_of_events_are_kept(store: &Store, _clock: &ManualClock) {
+pub async fn stored_event_bytes_are_limited(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let half = "x".repeat(MIB / 2);
     for seq in 1..=40 {
         told(store, vec![event(seq * 2), event_saying(seq * 2 + 1, &half)]).await;
     }
     let kept = events_after(store, RUN, 0).await;
-    let most = usize::try_from(MOST_BYTES).expect("a bound is above nought");
+    let most = usize::try_from(MAX_BYTES).expect("the limit is positive");
     assert!(
         (most - MIB / 2..most + most / 10).contains(&bytes(&kept)),
         "{}",
@@ -201,7 +201,7 @@ pub async fn so_many_bytes_of_events_are_kept(store: &Store, _clock: &ManualCloc
     );
 }
 
-pub async fn the_newest_event_is_kept_however_long_it_is(store: &Store, _clock: &ManualClock) {
+pub async fn newest_event_is_kept_regardless_of_size(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     told(store, vec![event(1)]).await;
     let long = "x".repeat(10 * MIB);
@@ -210,20 +210,23 @@ pub async fn the_newest_event_is_kept_however_long_it_is(store: &Store, _clock: 
     told(store, vec![event(3)]).await;
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [3]);
     assert!(end(store, RUN, 5).await);
-    // A start is no different.
+    // The same holds for the start of a segment.
     let next = NewRun {
         started_at: at(6),
         ..segment(RUN, 2)
     };
     let events = vec![event_saying(4, &long)];
-    assert_eq!(store.run(BeginRun { run: next, events }).await.unwrap(), Begun::New);
+    assert_eq!(
+        store.run(BeginRun { run: next, events }).await.unwrap(),
+        BeginOutcome::New
+    );
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [4]);
 }
 
 pub async fn the_newest_records_are_kept(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let records = |numbers: std::ops::RangeInclusive<u64>| numbers.map(|number| number.to_string()).collect();
-    let most = most(MOST_RECORDS);
+    let most = most(MAX_RECORDS);
     assert!(
         advance(
             store,

@@ -2,22 +2,22 @@ use countersign_core::Command;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::run::{
-    Advance, AskInRun, BeginRun, Begun, EndRun, Ending, FollowRun, Followed, Glance, GlanceAtRuns, OpenAsks, RunState,
-    StoredEvent,
+    Advance, AskInRun, BeginOutcome, BeginRun, EndRun, FollowRun, Followed, OpenAsks, RunEnding, RunVersion,
+    RunVersions, StoredEvent, StoredRunState,
 };
 
 use crate::runs::*;
 use crate::scene::*;
 
-async fn glances(store: &Store, run_ids: &[&str]) -> Vec<Glance> {
+async fn versions(store: &Store, run_ids: &[&str]) -> Vec<RunVersion> {
     let run_ids = run_ids.iter().map(|&run_id| run_id.to_owned()).collect();
-    let mut found = store.run(GlanceAtRuns { run_ids }).await.unwrap();
+    let mut found = store.run(RunVersions { run_ids }).await.unwrap();
     found.sort_by(|one, other| one.run_id.cmp(&other.run_id));
     found
 }
 
-async fn glanced(store: &Store) -> Glance {
-    glances(store, &[RUN]).await.pop().expect("the run is known")
+async fn current_version(store: &Store) -> RunVersion {
+    versions(store, &[RUN]).await.pop().expect("the run is known")
 }
 
 async fn followed(store: &Store, after: Option<u64>, limit: i64, known_segment: Option<u64>) -> Followed {
@@ -36,17 +36,17 @@ fn started(seq: u64) -> StoredEvent {
     event
 }
 
-pub async fn a_glance_changes_with_whatever_happens(store: &Store, _clock: &ManualClock) {
+pub async fn run_version_changes_with_every_change(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    let mut seen = vec![glanced(store).await];
+    let mut seen = vec![current_version(store).await];
     assert_eq!(
         (seen[0].segment, seen[0].state, seen[0].open_asks),
-        (1, RunState::Running, 0)
+        (1, StoredRunState::Running, 0)
     );
     let mut look = async || {
-        let now = glanced(store).await;
+        let now = current_version(store).await;
         assert!(!seen.contains(&now), "{now:?}");
-        assert_eq!(glanced(store).await, now, "and not by itself");
+        assert_eq!(current_version(store).await, now, "and not by itself");
         seen.push(now.clone());
         now
     };
@@ -65,31 +65,31 @@ pub async fn a_glance_changes_with_whatever_happens(store: &Store, _clock: &Manu
     assert!(end(store, RUN, 5).await);
     assert_eq!(
         look().await.state,
-        RunState::Ended {
-            ending: Ending::Completed,
+        StoredRunState::Ended {
+            ending: RunEnding::Completed,
             at: at(5)
         }
     );
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::New);
+    assert_eq!(begin(store, segment(RUN, 2)).await, BeginOutcome::New);
     assert_eq!(look().await.segment, 2);
 }
 
-pub async fn many_runs_are_glanced_at_together(store: &Store, _clock: &ManualClock) {
+pub async fn versions_of_many_runs_are_read_together(store: &Store, _clock: &ManualClock) {
     for run_id in ["one", "two", "it's \"three\""] {
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
+        assert_eq!(begin(store, segment(run_id, 1)).await, BeginOutcome::New);
     }
-    let ids = |found: Vec<Glance>| found.into_iter().map(|glance| glance.run_id).collect::<Vec<_>>();
+    let ids = |found: Vec<RunVersion>| found.into_iter().map(|version| version.run_id).collect::<Vec<_>>();
     assert_eq!(
-        ids(glances(store, &["two", "nobody", "it's \"three\"", "two"]).await),
+        ids(versions(store, &["two", "nobody", "it's \"three\"", "two"]).await),
         ["it's \"three\"", "two"]
     );
-    assert!(glances(store, &[]).await.is_empty());
+    assert!(versions(store, &[]).await.is_empty());
     let many: Vec<String> = (0..1_000).map(|number| format!("run-{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).chain(["one"]).collect();
-    assert_eq!(ids(glances(store, &many).await), ["one"]);
+    assert_eq!(ids(versions(store, &many).await), ["one"]);
 }
 
-pub async fn a_follower_reads_everything_at_one_instant(store: &Store, _clock: &ManualClock) {
+pub async fn follower_reads_one_snapshot(store: &Store, _clock: &ManualClock) {
     let none = FollowRun {
         run_id: RUN.to_owned(),
         after: None,
@@ -101,7 +101,7 @@ pub async fn a_follower_reads_everything_at_one_instant(store: &Store, _clock: &
         run: segment(RUN, 1),
         events: vec![event(1), started(2)],
     };
-    assert_eq!(store.run(first).await.unwrap(), Begun::New);
+    assert_eq!(store.run(first).await.unwrap(), BeginOutcome::New);
     let advance = Advance {
         events: vec![event(3), event(7)],
         ..step(RUN)
@@ -118,10 +118,10 @@ pub async fn a_follower_reads_everything_at_one_instant(store: &Store, _clock: &
     resolved(store, &message_id(2), answer("approve")).await;
 
     let found = followed(store, None, 10, None).await;
-    assert_eq!(found.glance, glanced(store).await);
-    let entered = found.entered.expect("nothing was known");
+    assert_eq!(found.version, current_version(store).await);
+    let new_segment = found.new_segment.expect("nothing was known");
     assert_eq!(
-        (entered.run, entered.first_event),
+        (new_segment.run, new_segment.first_event),
         (found_run(store, RUN).await.run, Some(2))
     );
     assert_eq!((found.events.len(), found.last_event), (0, 7));
@@ -138,40 +138,43 @@ pub async fn a_follower_reads_everything_at_one_instant(store: &Store, _clock: &
 
     let found = followed(store, Some(1), 2, Some(1)).await;
     assert_eq!(
-        (numbers(&found.events), found.last_event, found.entered),
+        (numbers(&found.events), found.last_event, found.new_segment),
         (vec![2, 3], 7, None)
     );
     assert!(followed(store, Some(7), 2, Some(1)).await.events.is_empty());
 }
 
-pub async fn a_follower_hears_where_the_next_segment_begins(store: &Store, _clock: &ManualClock) {
+pub async fn follower_learns_where_the_next_segment_begins(store: &Store, _clock: &ManualClock) {
     let first = BeginRun {
         run: segment(RUN, 1),
         events: vec![started(1)],
     };
-    assert_eq!(store.run(first).await.unwrap(), Begun::New);
+    assert_eq!(store.run(first).await.unwrap(), BeginOutcome::New);
     asked(store, &[1]).await;
     let end = EndRun {
         advance: Advance {
             events: vec![event(2)],
             ..step(RUN)
         },
-        ending: Ending::Error,
+        ending: RunEnding::Error,
         at: at(5),
     };
     assert!(store.run(end).await.unwrap());
     let found = followed(store, Some(1), 10, Some(1)).await;
     assert!(
-        found.glance.state != RunState::Running && found.open.is_empty() && found.entered.is_none(),
+        found.version.state != StoredRunState::Running && found.open.is_empty() && found.new_segment.is_none(),
         "{found:?}"
     );
     let next = BeginRun {
         run: segment(RUN, 2),
         events: vec![event(50), started(51)],
     };
-    assert_eq!(store.run(next).await.unwrap(), Begun::New);
+    assert_eq!(store.run(next).await.unwrap(), BeginOutcome::New);
     let found = followed(store, Some(2), 10, Some(1)).await;
     assert_eq!(numbers(&found.events), [50, 51]);
-    let entered = found.entered.expect("another segment");
-    assert_eq!((entered.run.summary.segment, entered.first_event), (2, Some(51)));
+    let new_segment = found.new_segment.expect("another segment");
+    assert_eq!(
+        (new_segment.run.summary.segment, new_segment.first_event),
+        (2, Some(51))
+    );
 }

@@ -1,7 +1,7 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::run::{
-    Advance, BeginRun, Begun, ListRuns, MOST_EVENTS, NewRun, OldestEndedRun, PurgeRuns, RunPage, RunPlace,
+    Advance, BeginOutcome, BeginRun, ListRuns, MAX_EVENTS, NewRun, OldestEndedRun, PurgeRuns, RunCursor, RunSummaryPage,
 };
 
 use crate::runs::*;
@@ -13,10 +13,10 @@ async fn begin_at(store: &Store, run_id: &str, millis: i64, cwd: &str) {
         cwd: cwd.to_owned(),
         ..segment(run_id, 1)
     };
-    assert_eq!(begin(store, run).await, Begun::New);
+    assert_eq!(begin(store, run).await, BeginOutcome::New);
 }
 
-async fn list(store: &Store, cwd: Option<&str>, before: Option<RunPlace>, limit: i64) -> RunPage {
+async fn list(store: &Store, cwd: Option<&str>, before: Option<RunCursor>, limit: i64) -> RunSummaryPage {
     store
         .run(ListRuns {
             cwd: cwd.map(str::to_owned),
@@ -27,7 +27,7 @@ async fn list(store: &Store, cwd: Option<&str>, before: Option<RunPlace>, limit:
         .unwrap()
 }
 
-fn run_ids(page: &RunPage) -> Vec<&str> {
+fn run_ids(page: &RunSummaryPage) -> Vec<&str> {
     page.runs.iter().map(|run| run.run_id.as_str()).collect()
 }
 
@@ -41,10 +41,10 @@ async fn purge(store: &Store, ended_before: i64, limit: i64) -> u64 {
         .unwrap()
 }
 
-pub async fn the_latest_to_start_comes_first(store: &Store, _clock: &ManualClock) {
+pub async fn latest_started_run_comes_first(store: &Store, _clock: &ManualClock) {
     assert_eq!(
         list(store, None, None, 10).await,
-        RunPage {
+        RunSummaryPage {
             runs: Vec::new(),
             next: None
         }
@@ -61,7 +61,7 @@ pub async fn the_latest_to_start_comes_first(store: &Store, _clock: &ManualClock
         started_at: at(50),
         ..segment("a", 2)
     };
-    assert_eq!(begin(store, again).await, Begun::New);
+    assert_eq!(begin(store, again).await, BeginOutcome::New);
     assert_eq!(
         run_ids(&list(store, None, None, 10).await),
         ["a", "c", "d", "b"],
@@ -89,7 +89,7 @@ pub async fn runs_are_listed_by_their_directory(store: &Store, _clock: &ManualCl
 
 pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualClock) {
     for number in 0..10 {
-        // In threes that start at the same instant.
+        // Groups of three start at the same time.
         begin_at(
             store,
             &format!("run-{number}"),
@@ -120,9 +120,9 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
     }
 }
 
-pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &ManualClock) {
+pub async fn only_runs_that_ended_before_the_time_are_purged(store: &Store, _clock: &ManualClock) {
     for (run_id, ends) in [("a", Some(10)), ("b", None), ("c", Some(20)), ("d", Some(5))] {
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
+        assert_eq!(begin(store, segment(run_id, 1)).await, BeginOutcome::New);
         let events = vec![event(1)];
         let records = vec!["one".to_owned()];
         assert!(
@@ -149,7 +149,7 @@ pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &
             }
         )
         .await,
-        Begun::New
+        BeginOutcome::New
     );
     assert_eq!(store.run(OldestEndedRun).await.unwrap(), Some(at(10)));
     assert_eq!(purge(store, 10, 10).await, 0, "at the very instant it stays");
@@ -168,7 +168,7 @@ pub async fn only_runs_that_ended_before_the_instant_go(store: &Store, _clock: &
     );
 }
 
-pub async fn a_run_that_was_forgotten_can_begin_anew(store: &Store, _clock: &ManualClock) {
+pub async fn purged_run_id_can_be_reused(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     told(store, vec![event(1)]).await;
     asked(store, &[1]).await;
@@ -187,7 +187,7 @@ pub async fn a_run_that_was_forgotten_can_begin_anew(store: &Store, _clock: &Man
     assert!(find_run(store, RUN).await.is_none());
     assert!(events_after(store, RUN, 0).await.is_empty());
     assert!(!advance(store, step(RUN)).await);
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::Missing);
+    assert_eq!(begin(store, segment(RUN, 2)).await, BeginOutcome::Missing);
     begun(store).await;
     let found = found_run(store, RUN).await;
     assert_eq!((found.records, found.run.pruned_seq), (Vec::new(), 0));
@@ -195,15 +195,15 @@ pub async fn a_run_that_was_forgotten_can_begin_anew(store: &Store, _clock: &Man
     assert!(waiting_for(store, RUN).await.is_empty());
 }
 
-pub async fn the_longest_over_go_first_and_so_many_at_once(store: &Store, _clock: &ManualClock) {
+pub async fn oldest_ended_runs_are_purged_first_in_bounded_batches(store: &Store, _clock: &ManualClock) {
     for (run_id, millis) in [("a", 30), ("b", 10), ("c", 20)] {
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
+        assert_eq!(begin(store, segment(run_id, 1)).await, BeginOutcome::New);
         assert!(end(store, run_id, millis).await);
     }
     assert_eq!(purge(store, 99, 2).await, 2);
     assert_eq!(run_ids(&list(store, None, None, 10).await), ["a"]);
-    // One that told a lot goes by itself: nobody waits for more than that.
-    let events = (1..=MOST_EVENTS.unsigned_abs())
+    // A run with many events is purged alone, to keep the transaction short.
+    let events = (1..=MAX_EVENTS.unsigned_abs())
         .map(|seq| event_saying(seq, ""))
         .collect();
     assert_eq!(
@@ -214,7 +214,7 @@ pub async fn the_longest_over_go_first_and_so_many_at_once(store: &Store, _clock
             })
             .await
             .unwrap(),
-        Begun::New
+        BeginOutcome::New
     );
     assert!(end(store, "long", 5).await);
     assert_eq!(purge(store, 99, 10).await, 1);

@@ -2,13 +2,14 @@ use countersign_protocol::runs::RunStatus;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::run::{
-    Advance, AskInRun, BeginRun, Begun, EndRun, Ending, ListRuns, NewRun, Phase, Run, RunState, RunSummary,
+    Advance, AskInRun, BeginOutcome, BeginRun, EndRun, ListRuns, NewRun, Run, RunEnding, RunPhase, RunSummary,
+    StoredRunState,
 };
 
 use crate::runs::*;
 use crate::scene::*;
 
-pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualClock) {
+pub async fn run_is_read_back_as_it_was_begun(store: &Store, _clock: &ManualClock) {
     let new = NewRun {
         started_at: at(3),
         last_seq: 2,
@@ -23,7 +24,7 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
             })
             .await
             .unwrap(),
-        Begun::New
+        BeginOutcome::New
     );
     let found = found_run(store, RUN).await;
     let summary = RunSummary {
@@ -32,7 +33,7 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
         strategy_path: new.strategy_path,
         strategy_name: new.strategy_name,
         cwd: new.cwd,
-        state: RunState::Running,
+        state: StoredRunState::Running,
         segment: 1,
         started_at: at(3),
         last_seq: 2,
@@ -43,7 +44,7 @@ pub async fn a_run_comes_back_as_it_was_begun(store: &Store, _clock: &ManualCloc
     let run = Run {
         summary,
         node,
-        phase: Phase::Between,
+        phase: RunPhase::Between,
         pruned_seq: 0,
         machine,
         body,
@@ -58,16 +59,16 @@ pub async fn a_run_begins_once(store: &Store, _clock: &ManualClock) {
         body: body.to_owned(),
         ..segment(RUN, 1)
     };
-    assert_eq!(begin(store, first("mine")).await, Begun::New);
+    assert_eq!(begin(store, first("mine")).await, BeginOutcome::New);
     let second = BeginRun {
         run: first("theirs"),
         events: vec![event(1)],
     };
-    assert_eq!(store.run(second).await.unwrap(), Begun::Exists);
+    assert_eq!(store.run(second).await.unwrap(), BeginOutcome::Exists);
     assert!(end(store, RUN, 5).await);
     assert_eq!(
         begin(store, first("theirs")).await,
-        Begun::Exists,
+        BeginOutcome::Exists,
         "also when it has ended"
     );
     assert_eq!(found_run(store, RUN).await.run.body, "mine");
@@ -75,9 +76,13 @@ pub async fn a_run_begins_once(store: &Store, _clock: &ManualClock) {
 }
 
 pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clock: &ManualClock) {
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::Missing);
+    assert_eq!(begin(store, segment(RUN, 2)).await, BeginOutcome::Missing);
     begun(store).await;
-    assert_eq!(begin(store, segment(RUN, 2)).await, Begun::Exists, "it is under way");
+    assert_eq!(
+        begin(store, segment(RUN, 2)).await,
+        BeginOutcome::Exists,
+        "it is under way"
+    );
     let records = vec!["one".to_owned()];
     assert!(
         advance(
@@ -95,7 +100,7 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
     for wrong in [0, 1, 3] {
         assert_ne!(
             begin(store, segment(RUN, wrong)).await,
-            Begun::New,
+            BeginOutcome::New,
             "{wrong} does not follow 1"
         );
     }
@@ -116,14 +121,14 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
             })
             .await
             .unwrap(),
-        Begun::New
+        BeginOutcome::New
     );
 
     let found = found_run(store, RUN).await;
     let summary = &found.run.summary;
     assert_eq!(
         (summary.state, summary.segment, summary.started_at),
-        (RunState::Running, 2, at(9))
+        (StoredRunState::Running, 2, at(9))
     );
     assert_eq!(
         (summary.cwd.as_str(), summary.strategy_name.as_str()),
@@ -137,7 +142,7 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [1, 3]);
     assert_eq!(
         begin(store, segment(RUN, 2)).await,
-        Begun::Exists,
+        BeginOutcome::Exists,
         "it is continued once"
     );
     assert!(!advance(store, step(RUN)).await, "the segment before it does not go on");
@@ -153,19 +158,22 @@ pub async fn a_continuation_follows_a_segment_that_has_ended(store: &Store, _clo
     );
 }
 
-pub async fn a_step_moves_the_run(store: &Store, _clock: &ManualClock) {
+pub async fn write_advances_the_run(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let records = |texts: &[&str]| texts.iter().copied().map(str::to_owned).collect();
     let first = Advance {
         events: vec![event(1), event(2)],
         records: records(&["one", "two"]),
-        phase: Phase::Working,
+        phase: RunPhase::Working,
         last_seq: 4_098,
         ..step(RUN)
     };
     assert!(advance(store, first).await);
     let found = found_run(store, RUN).await;
-    assert_eq!((found.run.phase, found.run.summary.last_seq), (Phase::Working, 4_098));
+    assert_eq!(
+        (found.run.phase, found.run.summary.last_seq),
+        (RunPhase::Working, 4_098)
+    );
     assert_eq!(
         (found.run.machine.as_str(), found.run.body.as_str()),
         (r#"{"at":"step"}"#, r#"{"segment":1}"#)
@@ -183,7 +191,7 @@ pub async fn a_step_moves_the_run(store: &Store, _clock: &ManualClock) {
     let found = found_run(store, RUN).await;
     assert_eq!(
         (found.run.phase, found.run.summary.last_seq),
-        (Phase::Between, 40),
+        (RunPhase::Between, 40),
         "not all of them were used"
     );
     assert_eq!(
@@ -193,14 +201,14 @@ pub async fn a_step_moves_the_run(store: &Store, _clock: &ManualClock) {
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [1, 2, 40]);
 }
 
-pub async fn a_run_ends_once_and_says_how_and_when(store: &Store, _clock: &ManualClock) {
+pub async fn run_ends_once_with_outcome_and_time(store: &Store, _clock: &ManualClock) {
     for (ending, status) in [
-        (Ending::Completed, RunStatus::Completed),
-        (Ending::Error, RunStatus::Error),
-        (Ending::Cancelled, RunStatus::Cancelled),
+        (RunEnding::Completed, RunStatus::Completed),
+        (RunEnding::Error, RunStatus::Error),
+        (RunEnding::Cancelled, RunStatus::Cancelled),
     ] {
         let run_id = ending.status().as_str();
-        assert_eq!(begin(store, segment(run_id, 1)).await, Begun::New);
+        assert_eq!(begin(store, segment(run_id, 1)).await, BeginOutcome::New);
         let last = || Advance {
             events: vec![event(1)],
             last_seq: 1,
@@ -220,14 +228,14 @@ pub async fn a_run_ends_once_and_says_how_and_when(store: &Store, _clock: &Manua
             !store
                 .run(EndRun {
                     advance: last(),
-                    ending: Ending::Error,
+                    ending: RunEnding::Error,
                     at: at(8)
                 })
                 .await
                 .unwrap()
         );
         let found = found_run(store, run_id).await.run;
-        assert_eq!(found.summary.state, RunState::Ended { ending, at: at(7) });
+        assert_eq!(found.summary.state, StoredRunState::Ended { ending, at: at(7) });
         assert_eq!(
             (found.summary.state.status(), found.summary.state.completed_at()),
             (status, Some(at(7)))
@@ -237,7 +245,7 @@ pub async fn a_run_ends_once_and_says_how_and_when(store: &Store, _clock: &Manua
     }
 }
 
-pub async fn nothing_is_written_for_a_segment_that_is_over(store: &Store, _clock: &ManualClock) {
+pub async fn ended_segment_accepts_no_writes(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     assert!(end(store, RUN, 5).await);
     let before = found_run(store, RUN).await;
@@ -262,7 +270,7 @@ pub async fn nothing_is_written_for_a_segment_that_is_over(store: &Store, _clock
         !store
             .run(EndRun {
                 advance: late(),
-                ending: Ending::Error,
+                ending: RunEnding::Error,
                 at: at(9)
             })
             .await
@@ -284,7 +292,7 @@ pub async fn nothing_is_written_for_a_segment_that_is_over(store: &Store, _clock
     );
 }
 
-pub async fn a_nul_in_a_text_breaks_no_run(store: &Store, _clock: &ManualClock) {
+pub async fn nul_in_a_text_does_not_break_a_run(store: &Store, _clock: &ManualClock) {
     let with_nul = || "a\0b".to_owned();
     let run = NewRun {
         strategy_path: with_nul(),
@@ -294,7 +302,7 @@ pub async fn a_nul_in_a_text_breaks_no_run(store: &Store, _clock: &ManualClock) 
         body: with_nul(),
         ..segment(RUN, 1)
     };
-    assert_eq!(begin(store, run).await, Begun::New);
+    assert_eq!(begin(store, run).await, BeginOutcome::New);
     let said = event_saying(1, "a\0b");
     let step = Advance {
         events: vec![said.clone()],

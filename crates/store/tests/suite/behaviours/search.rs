@@ -1,9 +1,9 @@
-use countersign_core::message::{Matter, Task};
+use countersign_core::message::{Payload, Task};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::fetched::RecordFetched;
-use countersign_store::ops::search::{IndexSome, Indexed, Search, SearchPage};
+use countersign_store::ops::search::{IndexBatch, Indexed, Search, SearchPage};
 use countersign_store::ops::sweep::Purge;
 use futures_util::future::join_all;
 
@@ -12,7 +12,7 @@ use crate::scene::*;
 pub async fn index_all(store: &Store) -> i64 {
     let mut indexed = 0;
     loop {
-        let some = store.run(IndexSome { limit: 100 }).await.unwrap();
+        let some = store.run(IndexBatch { limit: 100 }).await.unwrap();
         indexed += some.count;
         if some.is_all {
             return indexed;
@@ -119,7 +119,7 @@ pub async fn a_message_is_found_by_its_agent_project_and_tags(store: &Store, _cl
         &[
             named,
             Draft {
-                matter: Matter::Task(steps),
+                matter: Payload::Task(steps),
                 ..Draft::task(2)
             },
         ],
@@ -149,7 +149,7 @@ pub async fn sensitive_words_are_not_found(store: &Store, _clock: &ManualClock) 
     assert_eq!(index_all(store).await, 0, "it is not looked at again");
 }
 
-pub async fn whatever_is_typed_is_only_words(store: &Store, _clock: &ManualClock) {
+pub async fn search_text_is_never_query_syntax(store: &Store, _clock: &ManualClock) {
     fill(store, &[titled(1, "or and not near: 100% \"quoted\" it's")]).await;
     let long = "x".repeat(100_000);
     let no_words = [
@@ -256,7 +256,7 @@ pub async fn open_and_decided_are_found_alike(store: &Store, clock: &ManualClock
     assert_eq!(found[0].message.content, titled(3, "deploy").content());
 }
 
-pub async fn what_comes_later_is_found_after_the_next_turn(store: &Store, _clock: &ManualClock) {
+pub async fn new_messages_are_found_after_the_next_index_batch(store: &Store, _clock: &ManualClock) {
     fill(store, &[titled(1, "deploy")]).await;
     submitted(store, &titled(2, "deploy")).await;
     assert_eq!(find(store, "deploy").await, [1].map(message_id));
@@ -265,7 +265,7 @@ pub async fn what_comes_later_is_found_after_the_next_turn(store: &Store, _clock
     assert_eq!(index_all(store).await, 0);
 }
 
-pub async fn a_turn_keeps_to_its_limit(store: &Store, _clock: &ManualClock) {
+pub async fn index_batch_respects_its_limit(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=5 {
         submitted(store, &titled(number, "deploy")).await;
@@ -276,7 +276,7 @@ pub async fn a_turn_keeps_to_its_limit(store: &Store, _clock: &ManualClock) {
         (1, vec![5, 4, 3, 2, 1]),
         (0, vec![5, 4, 3, 2, 1]),
     ] {
-        assert_eq!(store.run(IndexSome { limit: 2 }).await.unwrap().count, indexed);
+        assert_eq!(store.run(IndexBatch { limit: 2 }).await.unwrap().count, indexed);
         assert_eq!(
             find(store, "deploy").await,
             found.into_iter().map(message_id).collect::<Vec<_>>()
@@ -284,7 +284,7 @@ pub async fn a_turn_keeps_to_its_limit(store: &Store, _clock: &ManualClock) {
     }
 }
 
-pub async fn a_turn_reads_so_much_text_and_no_more(store: &Store, _clock: &ManualClock) {
+pub async fn index_batch_is_limited_by_text_size(store: &Store, _clock: &ManualClock) {
     let body: &'static str = Box::leak("deploy ".repeat(100_000).into_boxed_str());
     add_agent(store, BUILDER).await;
     for number in 1..=5 {
@@ -299,25 +299,25 @@ pub async fn a_turn_reads_so_much_text_and_no_more(store: &Store, _clock: &Manua
     }
     for (count, is_all) in [(3, false), (2, true), (0, true)] {
         assert_eq!(
-            store.run(IndexSome { limit: 100 }).await.unwrap(),
+            store.run(IndexBatch { limit: 100 }).await.unwrap(),
             Indexed { count, is_all }
         );
     }
     assert_eq!(find(store, "deploy").await.len(), 5);
 }
 
-pub async fn turns_at_once_index_each_message_once(store: &Store, _clock: &ManualClock) {
+pub async fn concurrent_batches_index_each_message_once(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let drafts: Vec<_> = (1..=40).map(|number| titled(number, "deploy")).collect();
     let submits = join_all(drafts.iter().map(|draft| submitted(store, draft)));
-    let turns = join_all((0..8).map(|_| store.run(IndexSome { limit: 3 })));
+    let turns = join_all((0..8).map(|_| store.run(IndexBatch { limit: 3 })));
     let (_, turns) = futures_util::future::join(submits, turns).await;
     let indexed: i64 = turns.into_iter().map(|indexed| indexed.unwrap().count).sum();
     assert_eq!(indexed + index_all(store).await, 40);
     assert_eq!(find(store, "deploy").await.len(), 40);
 }
 
-pub async fn what_retention_emptied_is_not_found(store: &Store, clock: &ManualClock) {
+pub async fn purged_messages_are_not_found(store: &Store, clock: &ManualClock) {
     fill(store, &[titled(1, "deploy"), titled(2, "deploy")]).await;
     resolved(store, &message_id(1), answer("approve")).await;
     clock.set(at(10));

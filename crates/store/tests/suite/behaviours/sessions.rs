@@ -3,7 +3,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
 use countersign_store::ops::credential::{
-    Authenticate, EndCredential, EndOtherSessions, Kind, ListCredentials, NewSession, StartSession,
+    Authenticate, CredentialKind, EndCredential, EndOtherSessions, ListCredentials, NewSession, StartSession,
 };
 
 use super::audit::events_about;
@@ -28,7 +28,7 @@ async fn start(store: &Store, name: &str, token: &str, expires_at: i64) -> bool 
         .unwrap()
 }
 
-async fn end(store: &Store, name: &str, kind: Kind, id: &str) -> bool {
+async fn end(store: &Store, name: &str, kind: CredentialKind, id: &str) -> bool {
     let end = EndCredential {
         person: name.to_owned(),
         kind,
@@ -38,8 +38,8 @@ async fn end(store: &Store, name: &str, kind: Kind, id: &str) -> bool {
     store.run(end).await.unwrap()
 }
 
-/// Labels and ids, as the list gives them.
-async fn held(store: &Store, name: &str, kind: Kind) -> Vec<(String, String)> {
+/// Labels and ids, as listed.
+async fn held(store: &Store, name: &str, kind: CredentialKind) -> Vec<(String, String)> {
     let list = store
         .run(ListCredentials {
             person: name.to_owned(),
@@ -50,7 +50,7 @@ async fn held(store: &Store, name: &str, kind: Kind) -> Vec<(String, String)> {
     list.into_iter().map(|held| (held.label, held.id)).collect()
 }
 
-async fn labels(store: &Store, name: &str, kind: Kind) -> Vec<String> {
+async fn labels(store: &Store, name: &str, kind: CredentialKind) -> Vec<String> {
     held(store, name, kind)
         .await
         .into_iter()
@@ -71,7 +71,7 @@ pub async fn a_session_stands_for_its_person(store: &Store, clock: &ManualClock)
         .expect("it is valid");
     assert_eq!(
         (Some(known.principal), known.kind),
-        (person("alice", Role::Resolver), Kind::Session)
+        (person("alice", Role::Resolver), CredentialKind::Session)
     );
     assert_eq!(known.expires_at, Some(at(10)));
     clock.set(at(11));
@@ -85,7 +85,7 @@ pub async fn a_session_needs_a_person(store: &Store, _clock: &ManualClock) {
     assert_eq!(authenticate(store, "cookie").await, None);
 }
 
-pub async fn a_list_tells_what_is_valid_newest_first(store: &Store, clock: &ManualClock) {
+pub async fn list_shows_valid_credentials_newest_first(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(add_person(store, "bob", Role::Resolver, "bob token").await);
     for (token, millis, expires_at) in [("first", 1, 100), ("brief", 2, 3), ("last", 3, 100)] {
@@ -95,15 +95,15 @@ pub async fn a_list_tells_what_is_valid_newest_first(store: &Store, clock: &Manu
     assert!(start(store, "bob", "other", 100).await);
     clock.set(at(4));
     assert_eq!(
-        labels(store, "alice", Kind::Session).await,
+        labels(store, "alice", CredentialKind::Session).await,
         ["browser of last", "browser of first"]
     );
-    assert_eq!(labels(store, "alice", Kind::Person).await, ["laptop"]);
-    assert!(held(store, "nobody", Kind::Session).await.is_empty());
+    assert_eq!(labels(store, "alice", CredentialKind::Person).await, ["laptop"]);
+    assert!(held(store, "nobody", CredentialKind::Session).await.is_empty());
     let first = &store
         .run(ListCredentials {
             person: "bob".to_owned(),
-            kind: Kind::Session,
+            kind: CredentialKind::Session,
         })
         .await
         .unwrap()[0];
@@ -123,7 +123,7 @@ pub async fn a_list_tells_what_is_valid_newest_first(store: &Store, clock: &Manu
     );
 }
 
-pub async fn sessions_that_ended_do_not_pile_up(store: &Store, clock: &ManualClock) {
+pub async fn expired_sessions_do_not_pile_up(store: &Store, clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
     assert!(start(store, "alice", "old", 10).await);
     clock.set(at(11));
@@ -143,22 +143,28 @@ pub async fn one_credential_is_ended_by_its_id(store: &Store, _clock: &ManualClo
     for token in ["desk", "phone"] {
         assert!(start(store, "alice", token, 100).await);
     }
-    let (_, desk) = held(store, "alice", Kind::Session)
+    let (_, desk) = held(store, "alice", CredentialKind::Session)
         .await
         .into_iter()
         .find(|(l, _)| l == "browser of desk")
         .unwrap();
-    assert!(!end(store, "bob", Kind::Session, &desk).await, "it is not bob's");
-    assert!(!end(store, "alice", Kind::Person, &desk).await, "nor a token");
-    assert!(!end(store, "alice", Kind::Agent, &desk).await);
-    assert!(!end(store, "alice", Kind::Session, "desk").await);
-    assert!(end(store, "alice", Kind::Session, &desk).await);
-    assert!(!end(store, "alice", Kind::Session, &desk).await, "once");
+    assert!(
+        !end(store, "bob", CredentialKind::Session, &desk).await,
+        "it is not bob's"
+    );
+    assert!(!end(store, "alice", CredentialKind::Person, &desk).await, "nor a token");
+    assert!(!end(store, "alice", CredentialKind::Agent, &desk).await);
+    assert!(!end(store, "alice", CredentialKind::Session, "desk").await);
+    assert!(end(store, "alice", CredentialKind::Session, &desk).await);
+    assert!(!end(store, "alice", CredentialKind::Session, &desk).await, "once");
     assert_eq!(authenticate(store, "desk").await, None);
-    assert_eq!(labels(store, "alice", Kind::Session).await, ["browser of phone"]);
+    assert_eq!(
+        labels(store, "alice", CredentialKind::Session).await,
+        ["browser of phone"]
+    );
 
-    let (_, token) = held(store, "alice", Kind::Person).await.remove(0);
-    assert!(end(store, "alice", Kind::Person, &token).await);
+    let (_, token) = held(store, "alice", CredentialKind::Person).await.remove(0);
+    assert!(end(store, "alice", CredentialKind::Person, &token).await);
     assert_eq!(authenticate(store, "alice token").await, None);
     let events = events_about(store, "alice").await;
     assert_eq!(events[3..], ["person.session_ended", "person.token_ended"]);
@@ -198,10 +204,10 @@ pub async fn all_other_sessions_are_ended_at_once(store: &Store, _clock: &Manual
     );
 }
 
-pub async fn a_token_beside_a_session_is_its_own(store: &Store, _clock: &ManualClock) {
+pub async fn token_and_session_authenticate_with_their_own_kind(store: &Store, _clock: &ManualClock) {
     assert!(add_person(store, "alice", Role::Owner, "alice token").await);
     assert!(start(store, "alice", "desk", 100).await);
-    let token = credential(Kind::Person, "alice", "script", None);
+    let token = credential(CredentialKind::Person, "alice", "script", None);
     assert!(
         store
             .run(AddPersonToken {
@@ -217,9 +223,9 @@ pub async fn a_token_beside_a_session_is_its_own(store: &Store, _clock: &ManualC
         role: Role::Owner,
     };
     for (token, kind) in [
-        ("script", Kind::Person),
-        ("desk", Kind::Session),
-        ("alice token", Kind::Person),
+        ("script", CredentialKind::Person),
+        ("desk", CredentialKind::Session),
+        ("alice token", CredentialKind::Person),
     ] {
         let known = store
             .run(Authenticate { hash: hash_of(token) })

@@ -26,7 +26,7 @@ pub async fn a_setting_is_kept_and_replaced(store: &Store, _clock: &ManualClock)
     assert_eq!(setting(store, "other").await.as_deref(), Some("its own"));
 }
 
-pub async fn a_change_is_on_the_trail_of_the_hub(store: &Store, _clock: &ManualClock) {
+pub async fn setting_change_is_audited_on_the_hub(store: &Store, _clock: &ManualClock) {
     put(store, "presets", "first").await;
     put(store, "presets", "second").await;
     let trail = store

@@ -2,16 +2,16 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::AsideItem;
-use countersign_store::ops::list::{Aside, Inbox};
-use countersign_store::ops::shelf::{PutAway, TakeBack};
+use countersign_store::model::SnoozedItem;
+use countersign_store::ops::list::{Inbox, ListSnoozed};
+use countersign_store::ops::shelf::{RestoreItem, SnoozeOrArchive};
 use countersign_store::ops::sweep::Purge;
 
 use crate::scene::*;
 
 pub async fn put_away(store: &Store, person: &str, number: u64, until: Option<Timestamp>) -> bool {
     store
-        .run(PutAway {
+        .run(SnoozeOrArchive {
             person: person.to_owned(),
             id: message_id(number),
             until,
@@ -22,7 +22,7 @@ pub async fn put_away(store: &Store, person: &str, number: u64, until: Option<Ti
 
 pub async fn take_back(store: &Store, person: &str, number: u64) -> bool {
     store
-        .run(TakeBack {
+        .run(RestoreItem {
             person: person.to_owned(),
             id: message_id(number),
         })
@@ -30,7 +30,7 @@ pub async fn take_back(store: &Store, person: &str, number: u64) -> bool {
         .unwrap()
 }
 
-/// What is open, as a person sees it.
+/// The open messages as a person sees them.
 async fn seen_by(store: &Store, person: &str) -> Vec<MessageId> {
     ids(&store
         .run(Inbox {
@@ -42,9 +42,9 @@ async fn seen_by(store: &Store, person: &str) -> Vec<MessageId> {
         .items)
 }
 
-async fn aside(store: &Store, person: &str, limit: i64) -> Vec<AsideItem> {
+async fn aside(store: &Store, person: &str, limit: i64) -> Vec<SnoozedItem> {
     store
-        .run(Aside {
+        .run(ListSnoozed {
             person: person.to_owned(),
             limit,
         })
@@ -67,7 +67,7 @@ async fn fill(store: &Store, count: u64) {
     }
 }
 
-pub async fn what_is_set_aside_comes_back_at_its_time(store: &Store, clock: &ManualClock) {
+pub async fn snoozed_message_returns_at_its_time(store: &Store, clock: &ManualClock) {
     fill(store, 3).await;
     assert!(put_away(store, "alice", 2, Some(at(10))).await);
     assert_eq!(seen_by(store, "alice").await, [1, 3].map(message_id));
@@ -83,7 +83,7 @@ pub async fn what_is_set_aside_comes_back_at_its_time(store: &Store, clock: &Man
     assert!(aside(store, "alice", 100).await.is_empty());
 }
 
-pub async fn what_is_set_aside_is_so_for_one_person(store: &Store, _clock: &ManualClock) {
+pub async fn snooze_applies_to_one_person(store: &Store, _clock: &ManualClock) {
     fill(store, 2).await;
     assert!(put_away(store, "alice", 1, Some(at(10))).await);
     assert_eq!(seen_by(store, "alice").await, [2].map(message_id));
@@ -95,7 +95,7 @@ pub async fn what_is_set_aside_is_so_for_one_person(store: &Store, _clock: &Manu
     );
 }
 
-pub async fn what_is_set_aside_is_taken_back(store: &Store, _clock: &ManualClock) {
+pub async fn snooze_can_be_undone(store: &Store, _clock: &ManualClock) {
     fill(store, 2).await;
     assert!(put_away(store, "alice", 1, Some(at(10))).await);
     assert!(!take_back(store, "bob", 1).await);
@@ -105,7 +105,7 @@ pub async fn what_is_set_aside_is_taken_back(store: &Store, _clock: &ManualClock
     assert_eq!(seen_by(store, "alice").await, [1, 2].map(message_id));
 }
 
-pub async fn the_soonest_to_come_back_is_first(store: &Store, _clock: &ManualClock) {
+pub async fn soonest_to_return_comes_first(store: &Store, _clock: &ManualClock) {
     fill(store, 4).await;
     for (number, until) in [(1, 30), (2, 10), (3, 20), (4, 99), (4, 5)] {
         assert!(put_away(store, "alice", number, Some(at(until))).await);
@@ -122,7 +122,7 @@ pub async fn the_soonest_to_come_back_is_first(store: &Store, _clock: &ManualClo
     assert_eq!(two[1].item.message.content, Draft::ask(2).content());
 }
 
-pub async fn what_is_decided_is_no_longer_set_aside(store: &Store, _clock: &ManualClock) {
+pub async fn decided_message_is_no_longer_snoozed(store: &Store, _clock: &ManualClock) {
     fill(store, 2).await;
     for number in [1, 2] {
         assert!(put_away(store, "alice", number, Some(at(10))).await);
@@ -131,7 +131,7 @@ pub async fn what_is_decided_is_no_longer_set_aside(store: &Store, _clock: &Manu
     assert_eq!(aside_numbers(store, "alice").await, [(message_id(2), at(10))]);
 }
 
-pub async fn only_what_is_open_is_set_aside(store: &Store, _clock: &ManualClock) {
+pub async fn only_open_messages_can_be_snoozed(store: &Store, _clock: &ManualClock) {
     fill(store, 1).await;
     submitted(store, &Draft::notify(2)).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;
@@ -141,7 +141,7 @@ pub async fn only_what_is_open_is_set_aside(store: &Store, _clock: &ManualClock)
     }
 }
 
-pub async fn what_is_open_is_not_archived(store: &Store, _clock: &ManualClock) {
+pub async fn open_message_cannot_be_archived(store: &Store, _clock: &ManualClock) {
     fill(store, 1).await;
     submitted(store, &Draft::notify(2)).await;
     submitted_and_resolved(store, &Draft::ask(3)).await;

@@ -4,11 +4,11 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Submission;
 use countersign_store::ops::pull::{Pull, View};
-use countersign_store::ops::submit::FindEarlier;
+use countersign_store::ops::submit::FindDuplicate;
 
 use crate::scene::*;
 
-pub async fn a_message_comes_back_as_it_was_sent(store: &Store, _clock: &ManualClock) {
+pub async fn message_is_read_back_as_it_was_sent(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for draft in [
         Draft {
@@ -51,7 +51,7 @@ pub async fn a_notify_is_delivered_at_once(store: &Store, _clock: &ManualClock) 
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
-pub async fn a_used_key_gives_its_first_message_and_current_status(store: &Store, _clock: &ManualClock) {
+pub async fn used_key_returns_its_first_message_and_current_status(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let first = Draft {
         key: Some("deploy"),
@@ -76,7 +76,7 @@ pub async fn a_used_key_gives_its_first_message_and_current_status(store: &Store
     }
     assert!(
         store.run(Pull(message_id(2))).await.unwrap().is_none(),
-        "whoever comes second stores nothing"
+        "a duplicate stores nothing"
     );
     assert!(store.run(View(message_id(2))).await.unwrap().is_none());
     assert_eq!(open_count(store, BUILDER).await, 0);
@@ -105,7 +105,7 @@ pub async fn a_key_belongs_to_one_agent(store: &Store, _clock: &ManualClock) {
     .await;
 }
 
-pub async fn a_notify_is_replayed_like_any_other(store: &Store, _clock: &ManualClock) {
+pub async fn notify_is_deduplicated_like_any_other(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let first = Draft {
         key: Some("news"),
@@ -120,7 +120,7 @@ pub async fn a_notify_is_replayed_like_any_other(store: &Store, _clock: &ManualC
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
-pub async fn without_a_key_everything_is_new(store: &Store, _clock: &ManualClock) {
+pub async fn without_a_key_every_submit_is_new(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=3 {
         submitted(store, &Draft::ask(number)).await;
@@ -128,7 +128,7 @@ pub async fn without_a_key_everything_is_new(store: &Store, _clock: &ManualClock
     assert_eq!(open_count(store, BUILDER).await, 3);
 }
 
-pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualClock) {
+pub async fn agent_at_its_open_quota_is_refused(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
     for draft in [Draft::ask(1), Draft::task(2)] {
@@ -149,7 +149,7 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
         "a refusal stores nothing"
     );
     assert_eq!(open_count(store, BUILDER).await, 2);
-    // A notify waits for nobody, and the depth of one agent is no concern of another.
+    // A notify needs no slot, and one agent's quota does not affect another.
     assert_eq!(submit_within(store, &Draft::notify(4), 2).await, Submission::Created);
     assert_eq!(
         submit_within(
@@ -165,7 +165,7 @@ pub async fn an_agent_at_its_depth_is_told_so(store: &Store, _clock: &ManualCloc
     );
 }
 
-pub async fn a_replay_needs_no_place_of_its_own(store: &Store, _clock: &ManualClock) {
+pub async fn replay_needs_no_slot_of_its_own(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let first = Draft {
         key: Some("deploy"),
@@ -180,7 +180,7 @@ pub async fn a_replay_needs_no_place_of_its_own(store: &Store, _clock: &ManualCl
     assert_eq!(open_count(store, BUILDER).await, 1);
 }
 
-pub async fn resolving_frees_a_place(store: &Store, clock: &ManualClock) {
+pub async fn resolving_releases_a_slot(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let first = Draft {
         expires_at: Some(at(10)),
@@ -195,9 +195,9 @@ pub async fn resolving_frees_a_place(store: &Store, clock: &ManualClock) {
     assert_eq!(open_count(store, BUILDER).await, 1, "a loser frees no second place");
 }
 
-pub async fn an_earlier_submit_is_found_by_its_key(store: &Store, _clock: &ManualClock) {
+pub async fn duplicate_is_found_by_its_key(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let find = |agent: &str, key: &str| FindEarlier {
+    let find = |agent: &str, key: &str| FindDuplicate {
         agent_id: agent.to_owned(),
         key: key.to_owned(),
     };
@@ -208,7 +208,7 @@ pub async fn an_earlier_submit_is_found_by_its_key(store: &Store, _clock: &Manua
     };
     submitted(store, &first).await;
     let earlier = store.run(find(BUILDER, "deploy")).await.unwrap().expect("it was sent");
-    assert_eq!(Submission::Taken(earlier), first.taken(Status::Open));
+    assert_eq!(Submission::Duplicate(earlier), first.taken(Status::Open));
     assert_eq!(store.run(find(BUILDER, "Deploy")).await.unwrap(), None);
     assert_eq!(store.run(find(TESTER, "deploy")).await.unwrap(), None);
 }

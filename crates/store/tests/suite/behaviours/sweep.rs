@@ -1,11 +1,11 @@
 use countersign_core::message::{Outcome, Resolution};
 use countersign_core::question::Ask;
-use countersign_core::{Actor, Command, Matter, State, Verdict};
+use countersign_core::{Actor, Command, Payload, State, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::Applied;
+use countersign_store::model::ResolvedMessage;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::sweep::{ExpireDue, NextExpiry, ProveWritable, ResolvedSince};
 use futures_util::future::join_all;
@@ -22,13 +22,13 @@ fn expiring(number: u64, millis: i64) -> Draft {
     }
 }
 
-/// One that gives nobody's answer when it expires.
+/// A draft without a default answer.
 fn without_default(draft: Draft) -> Draft {
-    let Matter::Ask(ask) = draft.matter else {
+    let Payload::Ask(ask) = draft.matter else {
         panic!("only an ask has a default")
     };
     Draft {
-        matter: Matter::Ask(Ask {
+        matter: Payload::Ask(Ask {
             default_on_expire: None,
             ..ask
         }),
@@ -36,13 +36,13 @@ fn without_default(draft: Draft) -> Draft {
     }
 }
 
-/// Ends at most so many, and gives them in the order of their ids.
-pub async fn expire(store: &Store, most: usize) -> Vec<Applied> {
-    let resolution_ids = (0..most).map(|_| resolution_id()).collect();
+/// Expires at most `limit` messages, and returns them sorted by id.
+pub async fn expire(store: &Store, limit: usize) -> Vec<ResolvedMessage> {
+    let resolution_ids = (0..limit).map(|_| resolution_id()).collect();
     let expired = store
         .run(ExpireDue {
             resolution_ids,
-            passing_over: Vec::new(),
+            skipped: Vec::new(),
         })
         .await
         .unwrap();
@@ -52,8 +52,8 @@ pub async fn expire(store: &Store, most: usize) -> Vec<Applied> {
     applied
 }
 
-pub async fn expired(store: &Store, most: usize) -> Vec<MessageId> {
-    expire(store, most)
+pub async fn expired(store: &Store, limit: usize) -> Vec<MessageId> {
+    expire(store, limit)
         .await
         .into_iter()
         .map(|applied| applied.pulled.id)
@@ -102,7 +102,7 @@ pub async fn a_message_expires_only_after_its_expiry(store: &Store, clock: &Manu
     );
 }
 
-pub async fn the_longest_overdue_expires_first_and_one_for_each_id(store: &Store, clock: &ManualClock) {
+pub async fn longest_overdue_expires_first_one_per_resolution_id(store: &Store, clock: &ManualClock) {
     for agent in [BUILDER, TESTER] {
         add_agent(store, agent).await;
     }
@@ -123,7 +123,7 @@ pub async fn the_longest_overdue_expires_first_and_one_for_each_id(store: &Store
     assert_eq!(next_expiry(store).await, Some(at(99)));
 }
 
-pub async fn what_expires_has_its_default_or_no_value(store: &Store, clock: &ManualClock) {
+pub async fn expired_message_has_its_default_or_no_value(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     submitted(store, &expiring(1, 10)).await;
     submitted(store, &without_default(expiring(2, 10))).await;
@@ -160,7 +160,7 @@ pub async fn what_expires_has_its_default_or_no_value(store: &Store, clock: &Man
     }
 }
 
-pub async fn what_expires_gives_its_place_back_and_has_to_be_brought(store: &Store, clock: &ManualClock) {
+pub async fn expired_message_releases_its_slot_and_enqueues_a_delivery(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for (number, expires_at) in [(1, Some(at(10))), (2, Some(at(10))), (3, None)] {
         submitted(
@@ -187,7 +187,7 @@ pub async fn what_expires_gives_its_place_back_and_has_to_be_brought(store: &Sto
     assert_eq!(claim(store).await, [1, 2].map(message_id));
 }
 
-pub async fn what_was_answered_meanwhile_does_not_expire(store: &Store, clock: &ManualClock) {
+pub async fn answered_message_does_not_expire(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     for number in 1..=3 {
         submitted(store, &expiring(number, 10)).await;
@@ -196,18 +196,14 @@ pub async fn what_was_answered_meanwhile_does_not_expire(store: &Store, clock: &
     let answered = resolved(store, &message_id(1), answer("approve")).await;
     clock.set(at(11));
     let late = resolved(store, &message_id(2), answer("approve")).await;
-    assert_eq!(
-        late.outcome,
-        Outcome::Expired,
-        "whoever answers too late makes it happen"
-    );
+    assert_eq!(late.outcome, Outcome::Expired, "a late answer triggers the expiry");
     assert_eq!(expired(store, 10).await, [message_id(3)]);
     assert_eq!(pulled(store, &message_id(1)).await.state, State::Resolved(answered));
     assert_eq!(pulled(store, &message_id(2)).await.state, State::Resolved(late));
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
-pub async fn expiries_at_once_end_each_message_once(store: &Store, clock: &ManualClock) {
+pub async fn concurrent_sweeps_expire_each_message_once(store: &Store, clock: &ManualClock) {
     let agents = [BUILDER, TESTER];
     for agent in agents {
         add_agent(store, agent).await;
@@ -228,7 +224,7 @@ pub async fn expiries_at_once_end_each_message_once(store: &Store, clock: &Manua
         .into_iter()
         .flatten()
         .collect();
-    // What one of them left to another that was not to have it is found by the next.
+    // Messages that a concurrent sweep skipped are found by the next one.
     ended.extend(expired(store, 20).await);
     ended.sort();
     assert_eq!(ended, (1..=20).map(message_id).collect::<Vec<_>>());
@@ -278,7 +274,7 @@ async fn resolved_since(store: &Store, millis: i64, limit: i64) -> Vec<MessageId
     found
 }
 
-pub async fn what_was_resolved_of_late_is_found_whatever_came_of_it(store: &Store, clock: &ManualClock) {
+pub async fn recently_resolved_messages_are_found_for_every_outcome(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let decline = Command::Resolve {
         actor: alice(),
@@ -319,7 +315,7 @@ pub async fn what_was_resolved_of_late_is_found_whatever_came_of_it(store: &Stor
     assert_eq!(each, [4, 5, 6, 7, 8, 9].map(message_id), "the latest of each outcome");
 }
 
-pub async fn the_store_says_when_it_can_be_written(store: &Store, _clock: &ManualClock) {
+pub async fn readiness_write_succeeds(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     store.run(ProveWritable).await.unwrap();
     assert_eq!(open_count(store, BUILDER).await, 0);

@@ -3,11 +3,11 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
-use countersign_store::ops::admin::people::{AddPersonToken, Change, RemovePerson};
+use countersign_store::ops::admin::people::{AccountChange, AddPersonToken, RemovePerson};
 use countersign_store::ops::audit::Trail;
-use countersign_store::ops::credential::{EndCredential, Kind, ListCredentials};
+use countersign_store::ops::credential::{CredentialKind, EndCredential, ListCredentials};
 use countersign_store::ops::seen::RecordSeen;
-use countersign_store::ops::terminal::{CueOutcome, Terminals};
+use countersign_store::ops::terminal::{CueOutcome, ListTerminals};
 
 use super::credentials::{add_person, authenticate, credential};
 use crate::cues::*;
@@ -30,7 +30,7 @@ pub async fn remove_person(store: &Store, name: &str) {
         name: name.to_owned(),
         actor: OWNER.to_owned(),
     };
-    assert_eq!(store.run(removal).await.unwrap(), Change::Done);
+    assert_eq!(store.run(removal).await.unwrap(), AccountChange::Done);
 }
 
 async fn is_free_for_an_agent(store: &Store, id: &str) -> bool {
@@ -44,7 +44,7 @@ async fn is_free_for_an_agent(store: &Store, id: &str) -> bool {
     store.run(agent).await.unwrap()
 }
 
-pub async fn a_name_is_never_given_twice(store: &Store, _clock: &ManualClock) {
+pub async fn name_is_never_joined_twice(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
     assert!(join(store, ZOBAL, "alice").await);
@@ -68,7 +68,7 @@ pub async fn a_name_is_never_given_twice(store: &Store, _clock: &ManualClock) {
     assert_eq!(events, ["agent.joined for human:alice", "agent.removed"]);
 }
 
-pub async fn a_name_that_an_owner_takes_away_is_the_owners_to_give(store: &Store, _clock: &ManualClock) {
+pub async fn name_of_a_removed_terminal_agent_can_be_registered_by_an_owner(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     remove_agent(store, ZOBAL).await;
@@ -98,7 +98,7 @@ pub async fn joining_needs_a_person(store: &Store, _clock: &ManualClock) {
     assert!(join(store, ZOBAL, "alice").await, "nothing was left of the first try");
 }
 
-pub async fn agents_in_terminals_are_listed_apart(store: &Store, clock: &ManualClock) {
+pub async fn terminal_agents_are_listed_separately(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     add_agent(store, BUILDER).await;
     clock.set(at(5));
@@ -130,7 +130,7 @@ pub async fn agents_in_terminals_are_listed_apart(store: &Store, clock: &ManualC
     assert_eq!(authenticate(store, "rotated").await, None);
 }
 
-pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) {
+pub async fn most_recently_active_comes_first(store: &Store, clock: &ManualClock) {
     add_people(store).await;
     for (name, joined) in [("anselmo", 1), ("bertold", 2), ("castoro", 3)] {
         clock.set(at(joined));
@@ -143,7 +143,7 @@ pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) 
         .await
         .unwrap();
     let names = async |limit| {
-        let listed = store.run(Terminals { limit }).await.unwrap();
+        let listed = store.run(ListTerminals { limit }).await.unwrap();
         listed
             .into_iter()
             .map(|listed| listed.terminal.agent_id)
@@ -156,7 +156,7 @@ pub async fn the_latest_to_call_comes_first(store: &Store, clock: &ManualClock) 
 }
 
 async fn add_terminal_token(store: &Store, name: &str, token: &str) {
-    let token = credential(Kind::Terminal, name, token, None);
+    let token = credential(CredentialKind::Terminal, name, token, None);
     assert!(
         store
             .run(AddPersonToken {
@@ -180,11 +180,11 @@ pub async fn a_terminal_token_ends_with_its_person(store: &Store, _clock: &Manua
 
     let list = || ListCredentials {
         person: "alice".to_owned(),
-        kind: Kind::Terminal,
+        kind: CredentialKind::Terminal,
     };
     let held = store.run(list()).await.unwrap();
     assert_eq!(held.len(), 2);
-    for (kind, ended) in [(Kind::Person, false), (Kind::Terminal, true)] {
+    for (kind, ended) in [(CredentialKind::Person, false), (CredentialKind::Terminal, true)] {
         let person = "alice".to_owned();
         let id = held[0].id.clone();
         let actor = OWNER.to_owned();
@@ -210,7 +210,7 @@ pub async fn a_terminal_token_ends_with_its_person(store: &Store, _clock: &Manua
     }
 }
 
-pub async fn whoever_is_removed_leaves_no_terminal_to_a_namesake(store: &Store, _clock: &ManualClock) {
+pub async fn removed_person_leaves_no_terminal_to_a_namesake(store: &Store, _clock: &ManualClock) {
     add_people(store).await;
     created(store, cue(1, "Ship it?")).await;
     remove_person(store, "alice").await;

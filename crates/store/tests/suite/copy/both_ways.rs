@@ -1,8 +1,8 @@
-//! From a file to PostgreSQL and back again.
+//! Copies from a file to PostgreSQL and back.
 
 use countersign_core::State;
 use countersign_store::Store;
-use countersign_store::copy::LEFT_OUT;
+use countersign_store::copy::SKIPPED_TABLES;
 use countersign_store::model::Submission;
 use countersign_store::ops::audit::Trail;
 use countersign_store::ops::setting::Setting;
@@ -19,7 +19,7 @@ use crate::scene::*;
 use crate::sqlite::fresh::Scratch;
 
 #[tokio::test]
-async fn there_and_back_everything_is_the_same() {
+async fn round_trip_copy_is_identical() {
     let start = full_file().await;
     let between = Database::create().await;
     let end = Scratch::new();
@@ -34,7 +34,7 @@ async fn there_and_back_everything_is_the_same() {
 }
 
 #[tokio::test]
-async fn a_store_can_move_to_another_of_its_kind() {
+async fn store_can_be_copied_within_one_engine() {
     let start = full_file().await;
     let other_file = Scratch::new();
     copied(&file(&start), &file(&other_file)).await;
@@ -46,7 +46,7 @@ async fn a_store_can_move_to_another_of_its_kind() {
 }
 
 #[tokio::test]
-async fn an_empty_store_is_a_store_too() {
+async fn empty_store_can_be_copied() {
     let start = Scratch::new();
     let between = Database::create().await;
     let end = Scratch::new();
@@ -57,21 +57,21 @@ async fn an_empty_store_is_a_store_too() {
 }
 
 #[tokio::test]
-async fn a_hub_goes_on_with_it_in_postgresql() {
+async fn hub_continues_on_a_copy_in_postgresql() {
     let (_start, moved) = full_database().await;
     let store = open_database(&moved).await.unwrap();
     goes_on(&store).await;
 }
 
 #[tokio::test]
-async fn a_hub_goes_on_with_it_in_a_file() {
+async fn hub_continues_on_a_copy_in_a_file() {
     let (_start, moved) = full_database().await;
     let back = Scratch::new();
     copied(&database(&moved), &file(&back)).await;
     goes_on(&back.open_at(&clock()).unwrap()).await;
 }
 
-/// What was decided can be read, what is open can be decided, and numbers go on where they were.
+/// Decided messages can be read, open ones can be decided, and sequence numbers continue.
 async fn goes_on(store: &Store) {
     assert!(matches!(pulled(store, &message_id(2)).await.state, State::Resolved(_)));
     assert_eq!(pulled(store, &message_id(LAST)).await.wire, Draft::ask(LAST).wire());
@@ -110,7 +110,7 @@ async fn goes_on(store: &Store) {
     submitted(store, &Draft::ask(LAST + 1)).await;
     assert_eq!(viewed(store, &message_id(LAST + 1)).await.seq, last + 1);
 
-    // The second text was dropped, and its number with it.
+    // The second text was deleted, but its number is not reused.
     assert_eq!(waiting_texts(store).await.len(), 1);
     assert_eq!(typed_ahead(store, "a third one").await, 3);
 
@@ -125,9 +125,9 @@ fn taken(number: u64) -> Submission {
 }
 
 #[test]
-fn whatever_stays_behind_has_its_reason() {
+fn every_skipped_table_has_a_reason() {
     assert!(
-        LEFT_OUT
+        SKIPPED_TABLES
             .iter()
             .all(|(table, reason)| !table.is_empty() && reason.len() > 10)
     );
@@ -141,6 +141,6 @@ fn whatever_stays_behind_has_its_reason() {
         "setting",
         "attachment",
     ] {
-        assert!(LEFT_OUT.iter().all(|(table, _)| *table != kept), "{kept}");
+        assert!(SKIPPED_TABLES.iter().all(|(table, _)| *table != kept), "{kept}");
     }
 }

@@ -1,16 +1,16 @@
-//! A copy that is cut off, and taken up again.
+//! Interrupted and resumed copies.
 
 use countersign_store::StoreError;
-use countersign_store::copy::{CopyError, Place};
+use countersign_store::copy::{CopyError, StoreLocation};
 
 use super::stage::*;
 use crate::postgres::fresh::Database;
 use crate::sqlite::fresh::Scratch;
 
-/// Every attempt gets one portion further.
-async fn finished_in_single_portions(from: &Place, to: &Place) -> usize {
+/// Every attempt copies one more batch.
+async fn finish_in_single_batches(from: &StoreLocation, to: &StoreLocation) -> usize {
     for attempt in 1..500 {
-        if let Some(done) = cut_after(from, to, 1).await {
+        if let Some(done) = cancel_after(from, to, 1).await {
             let report = done.expect("the last attempt finishes");
             assert!(report.resumed && report.is_same(), "{report:?}");
             return attempt;
@@ -20,22 +20,22 @@ async fn finished_in_single_portions(from: &Place, to: &Place) -> usize {
 }
 
 #[tokio::test]
-async fn cut_after_every_portion_the_result_is_the_same() {
+async fn copy_interrupted_after_every_batch_is_identical() {
     let start = full_file().await;
     let between = Database::create().await;
     let end = Scratch::new();
-    let attempts = finished_in_single_portions(&file(&start), &database(&between)).await;
+    let attempts = finish_in_single_batches(&file(&start), &database(&between)).await;
     assert!(attempts > 50, "cut often enough: {attempts}");
-    let attempts = finished_in_single_portions(&database(&between), &file(&end)).await;
+    let attempts = finish_in_single_batches(&database(&between), &file(&end)).await;
     assert!(attempts > 50, "cut often enough: {attempts}");
     assert_eq!(dump(&start.connect()), dump(&end.connect()));
 }
 
 #[tokio::test]
-async fn cut_while_the_source_is_read_nothing_was_begun() {
+async fn copy_interrupted_while_reading_leaves_the_target_untouched() {
     let start = full_file().await;
     let target = Database::create().await;
-    let cut = copied_until(&file(&start), &database(&target), |progress| {
+    let cut = copy_until(&file(&start), &database(&target), |progress| {
         progress.table == "message"
     })
     .await;
@@ -43,14 +43,14 @@ async fn cut_while_the_source_is_read_nothing_was_begun() {
     assert!(!copied(&file(&start), &database(&target)).await.resumed);
 }
 
-/// The database ends the connection in the middle of a portion, as a restart of the server would.
+/// The database ends the connection in the middle of a batch, as a server restart would.
 #[tokio::test]
-async fn a_lost_connection_loses_no_more_than_a_portion() {
+async fn lost_connection_loses_at_most_one_batch() {
     let start = full_file().await;
     let target = Database::create().await;
     let from = file(&start);
     let to = database(&target);
-    assert!(cut_after(&from, &to, 20).await.is_none());
+    assert!(cancel_after(&from, &to, 20).await.is_none());
     let operator = target.connect().await;
     let trap = "CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
              PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NEW; END $$;
@@ -67,7 +67,7 @@ async fn a_lost_connection_loses_no_more_than_a_portion() {
     assert_eq!(
         there.get::<_, Option<i64>>(0),
         Some(11),
-        "whole portions only, and the first message has no text any more"
+        "whole batches only, and the first message has no text any more"
     );
     operator
         .batch_execute("DROP TRIGGER cut ON message_text; DROP FUNCTION cut")
@@ -81,18 +81,18 @@ async fn a_lost_connection_loses_no_more_than_a_portion() {
 }
 
 #[tokio::test]
-async fn no_hub_starts_on_half_a_copy() {
+async fn hub_refuses_an_unfinished_copy() {
     let start = full_file().await;
     let database_ = Database::create().await;
     let other = Scratch::new();
     let from = file(&start);
-    assert!(cut_after(&from, &database(&database_), 3).await.is_none());
-    assert!(cut_after(&from, &file(&other), 3).await.is_none());
+    assert!(cancel_after(&from, &database(&database_), 3).await.is_none());
+    assert!(cancel_after(&from, &file(&other), 3).await.is_none());
     for opened in [open_database(&database_).await, other.open_at(&clock())] {
         match opened {
-            Err(error @ StoreError::HalfCopied { .. }) => assert!(error.to_string().contains(&from.to_string())),
+            Err(error @ StoreError::UnfinishedCopy { .. }) => assert!(error.to_string().contains(&from.to_string())),
             Err(other) => panic!("refused for another reason: {other}"),
-            Ok(_) => panic!("half a store was opened"),
+            Ok(_) => panic!("an unfinished copy was opened"),
         }
     }
     copied(&from, &database(&database_)).await;

@@ -1,11 +1,11 @@
-//! A store with something of everything in it.
+//! Test fixture: a store with data in every table.
 
 use countersign_core::{Command, Verdict};
 use countersign_protocol::a2h::Priority;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::copy::LEFT_OUT;
-use countersign_store::model::{Application, Proposal};
+use countersign_store::copy::SKIPPED_TABLES;
+use countersign_store::model::{ApplyOutcome, ResolveRequest};
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::fetched::RecordFetched;
@@ -24,9 +24,9 @@ use crate::cues::{ZOBAL, add_people, created, cue, join, typed_ahead};
 use crate::runs;
 use crate::scene::*;
 
-/// The last message of all.
+/// The number of the last message.
 pub const LAST: u64 = 60;
-/// Its title is found in the search by this word.
+/// The search finds that message's title by this word.
 pub const WORD: &str = "straße";
 
 pub async fn fill(store: &Store, clock: &ManualClock) {
@@ -116,15 +116,15 @@ async fn terminals(store: &Store) {
         value: json!("see there"),
         files: notes(),
     });
-    let proposal = Proposal {
+    let proposal = ResolveRequest {
         files: bodies(),
         ..proposal(&message_id(10), command)
     };
     let answered = store.run(Apply(proposal)).await.unwrap();
-    assert!(matches!(answered, Application::Resolved(_)), "{answered:?}");
+    assert!(matches!(answered, ApplyOutcome::Resolved(_)), "{answered:?}");
     created(store, cue(11, "And now?")).await;
     typed_ahead(store, "go on").await;
-    // Its number was given, and nothing in the table says so any more.
+    // Its number was assigned, although no row in the table shows it any more.
     let agent_id = ZOBAL.to_owned();
     let id = typed_ahead(store, "no, wait").await;
     assert!(
@@ -167,7 +167,7 @@ async fn what_people_do(store: &Store) {
         .unwrap();
     let actor = OWNER.to_owned();
     let person = "alice".to_owned();
-    // Capitals first and accents last, as bytes go; no dictionary has them so.
+    // Sorted by bytes: capitals first and accents last, unlike any dictionary.
     for name in ["reasons", "Zeit", "änderung"] {
         let name = name.to_owned();
         let value = r#"["später"]"#.to_owned();
@@ -199,19 +199,19 @@ async fn what_people_do(store: &Store) {
         .expect("the agent is there");
 }
 
-/// All that are copied, by name.
+/// The copied tables, sorted by name.
 pub fn tables(connection: &Connection) -> Vec<String> {
     let all = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' \
          AND name NOT LIKE 'sqlite_%' ORDER BY name";
     let mut statement = connection.prepare(all).unwrap();
     let names = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap);
     names
-        .filter(|name: &String| LEFT_OUT.iter().all(|(left_out, _)| left_out != name))
+        .filter(|name: &String| SKIPPED_TABLES.iter().all(|(left_out, _)| left_out != name))
         .collect()
 }
 
-/// One row, made of the types of its columns, for every table that has none: also for those that a later schema brings.
-pub fn fill_what_is_empty(connection: &Connection) {
+/// Inserts one row into every empty table, based on its column types: covers tables of later schemas too.
+pub fn fill_empty_tables(connection: &Connection) {
     for name in tables(connection) {
         let count: i64 = connection
             .query_row(&format!("SELECT count(*) FROM {name}"), [], |row| row.get(0))

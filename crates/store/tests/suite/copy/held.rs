@@ -1,4 +1,4 @@
-//! Who else is there while a store is copied.
+//! Hubs and other copies during a copy.
 
 use std::pin::pin;
 
@@ -12,28 +12,28 @@ use crate::scene::*;
 use crate::sqlite::fresh::Scratch;
 
 #[tokio::test]
-async fn a_database_with_a_hub_on_it_is_neither_source_nor_target() {
+async fn database_with_a_running_hub_is_neither_source_nor_target() {
     let (start, moved) = full_database().await;
     let hub = open_database(&moved).await.unwrap();
     let error = refused(&database(&moved), &file(&Scratch::new())).await;
     assert!(
-        matches!(&error, CopyError::HubAtWork { sign, .. } if sign.starts_with("connections")),
+        matches!(&error, CopyError::HubRunning { sign, .. } if sign.starts_with("connections")),
         "{error}"
     );
 
     let empty = Database::create().await;
     let other_hub = open_database(&empty).await.unwrap();
     let error = refused(&file(&start), &database(&empty)).await;
-    assert!(matches!(error, CopyError::HubAtWork { .. }), "{error}");
+    assert!(matches!(error, CopyError::HubRunning { .. }), "{error}");
     add_agent(&other_hub, BUILDER).await;
 
     drop(hub);
     copied(&database(&moved), &file(&Scratch::new())).await;
 }
 
-/// A hub says how long it is to be taken for alive, so it is seen even while it has no connection.
+/// A lease reveals a hub even while it has no connection.
 #[tokio::test]
-async fn a_lease_that_has_not_run_out_is_a_hub_at_work() {
+async fn live_lease_counts_as_a_running_hub() {
     let (_start, moved) = full_database().await;
     let operator = moved.connect().await;
     let enter = "CREATE TABLE IF NOT EXISTS node (id TEXT PRIMARY KEY, started_at BIGINT, lease_until BIGINT);
@@ -42,7 +42,7 @@ async fn a_lease_that_has_not_run_out_is_a_hub_at_work() {
     operator.batch_execute(enter).await.unwrap();
     let error = refused(&database(&moved), &file(&Scratch::new())).await;
     assert!(
-        matches!(&error, CopyError::HubAtWork { sign, .. } if sign.ends_with("run out: 1")),
+        matches!(&error, CopyError::HubRunning { sign, .. } if sign.ends_with("leases: 1")),
         "{error}"
     );
     operator
@@ -52,16 +52,16 @@ async fn a_lease_that_has_not_run_out_is_a_hub_at_work() {
     copied(&database(&moved), &file(&Scratch::new())).await;
 }
 
-/// A hub under a name of its own is not seen.
+/// A hub with a custom application name is not detected.
 #[tokio::test]
-async fn nobody_changes_a_source_while_it_is_copied() {
+async fn source_cannot_change_while_it_is_copied() {
     let (_start, moved) = full_database().await;
     let from = database(&moved);
     let target = Scratch::new();
     let to = file(&target);
     let under_way = Notify::new();
-    let tell = |progress: countersign_store::copy::Progress<'_>| {
-        if is_portion(&progress) {
+    let tell = |progress: countersign_store::copy::CopyProgress<'_>| {
+        if is_batch(&progress) {
             under_way.notify_one();
         }
     };
@@ -95,7 +95,7 @@ async fn two_copies_do_not_write_to_one_database() {
     let number = i64::from_be_bytes(*b"cscopies");
     other.execute("SELECT pg_advisory_lock($1)", &[&number]).await.unwrap();
     let error = refused(&file(&start), &database(&target)).await;
-    assert!(matches!(error, CopyError::CopyUnderWay { .. }), "{error}");
+    assert!(matches!(error, CopyError::CopyInProgress { .. }), "{error}");
     drop(other);
     copied(&file(&start), &database(&target)).await;
 }

@@ -1,4 +1,4 @@
-//! Moving a store between the engines: what is the same afterwards, what a cut leaves behind, and what is refused.
+//! Copying a store between the engines: identical results, interruptions, and refusals.
 
 mod both_ways;
 mod cut;

@@ -1,6 +1,6 @@
-//! What is not copied, and that it is left as it was.
+//! Refused copies, which leave both sides unchanged.
 
-use countersign_store::copy::{CopyError, Place};
+use countersign_store::copy::{CopyError, StoreLocation};
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
 use super::stage::*;
@@ -9,7 +9,7 @@ use crate::scene::*;
 use crate::sqlite::fresh::Scratch;
 
 #[tokio::test]
-async fn a_target_with_anything_in_it_is_refused_and_left_alone() {
+async fn non_empty_target_is_refused_and_left_alone() {
     let start = full_file().await;
     let target = Database::create().await;
     let other = Scratch::new();
@@ -91,7 +91,7 @@ async fn a_newer_target_is_refused() {
 }
 
 #[tokio::test]
-async fn where_there_is_no_store_there_is_nothing_to_copy() {
+async fn source_without_a_store_is_refused() {
     let nothing = Scratch::new();
     let nothing_either = Database::create().await;
     let target = Scratch::new();
@@ -102,7 +102,7 @@ async fn where_there_is_no_store_there_is_nothing_to_copy() {
         );
     }
     assert!(!nothing.file().exists() && !target.file().exists());
-    let nowhere = Place::database("postgres://nobody:s3cret@127.0.0.1:1/none?sslmode=disable", None).unwrap();
+    let nowhere = StoreLocation::database("postgres://nobody:s3cret@127.0.0.1:1/none?sslmode=disable", None).unwrap();
     let error = refused(&nowhere, &file(&target)).await;
     assert!(
         matches!(
@@ -118,37 +118,37 @@ async fn where_there_is_no_store_there_is_nothing_to_copy() {
 }
 
 #[tokio::test]
-async fn half_a_copy_is_no_source() {
+async fn unfinished_copy_is_refused_as_a_source() {
     let start = full_file().await;
     let half = Database::create().await;
     let target = Scratch::new();
-    assert!(cut_after(&file(&start), &database(&half), 3).await.is_none());
+    assert!(cancel_after(&file(&start), &database(&half), 3).await.is_none());
     let error = refused(&database(&half), &file(&target)).await;
-    assert!(matches!(error, CopyError::HalfCopiedSource { .. }), "{error}");
+    assert!(matches!(error, CopyError::UnfinishedSource { .. }), "{error}");
     assert!(error.to_string().contains(&file(&start).to_string()), "{error}");
 }
 
 #[tokio::test]
-async fn a_copy_of_another_store_or_of_an_earlier_state_does_not_go_on() {
+async fn copy_of_other_content_is_not_resumed() {
     let start = full_file().await;
     let other = Scratch::new();
     let target = Database::create().await;
-    assert!(cut_after(&file(&start), &database(&target), 3).await.is_none());
+    assert!(cancel_after(&file(&start), &database(&target), 3).await.is_none());
     add_agent(&other.open_at(&clock()).unwrap(), BUILDER).await;
     let error = refused(&file(&other), &database(&target)).await;
-    assert!(matches!(error, CopyError::AnotherCopy { .. }), "{error}");
+    assert!(matches!(error, CopyError::OtherCopy { .. }), "{error}");
 
     let kept = "UPDATE setting SET value = value || ' '";
     start.connect().execute(kept, []).unwrap();
     let error = refused(&file(&start), &database(&target)).await;
-    assert!(matches!(error, CopyError::AnotherCopy { .. }), "{error}");
+    assert!(matches!(error, CopyError::OtherCopy { .. }), "{error}");
     let count = "SELECT count(*) FROM message";
     let there: i64 = target.connect().await.query_one(count, &[]).await.unwrap().get(0);
     assert_eq!(there, 0, "and nothing was added to it");
 }
 
 #[tokio::test]
-async fn tables_that_only_one_side_has_are_named() {
+async fn tables_missing_on_one_side_are_named() {
     let start = full_file().await;
     let target = Database::create().await;
     let operator = target.connect().await;
@@ -172,7 +172,7 @@ async fn tables_that_only_one_side_has_are_named() {
 }
 
 #[tokio::test]
-async fn what_the_target_cannot_hold_is_named_before_anything_is_written() {
+async fn invalid_rows_are_named_before_anything_is_written() {
     let start = full_file().await;
     let target = Database::create().await;
     let other = Scratch::new();
@@ -192,7 +192,7 @@ async fn what_the_target_cannot_hold_is_named_before_anything_is_written() {
     assert_eq!(dump(&start.connect()), dump(&other.connect()), "a file takes it");
 
     for (value, words) in [
-        ("x'ff'", "not of the kind of its column"),
+        ("x'ff'", "does not have the type of its column"),
         ("CAST(x'ff' AS TEXT)", "neither text"),
     ] {
         set(value);

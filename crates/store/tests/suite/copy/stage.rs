@@ -1,9 +1,9 @@
-//! Stores to copy between, and the copies themselves.
+//! Test fixtures: stores to copy between, and the copies themselves.
 
 use std::sync::Arc;
 
 use countersign_store::clock::ManualClock;
-use countersign_store::copy::{CopyError, Place, Portion, Progress, Report, Stage, copy};
+use countersign_store::copy::{BatchSize, CopyError, CopyProgress, CopyReport, CopyStage, StoreLocation, copy};
 use countersign_store::{Store, StoreError};
 use rusqlite::Connection;
 use tokio::sync::Notify;
@@ -13,34 +13,34 @@ use crate::postgres::fresh::Database;
 use crate::scene::at;
 use crate::sqlite::fresh::Scratch;
 
-/// Small, so that most tables take several.
-pub const SOME: Portion = Portion { rows: 5, bytes: 4096 };
+/// Small, so that most tables take several batches.
+pub const SOME: BatchSize = BatchSize { rows: 5, bytes: 4096 };
 
 pub fn clock() -> Arc<ManualClock> {
     Arc::new(ManualClock::at(at(1000)))
 }
 
-pub fn file(scratch: &Scratch) -> Place {
-    Place::file(&scratch.file())
+pub fn file(scratch: &Scratch) -> StoreLocation {
+    StoreLocation::file(&scratch.file())
 }
 
-pub fn database(database: &Database) -> Place {
-    Place::database(&database.url(), None).expect("it can be reached")
+pub fn database(database: &Database) -> StoreLocation {
+    StoreLocation::database(&database.url(), None).expect("it can be reached")
 }
 
-/// A file with something in every table.
+/// A file with data in every table.
 pub async fn full_file() -> Scratch {
     let scratch = Scratch::new();
     let clock = Arc::new(ManualClock::at(at(0)));
     let store = scratch.open_at(&clock).expect("a new store opens");
     full::fill(&store, &clock).await;
-    store.settle().expect("it is written down");
+    store.checkpoint().expect("the checkpoint succeeds");
     drop(store);
-    full::fill_what_is_empty(&scratch.connect());
+    full::fill_empty_tables(&scratch.connect());
     scratch
 }
 
-/// The same in PostgreSQL, beside the file it comes from.
+/// The same in PostgreSQL, with the file it was copied from.
 pub async fn full_database() -> (Scratch, Database) {
     let scratch = full_file().await;
     let target = Database::create().await;
@@ -48,24 +48,24 @@ pub async fn full_database() -> (Scratch, Database) {
     (scratch, target)
 }
 
-pub async fn copied(from: &Place, to: &Place) -> Report {
+pub async fn copied(from: &StoreLocation, to: &StoreLocation) -> CopyReport {
     let report = copy(from, to, SOME, |_| {}).await.expect("it is copied");
     assert!(report.is_same(), "{report:?}");
     report
 }
 
-pub async fn refused(from: &Place, to: &Place) -> CopyError {
+pub async fn refused(from: &StoreLocation, to: &StoreLocation) -> CopyError {
     copy(from, to, SOME, |_| {}).await.expect_err("it is refused")
 }
 
-/// Gives the copy up as soon as `is_enough` says so; the result, if it came to its end before.
-pub async fn copied_until(
-    from: &Place,
-    to: &Place,
-    mut is_enough: impl FnMut(&Progress<'_>) -> bool,
-) -> Option<Result<Report, CopyError>> {
+/// Cancels the copy as soon as `is_enough` returns true; returns the result if it finished before.
+pub async fn copy_until(
+    from: &StoreLocation,
+    to: &StoreLocation,
+    mut is_enough: impl FnMut(&CopyProgress<'_>) -> bool,
+) -> Option<Result<CopyReport, CopyError>> {
     let enough = Notify::new();
-    let tell = |progress: Progress<'_>| {
+    let tell = |progress: CopyProgress<'_>| {
         if is_enough(&progress) {
             enough.notify_one();
         }
@@ -77,25 +77,29 @@ pub async fn copied_until(
     }
 }
 
-/// Cut off after so many portions.
-pub async fn cut_after(from: &Place, to: &Place, portions: usize) -> Option<Result<Report, CopyError>> {
+/// Cancels the copy after this many batches.
+pub async fn cancel_after(
+    from: &StoreLocation,
+    to: &StoreLocation,
+    batches: usize,
+) -> Option<Result<CopyReport, CopyError>> {
     let mut carried = 0;
-    copied_until(from, to, |progress| {
-        carried += usize::from(is_portion(progress));
-        carried == portions
+    copy_until(from, to, |progress| {
+        carried += usize::from(is_batch(progress));
+        carried == batches
     })
     .await
 }
 
-pub fn is_portion(progress: &Progress<'_>) -> bool {
-    progress.stage == Stage::Copying && !progress.is_done
+pub fn is_batch(progress: &CopyProgress<'_>) -> bool {
+    progress.stage == CopyStage::Copying && !progress.is_done
 }
 
 pub async fn open_database(database: &Database) -> Result<Store, StoreError> {
     database.open_with(clock()).await
 }
 
-/// Everything in a file that is to be copied, read with nothing of ours in between.
+/// All copied data of a file, read with plain SQL.
 pub fn dump(connection: &Connection) -> Vec<String> {
     let names = full::tables(connection);
     assert!(names.len() > 20, "{names:?}");

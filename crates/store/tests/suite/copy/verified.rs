@@ -1,13 +1,13 @@
-//! What is checked at the end, and what becomes of a copy that is not the same.
+//! The verification at the end of a copy, and the handling of a copy that differs.
 
 use countersign_store::StoreError;
-use countersign_store::copy::{Report, copy};
+use countersign_store::copy::{CopyReport, copy};
 
 use super::stage::*;
 use crate::postgres::fresh::Database;
 use crate::sqlite::fresh::Scratch;
 
-fn different(report: &Report) -> Vec<&str> {
+fn different(report: &CopyReport) -> Vec<&str> {
     report
         .tables
         .iter()
@@ -23,7 +23,7 @@ async fn one_changed_byte_is_noticed_in_a_file() {
     let from = file(&start);
     let to = file(&target);
     assert!(
-        copied_until(&from, &to, |progress| is_portion(progress)
+        copy_until(&from, &to, |progress| is_batch(progress)
             && progress.table == "resolution")
         .await
         .is_none()
@@ -36,7 +36,7 @@ async fn one_changed_byte_is_noticed_in_a_file() {
         assert!(report.resumed && !report.is_same());
     }
     assert!(
-        matches!(target.open_at(&clock()), Err(StoreError::HalfCopied { .. })),
+        matches!(target.open_at(&clock()), Err(StoreError::UnfinishedCopy { .. })),
         "the mark stays"
     );
 }
@@ -48,10 +48,9 @@ async fn one_changed_byte_is_noticed_in_postgresql() {
     let from = file(&start);
     let to = database(&target);
     assert!(
-        copied_until(&from, &to, |progress| is_portion(progress)
-            && progress.table == "setting")
-        .await
-        .is_none()
+        copy_until(&from, &to, |progress| is_batch(progress) && progress.table == "setting")
+            .await
+            .is_none()
     );
     let operator = target.connect().await;
     for (damage, table) in [
@@ -64,22 +63,21 @@ async fn one_changed_byte_is_noticed_in_postgresql() {
         assert!(different(&report).contains(&table), "{damage}: {report:?}");
     }
     assert!(
-        matches!(open_database(&target).await, Err(StoreError::HalfCopied { .. })),
+        matches!(open_database(&target).await, Err(StoreError::UnfinishedCopy { .. })),
         "the mark stays"
     );
 }
 
 #[tokio::test]
-async fn what_was_lost_at_the_end_of_a_table_is_brought_again() {
+async fn rows_lost_at_the_end_of_a_table_are_copied_again() {
     let start = full_file().await;
     let target = Database::create().await;
     let from = file(&start);
     let to = database(&target);
     assert!(
-        copied_until(&from, &to, |progress| is_portion(progress)
-            && progress.table == "setting")
-        .await
-        .is_none()
+        copy_until(&from, &to, |progress| is_batch(progress) && progress.table == "setting")
+            .await
+            .is_none()
     );
     let lost = "DELETE FROM message WHERE seq > 30";
     assert!(target.connect().await.execute(lost, &[]).await.unwrap() > 0);

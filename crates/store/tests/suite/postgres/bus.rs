@@ -1,17 +1,17 @@
-//! What hubs on one database tell each other.
+//! Messages between hubs on one database.
 
 use std::sync::Arc;
 
-use countersign_store::{Bus, Store, Word};
+use countersign_store::{Notification, NotifyBus, Store};
 use tokio::sync::mpsc;
 
-use super::ends;
 use super::fresh::{Database, Fresh};
+use super::within_timeout;
 
-/// A hub with its ear at the bus. Both end with it.
+/// A hub that runs the bus and subscribes to it, until it is dropped.
 struct Hub {
     store: Arc<Store>,
-    heard: mpsc::Receiver<Word>,
+    received: mpsc::Receiver<Notification>,
     listening: tokio::task::JoinHandle<()>,
 }
 
@@ -21,79 +21,83 @@ impl Drop for Hub {
     }
 }
 
-fn said(word: &str) -> Word {
-    Word::Said(word.to_owned())
+fn message(text: &str) -> Notification {
+    Notification::Message(text.to_owned())
 }
 
 impl Hub {
     fn start(store: Store) -> Self {
         let store = Arc::new(store);
-        let (hears, heard) = mpsc::channel(16);
+        let (sender, received) = mpsc::channel(16);
         let bus = Arc::clone(&store);
-        let listening = tokio::spawn(async move { bus.bus().expect("the store is shared").run(&hears).await });
+        let listening = tokio::spawn(async move { bus.bus().expect("the store is shared").run(&sender).await });
         Self {
             store,
-            heard,
+            received,
             listening,
         }
     }
 
-    fn bus(&self) -> &Bus {
+    fn bus(&self) -> &NotifyBus {
         self.store.bus().expect("the store is shared")
     }
 
-    fn say(&self, word: &str) {
-        self.bus().say(word.to_owned());
+    fn publish(&self, text: &str) {
+        self.bus().publish(text.to_owned());
     }
 
-    async fn hear(&mut self) -> Word {
-        ends(self.heard.recv()).await.expect("the bus runs")
+    async fn receive(&mut self) -> Notification {
+        within_timeout(self.received.recv()).await.expect("the bus runs")
     }
 
-    /// All that comes up to this word.
-    async fn hear_until(&mut self, last: &str) -> Vec<Word> {
-        let mut words = Vec::new();
-        while words.last() != Some(&said(last)) {
-            words.push(self.hear().await);
+    /// All notifications up to this message.
+    async fn receive_until(&mut self, last: &str) -> Vec<Notification> {
+        let mut texts = Vec::new();
+        while texts.last() != Some(&message(last)) {
+            texts.push(self.receive().await);
         }
-        words
+        texts
     }
 
-    /// The same, if nothing was missed on the way.
-    async fn told_until(&mut self, last: &str) -> Vec<String> {
-        let told = self.hear_until(last).await.into_iter().map(|word| match word {
-            Word::Said(word) => word,
-            Word::Missed => panic!("something was missed before {last:.20}"),
+    /// The same as texts; panics on a gap.
+    async fn texts_until(&mut self, last: &str) -> Vec<String> {
+        let told = self.receive_until(last).await.into_iter().map(|text| match text {
+            Notification::Message(text) => text,
+            Notification::Gap => panic!("a gap before {last:.20}"),
         });
         told.collect()
     }
 }
 
-/// Two hubs that hear each other and have nothing left to hear.
+/// Two connected hubs with no notifications pending.
 async fn two(fresh: &Fresh) -> [Hub; 2] {
     let stores = [fresh.neighbour().await, fresh.neighbour().await];
     let mut hubs = stores.map(Hub::start);
     for hub in &mut hubs {
-        assert_eq!(hub.hear().await, Word::Missed, "what was said before it came");
+        assert_eq!(
+            hub.receive().await,
+            Notification::Gap,
+            "messages sent before it connected may be lost"
+        );
     }
     settle(&mut hubs, "begin").await;
     hubs
 }
 
-/// Each has said something, in the order in which both then heard it; what a connection says at its begin came before.
-async fn settle(hubs: &mut [Hub; 2], word: &str) {
+/// Both hubs publish, and wait until both have received both messages; earlier gap notifications are skipped.
+async fn settle(hubs: &mut [Hub; 2], text: &str) {
     for number in [0, 1] {
-        let word = format!("{word} {number}");
-        hubs[number].say(&word);
+        let text = format!("{text} {number}");
+        hubs[number].publish(&text);
         for hub in &mut *hubs {
-            hub.hear_until(&word).await;
+            hub.receive_until(&text).await;
         }
     }
 }
 
-/// Ends what listens, and nothing else, all at once: one that lived on for a moment would hear the others come back. Says how
-/// many did.
-async fn cut(database: &Database) -> usize {
+/// Ends all listening connections at once, and no others: one that ended later would receive the reconnect messages of
+/// the others. Returns how many were ended.
+async fn end_listeners(database: &Database) -> usize {
     let listening = "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity \
          WHERE datname = current_database() AND query NOT LIKE '%pg_terminate%' AND application_name = 'countersign' \
          AND (query LIKE 'LISTEN%' OR query LIKE '%pg_notify%' OR query = '')";
@@ -106,137 +110,143 @@ async fn cut(database: &Database) -> usize {
         .map(|row| row.get(0))
         .collect();
     let left = "SELECT count(*) FROM pg_stat_activity WHERE pid = ANY($1)";
-    ends(async { while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {} }).await;
+    within_timeout(async { while operator.query_one(left, &[&ended]).await.unwrap().get::<_, i64>(0) > 0 {} }).await;
     ended.len()
 }
 
 #[tokio::test]
-async fn hubs_hear_each_other_and_themselves_in_order() {
+async fn hubs_receive_all_messages_in_order_including_their_own() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
     for number in 0..20 {
-        let words = ["one", "two", "three"].map(|word| format!("{word} {number}"));
-        for word in &words {
-            hubs[number % 2].say(word);
+        let texts = ["one", "two", "three"].map(|text| format!("{text} {number}"));
+        for text in &texts {
+            hubs[number % 2].publish(text);
         }
         for hub in &mut hubs {
-            assert_eq!(hub.told_until(&words[2]).await, words);
+            assert_eq!(hub.texts_until(&texts[2]).await, texts);
         }
     }
 }
 
 #[tokio::test]
-async fn words_said_together_all_arrive() {
+async fn messages_published_together_all_arrive() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
-    let words: Vec<_> = (0..3_000)
+    let texts: Vec<_> = (0..3_000)
         .map(|number| format!("word {number} {}", "é".repeat(number % 50)))
         .collect();
-    for word in &words {
-        hubs[0].say(word);
+    for text in &texts {
+        hubs[0].publish(text);
     }
-    let last = words.last().expect("there are some");
+    let last = texts.last().expect("there are some");
     for hub in &mut hubs {
-        assert_eq!(hub.told_until(last).await, words);
+        assert_eq!(hub.texts_until(last).await, texts);
     }
 }
 
-/// More notifications than a connection keeps for a hub that has not heard them yet.
+/// More notifications than a connection buffers.
 #[tokio::test]
-async fn long_words_said_together_all_arrive() {
+async fn long_messages_published_together_all_arrive() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
-    let words: Vec<_> = (0..1_000)
+    let texts: Vec<_> = (0..1_000)
         .map(|number| format!("{number} {}", "x".repeat(7_000)))
         .collect();
-    for word in &words {
-        hubs[0].say(word);
+    for text in &texts {
+        hubs[0].publish(text);
     }
-    let last = words.last().expect("there are some");
+    let last = texts.last().expect("there are some");
     for hub in &mut hubs {
-        assert!(hub.told_until(last).await == words);
+        assert!(hub.texts_until(last).await == texts);
     }
 }
 
 #[tokio::test]
-async fn a_word_that_is_too_long_is_missed_by_everybody() {
+async fn oversized_message_becomes_a_gap_for_every_hub() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
     let longest = "x".repeat(7_900);
-    hubs[0].say(&longest);
+    hubs[0].publish(&longest);
     for hub in &mut hubs {
         assert_eq!(
-            hub.told_until(&longest).await,
+            hub.texts_until(&longest).await,
             [longest.as_str()],
-            "up to there it is said"
+            "the longest message still fits"
         );
     }
-    hubs[0].say(&"x".repeat(7_901));
+    hubs[0].publish(&"x".repeat(7_901));
     for hub in &mut hubs {
-        assert_eq!(hub.hear().await, Word::Missed);
+        assert_eq!(hub.receive().await, Notification::Gap);
     }
-    hubs[0].say("end");
+    hubs[0].publish("end");
     for hub in &mut hubs {
-        assert_eq!(hub.told_until("end").await, ["end"], "once");
+        assert_eq!(hub.texts_until("end").await, ["end"], "once");
     }
 }
 
 #[tokio::test]
-async fn what_there_is_no_room_for_is_missed() {
+async fn queue_overflow_becomes_a_gap() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
-    // Nobody else runs between these words, so none is sent before the last is said.
+    // No other task runs between these calls, so none is sent before the last one is queued.
     for number in 0..10_000 {
-        hubs[0].say(&format!("{number}"));
+        hubs[0].publish(&format!("{number}"));
     }
     for hub in &mut hubs {
-        let heard: Vec<_> = hub.hear_until("8191").await;
-        let kept: Vec<_> = heard.iter().filter(|word| **word != Word::Missed).cloned().collect();
+        let received: Vec<_> = hub.receive_until("8191").await;
+        let kept: Vec<_> = received
+            .iter()
+            .filter(|text| **text != Notification::Gap)
+            .cloned()
+            .collect();
         assert_eq!(
             kept,
-            (0..8_192).map(|number| said(&number.to_string())).collect::<Vec<_>>()
+            (0..8_192)
+                .map(|number| message(&number.to_string()))
+                .collect::<Vec<_>>()
         );
-        if kept.len() == heard.len() {
-            assert_eq!(hub.hear().await, Word::Missed);
+        if kept.len() == received.len() {
+            assert_eq!(hub.receive().await, Notification::Gap);
         }
     }
 }
 
 #[tokio::test]
-async fn after_a_break_something_was_missed_and_nothing_comes_twice() {
+async fn reconnect_signals_a_gap_and_duplicates_nothing() {
     let fresh = Fresh::open().await;
     let mut hubs = two(&fresh).await;
     for round in 0..3 {
-        hubs[0].say(&format!("before {round}"));
+        hubs[0].publish(&format!("before {round}"));
         for hub in &mut hubs {
-            assert_eq!(hub.told_until(&format!("before {round}")).await.len(), 1);
+            assert_eq!(hub.texts_until(&format!("before {round}")).await.len(), 1);
         }
-        assert_eq!(cut(&fresh.database).await, 2, "both are cut off");
+        assert_eq!(end_listeners(&fresh.database).await, 2, "both are cut off");
         for hub in &mut hubs {
-            assert_eq!(hub.hear().await, Word::Missed);
+            assert_eq!(hub.receive().await, Notification::Gap);
         }
-        hubs[1].say(&format!("after {round}"));
+        hubs[1].publish(&format!("after {round}"));
         for hub in &mut hubs {
-            let heard = hub.hear_until(&format!("after {round}")).await;
-            let words = heard
+            let received = hub.receive_until(&format!("after {round}")).await;
+            let texts = received
                 .into_iter()
-                .filter(|word| *word != Word::Missed)
+                .filter(|text| *text != Notification::Gap)
                 .collect::<Vec<_>>();
-            assert_eq!(words, [said(&format!("after {round}"))]);
+            assert_eq!(texts, [message(&format!("after {round}"))]);
         }
         settle(&mut hubs, &format!("round {round}")).await;
     }
 }
 
 #[tokio::test]
-async fn what_is_said_before_the_bus_runs_is_said_when_it_does() {
+async fn messages_published_before_the_bus_runs_are_sent_when_it_does() {
     let fresh = Fresh::open().await;
     let mut other = Hub::start(fresh.neighbour().await);
-    assert_eq!(other.hear().await, Word::Missed);
+    assert_eq!(other.receive().await, Notification::Gap);
     let early = fresh.neighbour().await;
-    early.bus().expect("the store is shared").say("early".to_owned());
+    early.bus().expect("the store is shared").publish("early".to_owned());
     let mut early = Hub::start(early);
     for hub in [&mut early, &mut other] {
-        hub.hear_until("early").await;
+        hub.receive_until("early").await;
     }
 }

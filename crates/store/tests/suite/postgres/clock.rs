@@ -1,4 +1,4 @@
-//! Whose time it is.
+//! Which clock decides.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::scene::*;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// What the database itself says.
+/// The database's own time.
 async fn time_of(database: &Database) -> Timestamp {
     let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
     Timestamp::from_millis(database.connect().await.query_one(sql, &[]).await.unwrap().get(0))
@@ -52,7 +52,7 @@ async fn the_database_decides_what_has_expired() {
     rejected(&store, &future.id(), Command::Expire).await;
 }
 
-/// One that is wrong, and knows that the database is not.
+/// A wrong clock that follows the database inside transactions.
 struct Fast;
 
 impl Clock for Fast {
@@ -66,7 +66,7 @@ impl Clock for Fast {
 }
 
 #[tokio::test]
-async fn a_hub_whose_clock_is_fast_ends_nothing_early() {
+async fn hub_with_a_fast_clock_expires_nothing_early() {
     let database = Database::create().await;
     let store = database.open_with(Arc::new(Fast)).await.unwrap();
     add_agent(&store, BUILDER).await;
@@ -82,7 +82,7 @@ async fn a_hub_whose_clock_is_fast_ends_nothing_early() {
     rejected(&store, &message_id(1), Command::Expire).await;
 }
 
-/// One whose own clock is an hour ahead of the machine's.
+/// A database whose clock is an hour ahead of the machine's.
 async fn fast_database() -> Database {
     let database = Database::create().await;
     let shadow = "CREATE SCHEMA shadow;
@@ -96,7 +96,7 @@ async fn fast_database() -> Database {
 }
 
 #[tokio::test]
-async fn a_hub_goes_by_a_database_whose_clock_is_fast() {
+async fn hub_follows_a_database_with_a_fast_clock() {
     let database = fast_database().await;
     let clock = Arc::new(DatabaseClock::default());
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
@@ -116,7 +116,7 @@ async fn a_hub_goes_by_a_database_whose_clock_is_fast() {
 }
 
 #[tokio::test]
-async fn the_hub_s_own_stamps_follow_it() {
+async fn hub_timestamps_follow_the_database() {
     let database = Database::create().await;
     let clock = Arc::new(DatabaseClock::default());
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
@@ -124,6 +124,6 @@ async fn the_hub_s_own_stamps_follow_it() {
     store.run(ProveWritable).await.unwrap();
     let told = clock.now();
     let after = time_of(&database).await;
-    // The two clocks are read one after the other, and each is cut to a millisecond.
+    // The two clocks are read one after the other, and each is rounded down to a millisecond.
     assert!(before.as_millis() - 1 <= told.as_millis() && told.as_millis() <= after.as_millis() + 1);
 }

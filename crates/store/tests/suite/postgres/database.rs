@@ -1,4 +1,4 @@
-//! The database itself: which versions are opened, and what even its owner's SQL may not change.
+//! The database itself: schema versions, and changes that even its owner's SQL cannot make.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ async fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 #[tokio::test]
-async fn a_url_is_as_good_as_a_list_of_settings() {
+async fn url_and_key_value_settings_are_equivalent() {
     let fresh = Fresh::open().await;
     let settings: tokio_postgres::Config = fresh.database.url().parse().unwrap();
     let [tokio_postgres::config::Host::Unix(socket)] = settings.get_hosts() else {
@@ -76,7 +76,7 @@ async fn a_url_is_as_good_as_a_list_of_settings() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_reached_is_not_available() {
+async fn unreachable_database_is_unavailable() {
     for url in [
         "postgres://nobody@%2Fnowhere/none",
         "postgres://nobody@127.0.0.1:1/none?sslmode=disable",
@@ -88,7 +88,7 @@ async fn what_cannot_be_reached_is_not_available() {
 }
 
 #[tokio::test]
-async fn the_trail_can_be_neither_changed_nor_shortened() {
+async fn audit_trail_cannot_be_changed_or_truncated() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -115,7 +115,7 @@ async fn the_trail_can_be_neither_changed_nor_shortened() {
 }
 
 #[tokio::test]
-async fn the_trail_names_the_very_bytes_that_are_stored() {
+async fn audit_trail_hashes_the_stored_bytes() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -152,7 +152,7 @@ async fn the_trail_names_the_very_bytes_that_are_stored() {
 }
 
 #[tokio::test]
-async fn what_is_purged_leaves_nothing_of_what_was_said() {
+async fn purge_leaves_no_text_behind() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
@@ -184,7 +184,7 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_forgotten_leaves_nothing() {
+async fn purged_run_leaves_nothing() {
     let fresh = Fresh::open().await;
     runs::ended_with_everything(&fresh.store).await;
     let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
@@ -206,8 +206,8 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
     assert_eq!(left().await, 0);
 }
 
-/// Shorter than whoever asked waits for the answer: what nobody waits for any more must not go on. Views tell it in the
-/// place of what is stored.
+/// Statement timeouts are shorter than the caller's: abandoned statements must not go on. The views
+/// return the current timeout in place of stored data.
 #[tokio::test]
 async fn a_scan_may_take_longer_than_anything_else() {
     let fresh = Fresh::open().await;

@@ -1,4 +1,4 @@
-//! An empty store in a database of its own, gone when the test is.
+//! An empty store in a temporary database.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ impl Database {
         format!("{} dbname={}", server::address(), self.name)
     }
 
-    /// A connection beside the store's own, as an operator with a shell would have.
+    /// A separate connection, as an operator with psql would have.
     pub async fn connect(&self) -> Client {
         connect_to(&self.name).await
     }
@@ -59,17 +59,17 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let name = std::mem::take(&mut self.name);
-        // The test's own runtime cannot be waited on from here.
+        // The test's own runtime cannot be blocked on from here.
         let dropping = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime starts").block_on(Self::drop_now(&name));
         });
-        // A leftover database is a nuisance, not a failure: the cluster goes too.
+        // A leftover database is harmless: the cluster is removed too.
         drop(dropping.join());
     }
 }
 
-/// The store is dropped before its database: fields go in the order they stand.
+/// The store is dropped before its database: fields drop in declaration order.
 pub struct Fresh {
     pub store: Store,
     pub clock: Arc<ManualClock>,

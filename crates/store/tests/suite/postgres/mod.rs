@@ -1,4 +1,4 @@
-//! PostgreSQL: the common behaviours, each in a database of its own, and what only this engine promises.
+//! PostgreSQL: the shared behaviours, each in its own database, and the guarantees of this engine.
 
 mod bus;
 mod clock;
@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use fresh::Fresh;
 
-/// What would hang fails instead.
-async fn ends<F: Future>(work: F) -> F::Output {
+/// Turns a hang into a failure.
+async fn within_timeout<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(30), work)
         .await
         .expect("it comes to an end")

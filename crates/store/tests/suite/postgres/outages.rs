@@ -1,4 +1,4 @@
-//! The database goes away, in the middle of something or for a while, and what a hub hears of that.
+//! Database outages, during an operation or for a while, and their effect on a hub.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -8,19 +8,19 @@ use std::task::Poll;
 use countersign_core::State;
 use countersign_core::message::Outcome;
 use countersign_store::clock::ManualClock;
-use countersign_store::model::{Application, Found};
+use countersign_store::model::{ApplyOutcome, Lookup};
 use countersign_store::ops::apply::Apply;
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{Advance, Begun};
+use countersign_store::ops::run::{Advance, BeginOutcome};
 use countersign_store::ops::submit::Submit;
 use countersign_store::ops::sweep::ProveWritable;
 use countersign_store::{Store, StoreError};
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 
-use super::ends;
 use super::fresh::{Database, Fresh};
 use super::proxy::{Proxy, Rule};
+use super::within_timeout;
 use crate::runs;
 use crate::scene::*;
 
@@ -31,7 +31,7 @@ fn sending(number: u64) -> Submit {
     }
 }
 
-/// As an operator would, or a restart of the database. Says how many there were.
+/// Ends all connections, as an operator or a restart would. Returns how many there were.
 async fn end_connections(database: &Database) -> i64 {
     let end = "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity \
          WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -39,11 +39,14 @@ async fn end_connections(database: &Database) -> i64 {
 }
 
 async fn is_there(store: &Store, number: u64) -> bool {
-    matches!(store.run(Pull(message_id(number))).await.unwrap(), Some(Found::Live(_)))
+    matches!(
+        store.run(Pull(message_id(number))).await.unwrap(),
+        Some(Lookup::Present(_))
+    )
 }
 
 #[tokio::test]
-async fn nobody_notices_that_idle_connections_were_ended() {
+async fn ended_idle_connections_are_replaced_silently() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let mut numbers = 1..;
@@ -64,17 +67,17 @@ async fn nobody_notices_that_idle_connections_were_ended() {
 }
 
 #[tokio::test]
-async fn a_transaction_that_is_ended_before_its_commit_is_repeated() {
+async fn transaction_ended_before_its_commit_is_retried() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
     add_agent(&store, BUILDER).await;
-    proxy.obey(Rule::EndBeforeCommit);
+    proxy.set_rule(Rule::EndBeforeCommit);
     submitted(&store, &Draft::ask(1)).await;
     assert_eq!(proxy.rule(), Rule::Carry, "it was ended");
     assert_eq!(open_count(&store, BUILDER).await, 1, "what was undone left nothing");
 
-    proxy.obey(Rule::EndBeforeCommit);
+    proxy.set_rule(Rule::EndBeforeCommit);
     let resolution = resolved(&store, &message_id(1), answer("approve")).await;
     assert_eq!(proxy.rule(), Rule::Carry, "and again");
     assert_eq!(pulled(&store, &message_id(1)).await.state, State::Resolved(resolution));
@@ -82,22 +85,22 @@ async fn a_transaction_that_is_ended_before_its_commit_is_repeated() {
 }
 
 #[tokio::test]
-async fn whoever_is_cut_off_in_a_commit_does_not_know() {
+async fn connection_lost_during_commit_is_an_unknown_outcome() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
     add_agent(&store, BUILDER).await;
     for (number, rule, written) in [(1, Rule::CutAfterCommit, true), (2, Rule::CutBeforeCommit, false)] {
-        proxy.obey(rule);
+        proxy.set_rule(rule);
         let cut = store.run(sending(number)).await;
-        assert!(matches!(cut, Err(StoreError::Unsure(_))), "{rule:?}: {cut:?}");
+        assert!(matches!(cut, Err(StoreError::CommitUnknown(_))), "{rule:?}: {cut:?}");
         assert_eq!(is_there(&store, number).await, written, "{rule:?}");
     }
     assert_eq!(open_count(&store, BUILDER).await, 1);
 }
 
 #[tokio::test]
-async fn what_was_cut_off_in_its_commit_can_be_repeated() {
+async fn write_with_an_unknown_commit_can_be_retried() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
@@ -108,9 +111,9 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
             last_seq: seq,
             ..runs::step(runs::RUN)
         };
-        proxy.obey(rule);
+        proxy.set_rule(rule);
         let cut = store.run(step.clone()).await;
-        assert!(matches!(cut, Err(StoreError::Unsure(_))), "{rule:?}: {cut:?}");
+        assert!(matches!(cut, Err(StoreError::CommitUnknown(_))), "{rule:?}: {cut:?}");
         assert!(runs::advance(&store, step).await, "{rule:?}");
     }
     assert_eq!(
@@ -121,10 +124,10 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
 
     add_agent(&store, BUILDER).await;
     let id = submitted(&store, &Draft::ask(1)).await;
-    proxy.obey(Rule::CutAfterCommit);
+    proxy.set_rule(Rule::CutAfterCommit);
     let decision = proposal(&id, answer("approve"));
     let cut = store.run(Apply(decision.clone())).await;
-    assert!(matches!(cut, Err(StoreError::Unsure(_))), "{cut:?}");
+    assert!(matches!(cut, Err(StoreError::CommitUnknown(_))), "{cut:?}");
     let State::Resolved(found) = pulled(&store, &id).await.state else {
         panic!("it was written")
     };
@@ -133,19 +136,19 @@ async fn what_was_cut_off_in_its_commit_can_be_repeated() {
         (decision.resolution_id.clone(), Outcome::Answered)
     );
     assert!(
-        matches!(store.run(Apply(decision)).await, Ok(Application::Rejected(_))),
+        matches!(store.run(Apply(decision)).await, Ok(ApplyOutcome::Rejected(_))),
         "it is decided once"
     );
 }
 
 #[tokio::test]
-async fn whoever_goes_away_in_the_middle_of_a_look_costs_no_connection() {
+async fn dropped_reader_costs_no_connection() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
     add_agent(&store, BUILDER).await;
     let id = submitted(&store, &Draft::ask(1)).await;
-    let before = proxy.came();
+    let before = proxy.connection_attempts();
     for _ in 0..50 {
         assert!(
             store.run(Pull(id.clone())).now_or_never().is_none(),
@@ -153,50 +156,56 @@ async fn whoever_goes_away_in_the_middle_of_a_look_costs_no_connection() {
         );
         pulled(&store, &id).await;
     }
-    let made = proxy.came() - before;
+    let made = proxy.connection_attempts() - before;
     assert!(made < 10, "{made} connections for 50 who left");
 }
 
 #[tokio::test]
-async fn while_the_database_is_away_few_try_and_nobody_waits() {
+async fn during_an_outage_few_connect_and_callers_fail_fast() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
     add_agent(&store, BUILDER).await;
-    proxy.obey(Rule::Refuse);
+    proxy.set_rule(Rule::Refuse);
     end_connections(&database).await;
-    let before = proxy.came();
+    let before = proxy.connection_attempts();
     for _ in 0..100 {
-        let refused = ends(store.run(ProveWritable)).await;
+        let refused = within_timeout(store.run(ProveWritable)).await;
         assert!(
-            matches!(refused, Err(StoreError::Unavailable(_) | StoreError::Ended(_))),
+            matches!(
+                refused,
+                Err(StoreError::Unavailable(_) | StoreError::ConnectionEnded(_))
+            ),
             "{refused:?}"
         );
     }
-    let tried = proxy.came() - before;
+    let tried = proxy.connection_attempts() - before;
     assert!((1..100).contains(&tried), "{tried} of 100 tried");
 
-    proxy.obey(Rule::Carry);
+    proxy.set_rule(Rule::Carry);
     let back = async {
         while let Err(error) = store.run(ProveWritable).await {
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
             tokio::task::yield_now().await;
         }
     };
-    ends(back).await;
+    within_timeout(back).await;
     submitted(&store, &Draft::ask(1)).await;
-    assert_eq!(runs::begin(&store, runs::segment(runs::RUN, 1)).await, Begun::New);
+    assert_eq!(
+        runs::begin(&store, runs::segment(runs::RUN, 1)).await,
+        BeginOutcome::New
+    );
 }
 
-/// Shorter than others wait for a row at most: one that stood still for longer would fail them.
+/// Shorter than the lock timeout of the others: a longer stall would fail them.
 #[tokio::test]
-async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() {
+async fn hub_stalled_in_a_transaction_does_not_block_the_others() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let still = proxy.open().await;
     let other = database.open_with(Arc::new(ManualClock::at(at(0)))).await.unwrap();
     add_agent(&still, BUILDER).await;
-    proxy.obey(Rule::HoldCommit);
+    proxy.set_rule(Rule::HoldCommit);
     let held = Draft::ask(1);
     let mut standing = pin!(submitted(&still, &held));
     let holds_the_agent = async {
@@ -206,9 +215,9 @@ async fn a_hub_that_stands_still_in_a_transaction_does_not_hold_up_the_others() 
             tokio::task::yield_now().await;
         }
     };
-    ends(holds_the_agent).await;
-    ends(submitted(&other, &Draft::ask(2))).await;
-    ends(standing).await;
+    within_timeout(holds_the_agent).await;
+    within_timeout(submitted(&other, &Draft::ask(2))).await;
+    within_timeout(standing).await;
     assert_eq!(
         open_count(&other, BUILDER).await,
         2,

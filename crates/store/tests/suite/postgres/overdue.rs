@@ -1,4 +1,4 @@
-//! What time does to messages, where several hubs see to it.
+//! Expiry and retention with several hubs.
 
 use std::pin::pin;
 
@@ -15,7 +15,7 @@ use crate::behaviours::shelf::put_away;
 use crate::behaviours::sweep::expired;
 use crate::scene::*;
 
-/// Sorted before every other agent, and gone.
+/// A removed agent that sorts before every other.
 const GONE: &str = "a-gone";
 const COUNT_LEFT: &str = "UPDATE setting SET value = value WHERE name = 'left_open'";
 
@@ -40,13 +40,13 @@ fn expiring(number: u64, agent: &'static str) -> Draft {
     }
 }
 
-/// One that does not wait for what somebody else holds.
+/// Runs a statement that must not wait for a lock.
 async fn goes_on(rival: &Client, sql: &str) {
     rival.batch_execute("SET LOCAL lock_timeout = '500ms'").await.unwrap();
     rival
         .batch_execute(sql)
         .await
-        .expect("whoever waits for the rival holds nothing that it wants");
+        .expect("a waiting transaction holds no lock that the rival needs");
 }
 
 async fn left_open(fresh: &Fresh) -> String {
@@ -55,7 +55,7 @@ async fn left_open(fresh: &Fresh) -> String {
 }
 
 #[tokio::test]
-async fn an_expiry_counts_what_was_left_open_last() {
+async fn expiry_locks_the_orphan_count_last() {
     let fresh = Fresh::open().await;
     for agent in [GONE, BUILDER] {
         add_agent(&fresh.store, agent).await;
@@ -91,7 +91,7 @@ async fn an_expiry_counts_what_was_left_open_last() {
 }
 
 #[tokio::test]
-async fn a_removal_counts_what_is_left_open_last() {
+async fn removal_locks_the_orphan_count_last() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
@@ -114,7 +114,7 @@ async fn a_removal_counts_what_is_left_open_last() {
 }
 
 #[tokio::test]
-async fn hubs_that_expire_what_a_removed_agent_left_end_all_of_it() {
+async fn hubs_together_expire_all_messages_of_a_removed_agent() {
     let fresh = Fresh::open().await;
     let stores = [&fresh.store, &fresh.neighbour().await];
     for agent in [GONE, BUILDER] {
@@ -129,7 +129,7 @@ async fn hubs_that_expire_what_a_removed_agent_left_end_all_of_it() {
     while ended < 40 {
         let round = join_all((0..4).map(|number| expired(stores[number % 2], 5))).await;
         let found = round.iter().map(Vec::len).sum::<usize>();
-        assert!(found > 0, "somebody always gets on");
+        assert!(found > 0, "at least one hub makes progress");
         ended += found;
     }
     assert_eq!(
@@ -142,7 +142,7 @@ async fn hubs_that_expire_what_a_removed_agent_left_end_all_of_it() {
 }
 
 #[tokio::test]
-async fn a_purge_does_not_wait_for_each_of_its_statements() {
+async fn purge_pipelines_its_statements() {
     let database = Database::create().await;
     let proxy = Proxy::before(&database);
     let store = proxy.open().await;
@@ -166,7 +166,7 @@ async fn a_purge_does_not_wait_for_each_of_its_statements() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_keeps_nobody_else_from_expiring() {
+async fn unreadable_message_does_not_block_other_expiries() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     for number in 1..=4 {
@@ -183,43 +183,28 @@ async fn what_cannot_be_read_keeps_nobody_else_from_expiring() {
     let broken = "UPDATE message_text SET content = '{' WHERE seq < 3";
     fresh.database.connect().await.batch_execute(broken).await.unwrap();
     fresh.clock.set(at(11));
-    let two = |passing_over| ExpireDue {
+    let two = |skipped| ExpireDue {
         resolution_ids: vec![resolution_id(), resolution_id()],
-        passing_over,
+        skipped,
     };
     let first = fresh.store.run(two(Vec::new())).await.unwrap();
     assert_eq!(
         (first.applied.len(), first.unreadable.clone()),
         (0, [1, 2].map(message_id).to_vec())
     );
-    let passing_over = || first.unreadable.clone();
+    let skipped = || first.unreadable.clone();
     assert_eq!(
-        fresh
-            .store
-            .run(NextExpiry {
-                passing_over: passing_over()
-            })
-            .await
-            .unwrap(),
+        fresh.store.run(NextExpiry { skipped: skipped() }).await.unwrap(),
         Some(at(3))
     );
-    let second = fresh.store.run(two(passing_over())).await.unwrap();
+    let second = fresh.store.run(two(skipped())).await.unwrap();
     let mut ended: Vec<_> = second.applied.into_iter().map(|applied| applied.pulled.id).collect();
     ended.sort();
     assert_eq!(
         (ended, second.unreadable),
         ([3, 4].map(message_id).to_vec(), Vec::new())
     );
-    assert_eq!(
-        fresh
-            .store
-            .run(NextExpiry {
-                passing_over: passing_over()
-            })
-            .await
-            .unwrap(),
-        None
-    );
+    assert_eq!(fresh.store.run(NextExpiry { skipped: skipped() }).await.unwrap(), None);
     assert_eq!(
         open_count(&fresh.store, BUILDER).await,
         2,
@@ -227,7 +212,7 @@ async fn what_cannot_be_read_keeps_nobody_else_from_expiring() {
     );
 }
 
-/// As retention empties it, and does not commit yet.
+/// Purges a message without committing yet.
 async fn emptying(fresh: &Fresh, number: u64) -> Client {
     submitted_and_resolved(&fresh.store, &Draft::ask(number)).await;
     let sql = "UPDATE message SET purged_at = 1, resolved_at = NULL, resolution_seq = NULL, rev = rev + 1 WHERE id =";
@@ -235,7 +220,7 @@ async fn emptying(fresh: &Fresh, number: u64) -> Client {
 }
 
 #[tokio::test]
-async fn nothing_is_noted_about_what_retention_empties_meanwhile() {
+async fn nothing_is_recorded_for_a_message_being_purged() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let rival = emptying(&fresh, 1).await;

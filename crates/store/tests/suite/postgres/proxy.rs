@@ -1,4 +1,4 @@
-//! What stands between a hub and its database, and breaks when it is told to.
+//! A proxy between a hub and its database that breaks connections on command.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,28 +14,28 @@ use tokio_postgres::config::{Config, Host};
 use super::fresh::Database;
 use crate::scene::at;
 
-/// The file name that every client of PostgreSQL expects in the directory it is given.
+/// The socket file name that PostgreSQL clients expect in the given directory.
 const SOCKET: &str = ".s.PGSQL.5432";
 const COMMIT: &[u8] = b"COMMIT\0";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     Carry,
-    /// Whoever comes is sent away, and whoever is there too.
+    /// New and existing connections are closed.
     Refuse,
-    /// The next commit never arrives.
+    /// The next COMMIT never arrives.
     CutBeforeCommit,
-    /// The next commit is done, and its hub is not told.
+    /// The next COMMIT succeeds, but the hub gets no reply.
     CutAfterCommit,
-    /// The database ends the connection between the last statement and the next commit.
+    /// The database ends the connection between the last statement and the next COMMIT.
     EndBeforeCommit,
-    /// The next commit does not arrive, and nobody is told: the hub stands still inside its transaction.
+    /// The next COMMIT is held back silently: the hub stalls inside its transaction.
     HoldCommit,
 }
 
 struct Shared {
     rule: Mutex<Rule>,
-    came: AtomicUsize,
+    connection_attempts: AtomicUsize,
     said: AtomicUsize,
     database: Config,
     real: PathBuf,
@@ -61,11 +61,11 @@ impl Proxy {
         let listener = UnixListener::bind(directory.join(SOCKET)).expect("a socket of its own");
         let rule = Mutex::new(Rule::Carry);
         let real = real.join(SOCKET);
-        let came = AtomicUsize::new(0);
+        let connection_attempts = AtomicUsize::new(0);
         let said = AtomicUsize::new(0);
         let shared = Arc::new(Shared {
             rule,
-            came,
+            connection_attempts,
             said,
             database: settings,
             real,
@@ -78,7 +78,7 @@ impl Proxy {
         }
     }
 
-    /// A hub that knows no other way to the database.
+    /// A hub that connects only through the proxy.
     pub async fn open(&self) -> Store {
         let name = self
             .shared
@@ -91,21 +91,21 @@ impl Proxy {
             .expect("the way is free")
     }
 
-    pub fn obey(&self, rule: Rule) {
+    pub fn set_rule(&self, rule: Rule) {
         self.shared.set(rule);
     }
 
-    /// A rule for one commit is over once that commit came.
+    /// A rule for one COMMIT ends with that COMMIT.
     pub fn rule(&self) -> Rule {
         self.shared.rule()
     }
 
-    /// How many connections were tried.
-    pub fn came(&self) -> usize {
-        self.shared.came.load(Ordering::SeqCst)
+    /// The number of attempted connections.
+    pub fn connection_attempts(&self) -> usize {
+        self.shared.connection_attempts.load(Ordering::SeqCst)
     }
 
-    /// How many times hubs said something, however much at once: at least as often as they waited for an answer.
+    /// The number of reads from hubs, each of any size: at least the number of round trips.
     pub fn said(&self) -> usize {
         self.shared.said.load(Ordering::SeqCst)
     }
@@ -114,21 +114,21 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.listening.abort();
-        // A leftover directory is a nuisance, not a failure: it goes with the cluster.
+        // A leftover directory is harmless: it is removed with the cluster.
         drop(std::fs::remove_dir_all(&self.directory));
     }
 }
 
 impl Shared {
     fn rule(&self) -> Rule {
-        *self.rule.lock().expect("nobody panics with it")
+        *self.rule.lock().expect("the lock is not poisoned")
     }
 
     fn set(&self, rule: Rule) {
-        *self.rule.lock().expect("nobody panics with it") = rule;
+        *self.rule.lock().expect("the lock is not poisoned") = rule;
     }
 
-    /// Ends whatever of this database is inside a transaction.
+    /// Ends all connections of this database that are inside a transaction.
     async fn end_transactions(&self) {
         let end = "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity \
              WHERE datname = current_database() AND state = 'idle in transaction'";
@@ -144,17 +144,17 @@ impl Shared {
 
 async fn listen(listener: UnixListener, shared: Arc<Shared>) {
     while let Ok((hub, _)) = listener.accept().await {
-        shared.came.fetch_add(1, Ordering::SeqCst);
+        shared.connection_attempts.fetch_add(1, Ordering::SeqCst);
         if shared.rule() == Rule::Refuse {
             continue;
         }
         let shared = Arc::clone(&shared);
-        // Either side may go at any moment; that is what this is for.
+        // Either side may close at any time; that is the purpose of the proxy.
         tokio::spawn(async move { drop(carry(hub, &shared).await) });
     }
 }
 
-/// Until one of the two has gone, or the rule says so; then both are let go.
+/// Forwards until one side closes, or the rule says so; then closes both.
 async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
     let mut database = UnixStream::connect(&shared.real).await?;
     let mut said = vec![0; 65_536];
@@ -178,12 +178,12 @@ async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
     }
 }
 
-/// Says whether to go on.
+/// Returns whether to continue.
 async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std::io::Result<bool> {
     shared.said.fetch_add(1, Ordering::SeqCst);
     let rule = shared.rule();
     let for_a_commit = !matches!(rule, Rule::Carry | Rule::Refuse);
-    // A whole statement, and not the level that a transaction begins with.
+    // A whole statement, not the READ COMMITTED of a BEGIN.
     let is_commit = said.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
     if for_a_commit && is_commit {
         shared.set(Rule::Carry);
@@ -193,7 +193,7 @@ async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std
         Rule::CutBeforeCommit if is_commit => return Ok(false),
         Rule::CutAfterCommit if is_commit => {
             database.write_all(said).await?;
-            // It answers when it is done.
+            // The reply comes after the commit.
             let mut answer = [0; 64];
             return database.read(&mut answer).await.map(|_| false);
         }
@@ -201,7 +201,7 @@ async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std
         Rule::HoldCommit if is_commit => return Ok(true),
         Rule::Carry | Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit | Rule::HoldCommit => {}
     }
-    // A database that has just ended takes nothing more, and what it said last is still to be read.
+    // A database that has just closed accepts nothing more, but its last reply is still to be read.
     match database.write_all(said).await {
         Err(_) if rule == Rule::EndBeforeCommit => Ok(true),
         written => written.map(|()| true),

@@ -1,4 +1,4 @@
-//! Another hub at the same row at the same moment. An operator with a shell plays it, so that each step comes in its turn.
+//! Two hubs on the same row at the same time. A plain connection plays the other hub, so that every step is in order.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -16,13 +16,13 @@ use countersign_store::ops::submit::Submit;
 use countersign_store::ops::sweep::Purge;
 use tokio_postgres::Client;
 
-use super::ends;
 use super::fresh::Fresh;
+use super::within_timeout;
 use crate::behaviours::audit::assert_chained;
 use crate::runs;
 use crate::scene::*;
 
-/// Drives `work` until it waits for a lock that somebody else holds.
+/// Polls `work` until it waits for a lock.
 pub async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
     let watcher = fresh.database.connect().await;
@@ -35,17 +35,18 @@ pub async fn until_it_waits<F: Future>(fresh: &Fresh, mut work: Pin<&mut F>) {
             }
         }
     };
-    ends(waits).await;
+    within_timeout(waits).await;
 }
 
-/// An operator who is in the middle of this.
+/// A connection with an open transaction that ran this statement.
 pub async fn holding(fresh: &Fresh, sql: &str) -> Client {
     let operator = fresh.database.connect().await;
     operator.batch_execute(&format!("BEGIN; {sql}")).await.unwrap();
     operator
 }
 
-/// Fails the first `times` changes of a message with this SQLSTATE. A sequence counts them, because it is never undone.
+/// Fails the first `times` changes of a message with this SQLSTATE. A sequence counts them, because it never rolls
+/// back.
 async fn fail_changes(fresh: &Fresh, times: i64, sqlstate: &str) -> Client {
     let operator = fresh.database.connect().await;
     let sql = format!(
@@ -69,7 +70,7 @@ async fn tries(operator: &Client) -> i64 {
 }
 
 #[tokio::test]
-async fn a_message_that_changed_meanwhile_is_decided_anew() {
+async fn concurrently_changed_message_is_decided_again() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
@@ -84,7 +85,7 @@ async fn a_message_that_changed_meanwhile_is_decided_anew() {
 }
 
 #[tokio::test]
-async fn what_the_database_undoes_is_run_again() {
+async fn conflicting_transaction_is_retried() {
     for sqlstate in ["40001", "40P01"] {
         let fresh = Fresh::open().await;
         add_agent(&fresh.store, BUILDER).await;
@@ -106,7 +107,7 @@ async fn what_the_database_undoes_is_run_again() {
 }
 
 #[tokio::test]
-async fn it_is_not_run_again_for_ever() {
+async fn retries_are_limited() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
@@ -119,7 +120,7 @@ async fn it_is_not_run_again_for_ever() {
 }
 
 #[tokio::test]
-async fn any_other_refusal_is_told_at_once() {
+async fn other_errors_are_not_retried() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
@@ -134,7 +135,7 @@ async fn any_other_refusal_is_told_at_once() {
 }
 
 #[tokio::test]
-async fn a_caller_that_gives_up_does_not_undo_its_write() {
+async fn dropped_caller_does_not_undo_its_write() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let rival = holding(&fresh, "UPDATE agent SET open = open").await;
@@ -148,13 +149,13 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
     }
     rival.batch_execute("ROLLBACK").await.unwrap();
     let written = async { while fresh.store.run(Pull(message_id(1))).await.unwrap().is_none() {} };
-    ends(written).await;
+    within_timeout(written).await;
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
 }
 
 #[tokio::test]
-async fn a_look_that_is_given_up_leaves_nothing_on_its_connection() {
+async fn dropped_read_leaves_no_open_transaction() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
@@ -164,14 +165,14 @@ async fn a_look_that_is_given_up_leaves_nothing_on_its_connection() {
         until_it_waits(&fresh, impatient.as_mut()).await;
     }
     rival.batch_execute("ROLLBACK").await.unwrap();
-    // In the read-only transaction that was begun there, none of these could be written.
+    // In a leftover read-only transaction none of these could be written.
     for number in 2..=30 {
         submitted(&fresh.store, &Draft::ask(number)).await;
     }
 }
 
 #[tokio::test]
-async fn a_replay_is_known_although_its_message_took_the_last_place() {
+async fn replay_is_recognized_after_its_original_took_the_last_slot() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     let draft = |number| Draft {
@@ -179,7 +180,7 @@ async fn a_replay_is_known_although_its_message_took_the_last_place() {
         ..Draft::ask(number)
     };
     submitted(&fresh.store, &draft(1)).await;
-    // As if the first submit had not been committed yet.
+    // As if the first submit were not committed yet.
     let key = "UPDATE message SET idempotency_key";
     let open = "UPDATE agent SET open";
     fresh
@@ -194,11 +195,11 @@ async fn a_replay_is_known_although_its_message_took_the_last_place() {
     let mut replaying = pin!(submit_within(&fresh.store, &replay, 1));
     until_it_waits(&fresh, replaying.as_mut()).await;
     rival.batch_execute("COMMIT").await.unwrap();
-    assert!(matches!(replaying.await, Submission::Taken(earlier) if earlier.id == message_id(1)));
+    assert!(matches!(replaying.await, Submission::Duplicate(earlier) if earlier.id == message_id(1)));
 }
 
 #[tokio::test]
-async fn an_agent_that_returns_waits_for_what_is_being_resolved() {
+async fn returning_agent_waits_for_concurrent_resolutions() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
@@ -219,7 +220,7 @@ async fn an_agent_that_returns_waits_for_what_is_being_resolved() {
 }
 
 #[tokio::test]
-async fn a_purge_waits_for_whoever_indexes() {
+async fn purge_waits_for_a_running_index_batch() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -230,7 +231,7 @@ async fn a_purge_waits_for_whoever_indexes() {
             limit: 10
         }));
         until_it_waits(&fresh, purging.as_mut()).await;
-        // It had read the text before, and enters its words only now.
+        // It had read the text before, and indexes its words only now.
         rival
             .batch_execute("INSERT INTO message_search (seq, words) VALUES (1, 'secret'); COMMIT")
             .await
@@ -245,7 +246,7 @@ async fn a_purge_waits_for_whoever_indexes() {
 }
 
 #[tokio::test]
-async fn a_step_that_waited_for_the_end_is_refused() {
+async fn write_that_waited_for_the_end_is_refused() {
     let fresh = Fresh::open().await;
     runs::begun(&fresh.store).await;
     let rival = holding(
@@ -271,7 +272,7 @@ async fn a_step_that_waited_for_the_end_is_refused() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_continued_meanwhile_is_not_forgotten() {
+async fn concurrently_continued_run_is_not_purged() {
     let fresh = Fresh::open().await;
     runs::begun(&fresh.store).await;
     runs::told(&fresh.store, vec![runs::event(1)]).await;

@@ -1,16 +1,16 @@
-//! A real PostgreSQL that nobody else uses: the one `./test` started for the whole run, or one for this process.
+//! A real PostgreSQL for tests only: the one `./test` started for the whole run, or one for this process.
 
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// How to reach it, without the name of a database.
+/// The connection settings, without the database name.
 pub fn address() -> &'static str {
     static SHARED: OnceLock<String> = OnceLock::new();
     static OWN: OnceLock<(Child, String)> = OnceLock::new();
     match std::env::var("COUNTERSIGN_TEST_POSTGRES") {
         Ok(address) => SHARED.get_or_init(|| address),
-        // Its standard input stays open as long as this process lives, and it ends with that.
+        // The server stops when its standard input closes, with this process.
         Err(_) => &OWN.get_or_init(start).1,
     }
 }

@@ -1,4 +1,4 @@
-//! Several hubs on one database: what each takes is its own, and nobody waits for what another is just taking.
+//! Several hubs on one database: each claims its own rows, and none waits for rows that another has locked.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -21,11 +21,11 @@ use crate::outbox::*;
 use crate::runs;
 use crate::scene::*;
 
-/// For what must not wait at all.
-async fn at_once<F: Future>(work: F) -> F::Output {
+/// Fails if the work has to wait.
+async fn without_waiting<F: Future>(work: F) -> F::Output {
     tokio::time::timeout(Duration::from_secs(3), work)
         .await
-        .expect("nobody has to wait for a rival")
+        .expect("no hub waits for another")
 }
 
 async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
@@ -36,7 +36,7 @@ async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
         .collect()
 }
 
-/// Messages that have expired, of two agents in turn.
+/// Overdue messages, of two agents in turn.
 async fn overdue(fresh: &Fresh, numbers: std::ops::RangeInclusive<u64>) {
     for agent in [BUILDER, TESTER] {
         add_agent(&fresh.store, agent).await;
@@ -56,34 +56,37 @@ async fn overdue(fresh: &Fresh, numbers: std::ops::RangeInclusive<u64>) {
 }
 
 #[tokio::test]
-async fn a_claim_passes_over_what_a_rival_holds() {
+async fn claim_skips_rows_locked_by_another_hub() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
-    owe(&fresh.store, 1..=4).await;
+    enqueue_deliveries(&fresh.store, 1..=4).await;
     let held = format!(
         "SELECT 1 FROM delivery WHERE message_id = '{}' FOR UPDATE",
         message_id(2)
     );
     let rival = holding(&fresh, &held).await;
-    assert_eq!(at_once(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
+    assert_eq!(without_waiting(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
     rival.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(claim(&fresh.store).await, [message_id(2)], "it took nothing after all");
 }
 
 #[tokio::test]
-async fn an_expiry_passes_over_what_a_rival_holds() {
+async fn expiry_skips_rows_locked_by_another_hub() {
     let fresh = Fresh::open().await;
     overdue(&fresh, 1..=4).await;
     let held = format!("SELECT 1 FROM message WHERE id = '{}' FOR UPDATE", message_id(2));
     let rival = holding(&fresh, &held).await;
-    assert_eq!(at_once(expired(&fresh.store, 10)).await, [1, 3, 4].map(message_id));
-    assert!(at_once(expired(&fresh.store, 10)).await.is_empty());
+    assert_eq!(
+        without_waiting(expired(&fresh.store, 10)).await,
+        [1, 3, 4].map(message_id)
+    );
+    assert!(without_waiting(expired(&fresh.store, 10)).await.is_empty());
     rival.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(expired(&fresh.store, 10).await, [message_id(2)]);
 }
 
 #[tokio::test]
-async fn what_a_rival_answers_at_this_moment_is_not_expired() {
+async fn message_being_answered_is_not_expired() {
     let fresh = Fresh::open().await;
     overdue(&fresh, 1..=2).await;
     let rival = holding(
@@ -91,13 +94,13 @@ async fn what_a_rival_answers_at_this_moment_is_not_expired() {
         "UPDATE message SET status = 'answered', rev = rev + 1 WHERE seq = 1",
     )
     .await;
-    assert_eq!(at_once(expired(&fresh.store, 10)).await, [message_id(2)]);
+    assert_eq!(without_waiting(expired(&fresh.store, 10)).await, [message_id(2)]);
     rival.batch_execute("COMMIT").await.unwrap();
     assert!(expired(&fresh.store, 10).await.is_empty());
 }
 
 #[tokio::test]
-async fn hubs_that_claim_and_expire_together_share_nothing() {
+async fn concurrent_hubs_claim_and_expire_disjoint_rows() {
     let fresh = Fresh::open().await;
     let stores = [&fresh.store, &fresh.neighbour().await];
     overdue(&fresh, 1..=60).await;
@@ -107,7 +110,7 @@ async fn hubs_that_claim_and_expire_together_share_nothing() {
     while ended.len() < all.len() {
         let round = join_all((0..8).map(|number| expired(stores[number % 2], 7))).await;
         let found: Vec<_> = round.into_iter().flatten().collect();
-        assert!(!found.is_empty(), "somebody always gets on");
+        assert!(!found.is_empty(), "at least one hub makes progress");
         ended.extend(found);
     }
     ended.sort();
@@ -125,20 +128,20 @@ async fn hubs_that_claim_and_expire_together_share_nothing() {
         };
         let round = join_all((0..8).map(|number| claimed(stores[number % 2], seven(number)))).await;
         let found: Vec<_> = round.into_iter().flatten().collect();
-        assert!(!found.is_empty(), "somebody always gets on");
+        assert!(!found.is_empty(), "at least one hub makes progress");
         brought.extend(found);
     }
     brought.sort();
     assert_eq!(brought, all);
 }
 
-/// A database that takes the table for a short one may go through what is due once for each of its rows.
+/// A planner that assumes a small table may run the subquery once per row.
 #[tokio::test]
-async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
+async fn claim_respects_its_limit_under_any_query_plan() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
     enter(&fresh.store, &[NODE]).await;
-    owe(&fresh.store, [1]).await;
+    enqueue_deliveries(&fresh.store, [1]).await;
     fresh
         .database
         .connect()
@@ -146,7 +149,7 @@ async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
         .batch_execute("VACUUM ANALYZE delivery")
         .await
         .unwrap();
-    owe(&fresh.store, 2..=6).await;
+    enqueue_deliveries(&fresh.store, 2..=6).await;
     for left in [4, 2] {
         assert_eq!(
             claimed(
@@ -166,7 +169,7 @@ async fn a_claim_keeps_to_its_limit_however_it_is_planned() {
 }
 
 #[tokio::test]
-async fn a_run_that_a_rival_takes_over_at_this_moment_is_left_to_it() {
+async fn run_being_adopted_by_another_hub_is_left_alone() {
     let fresh = Fresh::open().await;
     runs::begun(&fresh.store).await;
     enter(&fresh.store, &[NODE, OTHER, "node-3"]).await;
@@ -182,13 +185,13 @@ async fn a_run_that_a_rival_takes_over_at_this_moment_is_left_to_it() {
 }
 
 #[tokio::test]
-async fn what_a_rival_claims_at_this_moment_is_not_given_back() {
+async fn delivery_being_claimed_is_not_released() {
     let fresh = Fresh::open().await;
     add_agent(&fresh.store, BUILDER).await;
-    owe(&fresh.store, [1]).await;
+    enqueue_deliveries(&fresh.store, [1]).await;
     enter(&fresh.store, &["gone", NODE, OTHER]).await;
     assert_eq!(claims_of(&fresh.store, "gone").await.len(), 1);
-    // As somebody does who removes a node and gets no further.
+    // A take-over that removed a node and was then interrupted.
     fresh
         .database
         .connect()
@@ -212,7 +215,7 @@ async fn what_a_rival_claims_at_this_moment_is_not_given_back() {
 }
 
 #[tokio::test]
-async fn a_node_that_renews_at_this_moment_stays() {
+async fn node_renewing_concurrently_stays() {
     let fresh = Fresh::open().await;
     enter(&fresh.store, &[NODE]).await;
     fresh.clock.set(at(1_001));
@@ -226,13 +229,13 @@ async fn a_node_that_renews_at_this_moment_stays() {
         let mut taking = pin!(take_over(&fresh.store, look(OTHER)));
         until_it_waits(&fresh, taking.as_mut()).await;
         rival.batch_execute("COMMIT").await.unwrap();
-        assert_eq!(taking.await, Taken::default());
+        assert_eq!(taking.await, TakeOverResult::default());
     }
     assert_eq!(fresh.store.run(LiveNodes).await.unwrap(), [NODE, OTHER]);
 }
 
 #[tokio::test]
-async fn a_node_that_is_removed_at_this_moment_hears_of_it() {
+async fn node_removed_concurrently_learns_it() {
     let fresh = Fresh::open().await;
     enter(&fresh.store, &[NODE]).await;
     let rival = holding(&fresh, "DELETE FROM node").await;
@@ -246,7 +249,7 @@ async fn a_node_that_is_removed_at_this_moment_hears_of_it() {
 }
 
 #[tokio::test]
-async fn hubs_that_take_over_together_share_nothing() {
+async fn concurrent_take_overs_share_nothing() {
     let fresh = Fresh::open().await;
     let stores = [&fresh.store, &fresh.neighbour().await];
     let names: Vec<_> = (0..30).map(|number| format!("run-{number}")).collect();
@@ -267,7 +270,7 @@ async fn hubs_that_take_over_together_share_nothing() {
 }
 
 #[tokio::test]
-async fn hubs_together_grant_no_more_than_there_is() {
+async fn hubs_together_never_exceed_the_rate_limit() {
     let fresh = Fresh::open().await;
     let stores = [&fresh.store, &fresh.neighbour().await];
     for (millis, there) in [(0, 3), (20, 2), (1_000, 3)] {

@@ -1,14 +1,14 @@
-//! Messages that are committed in another order than they came. An operator with a shell submits the late one.
+//! Indexing messages that commit in another order than their seq. A plain connection submits the late one.
 
-use countersign_store::ops::search::IndexSome;
+use countersign_store::ops::search::IndexBatch;
 use tokio_postgres::Client;
 
-use super::ends;
 use super::fresh::Fresh;
+use super::within_timeout;
 use crate::behaviours::search::{find, index_all};
 use crate::scene::*;
 
-/// Takes the next seq for message 2, and does not commit yet.
+/// Takes the next seq for message 2, without committing yet.
 async fn submit_late(fresh: &Fresh) -> Client {
     let operator = fresh.database.connect().await;
     let sql = format!(
@@ -22,7 +22,7 @@ async fn submit_late(fresh: &Fresh) -> Client {
     operator
 }
 
-/// Messages 1 and 3, and 2 on its way.
+/// Submits messages 1 and 3, with 2 uncommitted.
 async fn fill(fresh: &Fresh) -> Client {
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
@@ -35,7 +35,7 @@ async fn fill(fresh: &Fresh) -> Client {
     late
 }
 
-/// The mark moves on when everybody has ended who was under way, and other tests share the server.
+/// The checkpoint advances when all older transactions have ended, and other tests share the server.
 async fn until_settled(fresh: &Fresh, seq: i64) {
     let operator = fresh.database.connect().await;
     let settled = async {
@@ -46,14 +46,14 @@ async fn until_settled(fresh: &Fresh, seq: i64) {
             .get::<_, i64>(0)
             < seq
         {
-            assert_eq!(fresh.store.run(IndexSome { limit: 10 }).await.unwrap().count, 0);
+            assert_eq!(fresh.store.run(IndexBatch { limit: 10 }).await.unwrap().count, 0);
         }
     };
-    ends(settled).await;
+    within_timeout(settled).await;
 }
 
 #[tokio::test]
-async fn one_that_commits_late_with_a_lower_seq_is_found() {
+async fn late_commit_with_a_lower_seq_is_indexed() {
     let fresh = Fresh::open().await;
     let late = fill(&fresh).await;
     late.batch_execute("COMMIT").await.unwrap();
@@ -66,7 +66,7 @@ async fn one_that_commits_late_with_a_lower_seq_is_found() {
 }
 
 #[tokio::test]
-async fn one_that_never_commits_holds_nothing_up() {
+async fn rolled_back_seq_does_not_block_the_index() {
     let fresh = Fresh::open().await;
     let late = fill(&fresh).await;
     late.batch_execute("ROLLBACK").await.unwrap();

@@ -20,7 +20,7 @@ fn written(bytes: &[u8]) -> String {
     format!("'\\x{}'", hex(bytes))
 }
 
-/// A database of so many versions with these rows in it, opened as it is today.
+/// A database with the first `versions` migrations and these rows, opened by the current version.
 async fn upgraded(versions: usize, rows: String) -> (Database, Store, Arc<ManualClock>) {
     let database = Database::create().await;
     let operator = database.connect().await;
@@ -47,31 +47,31 @@ async fn upgraded(versions: usize, rows: String) -> (Database, Store, Arc<Manual
 }
 
 #[tokio::test]
-async fn a_database_of_version_one_is_opened_with_all_that_is_in_it() {
+async fn database_of_version_one_upgrades_with_its_data() {
     let (_database, store, clock) = upgraded(1, version_one::rows(written)).await;
     version_one::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_database_of_version_two_is_opened_with_all_that_is_in_it() {
+async fn database_of_version_two_upgrades_with_its_data() {
     let (_database, store, clock) = upgraded(2, version_two::rows(written)).await;
     version_two::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_database_of_version_three_is_opened_with_all_that_is_in_it() {
+async fn database_of_version_three_upgrades_with_its_data() {
     let (_database, store, _clock) = upgraded(3, version_three::rows(written)).await;
     version_three::assert_upgraded(&store).await;
 }
 
 #[tokio::test]
-async fn a_database_of_version_four_is_opened_with_all_that_is_in_it() {
+async fn database_of_version_four_upgrades_with_its_data() {
     let (_database, store, clock) = upgraded(4, version_four::rows(written)).await;
     version_four::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_database_of_version_five_is_opened_with_all_that_is_in_it() {
+async fn database_of_version_five_upgrades_with_its_data() {
     let (_database, store, clock) = upgraded(5, version_five::rows(written)).await;
     version_five::assert_upgraded(&store, &clock).await;
 }

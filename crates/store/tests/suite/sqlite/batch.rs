@@ -1,4 +1,4 @@
-//! Waiting writes are committed together, and still each stands for itself.
+//! Group commit: queued writes commit together, and each succeeds or fails alone.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -14,8 +14,8 @@ use futures_util::future::join_all;
 use super::fresh::Fresh;
 use crate::scene::*;
 
-/// Sends all of them while the file is locked from outside: whatever the writer had not taken yet, it takes as one batch.
-async fn together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, StoreError>> {
+/// Submits all drafts while the file is locked from outside, so that the writer takes the rest as one batch.
+async fn submit_together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, StoreError>> {
     let lock = fresh.scratch.connect();
     lock.execute_batch("BEGIN IMMEDIATE").unwrap();
     let submit = |draft: &Draft| {
@@ -26,7 +26,7 @@ async fn together(fresh: &Fresh, drafts: &[Draft]) -> Vec<Result<Submission, Sto
     };
     let mut all = pin!(join_all(drafts.iter().map(submit)));
     let queued = poll_fn(|context| Poll::Ready(all.as_mut().poll(context))).await;
-    assert!(queued.is_pending(), "nobody is answered before the commit");
+    assert!(queued.is_pending(), "no caller gets a reply before the commit");
     lock.execute_batch("ROLLBACK").unwrap();
     all.await
 }
@@ -39,11 +39,11 @@ fn assert_refused(answer: &Result<Submission, StoreError>) {
 }
 
 #[tokio::test]
-async fn many_writes_are_all_there_after_their_commit() {
+async fn batched_writes_are_all_committed() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     let drafts: Vec<_> = (1..=100).map(Draft::ask).collect();
-    for answer in together(&fresh, &drafts).await {
+    for answer in submit_together(&fresh, &drafts).await {
         assert_eq!(answer.unwrap(), Submission::Created);
     }
     let stored: i64 = fresh
@@ -55,12 +55,12 @@ async fn many_writes_are_all_there_after_their_commit() {
 }
 
 #[tokio::test]
-async fn one_that_fails_does_not_hurt_its_neighbours() {
+async fn failed_write_does_not_affect_its_batch() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
-    // Number 4 comes twice: the second of them cannot be stored under an id that is taken.
+    // Number 4 occurs twice: the second one fails because its id is taken.
     let drafts: Vec<_> = [1, 2, 3, 4, 5, 4, 6, 7].map(Draft::ask).into();
-    let answers = together(&fresh, &drafts).await;
+    let answers = submit_together(&fresh, &drafts).await;
     for (place, answer) in answers.iter().enumerate() {
         match place {
             5 => assert_refused(answer),
@@ -90,18 +90,18 @@ async fn one_that_fails_does_not_hurt_its_neighbours() {
 }
 
 #[tokio::test]
-async fn a_batch_of_nothing_but_failures_harms_nobody_after_it() {
+async fn batch_of_failures_does_not_affect_later_writes() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted(&fresh.store, &Draft::ask(1)).await;
     let drafts: Vec<_> = [1, 1, 1].map(Draft::ask).into();
-    together(&fresh, &drafts).await.iter().for_each(assert_refused);
+    submit_together(&fresh, &drafts).await.iter().for_each(assert_refused);
     submitted(&fresh.store, &Draft::ask(2)).await;
     assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
 }
 
 #[tokio::test]
-async fn a_caller_that_gives_up_does_not_undo_its_write() {
+async fn dropped_caller_does_not_undo_its_write() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     {
@@ -116,7 +116,7 @@ async fn a_caller_that_gives_up_does_not_undo_its_write() {
         assert!(asked.is_pending());
         lock.execute_batch("ROLLBACK").unwrap();
     }
-    // The writer keeps the order it was asked in, so this one comes after.
+    // The writer keeps the order of the queue, so this one comes after.
     submitted(&fresh.store, &Draft::ask(2)).await;
     assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 2);

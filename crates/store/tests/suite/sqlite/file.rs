@@ -1,4 +1,4 @@
-//! The file itself: who may read it, which versions are opened, and what even its owner's SQL may not change.
+//! The file itself: permissions, schema versions, and changes that even its owner's SQL cannot make.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::runs;
 use crate::scene::*;
 
 #[tokio::test]
-async fn nobody_else_can_read_it() {
+async fn only_the_owner_can_read_the_file() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     let directory = fresh.scratch.file().parent().expect("it is in a directory").to_owned();
@@ -29,7 +29,7 @@ async fn nobody_else_can_read_it() {
 }
 
 #[tokio::test]
-async fn it_is_written_ahead_and_says_its_version() {
+async fn file_uses_wal_and_stores_its_schema_version() {
     let fresh = Fresh::open();
     let connection = fresh.scratch.connect();
     let mode: String = connection
@@ -63,7 +63,7 @@ fn a_newer_schema_is_refused_and_left_alone() {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_refused() {
+fn file_that_is_not_a_database_is_refused() {
     let scratch = Scratch::new();
     std::fs::write(
         scratch.file(),
@@ -75,7 +75,7 @@ fn a_file_that_is_no_database_is_refused() {
 }
 
 #[tokio::test]
-async fn the_trail_can_be_neither_changed_nor_shortened() {
+async fn audit_trail_cannot_be_changed_or_truncated() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -100,7 +100,7 @@ async fn the_trail_can_be_neither_changed_nor_shortened() {
 }
 
 #[tokio::test]
-async fn the_trail_names_the_very_bytes_that_are_stored() {
+async fn audit_trail_hashes_the_stored_bytes() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -126,7 +126,7 @@ async fn the_trail_names_the_very_bytes_that_are_stored() {
 }
 
 #[tokio::test]
-async fn what_is_purged_leaves_nothing_of_what_was_said() {
+async fn purge_leaves_no_text_behind() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::pushed(1)).await;
@@ -152,7 +152,7 @@ async fn what_is_purged_leaves_nothing_of_what_was_said() {
 }
 
 #[tokio::test]
-async fn a_run_that_is_forgotten_leaves_nothing() {
+async fn purged_run_leaves_nothing() {
     let fresh = Fresh::open();
     runs::ended_with_everything(&fresh.store).await;
     let sql = "SELECT (SELECT count(*) FROM run) + (SELECT count(*) FROM run_text) + (SELECT count(*) FROM run_event) + \
@@ -180,7 +180,7 @@ async fn a_run_that_is_forgotten_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_read_keeps_nobody_out_of_the_search() {
+async fn unreadable_message_does_not_block_the_search_index() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     for number in 1..=3 {

@@ -1,4 +1,4 @@
-//! An empty store in a directory nobody else uses, gone when the test is.
+//! An empty store in a temporary directory.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use crate::scene::at;
 pub struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Takes the next free name: a run that was killed may have left its directories to a later one of the same pid.
+    /// Takes the next free name: a killed run may have left directories under the same pid.
     pub fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -33,7 +33,7 @@ impl Scratch {
         self.0.join("countersign.db")
     }
 
-    /// A connection beside the store's own, as an operator with a shell would have.
+    /// A separate connection, as an operator with a shell would have.
     pub fn connect(&self) -> Connection {
         Connection::open(self.file()).expect("the file opens")
     }
@@ -45,12 +45,12 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // A leftover directory is a nuisance, not a failure.
+        // A leftover directory is harmless.
         drop(fs::remove_dir_all(&self.0));
     }
 }
 
-/// The store is dropped before its directory: fields go in the order they stand.
+/// The store is dropped before its directory: fields drop in declaration order.
 pub struct Fresh {
     pub store: Store,
     pub clock: Arc<ManualClock>,
@@ -65,7 +65,7 @@ impl Fresh {
         Self { store, clock, scratch }
     }
 
-    /// Ends this store and opens its file anew.
+    /// Closes this store and opens its file again.
     pub fn reopen(self) -> Self {
         let Self { store, clock, scratch } = self;
         drop(store);

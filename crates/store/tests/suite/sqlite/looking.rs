@@ -1,14 +1,14 @@
-//! One page looks at so many rows and no more, and says where to go on. The rows are copied by an operator with a shell:
-//! submitting thousands would take its time.
+//! The scan limit of a page, and where the next page continues. The rows are copied by SQL, because submitting
+//! thousands would be slow.
 
 use countersign_protocol::a2h::Priority;
-use countersign_store::ops::ceremony::{BeginCeremony, MOST_CEREMONIES, TakeCeremony};
-use countersign_store::ops::list::{Decided, Filter, Inbox, InboxBefore, Notices};
+use countersign_store::ops::ceremony::{BeginCeremony, MAX_CEREMONIES, TakeCeremony};
+use countersign_store::ops::list::{Decided, Inbox, InboxBefore, ListFilter, Notices};
 
 use super::fresh::Fresh;
 use crate::scene::*;
 
-/// Copies of the message 1, under the numbers behind it, up to `last`.
+/// Copies message 1 to the following numbers, up to `last`.
 fn copy(fresh: &Fresh, last: u64) {
     let sql = format!(
         "WITH RECURSIVE n (i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < {last})
@@ -21,22 +21,22 @@ fn copy(fresh: &Fresh, last: u64) {
     fresh.scratch.connect().execute_batch(&sql).unwrap();
 }
 
-fn rare() -> [Filter; 2] {
+fn rare() -> [ListFilter; 2] {
     let named = |text: &str| Some(text.to_owned());
     [
-        Filter {
+        ListFilter {
             agent: named(TESTER),
-            ..Filter::default()
+            ..ListFilter::default()
         },
-        Filter {
+        ListFilter {
             tag: named("rare"),
-            ..Filter::default()
+            ..ListFilter::default()
         },
     ]
 }
 
 #[tokio::test]
-async fn a_filter_for_what_is_rare_reads_the_inbox_in_several_pages() {
+async fn rare_filter_reads_the_inbox_in_several_pages() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     add_agent(&fresh.store, TESTER).await;
@@ -122,7 +122,7 @@ async fn backwards_the_inbox_is_read_in_several_pages_too() {
 }
 
 #[tokio::test]
-async fn a_filter_for_what_is_rare_reads_decisions_in_several_pages() {
+async fn rare_filter_reads_decisions_in_several_pages() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     add_agent(&fresh.store, TESTER).await;
@@ -179,10 +179,10 @@ async fn notices_behind_many_archived_ones_come_on_a_later_page() {
 }
 
 #[tokio::test]
-async fn there_are_never_too_many_ceremonies() {
+async fn ceremonies_are_limited_in_total() {
     let fresh = Fresh::open();
     let sql = format!(
-        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MOST_CEREMONIES})
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {MAX_CEREMONIES})
          INSERT INTO ceremony (id, body, expires_at) SELECT 'c' || i, '', {} + i % 100 FROM n",
         at(100).as_millis()
     );
@@ -199,7 +199,7 @@ async fn there_are_never_too_many_ceremonies() {
         .connect()
         .query_row("SELECT COUNT(*) FROM ceremony", [], |row| row.get(0))
         .unwrap();
-    assert_eq!(count, MOST_CEREMONIES);
+    assert_eq!(count, MAX_CEREMONIES);
     for (id, is_there) in [("c100", false), ("c1000", true), ("c99", true), ("new", true)] {
         let taken = fresh.store.run(TakeCeremony { id: id.to_owned() }).await.unwrap();
         assert_eq!(taken.is_some(), is_there, "{id}");

@@ -1,4 +1,4 @@
-//! The embedded engine: the common behaviours, each on a file of its own, and what only this engine promises.
+//! The embedded engine: the shared behaviours, each on its own file, and the guarantees of this engine.
 
 mod batch;
 mod file;

@@ -1,12 +1,12 @@
-//! What was acknowledged is there when the file is opened again.
+//! Acknowledged writes survive a restart.
 
 use std::time::Duration;
 
 use countersign_core::State;
 use countersign_core::access::{Principal, Role};
-use countersign_core::delivery::Track;
+use countersign_core::delivery::DeliveryState;
 use countersign_core::message::Status;
-use countersign_store::model::{Found, Settlement};
+use countersign_store::model::{Lookup, Settlement};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
@@ -14,7 +14,7 @@ use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
 use countersign_store::ops::pull::Pull;
-use countersign_store::ops::run::{Advance, AskInRun, Begun, Run};
+use countersign_store::ops::run::{Advance, AskInRun, BeginOutcome, Run};
 use countersign_store::ops::sweep::{NextExpiry, Purge};
 
 use super::fresh::Fresh;
@@ -25,7 +25,7 @@ use crate::runs;
 use crate::scene::*;
 
 #[tokio::test]
-async fn messages_and_outcomes_are_still_there() {
+async fn messages_and_outcomes_survive_a_restart() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     let open = Draft {
@@ -59,7 +59,7 @@ async fn messages_and_outcomes_are_still_there() {
 }
 
 #[tokio::test]
-async fn obligations_are_still_owed() {
+async fn deliveries_survive_a_restart() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     for number in 1..=3 {
@@ -84,7 +84,7 @@ async fn obligations_are_still_owed() {
     let waiting = fresh
         .store
         .run(Deliveries {
-            track: Some(Track::Pending),
+            track: Some(DeliveryState::Pending),
             limit: 10,
         })
         .await
@@ -94,7 +94,7 @@ async fn obligations_are_still_owed() {
 }
 
 #[tokio::test]
-async fn people_agents_keys_and_secrets_are_still_known() {
+async fn people_agents_keys_and_secrets_survive_a_restart() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     assert!(add_person(&fresh.store, "owner", Role::Owner, "owner token").await);
@@ -161,10 +161,13 @@ async fn people_agents_keys_and_secrets_are_still_known() {
 }
 
 #[tokio::test]
-async fn runs_go_on_from_where_they_stood() {
+async fn runs_continue_after_a_restart() {
     let fresh = Fresh::open();
     runs::begun(&fresh.store).await;
-    assert_eq!(runs::begin(&fresh.store, runs::segment("other", 1)).await, Begun::New);
+    assert_eq!(
+        runs::begin(&fresh.store, runs::segment("other", 1)).await,
+        BeginOutcome::New
+    );
     assert!(runs::end(&fresh.store, "other", 5).await);
     let advance = Advance {
         events: vec![runs::event(1)],
@@ -214,7 +217,7 @@ async fn runs_go_on_from_where_they_stood() {
     resolved(&fresh.store, &message_id(1), answer("approve")).await;
     assert!(
         !runs::advance(&fresh.store, runs::step(runs::RUN)).await,
-        "by nobody but its new node"
+        "only by its new node"
     );
     assert!(
         runs::advance(
@@ -229,7 +232,7 @@ async fn runs_go_on_from_where_they_stood() {
 }
 
 #[tokio::test]
-async fn what_is_gone_stays_gone() {
+async fn deletions_survive_a_restart() {
     let fresh = Fresh::open();
     add_agent(&fresh.store, BUILDER).await;
     submitted_and_resolved(&fresh.store, &Draft::ask(1)).await;
@@ -247,6 +250,6 @@ async fn what_is_gone_stays_gone() {
     let fresh = fresh.reopen();
     assert!(matches!(
         fresh.store.run(Pull(message_id(1))).await.unwrap(),
-        Some(Found::Gone { .. })
+        Some(Lookup::Purged { .. })
     ));
 }

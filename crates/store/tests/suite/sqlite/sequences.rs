@@ -1,17 +1,17 @@
 use proptest::prelude::*;
 
 use super::fresh::Fresh;
-use crate::sequences::{compare, live_through, steps};
+use crate::sequences::{compare, run_steps, steps};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
-    fn the_store_does_what_the_model_does(steps in steps()) {
+    fn store_matches_the_model(steps in steps()) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime starts");
         runtime.block_on(async {
             let fresh = Fresh::open();
-            let model = live_through(&fresh.store, &fresh.clock, steps).await?;
+            let model = run_steps(&fresh.store, &fresh.clock, steps).await?;
             compare(&fresh.reopen().store, &model).await
         })?;
     }

@@ -20,7 +20,7 @@ fn written(bytes: &[u8]) -> String {
     format!("X'{}'", hex(bytes))
 }
 
-/// A file of so many versions with these rows in it, opened as it is today.
+/// A file with the first `versions` migrations and these rows, opened by the current version.
 fn upgraded(versions: usize, rows: String) -> (Scratch, Store, Arc<ManualClock>) {
     let scratch = Scratch::new();
     let operator = scratch.connect();
@@ -44,31 +44,31 @@ fn upgraded(versions: usize, rows: String) -> (Scratch, Store, Arc<ManualClock>)
 }
 
 #[tokio::test]
-async fn a_file_of_version_one_is_opened_with_all_that_is_in_it() {
+async fn file_of_version_one_upgrades_with_its_data() {
     let (_scratch, store, clock) = upgraded(1, version_one::rows(written));
     version_one::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_file_of_version_two_is_opened_with_all_that_is_in_it() {
+async fn file_of_version_two_upgrades_with_its_data() {
     let (_scratch, store, clock) = upgraded(2, version_two::rows(written));
     version_two::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_file_of_version_three_is_opened_with_all_that_is_in_it() {
+async fn file_of_version_three_upgrades_with_its_data() {
     let (_scratch, store, _clock) = upgraded(3, version_three::rows(written));
     version_three::assert_upgraded(&store).await;
 }
 
 #[tokio::test]
-async fn a_file_of_version_four_is_opened_with_all_that_is_in_it() {
+async fn file_of_version_four_upgrades_with_its_data() {
     let (_scratch, store, clock) = upgraded(4, version_four::rows(written));
     version_four::assert_upgraded(&store, &clock).await;
 }
 
 #[tokio::test]
-async fn a_file_of_version_five_is_opened_with_all_that_is_in_it() {
+async fn file_of_version_five_upgrades_with_its_data() {
     let (_scratch, store, clock) = upgraded(5, version_five::rows(written));
     version_five::assert_upgraded(&store, &clock).await;
 }

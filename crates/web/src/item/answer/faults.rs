@@ -1,11 +1,11 @@
-//! What is wrong with what was sent.
+//! Errors in a submitted form.
 
-/// Each fault beside the control it is about, under the name that control is sent by.
+/// Error messages by the name of the input they belong to; form-wide errors have an empty name.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Faults(Vec<(String, String)>);
+pub struct FormErrors(Vec<(String, String)>);
 
-impl Faults {
-    pub fn one(control: &str, message: impl Into<String>) -> Self {
+impl FormErrors {
+    pub fn single(control: &str, message: impl Into<String>) -> Self {
         Self(vec![(control.to_owned(), message.into())])
     }
 

@@ -1,4 +1,4 @@
-//! The form by which an open message is decided.
+//! The form that decides an open message.
 
 pub mod control;
 pub mod faults;
@@ -10,32 +10,32 @@ use countersign_core::form;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES};
 use countersign_core::message::Task;
 use countersign_core::question::Ask;
-use countersign_core::{Content, Matter, Message, Question};
-use countersign_hub::inbox::asker::OfRun;
+use countersign_core::{Content, Message, Payload, Question};
+use countersign_hub::inbox::asker::RunOrigin;
 use countersign_protocol::a2h::Choice;
 
 use self::control::{Control, control_of};
-use self::faults::Faults;
-use self::parse::{lines, takes_own_words};
+use self::faults::FormErrors;
+use self::parse::{normalize_newlines, takes_own_words};
 use self::roles::{approval, denial};
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 use crate::frame::format::size;
 use crate::frame::upload::FILES;
 
-/// Keys reach the first nine.
-const MOST_KEYS: usize = 9;
+/// Number keys select the first nine choices.
+const MAX_SHORTCUT_KEYS: usize = 9;
 
-pub struct Answer {
-    pub wanted: Wanted,
-    /// An answer in the person's own words is taken, too.
+pub struct AnswerForm {
+    pub input: AnswerInput,
+    /// The person may also answer in own words.
     pub own_words: Option<OwnWords>,
-    /// Files may come with it.
-    pub files: Option<Attach>,
-    /// What the asker does not take, in words.
+    /// Files may be attached to the answer.
+    pub files: Option<AttachInput>,
+    /// A sentence about what the asker does not accept.
     pub withdrawn: Option<&'static str>,
-    /// A run goes on with the answer alone.
+    /// False for a run, which uses the answer only.
     pub takes_comment: bool,
-    pub reject: Option<Reject>,
+    pub reject: Option<RejectForm>,
     pub comment: String,
     pub is_sensitive: bool,
     pub errors: Vec<String>,
@@ -43,12 +43,12 @@ pub struct Answer {
     pub comment_errors: Vec<String>,
 }
 
-pub enum Wanted {
-    /// Answering is withdrawn.
+pub enum AnswerInput {
+    /// The asker accepts no answer.
     Nothing,
-    Press(Vec<Offer>),
-    One(Vec<Offer>),
-    Many(Vec<Offer>),
+    Press(Vec<ChoiceOffer>),
+    One(Vec<ChoiceOffer>),
+    Many(Vec<ChoiceOffer>),
     Text {
         value: String,
         may_be_empty: bool,
@@ -57,7 +57,7 @@ pub enum Wanted {
     Work(Vec<Tick>),
 }
 
-pub struct Offer {
+pub struct ChoiceOffer {
     pub value: String,
     pub label: String,
     pub description: Option<String>,
@@ -67,20 +67,20 @@ pub struct Offer {
 }
 
 pub struct OwnWords {
-    /// What was sent before; a secret is typed anew.
+    /// The text of a refused attempt; empty if it is sensitive.
     pub value: String,
-    /// There is room for several lines.
+    /// The input has several lines.
     pub is_long: bool,
     pub errors: Vec<String>,
 }
 
-pub struct Attach {
-    pub most: usize,
-    pub most_bytes: u64,
-    pub most_bytes_together: u64,
-    pub each: String,
-    pub together: String,
-    /// A browser does not keep what was attached.
+pub struct AttachInput {
+    pub max_files: usize,
+    pub max_file_bytes: u64,
+    pub max_total_bytes: u64,
+    pub max_file_size: String,
+    pub max_total_size: String,
+    /// Names of files from a refused attempt: a browser does not keep attachments.
     pub lost: Vec<String>,
     pub errors: Vec<String>,
 }
@@ -91,8 +91,8 @@ pub struct Tick {
     pub done: bool,
 }
 
-pub struct Reject {
-    /// `denied` answers with the choice that says no, `declined` gives no answer at all.
+pub struct RejectForm {
+    /// `denied` answers with the choice that says no; `declined` gives no answer.
     pub verdict: &'static str,
     /// The label of the choice that says no.
     pub denial: Option<String>,
@@ -107,50 +107,52 @@ pub struct Preset {
     pub chosen: bool,
 }
 
-/// What was sent before and what was wrong with it, if that is why the form is shown again.
-pub struct Again<'a> {
-    pub sent: Option<&'a Fields>,
-    pub faults: &'a Faults,
+/// A refused attempt: the fields that were sent, and the errors in them.
+pub struct RefusedAttempt<'a> {
+    pub sent: Option<&'a FormFields>,
+    pub faults: &'a FormErrors,
 }
 
-impl Answer {
-    /// A notify has none.
-    pub fn of(message: &Message, presets: Vec<String>, again: &Again<'_>) -> Option<Self> {
+impl AnswerForm {
+    /// Returns `None` for a notify.
+    pub fn of(message: &Message, presets: Vec<String>, attempt: &RefusedAttempt<'_>) -> Option<Self> {
         let content = &message.content;
-        let faults = again.faults;
-        let is_run = OfRun::of(&message.source).is_some();
-        let (wanted, own_words, withdrawn, reject) = match &content.matter {
-            Matter::Ask(ask) => (
-                wanted(ask, content, again),
-                own_words(ask, content, again),
+        let faults = attempt.faults;
+        let is_run = RunOrigin::of(&message.source).is_some();
+        let (input, own_words, withdrawn, reject) = match &content.matter {
+            Payload::Ask(ask) => (
+                input(ask, content, attempt),
+                own_words(ask, content, attempt),
                 withdrawn(ask, is_run),
-                reject(ask, content, presets, again),
+                reject(ask, content, presets, attempt),
             ),
-            Matter::Task(task) => (Wanted::Work(ticks(task, again.sent)), None, None, None),
-            Matter::Notify => return None,
+            Payload::Task(task) => (AnswerInput::Work(ticks(task, attempt.sent)), None, None, None),
+            Payload::Notify => return None,
         };
         Some(Self {
-            wanted,
+            input,
             own_words,
-            files: attach(content, again),
+            files: attach(content, attempt),
             withdrawn,
             takes_comment: !is_run,
             reject,
-            comment: again.typed("comment", content),
+            comment: attempt.typed("comment", content),
             is_sensitive: content.sensitive,
-            errors: [faults.of(""), again.withheld("reason", content)].concat(),
+            errors: [faults.of(""), attempt.withheld("reason", content)].concat(),
             value_errors: faults.of("value"),
-            comment_errors: [faults.of("comment"), again.withheld("comment", content)].concat(),
+            comment_errors: [faults.of("comment"), attempt.withheld("comment", content)].concat(),
         })
     }
 }
 
-impl Again<'_> {
+impl RefusedAttempt<'_> {
     fn sent(&self, name: &str) -> String {
-        self.sent.map(|fields| lines(fields.text(name))).unwrap_or_default()
+        self.sent
+            .map(|fields| normalize_newlines(fields.text(name)))
+            .unwrap_or_default()
     }
 
-    /// What was typed, to go on from there. What is sensitive is typed anew.
+    /// The text to fill in again. Sensitive text has to be typed again.
     fn typed(&self, name: &str, content: &Content) -> String {
         if content.sensitive {
             String::new()
@@ -159,29 +161,29 @@ impl Again<'_> {
         }
     }
 
-    /// A comment or a reason that is not shown again must not be forgotten over it.
+    /// Reminds the person to type a sensitive comment or reason again, because it is not filled in.
     fn withheld(&self, name: &str, content: &Content) -> Vec<String> {
         let is_withheld = content.sensitive && !self.sent(name).trim().is_empty();
-        let message = || format!("write the {name} again: what is sensitive is not shown a second time");
+        let message = || format!("type the {name} again: sensitive text is not filled in a second time");
         is_withheld.then(message).into_iter().collect()
     }
 }
 
-fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
+fn input(ask: &Ask, content: &Content, attempt: &RefusedAttempt<'_>) -> AnswerInput {
     if !ask.may_respond {
-        return Wanted::Nothing;
+        return AnswerInput::Nothing;
     }
-    let offers = |options: &[Choice]| offers(&ask.question, options, again.sent);
+    let offers = |options: &[Choice]| offers(&ask.question, options, attempt.sent);
     match &ask.question {
-        Question::Confirm { options, .. } => Wanted::Press(offers(options)),
+        Question::Confirm { options, .. } => AnswerInput::Press(offers(options)),
         Question::Select {
             options, many: false, ..
-        } => Wanted::One(offers(options)),
+        } => AnswerInput::One(offers(options)),
         Question::Select {
             options, many: true, ..
-        } => Wanted::Many(offers(options)),
-        Question::Text => Wanted::Text {
-            value: again.typed("value", content),
+        } => AnswerInput::Many(offers(options)),
+        Question::Text => AnswerInput::Text {
+            value: attempt.typed("value", content),
             may_be_empty: ask.may_be_empty,
         },
         Question::Form { schema } => {
@@ -190,23 +192,23 @@ fn wanted(ask: &Ask, content: &Content, again: &Again<'_>) -> Wanted {
                 sensitive: field.sensitive || content.sensitive,
                 ..field
             };
-            Wanted::Form(
+            AnswerInput::Form(
                 fields
-                    .map(|(index, field)| control_of(&hide(field), index, again.sent, again.faults))
+                    .map(|(index, field)| control_of(&hide(field), index, attempt.sent, attempt.faults))
                     .collect(),
             )
         }
     }
 }
 
-fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec<Offer> {
+fn offers(question: &Question, options: &[Choice], sent: Option<&FormFields>) -> Vec<ChoiceOffer> {
     let yes = approval(question);
     let no = denial(question);
-    let offer = |(index, option): (usize, &Choice)| Offer {
+    let offer = |(index, option): (usize, &Choice)| ChoiceOffer {
         value: option.value.clone(),
         label: option.label.clone(),
         description: option.description.clone().filter(|text| !text.is_empty()),
-        key: Some(index + 1).filter(|key| *key <= MOST_KEYS),
+        key: Some(index + 1).filter(|key| *key <= MAX_SHORTCUT_KEYS),
         role: match option {
             option if Some(option) == yes => "approve",
             option if Some(option) == no => "deny",
@@ -217,33 +219,35 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&Fields>) -> Vec
     options.iter().enumerate().map(offer).collect()
 }
 
-fn own_words(ask: &Ask, content: &Content, again: &Again<'_>) -> Option<OwnWords> {
+fn own_words(ask: &Ask, content: &Content, attempt: &RefusedAttempt<'_>) -> Option<OwnWords> {
     let words = || OwnWords {
-        value: again.typed("typed", content),
+        value: attempt.typed("typed", content),
         is_long: ask.open_ended,
-        errors: again.faults.of("typed"),
+        errors: attempt.faults.of("typed"),
     };
     (takes_own_words(ask) && ask.may_respond).then(words)
 }
 
-fn attach(content: &Content, again: &Again<'_>) -> Option<Attach> {
-    let Matter::Ask(ask) = &content.matter else { return None };
+fn attach(content: &Content, attempt: &RefusedAttempt<'_>) -> Option<AttachInput> {
+    let Payload::Ask(ask) = &content.matter else {
+        return None;
+    };
     let lost = || {
-        again
+        attempt
             .sent
             .into_iter()
             .flat_map(|fields| fields.all(FILES))
             .map(str::to_owned)
             .collect()
     };
-    let attach = || Attach {
-        most: MAX_FILES,
-        most_bytes: MAX_FILE_BYTES,
-        most_bytes_together: MAX_FILES_BYTES,
-        each: size(MAX_FILE_BYTES),
-        together: size(MAX_FILES_BYTES),
+    let attach = || AttachInput {
+        max_files: MAX_FILES,
+        max_file_bytes: MAX_FILE_BYTES,
+        max_total_bytes: MAX_FILES_BYTES,
+        max_file_size: size(MAX_FILE_BYTES),
+        max_total_size: size(MAX_FILES_BYTES),
         lost: lost(),
-        errors: again.faults.of(FILES),
+        errors: attempt.faults.of(FILES),
     };
     (ask.open_ended && ask.may_respond).then(attach)
 }
@@ -258,19 +262,19 @@ fn withdrawn(ask: &Ask, is_run: bool) -> Option<&'static str> {
     }
 }
 
-fn reject(ask: &Ask, content: &Content, presets: Vec<String>, again: &Again<'_>) -> Option<Reject> {
+fn reject(ask: &Ask, content: &Content, presets: Vec<String>, attempt: &RefusedAttempt<'_>) -> Option<RejectForm> {
     let denial = denial(&ask.question)
         .filter(|_| ask.may_respond)
         .map(|choice| choice.label.clone());
     if denial.is_none() && !ask.may_decline {
         return None;
     }
-    let picked = again.sent("preset");
-    Some(Reject {
+    let picked = attempt.sent("preset");
+    Some(RejectForm {
         verdict: if denial.is_some() { "denied" } else { "declined" },
         also_decline: denial.is_some() && ask.may_decline,
         denial,
-        is_open: !picked.is_empty() || !again.sent("reason").is_empty(),
+        is_open: !picked.is_empty() || !attempt.sent("reason").is_empty(),
         presets: presets
             .into_iter()
             .map(|text| Preset {
@@ -278,11 +282,11 @@ fn reject(ask: &Ask, content: &Content, presets: Vec<String>, again: &Again<'_>)
                 text,
             })
             .collect(),
-        reason: again.typed("reason", content),
+        reason: attempt.typed("reason", content),
     })
 }
 
-fn ticks(task: &Task, sent: Option<&Fields>) -> Vec<Tick> {
+fn ticks(task: &Task, sent: Option<&FormFields>) -> Vec<Tick> {
     let items = task.checklist.iter().enumerate();
     let tick = |(index, item): (usize, &countersign_protocol::a2h::CheckItem)| Tick {
         index,

@@ -4,21 +4,21 @@ use countersign_core::Question;
 use countersign_core::question::yes_and_no;
 use countersign_protocol::a2h::Choice;
 
-/// The choice that approves, if this is a question of yes or no.
+/// The choice that approves, if the question is a confirm.
 pub fn approval(question: &Question) -> Option<&Choice> {
-    let (options, (yes, _)) = of_confirm(question)?;
+    let (options, (yes, _)) = confirm_options(question)?;
     options.get(yes?)
 }
 
-/// The choice that denies.
+/// The choice that denies, if the question is a confirm.
 pub fn denial(question: &Question) -> Option<&Choice> {
-    let (options, (_, no)) = of_confirm(question)?;
+    let (options, (_, no)) = confirm_options(question)?;
     options.get(no?)
 }
 
 type YesAndNo = (Option<usize>, Option<usize>);
 
-fn of_confirm(question: &Question) -> Option<(&[Choice], YesAndNo)> {
+fn confirm_options(question: &Question) -> Option<(&[Choice], YesAndNo)> {
     match question {
         Question::Confirm { options, .. } => {
             let values: Vec<&str> = options.iter().map(|option| option.value.as_str()).collect();

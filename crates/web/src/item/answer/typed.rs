@@ -1,16 +1,16 @@
-//! What a person sent that did not count, so that it is not lost.
+//! The input of a decision that was not applied, as text, so that the person does not lose it.
 
 use countersign_core::form;
-use countersign_core::{Content, Matter, Question};
+use countersign_core::{Content, Payload, Question};
 
-use super::control::answered;
-use super::parse::{lines, sent_for};
-use crate::frame::form::Fields;
+use super::control::value_label;
+use super::parse::{normalize_newlines, submitted_value};
+use crate::frame::form::FormFields;
 use crate::frame::upload::FILES;
 
-/// One line each, with what it was; what is sensitive is told as hidden.
-pub fn typed(content: &Content, fields: &Fields) -> String {
-    let mut told = pressed(fields)
+/// One line per input, with its label; sensitive values are shown as hidden.
+pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
+    let mut entries = pressed(fields)
         .into_iter()
         .chain(answer(content, fields))
         .collect::<Vec<_>>();
@@ -21,24 +21,24 @@ pub fn typed(content: &Content, fields: &Fields) -> String {
         ("Comment", "comment"),
     ];
     for (label, name) in notes {
-        let text = lines(fields.text(name));
+        let text = normalize_newlines(fields.text(name));
         if !text.trim().is_empty() {
-            told.push(format!("{label}: {}", shown(content.sensitive, text)));
+            entries.push(format!("{label}: {}", shown(content.sensitive, text)));
         }
     }
-    told.extend(
+    entries.extend(
         fields
             .all(FILES)
             .map(|name| format!("Attached: {}", shown(content.sensitive, name.to_owned()))),
     );
-    told.join("\n")
+    entries.join("\n")
 }
 
 fn shown(is_secret: bool, text: String) -> String {
     if is_secret { "(hidden)".to_owned() } else { text }
 }
 
-fn pressed(fields: &Fields) -> Option<String> {
+fn pressed(fields: &FormFields) -> Option<String> {
     let verdict = fields.get("verdict").filter(|verdict| *verdict != "answered")?;
     let known = ["declined", "denied", "completed", "dismissed"]
         .into_iter()
@@ -46,10 +46,10 @@ fn pressed(fields: &Fields) -> Option<String> {
     known.map(|word| format!("You pressed: {word}"))
 }
 
-fn answer(content: &Content, fields: &Fields) -> Vec<String> {
-    let told = |text: String| format!("Your answer: {}", shown(content.sensitive, text));
+fn answer(content: &Content, fields: &FormFields) -> Vec<String> {
+    let answer_line = |text: String| format!("Your answer: {}", shown(content.sensitive, text));
     match &content.matter {
-        Matter::Ask(ask) => match &ask.question {
+        Payload::Ask(ask) => match &ask.question {
             Question::Confirm { options, .. } | Question::Select { options, .. } => {
                 let label = |value: &str| {
                     options
@@ -57,13 +57,13 @@ fn answer(content: &Content, fields: &Fields) -> Vec<String> {
                         .find(|option| option.value == value)
                         .map(|o| o.label.clone())
                 };
-                fields.all("value").filter_map(label).map(told).collect()
+                fields.all("value").filter_map(label).map(answer_line).collect()
             }
             Question::Text => {
-                let text = lines(fields.text("value"));
+                let text = normalize_newlines(fields.text("value"));
                 Some(text)
                     .filter(|text| !text.is_empty())
-                    .map(told)
+                    .map(answer_line)
                     .into_iter()
                     .collect()
             }
@@ -72,19 +72,19 @@ fn answer(content: &Content, fields: &Fields) -> Vec<String> {
                 .filter_map(|f| filled(content, f, fields))
                 .collect(),
         },
-        Matter::Task(task) => {
+        Payload::Task(task) => {
             let done = |index: usize| fields.all("done").any(|sent| sent == index.to_string());
             let ticked = task.checklist.iter().enumerate().filter(|(index, _)| done(*index));
             ticked.map(|(_, item)| format!("Ticked: {}", item.text)).collect()
         }
-        Matter::Notify => Vec::new(),
+        Payload::Notify => Vec::new(),
     }
 }
 
-fn filled(content: &Content, field: &form::Field, fields: &Fields) -> Option<String> {
-    let text = sent_for(field, fields).filter(|text| !text.is_empty() && !field.read_only)?;
+fn filled(content: &Content, field: &form::Field, fields: &FormFields) -> Option<String> {
+    let text = submitted_value(field, fields).filter(|text| !text.is_empty() && !field.read_only)?;
     let words = match form::value_of(field, Some(&text)) {
-        Ok(Some(value)) => answered(field, &value),
+        Ok(Some(value)) => value_label(field, &value),
         Ok(None) | Err(_) => text,
     };
     Some(format!(

@@ -1,14 +1,14 @@
-//! What may be done to several items at once, and which items are meant.
+//! The actions of a batch, and the items they apply to.
 
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 
-const MOST_ITEMS: usize = 200;
+const MAX_ITEMS: usize = 200;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Act {
+pub enum BatchAction {
     Approve,
     Deny,
     Decline,
@@ -16,7 +16,7 @@ pub enum Act {
     Archive,
 }
 
-impl Act {
+impl BatchAction {
     const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Decline, Self::Aside, Self::Archive];
 
     pub fn as_str(self) -> &'static str {
@@ -29,7 +29,7 @@ impl Act {
         }
     }
 
-    /// On the button.
+    /// The label of the button.
     pub fn verb(self) -> &'static str {
         match self {
             Self::Approve => "Approve",
@@ -40,7 +40,7 @@ impl Act {
         }
     }
 
-    /// Whether the agents are told something, so that a reason has somebody to read it.
+    /// True if the action resolves the items, so that the agents can read a reason.
     pub fn decides(self) -> bool {
         match self {
             Self::Approve | Self::Deny | Self::Decline => true,
@@ -57,32 +57,34 @@ impl Act {
     }
 }
 
-/// What a form asks for.
+/// The batch that a form asks for.
 #[derive(Debug)]
-pub struct Wish {
-    pub act: Act,
-    /// Each once, in the order they were picked. What is no id cannot be found either, and is left out.
+pub struct BatchRequest {
+    pub action: BatchAction,
+    /// Each id once, in the order of selection. Invalid ids are dropped.
     pub ids: Vec<MessageId>,
 }
 
-impl Wish {
-    pub fn of(fields: &Fields) -> Result<Self, Problem> {
-        let act = Act::ALL.into_iter().find(|act| act.as_str() == fields.text("verdict"));
+impl BatchRequest {
+    pub fn of(fields: &FormFields) -> Result<Self, Problem> {
+        let action = BatchAction::ALL
+            .into_iter()
+            .find(|action| action.as_str() == fields.text("verdict"));
         let message = "choose approve, deny, decline, aside or archive";
-        let act = act.ok_or_else(|| Problem::invalid("verdict", message))?;
+        let action = action.ok_or_else(|| Problem::invalid("verdict", message))?;
         let mut ids: Vec<MessageId> = Vec::new();
         for id in fields.all("id").filter_map(|text| text.parse().ok()) {
             if !ids.contains(&id) {
                 ids.push(id);
             }
         }
-        if ids.len() > MOST_ITEMS {
+        if ids.len() > MAX_ITEMS {
             return Err(Problem::invalid(
                 "id",
-                format!("select at most {MOST_ITEMS} items at once"),
+                format!("select at most {MAX_ITEMS} items at once"),
             ));
         }
-        Ok(Self { act, ids })
+        Ok(Self { action, ids })
     }
 }
 
@@ -95,22 +97,23 @@ mod tests {
     }
 
     #[test]
-    fn every_item_is_meant_once() {
+    fn repeated_and_invalid_ids_are_dropped() {
         let query = format!("verdict=deny&id={}&id={}&id={}&id=nonsense", id(2), id(1), id(2));
-        let wish = Wish::of(&Fields::parse(query.as_bytes())).expect("a wish");
-        assert_eq!(wish.act, Act::Deny);
+        let batch = BatchRequest::of(&FormFields::parse(query.as_bytes())).expect("a batch");
+        assert_eq!(batch.action, BatchAction::Deny);
         assert_eq!(
-            wish.ids.iter().map(MessageId::as_str).collect::<Vec<_>>(),
+            batch.ids.iter().map(MessageId::as_str).collect::<Vec<_>>(),
             [id(2), id(1)]
         );
     }
 
     #[test]
-    fn too_many_and_unknown_verdicts_are_refused() {
-        let many: String = (0..=MOST_ITEMS).map(|nth| format!("&id={}", id(nth as u128))).collect();
-        let refused = Wish::of(&Fields::parse(format!("verdict=approve{many}").as_bytes())).expect_err("too many");
+    fn too_many_items_and_unknown_actions_are_refused() {
+        let many: String = (0..=MAX_ITEMS).map(|nth| format!("&id={}", id(nth as u128))).collect();
+        let refused =
+            BatchRequest::of(&FormFields::parse(format!("verdict=approve{many}").as_bytes())).expect_err("too many");
         assert_eq!(refused.field(), Some("id"));
-        let refused = Wish::of(&Fields::parse(b"verdict=delete")).expect_err("unknown");
+        let refused = BatchRequest::of(&FormFields::parse(b"verdict=delete")).expect_err("unknown");
         assert_eq!(refused.field(), Some("verdict"));
     }
 }

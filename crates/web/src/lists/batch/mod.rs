@@ -1,5 +1,5 @@
-//! Several items at once: a page says what will happen to each, then they go one by one through the same guarded path as
-//! any answer.
+//! Batches: a review page shows what will happen to each item, then the items are decided one by one, through the same
+//! guarded path as any answer.
 
 mod act;
 mod plan;

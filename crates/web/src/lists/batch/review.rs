@@ -1,4 +1,4 @@
-//! GET /inbox/batch: what will happen to each, before anything does.
+//! GET /inbox/batch: reviews a batch before it runs.
 
 use std::sync::Arc;
 
@@ -9,36 +9,36 @@ use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 
-use super::act::{Act, Wish};
-use super::plan::Plan;
+use super::act::{BatchAction, BatchRequest};
+use super::plan::BatchPlan;
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
 
 #[derive(Template)]
 #[template(path = "batch_review.html")]
 struct ReviewPage {
-    shell: Shell,
-    act: Act,
-    /// With what will be done.
-    going: Vec<Line>,
-    /// With why it is left.
-    left: Vec<Line>,
+    layout: PageLayout,
+    action: BatchAction,
+    /// The items that will change.
+    included: Vec<BatchLine>,
+    /// The items that are skipped, with the reason.
+    skipped: Vec<BatchLine>,
     reason: String,
     at: String,
     error: Option<Problem>,
 }
 
-pub struct Line {
+pub struct BatchLine {
     pub id: String,
     pub title: String,
     pub agent: String,
     pub words: String,
 }
 
-impl Line {
-    pub fn of(plan: &Plan, words: &str) -> Self {
+impl BatchLine {
+    pub fn of(plan: &BatchPlan, words: &str) -> Self {
         Self {
             id: plan.id.to_string(),
             title: plan.title.clone(),
@@ -50,43 +50,43 @@ impl Line {
 
 pub async fn review(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let fields = Fields::parse(query.unwrap_or_default().as_bytes());
-    show(&hub, &visitor, &asked, &fields, None).await
+) -> Result<Response, PageError> {
+    let fields = FormFields::parse(query.unwrap_or_default().as_bytes());
+    show(&hub, &user, &request, &fields, None).await
 }
 
-/// Also what a refused batch leads back to, with everything that was typed.
+/// Also shown after a refused batch, with the typed input.
 pub async fn show(
     hub: &Hub,
-    visitor: &Visitor,
-    asked: &Asked,
-    fields: &Fields,
+    user: &SignedInUser,
+    request: &PageRequest,
+    fields: &FormFields,
     error: Option<Problem>,
-) -> Result<Response, Failure> {
-    let wish = Wish::of(fields)?;
-    let mut going = Vec::new();
-    let mut left = Vec::new();
-    for id in &wish.ids {
-        let plan = Plan::of(hub, id, wish.act, visitor).await;
+) -> Result<Response, PageError> {
+    let batch = BatchRequest::of(fields)?;
+    let mut included = Vec::new();
+    let mut skipped = Vec::new();
+    for id in &batch.ids {
+        let plan = BatchPlan::of(hub, id, batch.action, user).await;
         match &plan.step {
-            Ok((_, words)) => going.push(Line::of(&plan, words)),
-            Err(why) => left.push(Line::of(&plan, why)),
+            Ok((_, words)) => included.push(BatchLine::of(&plan, words)),
+            Err(why) => skipped.push(BatchLine::of(&plan, why)),
         }
     }
-    let here = if wish.act == Act::Archive {
-        Here::Notices
+    let section = if batch.action == BatchAction::Archive {
+        PageSection::Notices
     } else {
-        Here::List
+        PageSection::List
     };
     let status = error.as_ref().map_or(StatusCode::OK, Problem::status);
     let page = ReviewPage {
-        shell: Shell::of(hub, visitor, asked, here, format!("{} selected", wish.act.verb())).await?,
-        act: wish.act,
-        going,
-        left,
+        layout: PageLayout::of(hub, user, request, section, format!("{} selected", batch.action.verb())).await?,
+        action: batch.action,
+        included,
+        skipped,
         reason: fields.text("reason").to_owned(),
         at: fields.text("at").to_owned(),
         error,

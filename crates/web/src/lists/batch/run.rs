@@ -1,4 +1,4 @@
-//! POST /inbox/batch: one after the other. What fails stays where it was, and the page says why.
+//! POST /inbox/batch: runs a batch, one item after the other. Failed items stay as they are, and the page says why.
 
 use std::sync::Arc;
 
@@ -14,97 +14,103 @@ use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::act::{Act, Wish};
-use super::plan::{Plan, Step};
-use super::review::{Line, show};
+use super::act::{BatchAction, BatchRequest};
+use super::plan::{BatchPlan, BatchStep};
+use super::review::{BatchLine, show};
 use crate::frame::filters;
-use crate::frame::form::{Fields, Posted};
-use crate::frame::format::{self, Instant};
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
-use crate::item::lines;
+use crate::frame::form::{FormFields, PostedForm};
+use crate::frame::format::{self, DisplayTime};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
+use crate::item::normalize_newlines;
 use crate::lists::snoozed::until;
 
 #[derive(Template)]
 #[template(path = "batch_done.html")]
 struct DonePage {
-    shell: Shell,
-    act: Act,
-    until: Option<Instant>,
-    done: Vec<Line>,
-    failed: Vec<Line>,
+    layout: PageLayout,
+    action: BatchAction,
+    until: Option<DisplayTime>,
+    done: Vec<BatchLine>,
+    failed: Vec<BatchLine>,
 }
 
-/// What goes with every item of the batch.
-struct Order {
-    act: Act,
+/// The options that apply to every item of the batch.
+struct BatchOptions {
+    action: BatchAction,
     reason: Option<String>,
     until: Option<Timestamp>,
 }
 
-impl Order {
-    fn of(act: Act, fields: &Fields, now: Timestamp) -> Result<Self, Problem> {
-        let reason = lines(fields.text("reason"));
+impl BatchOptions {
+    fn of(action: BatchAction, fields: &FormFields, now: Timestamp) -> Result<Self, Problem> {
+        let reason = normalize_newlines(fields.text("reason"));
         let reason = reason.trim();
         check_comment(reason)?;
-        let reason = (act.decides() && !reason.is_empty()).then(|| reason.to_owned());
-        let until = if act == Act::Aside {
+        let reason = (action.decides() && !reason.is_empty()).then(|| reason.to_owned());
+        let until = if action == BatchAction::Aside {
             Some(until(fields, now)?)
         } else {
             None
         };
-        Ok(Self { act, reason, until })
+        Ok(Self { action, reason, until })
     }
 }
 
-pub async fn run(State(hub): State<Arc<Hub>>, asked: Asked, posted: Posted) -> Result<Response, Failure> {
-    let Posted { visitor, fields } = posted;
-    let wish = Wish::of(&fields)?;
-    let order = match Order::of(wish.act, &fields, hub.store.clock().now()) {
-        Ok(order) => order,
-        Err(problem) => return show(&hub, &visitor, &asked, &fields, Some(problem)).await,
+pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
+    let PostedForm { user, fields } = posted;
+    let batch = BatchRequest::of(&fields)?;
+    let options = match BatchOptions::of(batch.action, &fields, hub.store.clock().now()) {
+        Ok(options) => options,
+        Err(problem) => return show(&hub, &user, &request, &fields, Some(problem)).await,
     };
     let mut done = Vec::new();
     let mut failed = Vec::new();
-    for id in &wish.ids {
-        let plan = Plan::of(&hub, id, order.act, &visitor).await;
-        match carry_out(&hub, &plan, &order, &visitor).await {
-            Ok(words) => done.push(Line::of(&plan, &words)),
-            Err(why) => failed.push(Line::of(&plan, &why)),
+    for id in &batch.ids {
+        let plan = BatchPlan::of(&hub, id, options.action, &user).await;
+        match apply(&hub, &plan, &options, &user).await {
+            Ok(words) => done.push(BatchLine::of(&plan, &words)),
+            Err(why) => failed.push(BatchLine::of(&plan, &why)),
         }
     }
-    let here = if order.act == Act::Archive {
-        Here::Notices
+    let section = if options.action == BatchAction::Archive {
+        PageSection::Notices
     } else {
-        Here::List
+        PageSection::List
     };
     let page = DonePage {
-        shell: Shell::of(&hub, &visitor, &asked, here, "Done").await?,
-        act: order.act,
-        until: order.until.map(format::instant),
+        layout: PageLayout::of(&hub, &user, &request, section, "Done").await?,
+        action: options.action,
+        until: options.until.map(format::display_time),
         done,
         failed,
     };
     Ok(render(StatusCode::OK, &page))
 }
 
-async fn carry_out(hub: &Hub, plan: &Plan, order: &Order, visitor: &Visitor) -> Result<String, String> {
+async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &SignedInUser) -> Result<String, String> {
     let (step, words) = plan.step.as_ref().map_err(String::clone)?;
-    let carried_out = match (step, order.until) {
-        (Step::Decide(verdict), _) => decide(hub, &plan.id, verdict, order, visitor).await,
-        (Step::SetAside, Some(until)) => shelf::set_aside(hub, &visitor.name, &plan.id, until).await,
-        (Step::SetAside, None) => Err(Problem::invalid("until", "say until when")),
-        (Step::Archive, _) => shelf::archive(hub, &visitor.name, &plan.id).await,
+    let applied = match (step, options.until) {
+        (BatchStep::Decide(verdict), _) => resolve(hub, &plan.id, verdict, options, user).await,
+        (BatchStep::SetAside, Some(until)) => shelf::snooze(hub, &user.name, &plan.id, until).await,
+        (BatchStep::SetAside, None) => Err(Problem::invalid("until", "choose until when to set it aside")),
+        (BatchStep::Archive, _) => shelf::archive(hub, &user.name, &plan.id).await,
     };
-    carried_out.map(|()| words.clone()).map_err(|problem| problem.message())
+    applied.map(|()| words.clone()).map_err(|problem| problem.message())
 }
 
-async fn decide(hub: &Hub, id: &MessageId, verdict: &Verdict, order: &Order, visitor: &Visitor) -> Result<(), Problem> {
-    let actor = visitor.principal().resolver()?;
+async fn resolve(
+    hub: &Hub,
+    id: &MessageId,
+    verdict: &Verdict,
+    options: &BatchOptions,
+    user: &SignedInUser,
+) -> Result<(), Problem> {
+    let actor = user.principal().resolver()?;
     let command = Command::Resolve {
         actor,
         verdict: verdict.clone(),
-        comment: order.reason.clone(),
+        comment: options.reason.clone(),
     };
-    hub.bring_about(id, command).await.map(drop)
+    hub.apply_or_problem(id, command).await.map(drop)
 }

@@ -1,7 +1,7 @@
-//! The open list, and what readers narrow it down to.
+//! The list of open items, and its filters.
 
 mod narrow;
 mod page;
 
-pub use narrow::{Active, Narrow, Offered};
-pub use page::{PAGE, router};
+pub use narrow::{ActiveFilter, FilterForm, FilterSuggestions};
+pub use page::{PAGE_SIZE, router};

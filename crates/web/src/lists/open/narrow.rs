@@ -1,35 +1,35 @@
-//! Narrowing a list down by agent, project, tag and kind.
+//! Filters of a list by agent, project, tag and kind.
 
 use countersign_core::Outcome;
-use countersign_hub::inbox::asker::in_words;
+use countersign_hub::inbox::asker::agent_label;
 use countersign_hub::inbox::kind::{kind_words, kinds_to_decide};
 use countersign_protocol::visible;
-use countersign_store::model::Item;
-use countersign_store::ops::list::Filter;
+use countersign_store::model::PersonView;
+use countersign_store::ops::list::ListFilter;
 
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 use crate::lists::row::encoded;
 
-/// What the filter form holds.
+/// The values of the filter form.
 #[derive(Debug, Default, Clone)]
-pub struct Narrow {
+pub struct FilterForm {
     pub agent: String,
     pub project: String,
     pub tag: String,
     pub kind: String,
-    /// Of the history only: answered, declined and so on.
+    /// In the history only: answered, declined and so on.
     pub status: String,
 }
 
-/// One filter that is on, and the list without it.
-pub struct Active {
+/// An active filter, with the URL of the list without it.
+pub struct ActiveFilter {
     pub words: String,
     pub without: String,
 }
 
-impl Narrow {
-    /// Names nobody can have given are left to find nothing, not to fail.
-    pub fn of(query: &Fields) -> Self {
+impl FilterForm {
+    /// Reads the form. Impossible names are not an error; they just match nothing.
+    pub fn of(query: &FormFields) -> Self {
         let text = |name: &str| query.text(name).trim().to_owned();
         let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
         Self {
@@ -41,13 +41,13 @@ impl Narrow {
         }
     }
 
-    pub fn filter(&self) -> Filter {
-        let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
-        Filter {
-            agent: given(&self.agent),
-            project: given(&self.project),
-            tag: given(&self.tag),
-            kind: given(&self.kind),
+    pub fn filter(&self) -> ListFilter {
+        let non_empty = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
+        ListFilter {
+            agent: non_empty(&self.agent),
+            project: non_empty(&self.project),
+            tag: non_empty(&self.tag),
+            kind: non_empty(&self.kind),
         }
     }
 
@@ -55,27 +55,27 @@ impl Narrow {
         self.pairs().next().is_some()
     }
 
-    pub fn active(&self, page: &str) -> Vec<Active> {
-        let one = |(name, value): (&'static str, &str)| {
+    pub fn active(&self, page: &str) -> Vec<ActiveFilter> {
+        let active_filter = |(name, value): (&'static str, &str)| {
             let shown = match name {
                 "kind" => kind_words(value).to_owned(),
-                "agent" => in_words(value),
+                "agent" => agent_label(value),
                 _ => value.to_owned(),
             };
-            Active {
+            ActiveFilter {
                 words: format!("{name}: {}", visible::escape(&shown)),
                 without: self.address(page, Some(name), None),
             }
         };
-        self.pairs().map(one).collect()
+        self.pairs().map(active_filter).collect()
     }
 
-    /// The same list from another place on.
+    /// The URL of this list, without one filter or with one more parameter.
     pub fn address(&self, page: &str, without: Option<&str>, more: Option<(&str, String)>) -> String {
-        let kept = self.pairs().filter(|(name, _)| Some(*name) != without);
-        let kept = kept.map(|(name, value)| format!("{name}={}", encoded(value)));
+        let params = self.pairs().filter(|(name, _)| Some(*name) != without);
+        let params = params.map(|(name, value)| format!("{name}={}", encoded(value)));
         let more = more.map(|(name, value)| format!("{name}={}", encoded(&value)));
-        let query: Vec<String> = kept.chain(more).collect();
+        let query: Vec<String> = params.chain(more).collect();
         if query.is_empty() {
             page.to_owned()
         } else {
@@ -96,7 +96,7 @@ impl Narrow {
             .map(|(name, value)| (name, value.as_str()))
     }
 
-    /// The names to type: label, field, the list of those offered, and what it holds.
+    /// The text fields: label, field name, id of the suggestion list, and value.
     pub fn names(&self) -> [(&'static str, &'static str, &'static str, &str); 3] {
         [
             ("Agent", "agent", "agents", &self.agent),
@@ -105,45 +105,49 @@ impl Narrow {
         ]
     }
 
-    /// Whether a field shows all there is in a name. One with hidden characters is spelled out instead.
+    /// False if a name has hidden characters; then the page spells the name out.
     pub fn shows(&self, name: &str) -> bool {
         visible::escape(name) == name
     }
 
-    /// The kinds that can be decided on.
+    /// The kinds that need a decision.
     pub fn kinds(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
         kinds_to_decide()
     }
 
-    /// What a decided item can have come to.
+    /// The outcomes that a decided item can have.
     pub fn outcomes(&self) -> [Outcome; 6] {
         Outcome::ALL
     }
 }
 
-/// Names that stand on this page, offered while typing; not those with hidden characters, which could pass for others.
+/// Suggestions while typing: names on this page, except those with hidden characters, which could pass for others.
 #[derive(Default)]
-pub struct Offered {
+pub struct FilterSuggestions {
     pub agents: Vec<String>,
     pub projects: Vec<String>,
     pub tags: Vec<String>,
 }
 
-impl Offered {
-    pub fn by<'i>(items: impl Iterator<Item = &'i Item>) -> Self {
-        let mut offered = Self::default();
+impl FilterSuggestions {
+    pub fn by<'i>(items: impl Iterator<Item = &'i PersonView>) -> Self {
+        let mut suggestions = Self::default();
         for item in items {
             let content = &item.message.content;
-            offered.agents.push(content.agent.id.clone());
-            offered.projects.extend(content.agent.project.clone());
-            offered.tags.extend(content.tags.iter().cloned());
+            suggestions.agents.push(content.agent.id.clone());
+            suggestions.projects.extend(content.agent.project.clone());
+            suggestions.tags.extend(content.tags.iter().cloned());
         }
-        for names in [&mut offered.agents, &mut offered.projects, &mut offered.tags] {
+        for names in [
+            &mut suggestions.agents,
+            &mut suggestions.projects,
+            &mut suggestions.tags,
+        ] {
             names.retain(|name| visible::escape(name) == *name);
             names.sort_unstable();
             names.dedup();
         }
-        offered
+        suggestions
     }
 }
 
@@ -152,16 +156,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_filter_is_taken_off_alone() {
-        let narrow = Narrow::of(&Fields::parse(b"agent=a%26b&tag=two+words&kind=&junk=1&agent=second"));
+    fn removing_one_filter_keeps_the_others() {
+        let filter_form = FilterForm::of(&FormFields::parse(
+            b"agent=a%26b&tag=two+words&kind=&junk=1&agent=second",
+        ));
         assert_eq!(
-            narrow.address("/inbox", None, None),
+            filter_form.address("/inbox", None, None),
             "/inbox?agent=a%26b&tag=two%20words"
         );
-        assert_eq!(narrow.address("/inbox", Some("agent"), None), "/inbox?tag=two%20words");
-        let on = narrow.address("/inbox", None, Some(("cursor", "2.7".to_owned())));
+        assert_eq!(
+            filter_form.address("/inbox", Some("agent"), None),
+            "/inbox?tag=two%20words"
+        );
+        let on = filter_form.address("/inbox", None, Some(("cursor", "2.7".to_owned())));
         assert_eq!(on, "/inbox?agent=a%26b&tag=two%20words&cursor=2.7");
-        assert_eq!(narrow.active("/inbox").len(), 2);
-        assert_eq!(Narrow::default().address("/inbox", None, None), "/inbox");
+        assert_eq!(filter_form.active("/inbox").len(), 2);
+        assert_eq!(FilterForm::default().address("/inbox", None, None), "/inbox");
     }
 }

@@ -1,4 +1,4 @@
-//! GET /inbox: what waits, urgent first, then the longest waiting.
+//! GET /inbox: open items, urgent first, then the longest waiting.
 
 use std::sync::Arc;
 
@@ -9,20 +9,20 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_hub::inbox::cursor::pair;
+use countersign_hub::inbox::cursor::parse_pair;
 use countersign_hub::problem::Problem;
 use countersign_store::model::Cursor;
-use countersign_store::ops::list::{Aside, Inbox};
+use countersign_store::ops::list::{Inbox, ListSnoozed};
 
-use super::narrow::{Active, Narrow, Offered};
+use super::narrow::{ActiveFilter, FilterForm, FilterSuggestions};
 use crate::frame::filters;
-use crate::frame::form::Fields;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
-use crate::lists::row::{List, Row};
+use crate::frame::form::FormFields;
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
+use crate::lists::row::{ListKind, MessageRow};
 
-/// How many rows stand on one page.
-pub const PAGE: i64 = 30;
+/// Rows on one page.
+pub const PAGE_SIZE: i64 = 30;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox", get(list))
@@ -31,47 +31,47 @@ pub fn router() -> Router<Arc<Hub>> {
 #[derive(Template)]
 #[template(path = "list.html")]
 struct ListPage {
-    shell: Shell,
-    rows: Vec<Row>,
-    narrow: Narrow,
-    active: Vec<Active>,
-    offered: Offered,
-    /// When the first of what was set aside comes back.
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
+    filter_form: FilterForm,
+    active: Vec<ActiveFilter>,
+    suggestions: FilterSuggestions,
+    /// When the first snoozed item returns.
     returns_at: Option<i64>,
     may_decide: bool,
-    /// Where the list begins, for a reader who is further down.
+    /// Link to the first page, on later pages.
     first: Option<String>,
     next: Option<String>,
 }
 
 async fn list(
     State(hub): State<Arc<Hub>>,
-    visitor: Visitor,
-    asked: Asked,
+    user: SignedInUser,
+    request: PageRequest,
     RawQuery(query): RawQuery,
-) -> Result<Response, Failure> {
-    let query = Fields::parse(query.unwrap_or_default().as_bytes());
-    let narrow = Narrow::of(&query);
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
+    let filter_form = FilterForm::of(&query);
     let after = query
         .get("cursor")
         .filter(|text| !text.is_empty())
         .map(parse_cursor)
         .transpose()?;
     let is_first = after.is_none();
-    let viewer = Some(visitor.name.clone());
+    let viewer = Some(user.name.clone());
     let page = hub
         .store
         .run(Inbox {
             viewer,
-            filter: narrow.filter(),
+            filter: filter_form.filter(),
             after,
-            limit: PAGE,
+            limit: PAGE_SIZE,
         })
         .await?;
     let soonest = hub
         .store
-        .run(Aside {
-            person: visitor.name.clone(),
+        .run(ListSnoozed {
+            person: user.name.clone(),
             limit: 1,
         })
         .await?;
@@ -80,26 +80,26 @@ async fn list(
         .next
         .map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
     let page = ListPage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::List, "Inbox").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?,
         rows: page
             .items
             .iter()
-            .map(|item| Row::seen_by(&hub, item, List::Open, now, &visitor))
+            .map(|item| MessageRow::seen_by(&hub, item, ListKind::Open, now, &user))
             .collect(),
-        active: narrow.active("/inbox"),
-        offered: Offered::by(page.items.iter()),
+        active: filter_form.active("/inbox"),
+        suggestions: FilterSuggestions::by(page.items.iter()),
         returns_at: soonest.first().map(|aside| aside.until.as_millis()),
-        may_decide: visitor.may_decide(),
-        first: (!is_first).then(|| narrow.address("/inbox", None, None)),
-        next: next.map(|next| narrow.address("/inbox", None, Some(next))),
-        narrow,
+        may_decide: user.may_decide(),
+        first: (!is_first).then(|| filter_form.address("/inbox", None, None)),
+        next: next.map(|next| filter_form.address("/inbox", None, Some(next))),
+        filter_form,
     };
     Ok(render(StatusCode::OK, &page))
 }
 
 fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
-    let (rank, seq) =
-        pair(text).ok_or_else(|| Problem::validation("cursor", "cursor: begin again at the first page"))?;
+    let (rank, seq) = parse_pair(text)
+        .ok_or_else(|| Problem::validation("cursor", "cursor is not valid; start again at the first page"))?;
     Ok(Cursor { rank, seq })
 }
 
@@ -109,11 +109,11 @@ mod tests {
 
     fn empty(next: Option<&str>) -> String {
         let page = ListPage {
-            shell: Shell::anonymous(&Asked::default(), Here::List, "Inbox"),
+            layout: PageLayout::anonymous(&PageRequest::default(), PageSection::List, "Inbox"),
             rows: Vec::new(),
-            narrow: Narrow::of(&Fields::parse(b"tag=rare")),
+            filter_form: FilterForm::of(&FormFields::parse(b"tag=rare")),
             active: Vec::new(),
-            offered: Offered::default(),
+            suggestions: FilterSuggestions::default(),
             returns_at: None,
             may_decide: true,
             first: None,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_stopped_looking_says_that_the_next_one_goes_on() {
+    fn empty_page_of_an_unfinished_scan_points_to_the_next_page() {
         let over = empty(None);
         let further = empty(Some("/inbox?tag=rare&cursor=1.1"));
         assert!(

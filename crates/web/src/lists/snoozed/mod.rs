@@ -1,4 +1,4 @@
-//! "Not now": an item set aside until an instant, and what comes back by then. It is no answer, and nobody else notices.
+//! "Not now": snoozes an item until a given time, for one person only. This is not an answer.
 
 mod page;
 mod put;
@@ -16,6 +16,6 @@ use countersign_hub::Hub;
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/aside", get(page::aside))
-        .route("/inbox/items/{id}/aside", post(put::aside))
-        .route("/inbox/items/{id}/return", post(put::take_back))
+        .route("/inbox/items/{id}/aside", post(put::snooze))
+        .route("/inbox/items/{id}/return", post(put::restore))
 }

@@ -1,4 +1,4 @@
-//! GET /inbox/aside: what the reader set aside, the soonest to come back first.
+//! GET /inbox/aside: the user's snoozed items, the soonest to return first.
 
 use std::sync::Arc;
 
@@ -7,45 +7,49 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_store::model::AsideItem;
-use countersign_store::ops::list::Aside;
+use countersign_store::model::SnoozedItem;
+use countersign_store::ops::list::ListSnoozed;
 
 use crate::frame::filters;
 use crate::frame::format;
-use crate::frame::page::{Asked, Failure, Here, Shell, render};
-use crate::frame::signed_in::Visitor;
-use crate::lists::row::{Around, List, Row};
+use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::frame::signed_in::SignedInUser;
+use crate::lists::row::{ListKind, MessageRow, RowForm};
 
-/// Nobody sets aside more than this and still means it; the soonest are shown.
-const MOST_SHOWN: i64 = 200;
+/// Far more than a person snoozes in practice; the soonest to return are shown.
+const MAX_SHOWN_ITEMS: i64 = 200;
 
 #[derive(Template)]
 #[template(path = "aside.html")]
 struct AsidePage {
-    shell: Shell,
-    rows: Vec<Row>,
+    layout: PageLayout,
+    rows: Vec<MessageRow>,
     returns_at: Option<i64>,
 }
 
-pub async fn aside(State(hub): State<Arc<Hub>>, visitor: Visitor, asked: Asked) -> Result<Response, Failure> {
+pub async fn aside(
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
+) -> Result<Response, PageError> {
     let found = hub
         .store
-        .run(Aside {
-            person: visitor.name.clone(),
-            limit: MOST_SHOWN,
+        .run(ListSnoozed {
+            person: user.name.clone(),
+            limit: MAX_SHOWN_ITEMS,
         })
         .await?;
     let now = hub.store.clock().now();
-    let row = |AsideItem { item, until }: &AsideItem| Row {
-        until: Some(format::instant(*until)),
-        around: Around {
-            csrf: visitor.csrf.clone(),
-            back: asked.path.clone(),
+    let row = |SnoozedItem { item, until }: &SnoozedItem| MessageRow {
+        until: Some(format::display_time(*until)),
+        form: RowForm {
+            csrf: user.csrf.clone(),
+            back: request.path.clone(),
         },
-        ..Row::seen_by(&hub, item, List::Aside, now, &visitor)
+        ..MessageRow::seen_by(&hub, item, ListKind::Aside, now, &user)
     };
     let page = AsidePage {
-        shell: Shell::of(&hub, &visitor, &asked, Here::Aside, "Set aside").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Aside, "Set aside").await?,
         rows: found.iter().map(row).collect(),
         returns_at: found.first().map(|aside| aside.until.as_millis()),
     };

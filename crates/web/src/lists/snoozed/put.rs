@@ -1,4 +1,4 @@
-//! Setting one item aside, and taking it back.
+//! Snoozes and restores one item.
 
 use std::sync::Arc;
 
@@ -10,26 +10,26 @@ use countersign_hub::inbox::shelf;
 use countersign_hub::problem::Problem;
 
 use super::until;
-use crate::frame::form::Posted;
-use crate::frame::page::{Failure, back, see_other};
+use crate::frame::form::PostedForm;
+use crate::frame::page::{PageError, back, see_other};
 
-pub async fn aside(
+pub async fn snooze(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
     let until = until(&posted.fields, hub.store.clock().now())?;
-    shelf::set_aside(&hub, &posted.visitor.name, &id, until).await?;
+    shelf::snooze(&hub, &posted.user.name, &id, until).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }
 
-pub async fn take_back(
+pub async fn restore(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
-    posted: Posted,
-) -> Result<Response, Failure> {
+    posted: PostedForm,
+) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    shelf::take_back(&hub, &posted.visitor.name, &id).await?;
+    shelf::restore(&hub, &posted.user.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

@@ -1,20 +1,21 @@
-//! Until when something is set aside, in the reader's zone.
+//! The end of a snooze, in the user's time zone.
 
 use countersign_hub::inbox::shelf;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 const MORNING: i64 = 9 * HOUR;
-/// No place on earth is further from UTC.
-const FURTHEST_MINUTES: i64 = 14 * 60;
+/// The largest UTC offset of any time zone.
+const MAX_OFFSET_MINUTES: i64 = 14 * 60;
 
-/// From the field `until`, or from the date and time in `at`. `tz` is how many minutes the reader's clock is behind UTC.
-pub fn until(fields: &Fields, now: Timestamp) -> Result<Timestamp, Problem> {
+/// Reads the field `until`, or the date and time in `at`. `tz` is the number of minutes that the user's clock is
+/// behind UTC.
+pub fn until(fields: &FormFields, now: Timestamp) -> Result<Timestamp, Problem> {
     let behind = behind_utc(fields.text("tz"))?;
     let at = match fields.text("until") {
         "15m" => in_millis(now, 15 * MINUTE),
@@ -40,12 +41,12 @@ fn in_millis(now: Timestamp, millis: i64) -> Timestamp {
 fn behind_utc(text: &str) -> Result<i64, Problem> {
     let minutes = if text.is_empty() { Ok(0) } else { text.parse() };
     match minutes {
-        Ok(minutes) if (-FURTHEST_MINUTES..=FURTHEST_MINUTES).contains(&minutes) => Ok(minutes * MINUTE),
+        Ok(minutes) if (-MAX_OFFSET_MINUTES..=MAX_OFFSET_MINUTES).contains(&minutes) => Ok(minutes * MINUTE),
         Ok(_) | Err(_) => Err(Problem::invalid("tz", "give the minutes your clock is behind UTC")),
     }
 }
 
-/// Days since 1970 by the reader's calendar.
+/// Days since 1970 in the user's time zone.
 fn day(now: Timestamp, behind: i64) -> i64 {
     (now.as_millis() - behind).div_euclid(DAY)
 }
@@ -54,14 +55,14 @@ fn morning_in(now: Timestamp, behind: i64, days: i64) -> Timestamp {
     Timestamp::from_millis((day(now, behind) + days) * DAY + MORNING + behind)
 }
 
-/// On a Monday it is the next one.
+/// On a Monday this is 7, the next Monday.
 fn days_to_monday(now: Timestamp, behind: i64) -> i64 {
     // The first day of 1970 was a Thursday, three days after a Monday.
     let since_monday = (day(now, behind) + 3).rem_euclid(7);
     7 - since_monday
 }
 
-/// A browser sends `2026-11-16T09:00`, some with seconds.
+/// Browsers send `2026-11-16T09:00`, some of them with seconds.
 fn wall_clock(text: &str, behind: i64) -> Result<Timestamp, Problem> {
     let seconds = if text.len() == "2026-11-16T09:00".len() {
         ":00Z"
@@ -82,7 +83,7 @@ mod tests {
 
     fn set(query: &str, now: &str) -> Result<String, Problem> {
         let now = Timestamp::parse_rfc3339(now).expect("an instant");
-        until(&Fields::parse(query.as_bytes()), now).map(|at| at.to_string())
+        until(&FormFields::parse(query.as_bytes()), now).map(|at| at.to_string())
     }
 
     #[track_caller]
@@ -91,14 +92,14 @@ mod tests {
     }
 
     #[test]
-    fn short_whiles_are_counted_from_now() {
+    fn short_snoozes_count_from_now() {
         comes_back("until=15m", "2026-05-28T20:41:40.000Z");
         comes_back("until=1h&tz=-120", "2026-05-28T21:26:40.000Z");
         comes_back("until=4h&at=", "2026-05-29T00:26:40.000Z");
     }
 
     #[test]
-    fn tomorrow_and_monday_are_mornings_of_the_reader() {
+    fn tomorrow_and_monday_are_mornings_in_the_users_zone() {
         comes_back("until=tomorrow", "2026-05-29T09:00:00.000Z");
         // In Berlin it is still Thursday, in Tokyo it is Friday already.
         comes_back("until=tomorrow&tz=-120", "2026-05-29T07:00:00.000Z");
@@ -116,14 +117,14 @@ mod tests {
     }
 
     #[test]
-    fn a_date_and_time_is_read_in_the_zone_of_the_reader() {
+    fn date_and_time_are_read_in_the_users_zone() {
         comes_back("at=2026-05-30T10:15", "2026-05-30T10:15:00.000Z");
         comes_back("until=at&at=2026-05-30T10:15&tz=-330", "2026-05-30T04:45:00.000Z");
         comes_back("at=2026-05-30T10:15:30", "2026-05-30T10:15:30.000Z");
     }
 
     #[test]
-    fn what_names_no_time_to_come_is_refused_by_field() {
+    fn invalid_or_past_time_is_refused_by_field() {
         for (query, field) in [
             ("", "at"),
             ("at=soon", "at"),

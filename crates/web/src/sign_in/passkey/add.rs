@@ -1,4 +1,4 @@
-//! POST /inbox/settings/passkeys/begin and /finish: one passkey more for whoever is signed in.
+//! POST /inbox/settings/passkeys/begin and /finish: registers a passkey for the signed-in user.
 
 use std::sync::Arc;
 
@@ -10,125 +10,129 @@ use countersign_core::Digest;
 use countersign_hub::Hub;
 use countersign_hub::body::read_json;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::passkey::{AddPasskey, Adding as Answer, MOST_PASSKEYS, Passkeys};
+use countersign_store::ops::passkey::{AddPasskey, AddPasskeyOutcome, MAX_PASSKEYS, Passkeys};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 use webauthn_rs::prelude::{PasskeyRegistration, RegisterPublicKeyCredential};
 
 use super::relying_party::{
-    begin_ceremony, check_script, not_accepted, party, plain, take_ceremony, too_late, unreadable,
+    check_script, not_accepted, passkey_unreadable, relying_party, store_ceremony, take_ceremony, to_problem, too_late,
 };
 use crate::frame::form::CSRF_HEADER;
-use crate::frame::page::Failure;
-use crate::frame::signed_in::Visitor;
+use crate::frame::page::PageError;
+use crate::frame::signed_in::SignedInUser;
 
-const LONGEST_NAME: usize = 60;
+const MAX_NAME_CHARS: usize = 60;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Begin {
+struct BeginRegistration {
     #[serde(default)]
     name: String,
 }
 
-/// What is kept between the two steps.
+/// The ceremony state between `begin` and `finish`.
 #[derive(Serialize, Deserialize)]
-struct Adding {
+struct PendingRegistration {
     name: String,
     state: PasskeyRegistration,
 }
 
-async fn signed_in(hub: &Hub, headers: &HeaderMap) -> Result<Visitor, Problem> {
+async fn signed_in(hub: &Hub, headers: &HeaderMap) -> Result<SignedInUser, Problem> {
     check_script(headers)?;
-    let visitor = Visitor::from_headers(headers, hub).await.map_err(plain)?;
-    let visitor = visitor.ok_or_else(|| plain(Failure::SignedOut))?;
-    let said = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
-    if said == Some(visitor.csrf.as_str()) {
-        Ok(visitor)
+    let user = SignedInUser::from_headers(headers, hub).await.map_err(to_problem)?;
+    let user = user.ok_or_else(|| to_problem(PageError::SignedOut))?;
+    let sent_token = headers.get(CSRF_HEADER).and_then(|value| value.to_str().ok());
+    if sent_token == Some(user.csrf.as_str()) {
+        Ok(user)
     } else {
-        Err(plain(Failure::foreign_form()))
+        Err(to_problem(PageError::foreign_form()))
     }
 }
 
 pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
-    let visitor = signed_in(&hub, &headers).await?;
-    let party = party(&hub, &headers)?;
-    let name = checked_name(&read_json::<Begin>(body).await?.name)?;
-    let held = hub
+    let user = signed_in(&hub, &headers).await?;
+    let relying_party = relying_party(&hub, &headers)?;
+    let name = checked_name(&read_json::<BeginRegistration>(body).await?.name)?;
+    let existing = hub
         .store
         .run(Passkeys {
-            person: visitor.name.clone(),
+            person: user.name.clone(),
         })
         .await?;
-    if held.len() >= MOST_PASSKEYS {
+    if existing.len() >= MAX_PASSKEYS {
         return Err(too_many());
     }
-    let known = held.into_iter().map(|passkey| passkey.id).collect();
-    let handle = handle(hub.url(), &visitor.name);
-    let started = party.start_passkey_registration(handle, &visitor.name, &visitor.name, Some(known));
+    let known = existing.into_iter().map(|passkey| passkey.id).collect();
+    let user_handle = user_handle(hub.url(), &user.name);
+    let started = relying_party.start_passkey_registration(user_handle, &user.name, &user.name, Some(known));
     let (challenge, state) = started.map_err(|error| not_accepted(&error))?;
-    let body = serde_json::to_string(&Adding { name, state }).map_err(|error| unreadable(&error))?;
-    let ceremony = begin_ceremony(&hub, Some(visitor.name), body).await?;
-    let mut options = serde_json::to_value(&challenge.public_key).map_err(|error| unreadable(&error))?;
-    // A passkey that does not know whose it is could not sign in without a name; the library asks for none of this.
+    let body =
+        serde_json::to_string(&PendingRegistration { name, state }).map_err(|error| passkey_unreadable(&error))?;
+    let ceremony = store_ceremony(&hub, Some(user.name), body).await?;
+    let mut options = serde_json::to_value(&challenge.public_key).map_err(|error| passkey_unreadable(&error))?;
+    // Only a discoverable passkey (resident key) can sign in without a name; the library does not ask for one.
     options["authenticatorSelection"]["residentKey"] = "required".into();
     options["authenticatorSelection"]["requireResidentKey"] = true.into();
     Ok(Json(json!({"ceremony": ceremony, "publicKey": options})))
 }
 
 #[derive(Deserialize)]
-struct Finish {
+struct FinishRegistration {
     ceremony: String,
     credential: RegisterPublicKeyCredential,
 }
 
 pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
-    let visitor = signed_in(&hub, &headers).await?;
-    let party = party(&hub, &headers)?;
-    let Finish { ceremony, credential } = read_json(body).await?;
-    let kept = take_ceremony(&hub, ceremony, Some(&visitor.name))
+    let user = signed_in(&hub, &headers).await?;
+    let relying_party = relying_party(&hub, &headers)?;
+    let FinishRegistration { ceremony, credential } = read_json(body).await?;
+    let stored = take_ceremony(&hub, ceremony, Some(&user.name))
         .await?
         .ok_or_else(too_late)?;
-    let Adding { name, state } = serde_json::from_str(&kept).map_err(|_| too_late())?;
-    let passkey = party
+    let PendingRegistration { name, state } = serde_json::from_str(&stored).map_err(|_| too_late())?;
+    let passkey = relying_party
         .finish_passkey_registration(&credential, &state)
         .map_err(|error| not_accepted(&error))?;
-    let body = serde_json::to_string(&passkey).map_err(|error| unreadable(&error))?;
+    let body = serde_json::to_string(&passkey).map_err(|error| passkey_unreadable(&error))?;
     let op = AddPasskey {
-        person: visitor.name,
+        person: user.name,
         id: passkey.cred_id().clone(),
         name,
         body,
     };
     match hub.store.run(op).await? {
-        Answer::Added => Ok(Json(json!({"next": "/inbox/settings"}))),
-        Answer::Refused => Err(Problem::AlreadyExists {
-            message: "this passkey is here already".to_owned(),
+        AddPasskeyOutcome::Added => Ok(Json(json!({"next": "/inbox/settings"}))),
+        AddPasskeyOutcome::Refused => Err(Problem::AlreadyExists {
+            message: "this passkey is already registered".to_owned(),
         }),
-        Answer::TooMany => Err(too_many()),
+        AddPasskeyOutcome::TooMany => Err(too_many()),
     }
 }
 
 fn too_many() -> Problem {
-    Problem::invalid("name", format!("{MOST_PASSKEYS} passkeys are enough; remove one first"))
+    Problem::invalid(
+        "name",
+        format!("{MAX_PASSKEYS} passkeys are the most a person can have; remove one first"),
+    )
 }
 
 fn checked_name(name: &str) -> Result<String, Problem> {
     match name.trim() {
         "" => Ok("Passkey".to_owned()),
-        name if name.chars().any(char::is_control) => Err(Problem::invalid("name", "use plain characters")),
-        name if name.chars().count() <= LONGEST_NAME => Ok(name.to_owned()),
+        name if name.chars().any(char::is_control) => Err(Problem::invalid("name", "use no control characters")),
+        name if name.chars().count() <= MAX_NAME_CHARS => Ok(name.to_owned()),
         _ => Err(Problem::invalid(
             "name",
-            format!("use at most {LONGEST_NAME} characters"),
+            format!("use at most {MAX_NAME_CHARS} characters"),
         )),
     }
 }
 
-/// What an authenticator knows the account by. An authenticator keeps one passkey for each, so the same person on two hubs
-/// of one machine needs two; and it gives no name away.
-fn handle(url: &str, person: &str) -> Uuid {
+/// The WebAuthn user handle. An authenticator keeps one passkey per handle, so the same person needs different handles
+/// on two hubs of one machine. The handle is a hash and does not reveal the name.
+fn user_handle(url: &str, person: &str) -> Uuid {
     let digest = Digest::of(format!("passkey\n{url}\n{person}").as_bytes()).into_bytes();
     let mut start = [0; 16];
     start.copy_from_slice(&digest[..16]);
@@ -140,15 +144,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_account_has_one_handle_on_each_hub() {
-        let here = handle("http://127.0.0.1:7422", "owner");
-        assert_eq!(here, handle("http://127.0.0.1:7422", "owner"));
-        assert_ne!(here, handle("http://127.0.0.1:7423", "owner"));
-        assert_ne!(here, handle("http://127.0.0.1:7422", "alice"));
+    fn account_has_a_different_handle_on_each_hub() {
+        let here = user_handle("http://127.0.0.1:7422", "owner");
+        assert_eq!(here, user_handle("http://127.0.0.1:7422", "owner"));
+        assert_ne!(here, user_handle("http://127.0.0.1:7423", "owner"));
+        assert_ne!(here, user_handle("http://127.0.0.1:7422", "alice"));
     }
 
     #[test]
-    fn a_passkey_has_a_short_name() {
+    fn passkey_name_is_checked() {
         assert_eq!(checked_name("  My phone ").unwrap(), "My phone");
         assert_eq!(checked_name(" ").unwrap(), "Passkey");
         assert!(checked_name(&"x".repeat(61)).is_err());

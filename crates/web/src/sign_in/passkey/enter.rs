@@ -1,4 +1,4 @@
-//! POST /signin/passkey/begin and /finish: the passkey says who it is, nobody types a name.
+//! POST /signin/passkey/begin and /finish: sign-in with a discoverable passkey, without typing a name.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use countersign_hub::Hub;
-use countersign_hub::auth::Peer;
+use countersign_hub::auth::ClientAddr;
 use countersign_hub::body::read_json;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::credential::StartSession;
@@ -18,27 +18,32 @@ use serde_json::{Value, json};
 use webauthn_rs::prelude::{DiscoverableAuthentication, Passkey, PublicKeyCredential};
 
 use super::relying_party::{
-    begin_ceremony, check_script, not_accepted, party, plain, refused, take_ceremony, too_late, unreadable,
+    check_script, not_accepted, passkey_unreadable, refused, relying_party, store_ceremony, take_ceremony, to_problem,
+    too_late,
 };
 use crate::frame::page::back;
-use crate::sign_in::session::{Fresh, leave_earlier};
+use crate::sign_in::session::{NewBrowserSession, end_previous_session};
 
-pub async fn begin(State(hub): State<Arc<Hub>>, Peer(from): Peer, headers: HeaderMap) -> Result<Json<Value>, Problem> {
+pub async fn begin(
+    State(hub): State<Arc<Hub>>,
+    ClientAddr(from): ClientAddr,
+    headers: HeaderMap,
+) -> Result<Json<Value>, Problem> {
     check_script(&headers)?;
-    let party = party(&hub, &headers)?;
+    let relying_party = relying_party(&hub, &headers)?;
     hub.sign_in_attempts.by_passkey(from).await?;
-    let (challenge, state) = party
+    let (challenge, state) = relying_party
         .start_discoverable_authentication()
         .map_err(|error| not_accepted(&error))?;
-    let body = serde_json::to_string(&state).map_err(|error| unreadable(&error))?;
-    let ceremony = begin_ceremony(&hub, None, body).await?;
-    // Without the wish to appear in the field of the name: a button was pressed.
+    let body = serde_json::to_string(&state).map_err(|error| passkey_unreadable(&error))?;
+    let ceremony = store_ceremony(&hub, None, body).await?;
+    // Without `mediation: conditional`: the person pressed a button, so no autofill in the name field is needed.
     Ok(Json(json!({"ceremony": ceremony, "publicKey": challenge.public_key})))
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Finish {
+struct FinishSignIn {
     ceremony: String,
     credential: PublicKeyCredential,
     #[serde(default)]
@@ -47,23 +52,23 @@ struct Finish {
 
 pub async fn finish(
     State(hub): State<Arc<Hub>>,
-    Peer(from): Peer,
+    ClientAddr(from): ClientAddr,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
     check_script(&headers)?;
-    let party = party(&hub, &headers)?;
-    let Finish {
+    let relying_party = relying_party(&hub, &headers)?;
+    let FinishSignIn {
         ceremony,
         credential,
         next,
     } = read_json(body).await?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
-        hub.sign_in_attempts.missed(from).await?;
+        hub.sign_in_attempts.record_miss(from).await?;
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;
-    // The id leads to one passkey and so to one person; the signature proves that the passkey is there.
+    // The credential id identifies one passkey and so one person; the signature proves possession of the passkey.
     let Some(found) = hub
         .store
         .run(FindPasskey {
@@ -71,29 +76,27 @@ pub async fn finish(
         })
         .await?
     else {
-        return Err(refused(
-            "this hub does not know that passkey; it may have been removed here",
-        ));
+        return Err(refused("this hub does not know this passkey; it may have been removed"));
     };
-    let mut passkey: Passkey = serde_json::from_str(&found.body).map_err(|error| unreadable(&error))?;
-    let proven = party.finish_discoverable_authentication_v2(&credential, state, &passkey);
+    let mut passkey: Passkey = serde_json::from_str(&found.body).map_err(|error| passkey_unreadable(&error))?;
+    let proven = relying_party.finish_discoverable_authentication_v2(&credential, state, &passkey);
     let proven = proven.map_err(|error| not_accepted(&error))?;
     passkey.update_credential(&proven);
-    let body = serde_json::to_string(&passkey).map_err(|error| unreadable(&error))?;
-    let fresh = Fresh::for_browser(&hub, &headers)?;
+    let body = serde_json::to_string(&passkey).map_err(|error| passkey_unreadable(&error))?;
+    let new_session = NewBrowserSession::for_browser(&hub, &headers)?;
     let is_there = hub.store.run(UsePasskey { id: found.id, body }).await?;
     if !is_there
         || !hub
             .store
             .run(StartSession {
                 person: found.person,
-                session: fresh.session.clone(),
+                session: new_session.session.clone(),
             })
             .await?
     {
         return Err(refused("this passkey has just been removed"));
     }
-    leave_earlier(&hub, &headers).await.map_err(plain)?;
-    let cookie = [(header::SET_COOKIE, fresh.cookie(&hub))];
+    end_previous_session(&hub, &headers).await.map_err(to_problem)?;
+    let cookie = [(header::SET_COOKIE, new_session.cookie(&hub))];
     Ok((cookie, Json(json!({"next": back(&next)}))).into_response())
 }

@@ -1,5 +1,5 @@
-//! Passkeys. Each act has two steps, with a challenge kept in the store between them: `begin` gives it to the browser,
-//! `finish` takes what the authenticator made of it.
+//! Passkeys (WebAuthn). Each ceremony has two steps, with its challenge stored in between: `begin` gives the challenge
+//! to the browser, `finish` verifies the response of the authenticator.
 
 pub mod add;
 pub mod enter;

@@ -1,4 +1,4 @@
-//! Whom passkeys are made for: this hub, under the one address that people open it at.
+//! The WebAuthn relying party: this hub, under the one address at which people open it.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ use webauthn_rs::prelude::WebauthnError;
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
 use crate::frame::form::check_origin;
-use crate::frame::page::Failure;
+use crate::frame::page::PageError;
 
-const CEREMONY_LIVES: Duration = Duration::from_secs(5 * 60);
+const CEREMONY_TTL: Duration = Duration::from_secs(5 * 60);
 
-/// Only scripts of our own pages send JSON here: a form of another site cannot.
+/// Requires JSON, which the scripts of our pages send and a form of another site cannot.
 pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
     let kind = headers
         .get(header::CONTENT_TYPE)
@@ -34,14 +34,14 @@ pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
             message: "send this as application/json".to_owned(),
         });
     }
-    check_origin(headers).map_err(plain)
+    check_origin(headers).map_err(to_problem)
 }
 
-/// What is wrong, for a script.
-pub fn plain(failure: Failure) -> Problem {
+/// The failure as a problem, for a script instead of a page.
+pub fn to_problem(failure: PageError) -> Problem {
     match failure {
-        Failure::Problem(problem) => problem,
-        Failure::SignIn { .. } | Failure::SignedOut => Problem::NotAuthorized {
+        PageError::Problem(problem) => problem,
+        PageError::SignIn { .. } | PageError::SignedOut => Problem::NotAuthorized {
             message: "you are signed out; sign in again".to_owned(),
         },
     }
@@ -54,24 +54,25 @@ pub fn refused(message: &str) -> Problem {
 }
 
 pub fn too_late() -> Problem {
-    refused("that took too long, or was done already; try again")
+    refused("this attempt timed out or was already used; try again")
 }
 
-/// The log gets the reason; the person can do nothing with it.
+/// The reason goes to the log only, because it does not help the person.
 pub fn not_accepted(error: &WebauthnError) -> Problem {
-    tracing::warn!(%error, "a passkey was not accepted");
+    tracing::warn!(%error, "passkey rejected");
     refused("this passkey was not accepted; try again")
 }
 
-pub fn party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem> {
+pub fn relying_party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem> {
     let opened = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
-    party_at(hub.browser_url(), opened)
+    relying_party_at(hub.browser_url(), opened)
 }
 
-fn party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
+fn relying_party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
     let url = Url::parse(address).ok();
     let Some((url, name)) = url.as_ref().and_then(|url| Some((url, url.domain()?))) else {
-        let message = format!("passkeys need a name, and {address} has none; give the hub a public_url with a name");
+        let message =
+            format!("passkeys need a host name, and {address} has none; set public_url to an address with a host name");
         return Err(Problem::validation("address", message));
     };
     let origin = url.origin().ascii_serialization();
@@ -79,16 +80,16 @@ fn party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {
         let message = format!("passkeys of this hub work under {origin} only; open {origin}/signin");
         return Err(Problem::validation("address", message));
     }
-    let builder = WebauthnBuilder::new(name, url).map(|builder| builder.rp_name("Countersign").timeout(CEREMONY_LIVES));
+    let builder = WebauthnBuilder::new(name, url).map(|builder| builder.rp_name("Countersign").timeout(CEREMONY_TTL));
     builder
         .and_then(WebauthnBuilder::build)
         .map_err(|error| not_accepted(&error))
 }
 
-/// Keeps what `finish` will need, and says under which id.
-pub async fn begin_ceremony(hub: &Hub, person: Option<String>, body: String) -> Result<String, Problem> {
+/// Stores the state that `finish` needs and returns its id.
+pub async fn store_ceremony(hub: &Hub, person: Option<String>, body: String) -> Result<String, Problem> {
     let id = random_text().map_err(no_randomness)?;
-    let expires_at = hub.store.clock().now().plus(CEREMONY_LIVES);
+    let expires_at = hub.store.clock().now().plus(CEREMONY_TTL);
     hub.store
         .run(BeginCeremony {
             id: id.clone(),
@@ -100,22 +101,22 @@ pub async fn begin_ceremony(hub: &Hub, person: Option<String>, body: String) -> 
     Ok(id)
 }
 
-/// What `begin` kept, once and for the same person. Looked for before it is taken: the writer, whom everybody shares, is
-/// not asked about what anybody might make up.
+/// Takes the state that `begin` stored, once and for the same person. Made-up ids are refused by a read, so that they
+/// cannot load the store's single writer.
 pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Result<Option<String>, Problem> {
     if !is_random_text(&id) || !hub.store.run(HasCeremony { id: id.clone() }).await? {
         return Ok(None);
     }
-    let taken = hub.store.run(TakeCeremony { id }).await?;
-    Ok(taken
+    let ceremony = hub.store.run(TakeCeremony { id }).await?;
+    Ok(ceremony
         .filter(|Ceremony { person: whose, .. }| whose.as_deref() == person)
         .map(|ceremony| ceremony.body))
 }
 
-/// Ours, or the library's: a text of our own store that cannot be read is a fault of the hub.
-pub fn unreadable(error: &serde_json::Error) -> Problem {
+/// A stored passkey that cannot be read or written is an internal error, not the person's.
+pub fn passkey_unreadable(error: &serde_json::Error) -> Problem {
     let id = Uuid::new_v4();
-    tracing::error!(%id, %error, "what is stored of a passkey cannot be read");
+    tracing::error!(%id, %error, "reading or writing a stored passkey failed");
     Problem::Unavailable { id }
 }
 
@@ -124,19 +125,19 @@ mod tests {
     use super::*;
 
     fn refusal(address: &str, opened: Option<&str>) -> String {
-        party_at(address, opened).expect_err("refused").message()
+        relying_party_at(address, opened).expect_err("refused").message()
     }
 
     #[test]
-    fn passkeys_work_under_the_name_people_open() {
-        let local = party_at("http://localhost:7422", Some("http://localhost:7422")).unwrap();
+    fn passkeys_work_under_the_public_host_name() {
+        let local = relying_party_at("http://localhost:7422", Some("http://localhost:7422")).unwrap();
         assert_eq!(local.get_allowed_origins()[0].as_str(), "http://localhost:7422/");
-        assert!(party_at("https://hub.example", Some("https://hub.example")).is_ok());
-        assert!(party_at("https://hub.example", None).is_ok());
+        assert!(relying_party_at("https://hub.example", Some("https://hub.example")).is_ok());
+        assert!(relying_party_at("https://hub.example", None).is_ok());
     }
 
     #[test]
-    fn elsewhere_they_say_where_to_go() {
+    fn other_addresses_are_refused_with_the_right_one() {
         assert!(
             refusal("http://localhost:7422", Some("http://127.0.0.1:7422")).contains("http://localhost:7422/signin")
         );

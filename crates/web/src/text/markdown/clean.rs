@@ -1,4 +1,4 @@
-//! The second layer: should the writer ever let something through, it still has to be on this list.
+//! The second layer of defence: an allow-list of tags and attributes, in case the writer ever lets something through.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -38,12 +38,12 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
     builder
 });
 
-/// For every ampersand and every byte that may begin a no-break space, the guard's printer looks through the text up to
-/// the next tag or angle bracket. This many bytes looked at are still quick.
-const MAX_BYTES_LOOKED_AT: usize = 200_000_000;
+/// For every ampersand, and every byte that may begin a no-break space, the sanitizer's printer scans the text up to
+/// the next tag or angle bracket. Scanning this many bytes is still quick.
+const MAX_BYTES_SCANNED: usize = 200_000_000;
 
-pub fn is_quick(html: &str) -> bool {
-    let mut looked_at = 0;
+pub fn is_cheap_to_clean(html: &str) -> bool {
+    let mut scanned = 0;
     let mut length = 0;
     let mut stops = 0;
     for (at, byte) in html.bytes().enumerate() {
@@ -51,12 +51,12 @@ pub fn is_quick(html: &str) -> bool {
         match byte {
             b'&' if html[at..].starts_with("&amp;") => stops += 1,
             0xc2 => stops += 1,
-            b'<' => looked_at += std::mem::take(&mut length) * std::mem::take(&mut stops),
+            b'<' => scanned += std::mem::take(&mut length) * std::mem::take(&mut stops),
             b'&' if html[at..].starts_with("&lt;") || html[at..].starts_with("&gt;") => {
-                looked_at += std::mem::take(&mut length) * std::mem::take(&mut stops);
+                scanned += std::mem::take(&mut length) * std::mem::take(&mut stops);
             }
             _ => {}
         }
     }
-    looked_at + length * stops <= MAX_BYTES_LOOKED_AT
+    scanned + length * stops <= MAX_BYTES_SCANNED
 }

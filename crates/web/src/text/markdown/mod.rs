@@ -1,29 +1,30 @@
-//! Markdown from agents: CommonMark, tables and strikethrough. Raw HTML is text, images are not fetched.
+//! Markdown from agents: CommonMark with tables and strikethrough. Raw HTML is shown as text, and images are not
+//! fetched.
 
 mod clean;
 mod writer;
 
 use pulldown_cmark::{Options, Parser};
 
-use self::writer::Writer;
-use super::safe::{Html, Safe};
+use self::writer::HtmlWriter;
+use super::safe::{HtmlBuilder, SafeHtml};
 
-/// What is longer, or takes more markup than `Writer` takes on, is shown as it was written: nothing is ever left out.
+/// A longer text, or one with more markup than `HtmlWriter` accepts, is shown as plain text. Nothing is ever left out.
 const MAX_BYTES: usize = 64 * 1024;
-/// Quote marks and list markers before the text of one line. The parser's work grows with their number times the lines.
+/// Limit of quote and list markers at the start of a line. The parser's work grows with markers times lines.
 const MAX_MARKERS: usize = 100;
 
-pub fn markdown(text: &str) -> Safe {
-    let rendered = if is_reasonable(text) { render(text) } else { None };
-    rendered.unwrap_or_else(|| as_written(text))
+pub fn markdown(text: &str) -> SafeHtml {
+    let rendered = if is_within_limits(text) { render(text) } else { None };
+    rendered.unwrap_or_else(|| plain_text(text))
 }
 
-fn is_reasonable(text: &str) -> bool {
-    text.len() <= MAX_BYTES && text.lines().all(|line| markers(line) <= MAX_MARKERS)
+fn is_within_limits(text: &str) -> bool {
+    text.len() <= MAX_BYTES && text.lines().all(|line| count_markers(line) <= MAX_MARKERS)
 }
 
-/// At least as many as the containers that the line opens: a quote mark stands by itself, a list marker before a blank.
-fn markers(line: &str) -> usize {
+/// Counts at least as many markers as the line opens containers: any `>`, and a list marker followed by a blank.
+fn count_markers(line: &str) -> usize {
     let mut count = 0;
     let mut letters = line.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -39,14 +40,14 @@ fn markers(line: &str) -> usize {
     count
 }
 
-fn render(text: &str) -> Option<Safe> {
+fn render(text: &str) -> Option<SafeHtml> {
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
-    let html = Writer::default().write(parser)?;
-    clean::is_quick(html.as_str()).then(|| html.finish_through(&clean::GUARD))
+    let html = HtmlWriter::default().write(parser)?;
+    clean::is_cheap_to_clean(html.as_str()).then(|| html.finish_sanitized(&clean::GUARD))
 }
 
-fn as_written(text: &str) -> Safe {
-    let mut html = Html::new();
+fn plain_text(text: &str) -> SafeHtml {
+    let mut html = HtmlBuilder::new();
     html.markup(r#"<pre class="plain">"#);
     html.lines(text);
     html.markup("</pre>");

@@ -6,9 +6,9 @@ fn html(text: &str) -> String {
     markdown(text).to_string()
 }
 
-const OURS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody td th thead tr ul";
+const ALLOWED_TAGS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody td th thead tr ul";
 
-/// Whatever else it is: no tag but ours, no handler, no address that runs, nothing that hides.
+/// Asserts that the HTML has only allowed tags, no event handlers, no script URLs and no hidden characters.
 fn assert_harmless(text: &str) {
     let html = html(text);
     let lower = html.to_ascii_lowercase();
@@ -18,7 +18,10 @@ fn assert_harmless(text: &str) {
             .chars()
             .take_while(char::is_ascii_alphanumeric)
             .collect();
-        assert!(OURS.split(' ').any(|ours| ours == name), "<{name}> in {html}");
+        assert!(
+            ALLOWED_TAGS.split(' ').any(|allowed| allowed == name),
+            "<{name}> in {html}"
+        );
         let attributes = tag.split('>').next().unwrap_or_default();
         assert!(
             !attributes.contains(" on") && !attributes.contains("style="),
@@ -39,7 +42,7 @@ fn assert_harmless(text: &str) {
     );
 }
 
-/// The HTML with the unchanging attributes of links left out.
+/// The HTML without the constant attributes of links.
 fn short(text: &str) -> String {
     html(text).replace(
         r#" rel="noopener noreferrer nofollow ugc" target="_blank" class="out" referrerpolicy="no-referrer""#,
@@ -48,7 +51,7 @@ fn short(text: &str) -> String {
 }
 
 #[test]
-fn everyday_writing_becomes_what_it_says() {
+fn common_markdown_is_rendered() {
     let text = "# Plan\n\nShip **now** or *later*, ~~never~~ `x < 1`.\n\n1. one\n2. two\n   - a\n\n> quoted\n\n---\n\n    let a;\n";
     let expected = "<h3>Plan</h3>\n<p>Ship <strong>now</strong> or <em>later</em>, <del>never</del> <code>x &lt; 1</code>.</p>\n\
                     <ol start=\"1\">\n<li>one</li>\n<li>two<ul>\n<li>a</li>\n</ul>\n</li>\n</ol>\n\
@@ -66,7 +69,7 @@ fn headings_stay_below_those_of_the_page() {
 }
 
 #[test]
-fn tables_are_tables_and_what_is_in_them_is_text() {
+fn html_in_table_cells_is_text() {
     let expected = "<div class=\"table\"><table><thead><tr><th>a</th><th class=\"right\">b</th></tr></thead><tbody>\n\
                     <tr><td>&lt;img src=x onerror=y&gt;</td><td class=\"right\">1</td></tr>\n</tbody></table></div>\n";
     assert_eq!(html("|a|b|\n|-|-:|\n|<img src=x onerror=y>|1|"), expected);
@@ -87,7 +90,7 @@ fn raw_html_is_shown_as_text() {
 }
 
 #[test]
-fn an_image_is_a_link_that_says_so() {
+fn image_becomes_a_link_labelled_as_image() {
     let expected = r#"<p><a href="https://a.example/p.png">image: a cat</a> <span class="url">(https://a.example/p.png)</span></p>"#;
     assert_eq!(
         short("![a *cat*](https://a.example/p.png \"hover\")").trim_end(),
@@ -111,7 +114,7 @@ fn an_image_is_a_link_that_says_so() {
 }
 
 #[test]
-fn a_link_shows_where_it_leads_however_it_is_written() {
+fn every_link_syntax_shows_its_target() {
     let leads = r#"<span class="url">(https://evil.example/)</span>"#;
     for text in [
         "[https://bank.example](https://evil.example)",
@@ -140,7 +143,7 @@ fn a_link_shows_where_it_leads_however_it_is_written() {
 }
 
 #[test]
-fn hosts_of_look_alike_letters_are_told_in_ascii() {
+fn hosts_with_look_alike_letters_are_shown_in_ascii() {
     for text in [
         "<https://аpple.example>",
         "[https://apple.example](https://аpple.example)",
@@ -150,7 +153,7 @@ fn hosts_of_look_alike_letters_are_told_in_ascii() {
 }
 
 #[test]
-fn addresses_that_run_or_deceive_are_text() {
+fn script_urls_and_deceptive_addresses_are_text() {
     for address in [
         "javascript:alert(1)",
         "JAVASCRIPT:alert(1)",
@@ -183,7 +186,7 @@ fn addresses_that_run_or_deceive_are_text() {
 }
 
 #[test]
-fn hidden_characters_show_wherever_they_stand() {
+fn hidden_characters_are_shown_in_every_position() {
     for text in [
         "pay \u{202e}001",
         "&#x202e; and &ZeroWidthSpace;",
@@ -215,7 +218,7 @@ fn a_fenced_diff_is_shown_as_one() {
 }
 
 #[test]
-fn known_tricks_against_sanitizers_end_as_text() {
+fn known_sanitizer_bypasses_are_shown_as_text() {
     for text in [
         "<img src=x onerror=alert(1)>",
         "<svg/onload=alert(1)>",
@@ -251,11 +254,11 @@ fn flood(piece: &str) -> String {
     piece.repeat(MAX_BYTES / piece.len())
 }
 
-/// Far more than a slow machine needs, and far less than work that grows with the square of the text takes.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Far more than a slow machine needs, and far less than quadratic work would take.
+const RENDER_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[test]
-fn hostile_texts_cost_no_more_than_their_size() {
+fn hostile_texts_do_not_take_quadratic_time() {
     let pieces = [
         ">",
         "> ",
@@ -323,7 +326,7 @@ fn hostile_texts_cost_no_more_than_their_size() {
         markdown(&text);
         let took = began.elapsed();
         assert!(
-            took < PATIENCE,
+            took < RENDER_TIMEOUT,
             "{took:?} for {:?}…",
             text.chars().take(20).collect::<String>()
         );
@@ -331,7 +334,7 @@ fn hostile_texts_cost_no_more_than_their_size() {
 }
 
 #[test]
-fn what_is_too_much_to_lay_out_is_shown_as_it_was_written() {
+fn text_with_too_much_markup_is_shown_as_plain_text() {
     for text in [
         ">".repeat(101) + " deep",
         "a".repeat(MAX_BYTES + 1),

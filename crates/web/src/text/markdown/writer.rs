@@ -1,54 +1,54 @@
-//! From the parser's events to HTML of ours.
+//! Writes our HTML from the events of the Markdown parser.
 
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
 
 use crate::text::diff::{diff, is_diff_name};
-use crate::text::link::Address;
-use crate::text::safe::Html;
+use crate::text::link::LinkTarget;
+use crate::text::safe::HtmlBuilder;
 
-/// More than anybody writes, and few enough for the guard: its work grows with depth times number.
+/// More nesting than real texts have, yet cheap for the sanitizer, whose work grows with depth times events.
 const MAX_DEPTH: usize = 50;
 const MAX_EVENTS: usize = 20_000;
 const MAX_HTML_BYTES: usize = 512 * 1024;
 
 #[derive(Default)]
-pub struct Writer {
-    html: Html,
+pub struct HtmlWriter {
+    html: HtmlBuilder,
     depth: usize,
-    link: Option<Link>,
-    image: Option<Image>,
-    code: Option<Code>,
-    table: Table,
+    link: Option<OpenLink>,
+    image: Option<OpenImage>,
+    code: Option<OpenCode>,
+    table: TableState,
 }
 
-struct Link {
-    address: Address,
-    /// What stands between its tags, as it is read.
+struct OpenLink {
+    address: LinkTarget,
+    /// The link text as the reader sees it.
     text: String,
 }
 
-struct Image {
-    address: Address,
+struct OpenImage {
+    address: LinkTarget,
     alt: String,
-    /// Images in the text of this one, which are part of that text.
+    /// Depth of images nested in the alt text, which count as part of that text.
     inner: usize,
 }
 
-struct Code {
+struct OpenCode {
     text: String,
     is_diff: bool,
 }
 
 #[derive(Default)]
-struct Table {
+struct TableState {
     alignments: Vec<Alignment>,
     is_head: bool,
     column: usize,
 }
 
-impl Writer {
-    /// Nothing where the text asks for too much.
-    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<Html> {
+impl HtmlWriter {
+    /// Returns `None` if the text exceeds a limit.
+    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<HtmlBuilder> {
         for (count, event) in events.enumerate() {
             self.event(event);
             if count > MAX_EVENTS || self.depth > MAX_DEPTH || self.html.as_str().len() > MAX_HTML_BYTES {
@@ -85,7 +85,7 @@ impl Writer {
         }
     }
 
-    /// Text goes to whatever is open and collects it.
+    /// Appends text to the open code block, image or link, or else to the page.
     fn text(&mut self, text: &str) {
         if let Some(code) = &mut self.code {
             code.text.push_str(text);
@@ -99,7 +99,7 @@ impl Writer {
         }
     }
 
-    /// The text of an image is text alone.
+    /// Markup inside the alt text of an image is dropped.
     fn markup(&mut self, markup: &'static str) {
         if self.image.is_none() {
             self.html.markup(markup);
@@ -112,7 +112,7 @@ impl Writer {
             Tag::Heading { level, .. } => self.markup(heading(level).0),
             Tag::BlockQuote(_) => self.markup("<blockquote>\n"),
             Tag::CodeBlock(kind) => {
-                self.code = Some(Code {
+                self.code = Some(OpenCode {
                     text: String::new(),
                     is_diff: is_diff(&kind),
                 })
@@ -121,9 +121,9 @@ impl Writer {
             Tag::List(first) => self.start_list(first),
             Tag::Item => self.markup("<li>"),
             Tag::Table(alignments) => {
-                self.table = Table {
+                self.table = TableState {
                     alignments,
-                    ..Table::default()
+                    ..TableState::default()
                 };
                 self.markup(r#"<div class="table"><table>"#);
             }
@@ -217,11 +217,11 @@ impl Writer {
             return;
         }
         let address = match link_type {
-            LinkType::Email => Address::new(&format!("mailto:{address}")),
-            _ => Address::new(address),
+            LinkType::Email => LinkTarget::new(&format!("mailto:{address}")),
+            _ => LinkTarget::new(address),
         };
         address.open(&mut self.html);
-        self.link = Some(Link {
+        self.link = Some(OpenLink {
             address,
             text: String::new(),
         });
@@ -239,8 +239,8 @@ impl Writer {
         match &mut self.image {
             Some(image) => image.inner += 1,
             None => {
-                self.image = Some(Image {
-                    address: Address::new(address),
+                self.image = Some(OpenImage {
+                    address: LinkTarget::new(address),
                     alt: String::new(),
                     inner: 0,
                 })
@@ -248,12 +248,12 @@ impl Writer {
         }
     }
 
-    /// An image is a link to it. In the text of another link it is text, since links do not nest.
+    /// An image becomes a link to it. Inside another link it becomes text, because links do not nest.
     fn end_image(&mut self) {
         match self.image.take() {
             None => {}
             Some(image) if image.inner > 0 => {
-                self.image = Some(Image {
+                self.image = Some(OpenImage {
                     inner: image.inner - 1,
                     ..image
                 })
@@ -278,7 +278,7 @@ fn is_diff(kind: &CodeBlockKind<'_>) -> bool {
     }
 }
 
-/// A page has its own first and second level.
+/// The page itself uses the first two heading levels.
 fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
     match level {
         HeadingLevel::H1 => ("<h3>", "</h3>\n"),

@@ -1,4 +1,4 @@
-//! Whether the command can be run, found out before an answer depends on it.
+//! Checks at startup that the command exists and is executable, before an answer depends on it.
 
 use std::env;
 use std::ffi::OsStr;
@@ -8,14 +8,14 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-use crate::args::Exec;
+use crate::args::ExecArgs;
 
-pub fn check(exec: &Exec) -> Result<()> {
+pub fn check(exec: &ExecArgs) -> Result<()> {
     let program = exec.words.first().context("--exec names no command")?;
     check_in(program, &env::var_os("PATH").unwrap_or_default())
 }
 
-/// As the system looks for it: a name with a slash is a path, any other is looked up.
+/// Follows the rules of `execvp`: a name with a slash is a path, any other is looked up in PATH.
 fn check_in(program: &OsStr, search_path: &OsStr) -> Result<()> {
     let shown = program.display();
     if program.as_bytes().contains(&b'/') {

@@ -1,47 +1,47 @@
-//! One push, from the request to the reply: verify, see its jti, reserve, run the command, write down how it went.
+//! Handles one push: verify it, check its jti, reserve the outcome, run the command, record the result.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_agent::{ActState, Journal, MAX_PUSH_BYTES, Refusal, Resolved, Verified};
+use countersign_agent::{ActionState, Journal, MAX_PUSH_BYTES, Refusal, Resolved, Verified};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use super::super::act::{Manner, act};
+use super::super::act::{ExecOptions, act};
 use super::super::outcome::words;
-use super::Stops;
-use super::own::{Own, Whose};
-use super::reply::Reply;
-use super::trust::Trust;
-use crate::args::Exec;
+use super::StopCount;
+use super::own::{Owner, OwnerCheck};
+use super::reply::PushReply;
+use super::trust::PushVerifier;
+use crate::args::ExecArgs;
 use crate::screen;
 
 /// Commands that run at the same time.
-const MOST_COMMANDS: u32 = 4;
-const BODY_TIME: Duration = Duration::from_secs(10);
+const MAX_COMMANDS: u32 = 4;
+const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub struct Receiver {
-    trust: Trust,
-    own: Own,
+pub struct PushReceiver {
+    trust: PushVerifier,
+    own: OwnerCheck,
     journal: Journal,
-    exec: Exec,
+    exec: ExecArgs,
     path: String,
-    stops: Stops,
+    stop_count: StopCount,
     json: bool,
-    places: Semaphore,
+    command_slots: Semaphore,
 }
 
-impl Receiver {
+impl PushReceiver {
     pub fn new(
-        (trust, own): (Trust, Own),
+        (trust, own): (PushVerifier, OwnerCheck),
         journal: Journal,
-        exec: Exec,
+        exec: ExecArgs,
         path: String,
-        stops: Stops,
+        stop_count: StopCount,
         json: bool,
     ) -> Self {
         Self {
@@ -50,82 +50,92 @@ impl Receiver {
             journal,
             exec,
             path,
-            stops,
+            stop_count,
             json,
-            places: Semaphore::new(MOST_COMMANDS as usize),
+            command_slots: Semaphore::new(MAX_COMMANDS as usize),
         }
     }
 
-    pub async fn take(self: Arc<Self>, request: Request<Incoming>) -> Reply {
+    pub async fn take(self: Arc<Self>, request: Request<Incoming>) -> PushReply {
         if request.uri().path() != self.path {
-            return Reply::problem(
+            return PushReply::problem(
                 StatusCode::NOT_FOUND,
                 "not_found",
-                "nothing is received here: check the path",
+                "pushes are not received on this path: check the callback address",
             );
         }
         if request.method() != Method::POST {
-            return Reply::problem(StatusCode::METHOD_NOT_ALLOWED, "not_a_push", "a push comes by POST");
+            return PushReply::problem(
+                StatusCode::METHOD_NOT_ALLOWED,
+                "not_a_push",
+                "a push must be a POST request",
+            );
         }
         let (parts, body) = request.into_parts();
         match self.check(&parts.headers, body).await {
             Ok(verified) => self.work(verified).await,
             Err(reply) => {
-                self.tell(&reply, None);
+                self.report(&reply, None);
                 reply
             }
         }
     }
 
-    fn tell(&self, reply: &Reply, believed: Option<&Resolved>) {
+    fn report(&self, reply: &PushReply, verified: Option<&Resolved>) {
         if self.json
-            && let Err(error) = screen::print(&reply.line(believed))
+            && let Err(error) = screen::print(&reply.line(verified))
         {
-            screen::remark(&format!("standard output cannot be written: {error}"));
+            screen::print_notice(&format!("standard output cannot be written: {error}"));
         }
     }
 
-    async fn check(&self, headers: &HeaderMap, body: Incoming) -> Result<Verified, Reply> {
+    async fn check(&self, headers: &HeaderMap, body: Incoming) -> Result<Verified, PushReply> {
         let body = read(body).await?;
         self.trust.verify(headers, &body).await.map_err(|refusal| {
-            screen::remark(&format!("refused: {refusal}"));
-            Reply::refused(&refusal)
+            screen::print_notice(&format!("refused: {refusal}"));
+            PushReply::refused(&refusal)
         })
     }
 
-    /// In a task of its own: a hub that hangs up must not cut a command off.
-    async fn work(self: Arc<Self>, mut verified: Verified) -> Reply {
+    /// Runs in its own task, so that a hub that disconnects does not cancel the command.
+    async fn work(self: Arc<Self>, mut verified: Verified) -> PushReply {
         let working = tokio::spawn(async move {
             let done = self.see_and_act(&mut verified).await;
             let resolved = &verified.resolved;
             let reply = done.unwrap_or_else(|error| {
-                screen::remark(&format!("{}: {error:#}", resolved.message_id));
-                Reply::problem(
+                screen::print_notice(&format!("{}: {error:#}", resolved.message_id));
+                PushReply::problem(
                     StatusCode::SERVICE_UNAVAILABLE,
                     "not_done",
-                    "nothing was done; the receiver says why",
+                    "nothing was done; the receiver's output has the reason",
                 )
             });
-            self.tell(&reply, Some(resolved));
+            self.report(&reply, Some(resolved));
             reply
         });
-        let lost = |_| Reply::problem(StatusCode::INTERNAL_SERVER_ERROR, "lost", "the receiver lost this push");
+        let lost = |_| {
+            PushReply::problem(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "lost",
+                "the receiver failed while handling this push",
+            )
+        };
         working.await.unwrap_or_else(lost)
     }
 
-    async fn see_and_act(&self, verified: &mut Verified) -> anyhow::Result<Reply> {
-        let _place = self.places.acquire().await?;
-        if *self.stops.borrow() > 0 {
-            return Ok(Reply::problem(
+    async fn see_and_act(&self, verified: &mut Verified) -> anyhow::Result<PushReply> {
+        let _slot = self.command_slots.acquire().await?;
+        if *self.stop_count.borrow() > 0 {
+            return Ok(PushReply::problem(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "stopping",
                 "this receiver is stopping",
             ));
         }
-        // Before the jti is seen: whoever could not be told is to come again.
-        match self.own.whose(&self.journal, &verified.resolved.message_id).await? {
-            Whose::Own(key) => verified.resolved.idempotency_key = key,
-            Whose::Another => return Ok(refuse_another(&verified.resolved.message_id)),
+        // The owner is checked before the jti is recorded, so that a failed check can be retried by the hub.
+        match self.own.owner_of(&self.journal, &verified.resolved.message_id).await? {
+            Owner::Own(key) => verified.resolved.idempotency_key = key,
+            Owner::Another => return Ok(refuse_another(&verified.resolved.message_id)),
         }
         let resolved = &verified.resolved;
         if !self.journal.see_jti(&verified.jti, verified.signed_until)? {
@@ -135,60 +145,60 @@ impl Receiver {
             &self.journal,
             resolved,
             &self.exec,
-            Manner {
-                alone: true,
-                aside: self.json,
+            ExecOptions {
+                own_group: true,
+                to_stderr: self.json,
             },
         )
         .await?;
-        screen::remark(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
-        Ok(Reply::acted(&acted, &resolved.message_id))
+        screen::print_notice(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
+        Ok(PushReply::acted(&acted, &resolved.message_id))
     }
 
-    /// The very same request again: harmless when its act has ended, and not believed otherwise.
-    fn seen_before(&self, verified: &Verified) -> anyhow::Result<Reply> {
+    /// A replayed request: answered as a duplicate if its action has ended, refused otherwise.
+    fn seen_before(&self, verified: &Verified) -> anyhow::Result<PushReply> {
         let (message_id, resolution_id) = verified.resolved.act_key();
         let act = self
             .journal
             .act(message_id)?
             .filter(|act| act.resolution_id == resolution_id);
-        let ended = act.is_some_and(|act| act.state != ActState::Reserved);
-        screen::remark(&format!("{message_id}: the same push again, nothing done"));
+        let ended = act.is_some_and(|act| act.state != ActionState::Reserved);
+        screen::print_notice(&format!("{message_id}: the same push again, nothing done"));
         Ok(if ended {
-            Reply::duplicate()
+            PushReply::duplicate()
         } else {
-            Reply::refused(&Refusal::ReplayedJti)
+            PushReply::refused(&Refusal::ReplayedJti)
         })
     }
 
-    /// Returns once no command runs any more.
+    /// Returns once no command is running.
     pub async fn idle(&self) {
-        drop(self.places.acquire_many(MOST_COMMANDS).await);
+        drop(self.command_slots.acquire_many(MAX_COMMANDS).await);
     }
 }
 
-fn refuse_another(message_id: &str) -> Reply {
-    let message = "this is no message of the agent that is received for: check the callback address, or --agent";
-    screen::remark(&format!("refused {message_id}: {message}"));
-    Reply::problem(StatusCode::FORBIDDEN, "other_agent", message)
+fn refuse_another(message_id: &str) -> PushReply {
+    let message = "this message belongs to another agent: check the callback address, or --agent";
+    screen::print_notice(&format!("refused {message_id}: {message}"));
+    PushReply::problem(StatusCode::FORBIDDEN, "other_agent", message)
 }
 
-async fn read(body: Incoming) -> Result<Bytes, Reply> {
-    match timeout(BODY_TIME, Limited::new(body, MAX_PUSH_BYTES).collect()).await {
+async fn read(body: Incoming) -> Result<Bytes, PushReply> {
+    match timeout(BODY_TIMEOUT, Limited::new(body, MAX_PUSH_BYTES).collect()).await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             let message = format!("the body is longer than {MAX_PUSH_BYTES} bytes");
-            Err(Reply::problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message))
+            Err(PushReply::problem(StatusCode::PAYLOAD_TOO_LARGE, "too_large", &message))
         }
-        Ok(Err(_)) => Err(Reply::problem(
+        Ok(Err(_)) => Err(PushReply::problem(
             StatusCode::BAD_REQUEST,
             "bad_body",
             "the body could not be read",
         )),
-        Err(_) => Err(Reply::problem(
+        Err(_) => Err(PushReply::problem(
             StatusCode::REQUEST_TIMEOUT,
             "too_slow",
-            "the body did not come in time",
+            "the body did not arrive in time",
         )),
     }
 }

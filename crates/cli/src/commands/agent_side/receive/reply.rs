@@ -1,4 +1,4 @@
-//! What a hub is told about its push. After a 5xx it comes again, after anything else it does not.
+//! The reply to a push. The hub retries after a 5xx and after no other status.
 
 use bytes::Bytes;
 use countersign_agent::{Refusal, Resolved};
@@ -7,39 +7,39 @@ use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::super::act::Acted;
+use super::super::act::ActResult;
 use super::super::outcome::resolution;
 use crate::screen;
 
-const COME_AGAIN_SECONDS: &str = "5";
+const RETRY_AFTER_SECONDS: &str = "5";
 
-pub struct Reply {
+pub struct PushReply {
     status: StatusCode,
     body: Value,
-    told: Told,
+    summary: ReplySummary,
 }
 
-/// What the one who started the receiver is told.
-enum Told {
+/// The result printed by the receiver.
+enum ReplySummary {
     Act(&'static str),
     Code(String),
 }
 
-impl Reply {
+impl PushReply {
     pub fn problem(status: StatusCode, code: &str, message: &str) -> Self {
         let body = json!({"error": {"code": code, "message": message}});
         Self {
             status,
             body,
-            told: Told::Code(code.to_owned()),
+            summary: ReplySummary::Code(code.to_owned()),
         }
     }
 
-    fn good(body: &Value, act: &'static str) -> Self {
+    fn success(body: &Value, act: &'static str) -> Self {
         Self {
             status: StatusCode::OK,
             body: body.clone(),
-            told: Told::Act(act),
+            summary: ReplySummary::Act(act),
         }
     }
 
@@ -49,33 +49,33 @@ impl Reply {
     }
 
     pub fn duplicate() -> Self {
-        Self::good(&json!({"status": "duplicate"}), "before")
+        Self::success(&json!({"status": "duplicate"}), "before")
     }
 
-    /// A command that failed was run, and must not be run again because the hub comes again.
-    pub fn acted(acted: &Acted, message_id: &str) -> Self {
+    /// A failed command did run, so the reply must not make the hub push again.
+    pub fn acted(acted: &ActResult, message_id: &str) -> Self {
         let problem = |status, code| Self::problem(status, code, &acted.words(message_id));
         let reply = match acted {
-            Acted::Done => Self::good(&json!({"status": "acted", "ok": true}), acted.name()),
-            Acted::Failed(_) => Self::good(&json!({"status": "acted", "ok": false}), acted.name()),
-            Acted::Before { .. } => Self::duplicate(),
-            Acted::Interrupted => problem(StatusCode::CONFLICT, "interrupted"),
-            Acted::Other => problem(StatusCode::CONFLICT, "other_outcome"),
-            Acted::UnderWay => problem(StatusCode::SERVICE_UNAVAILABLE, "under_way"),
+            ActResult::Done => Self::success(&json!({"status": "acted", "ok": true}), acted.name()),
+            ActResult::Failed(_) => Self::success(&json!({"status": "acted", "ok": false}), acted.name()),
+            ActResult::Before { .. } => Self::duplicate(),
+            ActResult::Interrupted => problem(StatusCode::CONFLICT, "interrupted"),
+            ActResult::Other => problem(StatusCode::CONFLICT, "other_outcome"),
+            ActResult::UnderWay => problem(StatusCode::SERVICE_UNAVAILABLE, "under_way"),
         };
         Self {
-            told: Told::Act(acted.name()),
+            summary: ReplySummary::Act(acted.name()),
             ..reply
         }
     }
 
-    /// One object for a machine. Of a push that was not believed nothing is repeated.
-    pub fn line(&self, believed: Option<&Resolved>) -> String {
-        let mut line = match &self.told {
-            Told::Act(act) => json!({ "act": act }),
-            Told::Code(code) => json!({ "code": code }),
+    /// One JSON object for machines. Nothing of an unverified push is repeated.
+    pub fn line(&self, verified: Option<&Resolved>) -> String {
+        let mut line = match &self.summary {
+            ReplySummary::Act(act) => json!({ "act": act }),
+            ReplySummary::Code(code) => json!({ "code": code }),
         };
-        if let Some(resolved) = believed {
+        if let Some(resolved) = verified {
             line["id"] = resolved.message_id.as_str().into();
             line["resolution"] = resolution(&resolved.outcome).into();
         }
@@ -88,7 +88,7 @@ impl Reply {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(COME_AGAIN_SECONDS));
+            headers.insert(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS));
         }
         response
     }

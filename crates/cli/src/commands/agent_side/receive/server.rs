@@ -1,4 +1,4 @@
-//! Taking pushes in, and letting what is under way end.
+//! Accepts pushes, and shuts down gracefully.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::Stops;
-use super::delivery::Receiver;
+use super::StopCount;
+use super::delivery::PushReceiver;
 use crate::screen;
 
-/// A hub pushes to one receiver over few connections; more come from somebody else.
-const MOST_CONNECTIONS: usize = 256;
-const REQUEST_HEAD: Duration = Duration::from_secs(10);
-/// When the system has no more file descriptors, trying again at once would only burn the processor.
-const OUT_OF_DESCRIPTORS: Duration = Duration::from_millis(100);
+/// A hub pushes over a few connections; more than this come from another source.
+const MAX_CONNECTIONS: usize = 256;
+const HEADER_READ_TIMEOUT: Duration = Duration::from_secs(10);
+/// The delay after running out of file descriptors, to avoid a busy loop.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 
-/// Returns once it was told to stop and no command runs any more.
-pub async fn serve(listener: TcpListener, receiver: Arc<Receiver>, mut stops: Stops) {
-    let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+/// Returns after a stop signal, once no command is running.
+pub async fn serve(listener: TcpListener, receiver: Arc<PushReceiver>, mut stop_count: StopCount) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(REQUEST_HEAD);
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_READ_TIMEOUT);
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&listener, &places) => accepted,
-            _ = stops.wait_for(|stops| *stops > 0) => break,
+            accepted = accept(&listener, &slots) => accepted,
+            _ = stop_count.wait_for(|stop_count| *stop_count > 0) => break,
         };
-        let Some((stream, place)) = accepted else { continue };
+        let Some((stream, slot)) = accepted else { continue };
         let receiver = Arc::clone(&receiver);
         let service = service_fn(move |request| {
             let receiver = Arc::clone(&receiver);
@@ -41,7 +41,7 @@ pub async fn serve(listener: TcpListener, receiver: Arc<Receiver>, mut stops: St
         let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service));
         tokio::spawn(async move {
             drop(connection.await);
-            drop(place);
+            drop(slot);
         });
     }
     drop(listener);
@@ -49,13 +49,13 @@ pub async fn serve(listener: TcpListener, receiver: Arc<Receiver>, mut stops: St
     graceful.shutdown().await;
 }
 
-async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
-    let place = Arc::clone(places).acquire_owned().await.ok()?;
+async fn accept(listener: &TcpListener, slots: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
+    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, _)) => Some((stream, place)),
+        Ok((stream, _)) => Some((stream, slot)),
         Err(error) => {
-            screen::remark(&format!("a connection could not be accepted: {error}"));
-            tokio::time::sleep(OUT_OF_DESCRIPTORS).await;
+            screen::print_notice(&format!("accepting a connection failed: {error}"));
+            tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
             None
         }
     }

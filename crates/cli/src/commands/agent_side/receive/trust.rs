@@ -1,4 +1,4 @@
-//! Which pushes are believed, also while the hub changes its keys.
+//! Verifies pushes, also across key rotations.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,28 +10,28 @@ use hyper::HeaderMap;
 use super::super::{keys, now};
 use crate::args::{Globals, KeyArgs};
 
-/// Strangers must not be able to make this receiver call the hub all the time.
-const BETWEEN_QUESTIONS: Duration = Duration::from_secs(10);
+/// Limits key refreshes, so that forged pushes cannot make this receiver flood the hub.
+const KEY_REFRESH_INTERVAL: Duration = Duration::from_secs(10);
 
-pub struct Trust {
+pub struct PushVerifier {
     url: String,
     keys: KeyArgs,
     globals: Globals,
-    current: Mutex<Current>,
+    current: Mutex<CurrentKeys>,
 }
 
-struct Current {
+struct CurrentKeys {
     verifier: Verifier,
-    /// When the hub was last asked again.
-    asked_at: Option<Instant>,
+    /// The time of the last key refresh.
+    refreshed_at: Option<Instant>,
 }
 
-impl Trust {
+impl PushVerifier {
     pub async fn new(url: String, keys: KeyArgs, globals: Globals) -> Result<Self> {
         let verifier = keys::verifier(&url, &keys, &globals).await?;
-        let current = Mutex::new(Current {
+        let current = Mutex::new(CurrentKeys {
             verifier,
-            asked_at: None,
+            refreshed_at: None,
         });
         Ok(Self {
             url,
@@ -41,11 +41,11 @@ impl Trust {
         })
     }
 
-    /// A signature that does not match may be of a key that the hub has made since.
+    /// A mismatching signature triggers a key refresh, because the hub may have rotated its key.
     pub async fn verify(&self, headers: &HeaderMap, body: &[u8]) -> Result<Verified, Refusal> {
         let verifier = self.current(|current| current.verifier.clone());
         match verify(&verifier, headers, body, now()) {
-            Err(Refusal::WrongSignature) if self.may_ask_again() => {}
+            Err(Refusal::WrongSignature) if self.may_refresh() => {}
             decided => return decided,
         }
         let Ok(fresh) = keys::verifier(&self.url, &self.keys, &self.globals).await else {
@@ -55,21 +55,22 @@ impl Trust {
         verify(&fresh, headers, body, now())
     }
 
-    /// The hub's public keys can be asked for, and a kept key read again; a secret of the environment is what it was at
-    /// the start.
-    fn may_ask_again(&self) -> bool {
-        let may_change = self.keys.ed25519.as_deref() == Some("hub") || keys::are_kept(&self.keys);
+    /// The hub's public keys and a stored key can be read again; a secret from the environment never changes.
+    fn may_refresh(&self) -> bool {
+        let may_change = self.keys.ed25519.as_deref() == Some("hub") || keys::are_stored(&self.keys);
         may_change
             && self.current(|current| {
-                let due = current.asked_at.is_none_or(|at| at.elapsed() >= BETWEEN_QUESTIONS);
+                let due = current
+                    .refreshed_at
+                    .is_none_or(|at| at.elapsed() >= KEY_REFRESH_INTERVAL);
                 if due {
-                    current.asked_at = Some(Instant::now());
+                    current.refreshed_at = Some(Instant::now());
                 }
                 due
             })
     }
 
-    fn current<T>(&self, work: impl FnOnce(&mut Current) -> T) -> T {
+    fn current<T>(&self, work: impl FnOnce(&mut CurrentKeys) -> T) -> T {
         work(&mut self.current.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

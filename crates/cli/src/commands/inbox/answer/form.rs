@@ -1,5 +1,5 @@
-//! A form: one field after the other, then the row that sends it, then other words where the asker takes any text. What is wrong is told beside its field, first by the same
-//! validator the hub uses, then by the hub.
+//! A form: its fields, then the row that sends it, then a free text row if the asker allows it. Faults are shown
+//! beside their field, found first by the hub's own validator run locally, then by the hub.
 
 mod entry;
 
@@ -10,23 +10,23 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Map, Value};
 
 use super::rows::moved;
-use super::text::{OWN_WORDS, Words};
-use super::{Pressed, Verdict};
+use super::text::{FREE_TEXT_KEY, TextEditor};
+use super::{KeyResult, PersonDecision};
 use crate::item::Item;
 
-pub use entry::Entry;
+pub use entry::FormEntry;
 
-const FAULTY: &str = "something is still wrong: see beside the fields";
+const INVALID_FIELDS: &str = "some fields are not valid yet: see the notes beside them";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormEditor {
     schema: Value,
-    entries: Vec<Entry>,
-    /// One past the last entry is the row that sends, and one past that the row for other words.
+    entries: Vec<FormEntry>,
+    /// The row after the last entry sends the form; the row after that is for free text.
     cursor: usize,
     editing: bool,
-    other: Option<Words>,
-    /// What is wrong with the answer as a whole.
+    other: Option<TextEditor>,
+    /// Faults of the answer as a whole.
     faults: Vec<String>,
 }
 
@@ -34,9 +34,9 @@ impl FormEditor {
     pub fn of(schema: &Value, item: &Item) -> Self {
         let entries = fields(schema)
             .into_iter()
-            .map(|field| Entry::of(field, item.sensitive))
+            .map(|field| FormEntry::of(field, item.sensitive))
             .collect();
-        let other = Words::beside(item, false);
+        let other = TextEditor::besides_options(item, false);
         Self {
             schema: schema.clone(),
             entries,
@@ -47,7 +47,7 @@ impl FormEditor {
         }
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[FormEntry] {
         &self.entries
     }
 
@@ -59,12 +59,12 @@ impl FormEditor {
         self.editing
     }
 
-    pub fn other(&self) -> Option<&Words> {
+    pub fn other(&self) -> Option<&TextEditor> {
         self.other.as_ref()
     }
 
     pub fn is_typing(&self) -> bool {
-        self.other.as_ref().is_some_and(Words::is_typing)
+        self.other.as_ref().is_some_and(TextEditor::is_typing)
     }
 
     fn rows(&self) -> usize {
@@ -75,47 +75,47 @@ impl FormEditor {
         &self.faults
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+    pub fn key(&mut self, key: KeyEvent) -> KeyResult {
         if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
             return match other.key(key) {
-                Pressed::Send(_) if self.is_filled_in() => Pressed::Hint(FILLED_IN_AND_WROTE),
+                KeyResult::Send(_) if self.is_filled_in() => KeyResult::Hint(FILLED_IN_AND_WROTE),
                 pressed => pressed,
             };
         }
         if self.editing {
-            self.edited(key)
+            self.edit_key(key)
         } else {
-            self.visited(key)
+            self.navigate_key(key)
         }
     }
 
-    fn begin(&mut self) -> Pressed {
+    fn begin(&mut self) -> KeyResult {
         let Some(other) = &mut self.other else {
-            return Pressed::Passed;
+            return KeyResult::Ignored;
         };
         other.begin();
         (self.cursor, self.editing) = (self.entries.len() + 1, false);
-        Pressed::Taken
+        KeyResult::Handled
     }
 
-    fn visited(&mut self, key: KeyEvent) -> Pressed {
+    fn navigate_key(&mut self, key: KeyEvent) -> KeyResult {
         if let Some(row) = moved(key, Some(self.cursor), self.rows()) {
             self.cursor = row;
-            return Pressed::Taken;
+            return KeyResult::Handled;
         }
         match key.code {
             KeyCode::Enter if self.cursor == self.entries.len() => self.send(),
             KeyCode::Enter if self.cursor > self.entries.len() => self.begin(),
-            KeyCode::Char(OWN_WORDS) => self.begin(),
+            KeyCode::Char(FREE_TEXT_KEY) => self.begin(),
             KeyCode::Enter | KeyCode::Tab => {
                 self.editing = true;
-                Pressed::Taken
+                KeyResult::Handled
             }
-            _ => Pressed::Passed,
+            _ => KeyResult::Ignored,
         }
     }
 
-    fn edited(&mut self, key: KeyEvent) -> Pressed {
+    fn edit_key(&mut self, key: KeyEvent) -> KeyResult {
         let is_enter = key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT);
         match key.code {
             KeyCode::Esc => self.editing = false,
@@ -129,7 +129,7 @@ impl FormEditor {
             KeyCode::Up => self.cursor = self.cursor.saturating_sub(1),
             _ => {}
         }
-        Pressed::Taken
+        KeyResult::Handled
     }
 
     fn down(&mut self) {
@@ -143,45 +143,45 @@ impl FormEditor {
         }
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.cursor = 0;
         self.faults.clear();
         for entry in &mut self.entries {
-            entry.leave();
+            entry.reset_cursor();
         }
     }
 
-    pub fn rest(&mut self) {
+    pub fn stop_typing(&mut self) {
         self.editing = false;
-        self.other.iter_mut().for_each(Words::rest);
+        self.other.iter_mut().for_each(TextEditor::stop_typing);
     }
 
     fn is_filled_in(&self) -> bool {
-        self.entries.iter().any(Entry::is_filled_in)
+        self.entries.iter().any(FormEntry::is_filled_in)
     }
 
-    /// Filled in or written, never both: nobody could say which was meant.
-    fn send(&mut self) -> Pressed {
-        if let Some(verdict) = self.other.as_ref().and_then(Words::verdict) {
+    /// A form is filled in or answered in free text, never both: the meaning would be ambiguous.
+    fn send(&mut self) -> KeyResult {
+        if let Some(verdict) = self.other.as_ref().and_then(TextEditor::verdict) {
             return if self.is_filled_in() {
-                Pressed::Hint(FILLED_IN_AND_WROTE)
+                KeyResult::Hint(FILLED_IN_AND_WROTE)
             } else {
-                Pressed::Send(verdict)
+                KeyResult::Send(verdict)
             };
         }
         self.faults.clear();
         self.entries.iter_mut().for_each(|entry| entry.faults.clear());
         let answer = self.answer();
         if self.is_faulty() {
-            return self.stay();
+            return self.go_to_fault();
         }
         for (name, message) in check_all(&self.schema, &answer) {
-            self.put(&name, message);
+            self.add_fault(&name, message);
         }
         if self.is_faulty() {
-            self.stay()
+            self.go_to_fault()
         } else {
-            Pressed::Send(Verdict::Answered(answer))
+            KeyResult::Send(PersonDecision::Answered(answer))
         }
     }
 
@@ -202,15 +202,15 @@ impl FormEditor {
         !self.faults.is_empty() || self.entries.iter().any(|entry| !entry.faults.is_empty())
     }
 
-    fn stay(&mut self) -> Pressed {
+    fn go_to_fault(&mut self) -> KeyResult {
         if let Some(row) = self.entries.iter().position(|entry| !entry.faults.is_empty()) {
             self.cursor = row;
             self.editing = true;
         }
-        Pressed::Hint(FAULTY)
+        KeyResult::Hint(INVALID_FIELDS)
     }
 
-    fn put(&mut self, name: &str, message: String) {
+    fn add_fault(&mut self, name: &str, message: String) {
         match self.entries.iter_mut().find(|entry| entry.field.name == name) {
             Some(entry) => entry.faults.push(message),
             None => self.faults.push(if name.is_empty() {
@@ -221,8 +221,8 @@ impl FormEditor {
         }
     }
 
-    /// `field` is spelled as the hub does: `value.` and the name.
-    pub fn blame(&mut self, field: &str, message: &str) -> bool {
+    /// `field` has the hub's spelling: `value.` and the name.
+    pub fn show_fault(&mut self, field: &str, message: &str) -> bool {
         let name = field.strip_prefix("value.").unwrap_or_default();
         let Some(row) = self.entries.iter().position(|entry| entry.field.name == name) else {
             return false;
@@ -241,7 +241,7 @@ impl FormEditor {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::seen::tests::seen;
+    use super::super::super::seen::tests::details;
     use super::*;
 
     fn form() -> FormEditor {
@@ -255,12 +255,12 @@ mod tests {
             },
             "required": ["reason"],
         });
-        FormEditor::of(&schema, &seen("a", &json!({})).item)
+        FormEditor::of(&schema, &details("a", &json!({})).item)
     }
 
     fn press(form: &mut FormEditor, codes: &[KeyCode]) {
         for code in codes {
-            assert_eq!(form.key((*code).into()), Pressed::Taken, "{code:?}");
+            assert_eq!(form.key((*code).into()), KeyResult::Handled, "{code:?}");
         }
     }
 
@@ -289,7 +289,7 @@ mod tests {
         let answer = json!({"reason": "tests pass", "count": 7, "force": true, "level": 3, "pin": "4711"});
         assert_eq!(
             form.key(KeyCode::Enter.into()),
-            Pressed::Send(Verdict::Answered(answer))
+            KeyResult::Send(PersonDecision::Answered(answer))
         );
     }
 
@@ -299,20 +299,20 @@ mod tests {
         press(&mut form, &[KeyCode::Enter]);
         type_in(&mut form, "no");
         press(&mut form, &[KeyCode::Tab, KeyCode::BackTab, KeyCode::BackTab]);
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Hint(FAULTY));
+        assert_eq!(form.key(KeyCode::Enter.into()), KeyResult::Hint(INVALID_FIELDS));
         assert_eq!(form.cursor(), 0);
         assert_eq!(form.entries()[0].faults, ["write at least 3 characters"]);
         type_in(&mut form, "t");
-        assert!(form.entries()[0].faults.is_empty(), "what is changed is looked at anew");
+        assert!(form.entries()[0].faults.is_empty(), "a change clears the fault");
     }
 
     #[test]
-    fn what_the_hub_refuses_goes_beside_its_field_too() {
+    fn a_fault_found_by_the_hub_is_shown_beside_its_field() {
         let mut form = form();
-        assert!(form.blame("value.count", "value.count: give 1 or more"));
+        assert!(form.show_fault("value.count", "value.count: give 1 or more"));
         assert_eq!(form.entries()[1].faults, ["give 1 or more"]);
-        assert!(!form.blame("comment", "too long"));
-        assert!(!form.blame("value", "not an object"));
+        assert!(!form.show_fault("comment", "too long"));
+        assert!(!form.show_fault("value", "not an object"));
     }
 
     #[test]
@@ -330,30 +330,30 @@ mod tests {
     fn any_number_of_choices_is_ticked_by_number_or_space() {
         let days = json!({"type": "array", "items": {"enum": ["Mon", "Tue", "Wed"]}, "default": ["Wed"]});
         let schema = json!({"properties": {"days": days, "why": {"type": "string"}}});
-        let mut form = FormEditor::of(&schema, &seen("a", &json!({})).item);
+        let mut form = FormEditor::of(&schema, &details("a", &json!({})).item);
         press(&mut form, &[KeyCode::Enter, KeyCode::Char('3'), KeyCode::Char('1')]);
         press(&mut form, &[KeyCode::Down, KeyCode::Char(' ')]);
-        assert_eq!(form.cursor(), 0, "the choices are gone through first");
+        assert_eq!(form.cursor(), 0, "the cursor moves through the choices first");
         press(&mut form, &[KeyCode::Down, KeyCode::Down]);
         assert_eq!(form.cursor(), 1);
         press(&mut form, &[KeyCode::Tab]);
         let answer = json!({"days": ["Mon", "Tue"]});
         assert_eq!(
             form.key(KeyCode::Enter.into()),
-            Pressed::Send(Verdict::Answered(answer))
+            KeyResult::Send(PersonDecision::Answered(answer))
         );
         form.cursor = 0;
         press(&mut form, &[KeyCode::Backspace, KeyCode::Tab, KeyCode::Tab]);
         assert_eq!(
             form.key(KeyCode::Enter.into()),
-            Pressed::Send(Verdict::Answered(json!({})))
+            KeyResult::Send(PersonDecision::Answered(json!({})))
         );
     }
 
     #[test]
-    fn a_form_can_be_answered_in_own_words_where_any_text_is_taken() {
+    fn a_form_can_be_answered_in_free_text_where_it_is_allowed() {
         let schema = json!({"properties": {"why": {"type": "string"}}, "required": ["why"]});
-        let item = seen("a", &json!({"open_ended": true})).item;
+        let item = details("a", &json!({"open_ended": true})).item;
         for begin in [
             &[KeyCode::Char('o')][..],
             &[KeyCode::Enter, KeyCode::BackTab, KeyCode::Enter],
@@ -361,37 +361,37 @@ mod tests {
             let mut form = FormEditor::of(&schema, &item);
             press(&mut form, begin);
             type_in(&mut form, "o, ask ann");
-            let sent = Pressed::Send(Verdict::Answered(json!("o, ask ann")));
+            let sent = KeyResult::Send(PersonDecision::Answered(json!("o, ask ann")));
             assert_eq!(form.key(KeyCode::Enter.into()), sent);
             press(&mut form, &[KeyCode::Esc]);
             assert!(!form.is_typing() && !form.is_editing());
         }
-        assert_eq!(self::form().key(KeyCode::Char('o').into()), Pressed::Passed);
+        assert_eq!(self::form().key(KeyCode::Char('o').into()), KeyResult::Ignored);
     }
 
     #[test]
-    fn a_form_that_is_filled_in_is_not_answered_in_own_words_too() {
+    fn a_filled_in_form_takes_no_free_text() {
         let schema = json!({"properties": {"why": {"type": "string"}, "zone": {"enum": ["eu"], "default": "eu"}}});
-        let mut form = FormEditor::of(&schema, &seen("a", &json!({"open_ended": true})).item);
+        let mut form = FormEditor::of(&schema, &details("a", &json!({"open_ended": true})).item);
         press(&mut form, &[KeyCode::Enter]);
         type_in(&mut form, "load");
         press(&mut form, &[KeyCode::Esc, KeyCode::Char('o')]);
         type_in(&mut form, "ask ann");
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Hint(FILLED_IN_AND_WROTE));
+        assert_eq!(form.key(KeyCode::Enter.into()), KeyResult::Hint(FILLED_IN_AND_WROTE));
         press(&mut form, &[KeyCode::Esc]);
         form.cursor = form.entries.len();
-        assert_eq!(form.key(KeyCode::Enter.into()), Pressed::Hint(FILLED_IN_AND_WROTE));
+        assert_eq!(form.key(KeyCode::Enter.into()), KeyResult::Hint(FILLED_IN_AND_WROTE));
         assert_eq!(form.entries[0].typing().text(), "load", "nothing is lost");
         form.cursor = 0;
         press(&mut form, &[KeyCode::Enter]);
         (0..4).for_each(|_| press(&mut form, &[KeyCode::Backspace]));
         press(&mut form, &[KeyCode::Esc]);
         form.cursor = form.entries.len();
-        let words = Pressed::Send(Verdict::Answered(json!("ask ann")));
+        let words = KeyResult::Send(PersonDecision::Answered(json!("ask ann")));
         assert_eq!(
             form.key(KeyCode::Enter.into()),
             words,
-            "a default is not a person's word"
+            "a default does not count as filled in"
         );
     }
 

@@ -1,48 +1,48 @@
-//! Several of the options: ticked one by one, sent together; or other words instead, where the asker takes any text.
+//! Several options: ticked one by one and sent together; or free text instead, if the asker allows it.
 
 use countersign_core::answer::PICKED_AND_WROTE;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};
-use super::text::{OWN_WORDS, Words};
-use super::{Pressed, Verdict};
+use super::text::{FREE_TEXT_KEY, TextEditor};
+use super::{KeyResult, PersonDecision};
 use crate::item::{Choices, Item};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ticks {
+pub struct ManyEditor {
     values: Vec<String>,
     ticked: Vec<bool>,
     cursor: Option<usize>,
     /// The row after the options.
-    other: Option<Words>,
+    other: Option<TextEditor>,
 }
 
-impl Ticks {
+impl ManyEditor {
     pub fn of(choices: &Choices, item: &Item) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
-        // Where several may be picked, leave to edit says nothing.
+        // `allow_edit` does not apply where several options may be picked.
         Self {
             ticked: vec![false; values.len()],
             values,
             cursor: None,
-            other: Words::beside(item, false),
+            other: TextEditor::besides_options(item, false),
         }
     }
 
-    pub fn other(&self) -> Option<&Words> {
+    pub fn other(&self) -> Option<&TextEditor> {
         self.other.as_ref()
     }
 
     pub fn is_typing(&self) -> bool {
-        self.other.as_ref().is_some_and(Words::is_typing)
+        self.other.as_ref().is_some_and(TextEditor::is_typing)
     }
 
     pub fn paste(&mut self, text: &str) {
         self.other.iter_mut().for_each(|other| other.paste(text));
     }
 
-    pub fn rest(&mut self) {
-        self.other.iter_mut().for_each(Words::rest);
+    pub fn stop_typing(&mut self) {
+        self.other.iter_mut().for_each(TextEditor::stop_typing);
     }
 
     pub fn cursor(&self) -> Option<usize> {
@@ -53,21 +53,21 @@ impl Ticks {
         self.ticked.get(index).copied().unwrap_or_default()
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.cursor = None;
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+    pub fn key(&mut self, key: KeyEvent) -> KeyResult {
         if let Some(other) = self.other.as_mut().filter(|other| other.is_typing()) {
             return match other.key(key) {
-                Pressed::Send(_) if self.ticked.contains(&true) => Pressed::Hint(PICKED_AND_WROTE),
+                KeyResult::Send(_) if self.ticked.contains(&true) => KeyResult::Hint(PICKED_AND_WROTE),
                 pressed => pressed,
             };
         }
         let count = self.values.len() + usize::from(self.other.is_some());
         if let Some(row) = moved(key, self.cursor, count) {
             self.cursor = Some(row);
-            return Pressed::Taken;
+            return KeyResult::Handled;
         }
         if let Some(row) = numbered(key, count) {
             self.cursor = Some(row);
@@ -75,34 +75,34 @@ impl Ticks {
         }
         match key.code {
             KeyCode::Char(' ') => self.toggle(),
-            KeyCode::Char(OWN_WORDS) => self.begin(),
+            KeyCode::Char(FREE_TEXT_KEY) => self.begin(),
             KeyCode::Enter if self.cursor == Some(self.values.len()) => self.begin(),
             KeyCode::Enter => self.send(),
-            _ => Pressed::Passed,
+            _ => KeyResult::Ignored,
         }
     }
 
-    fn begin(&mut self) -> Pressed {
+    fn begin(&mut self) -> KeyResult {
         let Some(other) = &mut self.other else {
-            return Pressed::Passed;
+            return KeyResult::Ignored;
         };
         other.begin();
         self.cursor = Some(self.values.len());
-        Pressed::Taken
+        KeyResult::Handled
     }
 
-    fn toggle(&mut self) -> Pressed {
+    fn toggle(&mut self) -> KeyResult {
         if self.cursor == Some(self.values.len()) {
             return self.begin();
         }
         let Some(tick) = self.cursor.and_then(|row| self.ticked.get_mut(row)) else {
-            return Pressed::Hint("go to one first: its number, or j and k");
+            return KeyResult::Hint("go to one first: its number, or j and k");
         };
         *tick = !*tick;
-        Pressed::Taken
+        KeyResult::Handled
     }
 
-    fn send(&self) -> Pressed {
+    fn send(&self) -> KeyResult {
         let picked: Vec<&str> = self
             .values
             .iter()
@@ -111,12 +111,12 @@ impl Ticks {
             .map(|(value, _)| value.as_str())
             .collect();
         if picked.is_empty() {
-            return Pressed::Hint("tick at least one first, with Space or its number");
+            return KeyResult::Hint("tick at least one first, with Space or its number");
         }
-        if self.other.as_ref().and_then(Words::verdict).is_some() {
-            return Pressed::Hint(PICKED_AND_WROTE);
+        if self.other.as_ref().and_then(TextEditor::verdict).is_some() {
+            return KeyResult::Hint(PICKED_AND_WROTE);
         }
-        Pressed::Send(Verdict::Answered(picked.into()))
+        KeyResult::Send(PersonDecision::Answered(picked.into()))
     }
 }
 
@@ -124,20 +124,20 @@ impl Ticks {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::seen::tests::seen;
+    use super::super::super::seen::tests::details;
     use super::*;
 
-    fn ticks(options: &[serde_json::Value], open_ended: bool) -> Ticks {
+    fn ticks(options: &[serde_json::Value], open_ended: bool) -> ManyEditor {
         let choices = serde_json::from_value(json!({"options": options, "many": true})).unwrap();
-        Ticks::of(&choices, &seen("a", &json!({ "open_ended": open_ended })).item)
+        ManyEditor::of(&choices, &details("a", &json!({ "open_ended": open_ended })).item)
     }
 
     #[test]
-    fn what_is_ticked_is_sent_in_the_order_it_was_offered() {
+    fn ticked_options_are_sent_in_the_order_offered() {
         let options = ["a", "b", "c"].map(|value| json!({"value": value, "label": value}));
         let mut ticks = ticks(&options, false);
-        assert!(matches!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(_)));
-        assert!(matches!(ticks.key(KeyCode::Char(' ').into()), Pressed::Hint(_)));
+        assert!(matches!(ticks.key(KeyCode::Enter.into()), KeyResult::Hint(_)));
+        assert!(matches!(ticks.key(KeyCode::Char(' ').into()), KeyResult::Hint(_)));
         for code in [
             KeyCode::Char('3'),
             KeyCode::Char('2'),
@@ -145,21 +145,21 @@ mod tests {
             KeyCode::Up,
             KeyCode::Char(' '),
         ] {
-            assert_eq!(ticks.key(code.into()), Pressed::Taken);
+            assert_eq!(ticks.key(code.into()), KeyResult::Handled);
         }
         assert_eq!(
             ticks.key(KeyCode::Enter.into()),
-            Pressed::Send(Verdict::Answered(json!(["a", "c"])))
+            KeyResult::Send(PersonDecision::Answered(json!(["a", "c"])))
         );
         assert_eq!(
             ticks.key(KeyCode::Char('o').into()),
-            Pressed::Passed,
+            KeyResult::Ignored,
             "nothing else is taken"
         );
     }
 
     #[test]
-    fn own_words_or_ticks_and_never_both() {
+    fn free_text_and_ticks_exclude_each_other() {
         let options = ["a", "b"].map(|value| json!({"value": value, "label": value}));
         for begin in [
             &[KeyCode::Char('o')][..],
@@ -168,20 +168,20 @@ mod tests {
         ] {
             let mut ticks = ticks(&options, true);
             ticks.key(KeyCode::Char('1').into());
-            ticks.leave();
+            ticks.reset_cursor();
             begin
                 .iter()
-                .for_each(|code| assert_eq!(ticks.key((*code).into()), Pressed::Taken));
+                .for_each(|code| assert_eq!(ticks.key((*code).into()), KeyResult::Handled));
             assert!(ticks.is_typing(), "{begin:?}");
             "1 or 2"
                 .chars()
-                .for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), Pressed::Taken));
-            assert_eq!(ticks.key(KeyCode::Enter.into()), Pressed::Hint(PICKED_AND_WROTE));
+                .for_each(|letter| assert_eq!(ticks.key(KeyCode::Char(letter).into()), KeyResult::Handled));
+            assert_eq!(ticks.key(KeyCode::Enter.into()), KeyResult::Hint(PICKED_AND_WROTE));
             ticks.key(KeyCode::Esc.into());
-            ticks.leave();
+            ticks.reset_cursor();
             assert_eq!(
                 ticks.key(KeyCode::Enter.into()),
-                Pressed::Hint(PICKED_AND_WROTE),
+                KeyResult::Hint(PICKED_AND_WROTE),
                 "the other way round"
             );
             assert!(ticks.is_ticked(0), "nothing entered is lost");
@@ -189,7 +189,7 @@ mod tests {
             ticks.key(KeyCode::Char('o').into());
             assert_eq!(
                 ticks.key(KeyCode::Enter.into()),
-                Pressed::Send(Verdict::Answered(json!("1 or 2")))
+                KeyResult::Send(PersonDecision::Answered(json!("1 or 2")))
             );
         }
     }

@@ -1,8 +1,8 @@
-//! Moving through numbered rows. At first none is chosen, so that no single key decides by accident.
+//! Moves through numbered rows. No row is selected at first, so that a single key never decides by accident.
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-/// Where the key leads to, if it is one for moving.
+/// The row that a movement key leads to.
 pub fn moved(key: KeyEvent, cursor: Option<usize>, count: usize) -> Option<usize> {
     let last = count.checked_sub(1)?;
     match key.code {

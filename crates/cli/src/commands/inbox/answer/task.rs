@@ -3,25 +3,25 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};
-use super::{Pressed, Verdict};
-use crate::item::{Action, Step};
+use super::{KeyResult, PersonDecision};
+use crate::item::{ChecklistStep, TaskDetails};
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Steps {
-    steps: Vec<Step>,
-    /// After the steps come two more rows: complete, and dismiss.
+pub struct TaskEditor {
+    steps: Vec<ChecklistStep>,
+    /// Two rows follow the steps: complete and dismiss.
     cursor: Option<usize>,
 }
 
-impl Steps {
-    pub fn of(action: &Action) -> Self {
+impl TaskEditor {
+    pub fn of(action: &TaskDetails) -> Self {
         Self {
             steps: action.checklist.clone().unwrap_or_default(),
             cursor: None,
         }
     }
 
-    pub fn steps(&self) -> &[Step] {
+    pub fn steps(&self) -> &[ChecklistStep] {
         &self.steps
     }
 
@@ -29,41 +29,41 @@ impl Steps {
         self.cursor
     }
 
-    pub fn complete(&self) -> Verdict {
-        Verdict::Completed(self.steps.clone())
+    pub fn complete(&self) -> PersonDecision {
+        PersonDecision::Completed(self.steps.clone())
     }
 
-    pub fn dismiss(&self) -> Verdict {
-        Verdict::Dismissed(self.steps.clone())
+    pub fn dismiss(&self) -> PersonDecision {
+        PersonDecision::Dismissed(self.steps.clone())
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.cursor = None;
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+    pub fn key(&mut self, key: KeyEvent) -> KeyResult {
         if let Some(row) = moved(key, self.cursor, self.steps.len() + 2) {
             self.cursor = Some(row);
-            return Pressed::Taken;
+            return KeyResult::Handled;
         }
         if let Some(row) = numbered(key, self.steps.len()) {
             self.cursor = Some(row);
             return self.toggle(row);
         }
         match (key.code, self.cursor) {
-            (KeyCode::Enter | KeyCode::Char(' '), None) => Pressed::Hint("go to a row first, with j and k"),
-            (KeyCode::Enter, Some(row)) if row == self.steps.len() => Pressed::Send(self.complete()),
-            (KeyCode::Enter, Some(row)) if row > self.steps.len() => Pressed::Send(self.dismiss()),
+            (KeyCode::Enter | KeyCode::Char(' '), None) => KeyResult::Hint("go to a row first, with j and k"),
+            (KeyCode::Enter, Some(row)) if row == self.steps.len() => KeyResult::Send(self.complete()),
+            (KeyCode::Enter, Some(row)) if row > self.steps.len() => KeyResult::Send(self.dismiss()),
             (KeyCode::Enter | KeyCode::Char(' '), Some(row)) => self.toggle(row),
-            _ => Pressed::Passed,
+            _ => KeyResult::Ignored,
         }
     }
 
-    fn toggle(&mut self, row: usize) -> Pressed {
+    fn toggle(&mut self, row: usize) -> KeyResult {
         if let Some(step) = self.steps.get_mut(row) {
             step.done = !step.done;
         }
-        Pressed::Taken
+        KeyResult::Handled
     }
 }
 
@@ -73,33 +73,33 @@ mod tests {
 
     use super::*;
 
-    fn steps() -> Steps {
+    fn steps() -> TaskEditor {
         let checklist = json!([{"text": "a", "done": true}, {"text": "b"}]);
-        Steps::of(&serde_json::from_value(json!({"instructions": "do", "checklist": checklist})).unwrap())
+        TaskEditor::of(&serde_json::from_value(json!({"instructions": "do", "checklist": checklist})).unwrap())
     }
 
-    fn done(steps: &Steps) -> Vec<bool> {
+    fn done(steps: &TaskEditor) -> Vec<bool> {
         steps.steps().iter().map(|step| step.done).collect()
     }
 
     #[test]
     fn steps_are_ticked_and_sent_back() {
         let mut steps = steps();
-        assert!(matches!(steps.key(KeyCode::Enter.into()), Pressed::Hint(_)));
+        assert!(matches!(steps.key(KeyCode::Enter.into()), KeyResult::Hint(_)));
         steps.key(KeyCode::Char('2').into());
         assert_eq!(done(&steps), [true, true]);
         steps.key(KeyCode::Char(' ').into());
         assert_eq!(done(&steps), [true, false]);
         steps.key(KeyCode::Down.into());
-        assert_eq!(steps.key(KeyCode::Enter.into()), Pressed::Send(steps.complete()));
+        assert_eq!(steps.key(KeyCode::Enter.into()), KeyResult::Send(steps.complete()));
         steps.key(KeyCode::Down.into());
-        assert_eq!(steps.key(KeyCode::Enter.into()), Pressed::Send(steps.dismiss()));
+        assert_eq!(steps.key(KeyCode::Enter.into()), KeyResult::Send(steps.dismiss()));
     }
 
     #[test]
     fn space_never_ends_a_task() {
         let mut steps = steps();
         steps.key(KeyCode::Up.into());
-        assert_eq!(steps.key(KeyCode::Char(' ').into()), Pressed::Taken);
+        assert_eq!(steps.key(KeyCode::Char(' ').into()), KeyResult::Handled);
     }
 }

@@ -1,39 +1,39 @@
-//! An answer in the person's own words.
+//! A free text answer.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::super::typing::Typing;
-use super::{Pressed, Verdict};
+use super::super::typing::TextInput;
+use super::{KeyResult, PersonDecision};
 use crate::item::Item;
 
-/// Begins an answer in other words than those offered, wherever one is taken.
-pub const OWN_WORDS: char = 'o';
+/// The key that begins a free text answer.
+pub const FREE_TEXT_KEY: char = 'o';
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Words {
-    words: Typing,
+pub struct TextEditor {
+    words: TextInput,
     typing: bool,
-    /// No words at all are an answer too, but not by one key that may have been pressed once too often.
-    or_nothing: bool,
-    is_warned: bool,
+    /// An empty text is allowed, but needs a second Enter, because the first may be accidental.
+    allow_empty: bool,
+    warned: bool,
 }
 
-impl Words {
+impl TextEditor {
     pub fn new(sensitive: bool) -> Self {
         Self {
-            words: Typing::lines().hidden(sensitive),
+            words: TextInput::lines().hidden(sensitive),
             typing: false,
-            or_nothing: false,
-            is_warned: false,
+            allow_empty: false,
+            warned: false,
         }
     }
 
-    pub fn or_nothing(self, or_nothing: bool) -> Self {
-        Self { or_nothing, ..self }
+    pub fn allow_empty(self, allow_empty: bool) -> Self {
+        Self { allow_empty, ..self }
     }
 
-    /// Beside what is offered, where the asker takes other words too.
-    pub fn beside(item: &Item, allow_edit: bool) -> Option<Self> {
+    /// A free text row beside the options, if the asker allows one.
+    pub fn besides_options(item: &Item, allow_edit: bool) -> Option<Self> {
         (item.open_ended || allow_edit).then(|| Self::new(item.sensitive))
     }
 
@@ -41,7 +41,7 @@ impl Words {
         self.typing = true;
     }
 
-    pub fn words(&self) -> &Typing {
+    pub fn words(&self) -> &TextInput {
         &self.words
     }
 
@@ -49,34 +49,34 @@ impl Words {
         self.typing
     }
 
-    pub fn key(&mut self, key: KeyEvent) -> Pressed {
+    pub fn key(&mut self, key: KeyEvent) -> KeyResult {
         let is_enter = key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT);
-        let was_warned = std::mem::take(&mut self.is_warned);
+        let was_warned = std::mem::take(&mut self.warned);
         match (self.typing, key.code) {
             (false, KeyCode::Enter | KeyCode::Tab) => self.typing = true,
-            (false, _) => return Pressed::Passed,
+            (false, _) => return KeyResult::Ignored,
             (true, KeyCode::Esc) => self.typing = false,
-            (true, _) if is_enter && self.words.is_blank() && self.or_nothing && !was_warned => {
-                self.is_warned = true;
-                return Pressed::Hint("Enter again sends an empty answer");
+            (true, _) if is_enter && self.words.is_blank() && self.allow_empty && !was_warned => {
+                self.warned = true;
+                return KeyResult::Hint("Enter again sends an empty answer");
             }
-            (true, _) if is_enter && self.words.is_blank() && !self.or_nothing => {
-                return Pressed::Hint("type an answer first");
+            (true, _) if is_enter && self.words.is_blank() && !self.allow_empty => {
+                return KeyResult::Hint("type an answer first");
             }
-            (true, _) if is_enter => return Pressed::Send(self.answer()),
+            (true, _) if is_enter => return KeyResult::Send(self.answer()),
             (true, _) => {
                 self.words.key(key);
             }
         }
-        Pressed::Taken
+        KeyResult::Handled
     }
 
-    fn answer(&self) -> Verdict {
-        Verdict::Answered(self.words.text().into())
+    fn answer(&self) -> PersonDecision {
+        PersonDecision::Answered(self.words.text().into())
     }
 
-    /// What was written, if anything was.
-    pub fn verdict(&self) -> Option<Verdict> {
+    /// The typed answer, if there is any text.
+    pub fn verdict(&self) -> Option<PersonDecision> {
         (!self.words.is_blank()).then(|| self.answer())
     }
 
@@ -86,8 +86,8 @@ impl Words {
         }
     }
 
-    pub fn rest(&mut self) {
-        (self.typing, self.is_warned) = (false, false);
+    pub fn stop_typing(&mut self) {
+        (self.typing, self.warned) = (false, false);
     }
 }
 
@@ -99,45 +99,48 @@ mod tests {
 
     #[test]
     fn typing_begins_with_enter_and_keys_are_letters_then() {
-        let mut words = Words::new(false);
-        assert_eq!(words.key(KeyCode::Char('q').into()), Pressed::Passed);
+        let mut words = TextEditor::new(false);
+        assert_eq!(words.key(KeyCode::Char('q').into()), KeyResult::Ignored);
         words.key(KeyCode::Enter.into());
         "qa".chars()
-            .for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), Pressed::Taken));
+            .for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), KeyResult::Handled));
         words.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
         words.paste("r\r\ns");
-        let sent = Verdict::Answered(json!("qa\nr\ns"));
-        assert_eq!(words.key(KeyCode::Enter.into()), Pressed::Send(sent));
+        let sent = PersonDecision::Answered(json!("qa\nr\ns"));
+        assert_eq!(words.key(KeyCode::Enter.into()), KeyResult::Send(sent));
     }
 
     #[test]
-    fn nothing_is_an_answer_only_where_it_may_be_and_only_when_meant() {
-        let mut words = Words::new(false).or_nothing(true);
+    fn an_empty_answer_needs_permission_and_a_second_enter() {
+        let mut words = TextEditor::new(false).allow_empty(true);
         let mut press = |code: KeyCode| words.key(code.into());
         press(KeyCode::Enter);
-        assert!(matches!(press(KeyCode::Enter), Pressed::Hint(said) if said.contains("again")));
+        assert!(matches!(press(KeyCode::Enter), KeyResult::Hint(said) if said.contains("again")));
         press(KeyCode::Left);
         assert!(
-            matches!(press(KeyCode::Enter), Pressed::Hint(_)),
-            "another key came between"
+            matches!(press(KeyCode::Enter), KeyResult::Hint(_)),
+            "another key was pressed in between"
         );
-        assert_eq!(press(KeyCode::Enter), Pressed::Send(Verdict::Answered(json!(""))));
-        let mut strict = Words::new(false);
+        assert_eq!(
+            press(KeyCode::Enter),
+            KeyResult::Send(PersonDecision::Answered(json!("")))
+        );
+        let mut strict = TextEditor::new(false);
         for _ in 0..3 {
             strict.key(KeyCode::Enter.into());
         }
         assert!(matches!(
             strict.key(KeyCode::Enter.into()),
-            Pressed::Hint("type an answer first")
+            KeyResult::Hint("type an answer first")
         ));
     }
 
     #[test]
     fn esc_ends_the_typing_and_keeps_the_words() {
-        let mut words = Words::new(false);
+        let mut words = TextEditor::new(false);
         words.key(KeyCode::Enter.into());
         words.paste("kept");
-        assert_eq!(words.key(KeyCode::Esc.into()), Pressed::Taken);
+        assert_eq!(words.key(KeyCode::Esc.into()), KeyResult::Handled);
         assert!(!words.is_typing());
         assert_eq!(words.words().text(), "kept");
     }

@@ -1,19 +1,19 @@
-//! What a person decided, as the body of the resolve call.
+//! A person's decision, as the body of the resolve call.
 
 use serde_json::{Value, json};
 
-use crate::item::Step;
+use crate::item::ChecklistStep;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum PersonDecision {
     Answered(Value),
     Declined,
-    Completed(Vec<Step>),
-    Dismissed(Vec<Step>),
+    Completed(Vec<ChecklistStep>),
+    Dismissed(Vec<ChecklistStep>),
 }
 
-impl Verdict {
-    /// What a person does by it; `answering` is the word for giving this answer.
+impl PersonDecision {
+    /// The verb for the decision; `answering` is the verb for an answer.
     pub fn word(&self, answering: &'static str) -> &'static str {
         match self {
             Self::Answered(_) => answering,
@@ -37,7 +37,7 @@ impl Verdict {
     }
 }
 
-fn with_steps(resolution: &str, steps: &[Step]) -> Value {
+fn with_steps(resolution: &str, steps: &[ChecklistStep]) -> Value {
     let mut body = json!({ "resolution": resolution });
     if !steps.is_empty() {
         body["checklist"] = json!(steps);
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn a_comment_goes_along_when_there_is_one() {
-        assert_eq!(Verdict::Declined.body("  "), json!({"resolution": "declined"}));
-        let body = Verdict::Answered(json!(["a"])).body("why");
+        assert_eq!(PersonDecision::Declined.body("  "), json!({"resolution": "declined"}));
+        let body = PersonDecision::Answered(json!(["a"])).body("why");
         assert_eq!(
             body,
             json!({"resolution": "answered", "value": ["a"], "comment": "why"})
@@ -61,12 +61,15 @@ mod tests {
 
     #[test]
     fn a_task_without_a_checklist_sends_none() {
-        assert_eq!(Verdict::Completed(vec![]).body(""), json!({"resolution": "completed"}));
-        let steps = vec![Step {
+        assert_eq!(
+            PersonDecision::Completed(vec![]).body(""),
+            json!({"resolution": "completed"})
+        );
+        let steps = vec![ChecklistStep {
             text: "a".to_owned(),
             done: true,
         }];
         let body = json!({"resolution": "dismissed", "checklist": [{"text": "a", "done": true}]});
-        assert_eq!(Verdict::Dismissed(steps).body(""), body);
+        assert_eq!(PersonDecision::Dismissed(steps).body(""), body);
     }
 }

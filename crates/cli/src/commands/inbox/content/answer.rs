@@ -1,21 +1,21 @@
-//! What was answered beyond one word, in the words of the question.
+//! Multi-part answers, formatted with the labels of the question.
 
 use countersign_core::form::{Field, FieldKind, fields};
 use serde_json::{Map, Value};
 
-use super::{Piece, Tone, option_words, pretty, quoted, said};
-use crate::item::{Choices, Question};
+use super::{Piece, Tone, option_words, own_piece, pretty, quoted};
+use crate::item::{Choices, ItemQuestion};
 use crate::screen::escape;
 
-pub fn answer(question: Option<&Question>, value: &Value) -> Vec<Piece> {
+pub fn answer(question: Option<&ItemQuestion>, value: &Value) -> Vec<Piece> {
     match (question, value) {
-        (Some(Question::Confirm(choices) | Question::Select(choices)), Value::Array(values)) => values
+        (Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)), Value::Array(values)) => values
             .iter()
-            .map(|value| said(Tone::Plain, picked(choices, &plain(value))))
+            .map(|value| own_piece(Tone::Plain, picked(choices, &plain(value))))
             .collect(),
-        (Some(Question::Form { schema }), Value::Object(answers)) => filled_in(schema, answers),
+        (Some(ItemQuestion::Form { schema }), Value::Object(answers)) => filled_in(schema, answers),
         (_, Value::Array(_) | Value::Object(_)) => quoted(&pretty(value)),
-        // It stands in the outcome itself.
+        // Single values are part of the outcome line.
         (_, Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)) => Vec::new(),
     }
 }
@@ -25,7 +25,7 @@ fn picked(choices: &Choices, value: &str) -> String {
     option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
 }
 
-/// The fields in their order, then whatever else was sent.
+/// The fields in schema order, then any other values.
 fn filled_in(schema: &Value, answers: &Map<String, Value>) -> Vec<Piece> {
     let fields = fields(schema);
     let known = fields
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     fn texts(question: &Value, value: &Value) -> Vec<String> {
-        let question: Question = serde_json::from_value(question.clone()).unwrap();
+        let question: ItemQuestion = serde_json::from_value(question.clone()).unwrap();
         answer(Some(&question), value)
             .into_iter()
             .map(|piece| piece.text)
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn several_picks_are_told_by_their_labels() {
+    fn several_picks_are_shown_by_their_labels() {
         let options = json!([{"value": "eu", "label": "Europe"}, {"value": "us", "label": "US"}]);
         let question = json!({"kind": "select", "options": options, "many": true});
         assert_eq!(
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_told_field_by_field_in_its_order() {
+    fn a_form_is_shown_field_by_field_in_schema_order() {
         let schema = r#"{"properties": {"when": {"title": "Day"}, "sure": {"type": "boolean"}, "by": {"enum": ["a", 3]}, "no": {}}}"#;
         let schema: Value = serde_json::from_str(schema).unwrap();
         let form = json!({"kind": "form", "schema": schema});

@@ -1,27 +1,24 @@
 //! Context parts: text, diffs, data and files.
 
-use super::{Piece, Tone, pretty, quoted, said, titled};
-use crate::item::Part;
+use super::{Piece, Tone, own_piece, pretty, quoted, titled};
+use crate::item::ItemPart;
 
-pub fn part(number: usize, part: &Part) -> Vec<Piece> {
+pub fn part(number: usize, part: &ItemPart) -> Vec<Piece> {
     let (kind, pieces) = match part {
-        Part::Text { text } if is_diff(text) => ("a diff", diff(text)),
-        Part::Text { text } => ("text", quoted(text)),
-        Part::Data { data } => ("data", quoted(&pretty(data))),
-        Part::File { file } => {
+        ItemPart::Text { text } if is_diff(text) => ("a diff", diff(text)),
+        ItemPart::Text { text } => ("text", quoted(text)),
+        ItemPart::Data { data } => ("data", quoted(&pretty(data))),
+        ItemPart::File { file } => {
             let about = [&file.name, &file.mime_type].into_iter().flatten();
             let words: Vec<&str> = std::iter::once(&file.uri).chain(about).map(String::as_str).collect();
-            (
-                "a file, behind a link that nobody has checked",
-                quoted(&words.join(" ")),
-            )
+            ("a file, behind an unchecked link", quoted(&words.join(" ")))
         }
-        Part::Unknown => ("", vec![said(Tone::Quiet, "of a kind this version does not know")]),
+        ItemPart::Unknown => ("", vec![own_piece(Tone::Quiet, "of a kind this version does not know")]),
     };
     titled(format!("Context {number}: {kind}").trim_end_matches([':', ' ']), pieces)
 }
 
-/// Only what nothing but a diff looks like: a list with dashes stays a list.
+/// Only unmistakable diffs: a list with dashes stays a list.
 fn is_diff(text: &str) -> bool {
     let begins = |mark: &str| text.lines().any(|line| line.starts_with(mark));
     (begins("@@ ") || begins("diff --git ")) && (begins("+") || begins("-"))
@@ -52,7 +49,7 @@ mod tests {
     use super::*;
 
     fn tones(text: &str) -> Vec<Tone> {
-        part(1, &Part::Text { text: text.to_owned() })
+        part(1, &ItemPart::Text { text: text.to_owned() })
             .iter()
             .skip(2)
             .map(|piece| piece.tone)

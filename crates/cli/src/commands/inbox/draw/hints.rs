@@ -1,14 +1,14 @@
-//! The keys that matter now; the others are in the help.
+//! The footer's key hints; the help lists all keys.
 
-use super::super::answer::{Editor, Words};
-use super::super::state::{Ending, Open, Overlay, State, Tab};
+use super::super::answer::{Editor, TextEditor};
+use super::super::state::{InboxState, ItemEnding, OpenItem, Overlay, Tab};
 
-/// What an 80 column screen shows in one line.
-const ROOM: usize = 78;
+/// The length that fits one line of an 80 column screen.
+const MAX_HINT_CHARS: usize = 78;
 const BACK: &str = "Esc back";
 const AHEAD: &str = "w ahead";
 
-pub fn hints(state: &State) -> String {
+pub fn hints(state: &InboxState) -> String {
     let fixed = match (&state.overlay, &state.open) {
         (Some(Overlay::Help { .. }), _) => "j k scroll  any other key closes",
         (Some(Overlay::Search(_)), _) => "Enter searches everything  Esc ends the search",
@@ -28,30 +28,32 @@ pub fn hints(state: &State) -> String {
     fixed.to_owned()
 }
 
-fn item_hints(open: &Open) -> String {
+fn item_hints(open: &OpenItem) -> String {
     let fixed = match (&open.editor, open.ending) {
-        _ if open.seen.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
+        _ if open.details.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
         _ if open.sending => "sending",
-        (_, Ending::Past) if open.seen.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
-        (_, Ending::Past) => "? help  j k scroll  Esc back  q quit",
-        (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) if open.seen.item.is_cue() => {
+        (_, ItemEnding::Past) if open.details.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
+        (_, ItemEnding::Past) => "? help  j k scroll  Esc back  q quit",
+        (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) if open.details.item.is_cue() => {
             "? help  Enter next one  w write ahead  Esc back  q quit"
         }
-        (_, Ending::Mine | Ending::Theirs { .. } | Ending::Unclear) => "? help  Enter next one  Esc back  q quit",
-        (editor, Ending::None) if editor.own_words().is_some_and(Words::is_typing) => {
+        (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) => {
+            "? help  Enter next one  Esc back  q quit"
+        }
+        (editor, ItemEnding::None) if editor.free_text().is_some_and(TextEditor::is_typing) => {
             "Enter send  Ctrl-J new line  Esc stop typing"
         }
-        (Editor::Form(form), Ending::None) if form.is_editing() => {
+        (Editor::Form(form), ItemEnding::None) if form.is_editing() => {
             "Tab next field  Enter next or send  Space changes a pick  Esc stop typing"
         }
-        (Editor::Text(_), Ending::None) if open.is_typing() => "Enter send  Ctrl-J new line  Esc stop typing",
-        (_, Ending::None) => return deciding(open),
+        (Editor::Text(_), ItemEnding::None) if open.is_typing() => "Enter send  Ctrl-J new line  Esc stop typing",
+        (_, ItemEnding::None) => return deciding(open),
     };
     fixed.to_owned()
 }
 
-/// `a` and `r` stand there only where they do something, with the word for what they do.
-fn deciding(open: &Open) -> String {
+/// `a` and `r` are shown only where they do something, named by their effect.
+fn deciding(open: &OpenItem) -> String {
     let first = match &open.editor {
         Editor::Choice(_) => "1-9 pick  Enter send",
         Editor::Many(_) => "1-9 Space tick  Enter send",
@@ -73,9 +75,9 @@ fn deciding(open: &Open) -> String {
         .chain(no.as_deref())
         .chain(comment);
     let mut line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
-    let ahead = open.seen.item.is_cue().then_some(AHEAD);
+    let ahead = open.details.item.is_cue().then_some(AHEAD);
     for more in ahead.into_iter().chain([BACK]) {
-        if line.len() + 2 + more.len() <= ROOM {
+        if line.len() + 2 + more.len() <= MAX_HINT_CHARS {
             line = format!("{line}  {more}");
         }
     }
@@ -86,12 +88,12 @@ fn deciding(open: &Open) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::super::seen::tests::seen;
+    use super::super::super::seen::tests::details;
     use super::super::super::state::Scene;
     use super::*;
 
     fn line(extra: &Value) -> String {
-        let mut scene = Scene::holding(vec![seen("a", extra)]);
+        let mut scene = Scene::holding(vec![details("a", extra)]);
         scene.open();
         hints(&scene.state)
     }
@@ -103,15 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn the_words_of_a_and_r_are_what_they_do() {
+    fn the_hints_of_a_and_r_name_their_effect() {
         let yes_or_no = line(&confirm(["deny", "approve"], true));
         assert_eq!(
             yes_or_no,
             "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside"
         );
-        let own_words = line(&confirm(["ship", "hold"], true));
+        let free_text = line(&confirm(["ship", "hold"], true));
         assert_eq!(
-            own_words,
+            free_text,
             "? help  1-9 pick  Enter send  r decline  c comment  s aside  Esc back"
         );
         let task = line(&json!({"type": "task", "question": null, "action": {"instructions": "do"}}));

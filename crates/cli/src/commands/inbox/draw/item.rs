@@ -1,18 +1,18 @@
-//! One item: what the agent sent, and beside or below it what there is to decide.
+//! One item: the agent's content, and beside or below it the answer panel.
 
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::text::Line;
 
 use super::super::content::content;
-use super::super::state::{Ending, State};
-use super::{Paint, Sheet, panel};
+use super::super::state::{InboxState, ItemEnding};
+use super::{TextLayout, Theme, panel};
 
-/// From this width on there is room for both side by side.
-const WIDE: u16 = 110;
+/// The minimum width for both side by side.
+const SIDE_BY_SIDE_MIN_WIDTH: u16 = 110;
 const PANEL_PERCENT: u16 = 42;
 
-pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
+pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect) {
     let inner = Rect {
         x: area.x + 1,
         width: area.width.saturating_sub(2),
@@ -24,15 +24,15 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
         Constraint::Percentage(PANEL_PERCENT),
     ];
     let [left, _, right] = Layout::horizontal(columns).areas(inner);
-    let is_wide = area.width >= WIDE;
+    let is_wide = area.width >= SIDE_BY_SIDE_MIN_WIDTH;
     let (text_width, panel_width) = if is_wide {
         (left.width, right.width)
     } else {
         (inner.width, inner.width)
     };
     let (Some(text), Some(panel)) = (
-        content_sheet(state, paint, text_width),
-        panel::sheet(state, paint, panel_width),
+        content_sheet(state, theme, text_width),
+        panel::layout(state, theme, panel_width),
     ) else {
         return;
     };
@@ -43,18 +43,18 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
         stacked(inner, text.height(), panel.height())
     };
     let is_cut = draw_content(frame, state, text, above);
-    frame.render_widget(rule(state, paint, rule_area.width, is_cut), rule_area);
+    frame.render_widget(rule(state, theme, rule_area.width, is_cut), rule_area);
     panel.draw(frame, below);
 }
 
-fn content_sheet(state: &State, paint: Paint, width: u16) -> Option<Sheet> {
+fn content_sheet(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout> {
     let open = state.open.as_ref()?;
-    let mut sheet = Sheet::new(width, paint);
-    sheet.pieces(&content(&open.seen, state.now.at, &state.zone));
-    Some(sheet)
+    let mut layout = TextLayout::new(width, theme);
+    layout.pieces(&content(&open.details, state.now.at, &state.zone));
+    Some(layout)
 }
 
-/// The panel gets what it needs, up to half of the room, and more where the text leaves it.
+/// The panel gets the rows it needs, up to half of the area, and more if the text leaves them.
 fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
     let room = usize::from(area.height).saturating_sub(1);
     let below = panel.min((room / 2).max(room.saturating_sub(text)));
@@ -64,19 +64,19 @@ fn stacked(area: Rect, text: usize, panel: usize) -> (Rect, Rect, Rect) {
     (above, between, below)
 }
 
-/// Whether there is more of it than can be seen.
-fn draw_content(frame: &mut Frame, state: &mut State, text: Sheet, area: Rect) -> bool {
-    let most = text.height().saturating_sub(usize::from(area.height));
+/// Returns whether the content is longer than the area.
+fn draw_content(frame: &mut Frame, state: &mut InboxState, text: TextLayout, area: Rect) -> bool {
+    let max_scroll = text.height().saturating_sub(usize::from(area.height));
     let Some(open) = &mut state.open else { return false };
-    (open.scroll, open.page) = (open.scroll.min(most), usize::from(area.height));
+    (open.scroll, open.page) = (open.scroll.min(max_scroll), usize::from(area.height));
     text.draw_from(frame, area, open.scroll);
-    most > 0
+    max_scroll > 0
 }
 
-fn rule(state: &State, paint: Paint, width: u16, is_cut: bool) -> Line<'static> {
+fn rule(state: &InboxState, theme: Theme, width: u16, is_cut: bool) -> Line<'static> {
     let name = match &state.open {
-        Some(open) if open.ending != Ending::None => "Outcome",
-        Some(open) if open.seen.is_notice() => "Notice",
+        Some(open) if open.ending != ItemEnding::None => "Outcome",
+        Some(open) if open.details.is_notice() => "Notice",
         Some(_) | None => "Your answer",
     };
     let room = usize::from(width).saturating_sub(name.len() + 4);
@@ -87,5 +87,5 @@ fn rule(state: &State, paint: Paint, width: u16, is_cut: bool) -> Line<'static> 
         .unwrap_or_default();
     let used = name.len() + 4 + more.chars().count();
     let dashes = "─".repeat(usize::from(width).saturating_sub(used));
-    Line::styled(format!("── {name} {dashes}{more}"), paint.quiet())
+    Line::styled(format!("── {name} {dashes}{more}"), theme.quiet())
 }

@@ -1,26 +1,26 @@
-//! A list: two lines for every item, so that all of it can be read on a narrow screen too.
+//! A list with two lines per item, readable on a narrow screen.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span, Text};
 
-use super::super::seen::Seen;
-use super::super::state::{State, Tab};
+use super::super::seen::ItemDetails;
+use super::super::state::{InboxState, Tab};
 use super::super::zone::time_words;
 use super::wrap::{cut, width};
-use super::{Paint, Sheet};
+use super::{TextLayout, Theme};
 use crate::screen::{duration_words, escape};
 
 const LINES_EACH: usize = 2;
 
-pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
+pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
     let rows = state.rows();
     if rows.is_empty() {
-        let mut sheet = Sheet::new(area.width.saturating_sub(2), paint);
-        sheet.blank();
-        sheet.say(&empty_words(state), paint.quiet());
-        return sheet.draw(
+        let mut layout = TextLayout::new(area.width.saturating_sub(2), theme);
+        layout.blank();
+        layout.add_text(&empty_words(state), theme.quiet());
+        return layout.draw(
             frame,
             Rect {
                 x: area.x + 1,
@@ -31,16 +31,16 @@ pub fn draw(frame: &mut Frame, state: &State, paint: Paint, area: Rect) {
     }
     let cursor = state.list(state.tab).position(&state.words).unwrap_or_default();
     let fitting = (usize::from(area.height) / LINES_EACH).max(1);
-    // Whole pages: the list does not move under the eye with every step.
+    // The list scrolls by whole pages, so that it does not move with every step.
     let first = cursor / fitting * fitting;
     let mut lines = Vec::new();
-    for (index, seen) in rows.iter().enumerate().skip(first).take(fitting) {
-        lines.extend(row(state, seen, index == cursor, paint, usize::from(area.width)));
+    for (index, details) in rows.iter().enumerate().skip(first).take(fitting) {
+        lines.extend(row(state, details, index == cursor, theme, usize::from(area.width)));
     }
     frame.render_widget(Text::from(lines), area);
 }
 
-fn empty_words(state: &State) -> String {
+fn empty_words(state: &InboxState) -> String {
     let filter = state.filter.words();
     match state.tab {
         _ if !state.list(state.tab).is_loaded() => "Reading…".to_owned(),
@@ -59,23 +59,29 @@ fn empty_words(state: &State) -> String {
     }
 }
 
-fn row(state: &State, seen: &Seen, is_chosen: bool, paint: Paint, most: usize) -> [Line<'static>; LINES_EACH] {
-    let age = seen.item.created_at.age(state.now.at);
+fn row(
+    state: &InboxState,
+    details: &ItemDetails,
+    is_chosen: bool,
+    theme: Theme,
+    max_width: usize,
+) -> [Line<'static>; LINES_EACH] {
+    let age = details.item.created_at.age(state.now.at);
     let waited = duration_words(age);
-    let (mark, urgency) = priority(&seen.item.priority, paint);
+    let (mark, urgency) = priority(&details.item.priority, theme);
     let cursor = if is_chosen { "▌" } else { " " };
-    let room = most.saturating_sub(5 + width(&waited) + 1);
-    let title = cut(&escape(&seen.item.title), room);
+    let room = max_width.saturating_sub(5 + width(&waited) + 1);
+    let title = cut(&escape(&details.item.title), room);
     let gap = " ".repeat(room.saturating_sub(width(&title)) + 1);
-    let style = match (is_chosen, state.is_busy(seen.id())) {
-        (_, true) => paint.quiet(),
-        (true, false) => paint.chosen(),
-        (false, false) => paint.strong(),
+    let style = match (is_chosen, state.is_busy(details.id())) {
+        (_, true) => theme.quiet(),
+        (true, false) => theme.chosen(),
+        (false, false) => theme.strong(),
     };
-    let age_style = if seen.is_open() && !seen.is_notice() {
-        paint.age(age)
+    let age_style = if details.is_open() && !details.is_notice() {
+        theme.age(age)
     } else {
-        paint.quiet()
+        theme.quiet()
     };
     let first = Line::from(vec![
         Span::raw(cursor),
@@ -84,28 +90,28 @@ fn row(state: &State, seen: &Seen, is_chosen: bool, paint: Paint, most: usize) -
         Span::raw(gap),
         Span::styled(waited, age_style),
     ]);
-    let about = cut(&about(state, seen), most.saturating_sub(5));
+    let about = cut(&about(state, details), max_width.saturating_sub(5));
     [
         first,
         Line::from(vec![
             Span::raw(format!("{cursor}   ")),
-            Span::styled(about, paint.quiet()),
+            Span::styled(about, theme.quiet()),
         ]),
     ]
 }
 
-fn priority(priority: &str, paint: Paint) -> (&'static str, Style) {
+fn priority(priority: &str, theme: Theme) -> (&'static str, Style) {
     match priority {
-        "urgent" => ("!!", paint.bad()),
-        "high" => (" !", paint.warning()),
-        "low" => (" -", paint.quiet()),
-        _ => ("  ", paint.plain()),
+        "urgent" => ("!!", theme.bad()),
+        "high" => (" !", theme.warning()),
+        "low" => (" -", theme.quiet()),
+        _ => ("  ", theme.plain()),
     }
 }
 
-/// Who, what, and what happens next, or happened.
-fn about(state: &State, seen: &Seen) -> String {
-    let item = &seen.item;
+/// The asker, the kind of question, and the next or last event.
+fn about(state: &InboxState, details: &ItemDetails) -> String {
+    let item = &details.item;
     let project = item
         .agent
         .project
@@ -113,17 +119,17 @@ fn about(state: &State, seen: &Seen) -> String {
         .map(|project| format!("/{project}"))
         .unwrap_or_default();
     let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
-    match (&item.resolution, &seen.more.until) {
+    match (&item.resolution, &details.more.until) {
         (Some(resolution), _) => {
             let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);
             words.push(format!("{} at {at}", item.outcome_words().unwrap_or_default()));
         }
         (None, Some(until)) => words.push(format!("aside until {}", time_words(until, state.now.at, &state.zone))),
-        (None, None) if seen.is_notice() => {}
+        (None, None) if details.is_notice() => {}
         (None, None) => words.push(item.expiry_words(state.now.at)),
     }
     words.extend(item.presence_word().map(|word| format!("agent {word}")));
-    if seen.is_open() && !seen.is_notice() && !item.can_answer {
+    if details.is_open() && !details.is_notice() && !item.can_answer {
         words.push("not yours to answer".to_owned());
     }
     words.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));

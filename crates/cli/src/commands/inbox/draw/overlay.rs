@@ -1,16 +1,16 @@
-//! What lies over the rest: help, search, comment, a text written ahead, reasons, times.
+//! Overlays: help, search, comment, type-ahead, reasons, snooze times.
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Clear};
 
-use super::super::answer::Verdict;
-use super::super::state::{Open, Overlay, Reject, SPANS, State};
-use super::{Paint, Sheet, middle};
+use super::super::answer::PersonDecision;
+use super::super::state::{InboxState, OpenItem, Overlay, RejectDialog, SPANS};
+use super::{TextLayout, Theme, middle};
 use crate::screen::escape;
 
 const WIDTH: u16 = 64;
-/// Above and below.
+/// The top and the bottom border.
 const BORDERS: u16 = 2;
 
 const KEYS: [(&str, &str); 16] = [
@@ -32,32 +32,32 @@ const KEYS: [(&str, &str); 16] = [
     ("q, Ctrl-C", "quit"),
 ];
 
-pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
+pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect) {
     let Some(overlay) = &mut state.overlay else { return };
     let width = WIDTH.min(area.width);
-    let mut sheet = Sheet::new(width.saturating_sub(4), paint);
+    let mut layout = TextLayout::new(width.saturating_sub(4), theme);
     let title = match overlay {
         Overlay::Help { scroll } => {
-            help(&mut sheet, paint);
+            help(&mut layout, theme);
             let room = usize::from(area.height.saturating_sub(BORDERS));
-            *scroll = (*scroll).min(sheet.height().saturating_sub(room));
-            sheet.scroll_to(*scroll);
+            *scroll = (*scroll).min(layout.height().saturating_sub(room));
+            layout.scroll_to(*scroll);
             "Keys"
         }
         Overlay::Search(typing) => {
-            sheet.typing("/ ", typing, paint.plain(), true);
+            layout.typing("/ ", typing, theme.plain(), true);
             "Search"
         }
         Overlay::Comment(typing) => {
-            sheet.typing("", typing, paint.plain(), true);
+            layout.typing("", typing, theme.plain(), true);
             "Comment: goes along with what you decide"
         }
         Overlay::Ahead { typing, .. } => {
-            sheet.typing("", typing, paint.plain(), true);
+            layout.typing("", typing, theme.plain(), true);
             "Write ahead: it answers what the agent asks next"
         }
         Overlay::Reject(reject) => {
-            reasons(&mut sheet, reject, paint);
+            reasons(&mut layout, reject, theme);
             refusal(state.open.as_ref())
         }
         Overlay::Aside { cursor, .. } => {
@@ -65,26 +65,26 @@ pub fn draw(frame: &mut Frame, state: &mut State, paint: Paint, area: Rect) {
             SPANS
                 .iter()
                 .enumerate()
-                .for_each(|(index, span)| choice(&mut sheet, index, span, cursor, paint));
+                .for_each(|(index, span)| choice(&mut layout, index, span, cursor, theme));
             "Set aside for"
         }
     };
-    boxed(frame, sheet, title, paint, middle(area, width, u16::MAX));
+    boxed(frame, layout, title, theme, middle(area, width, u16::MAX));
 }
 
-fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, area: Rect) {
-    let height = u16::try_from(sheet.height())
+fn boxed(frame: &mut Frame, layout: TextLayout, title: &'static str, theme: Theme, area: Rect) {
+    let height = u16::try_from(layout.height())
         .unwrap_or(u16::MAX)
         .max(1)
         .saturating_add(BORDERS);
     let area = middle(area, area.width, height);
     let block = Block::bordered()
         .title(format!(" {title} "))
-        .border_style(paint.quiet());
+        .border_style(theme.quiet());
     let inner = block.inner(area);
     frame.render_widget(Clear, area);
     frame.render_widget(block, area);
-    sheet.draw(
+    layout.draw(
         frame,
         Rect {
             x: inner.x + 1,
@@ -94,39 +94,39 @@ fn boxed(frame: &mut Frame, sheet: Sheet, title: &'static str, paint: Paint, are
     );
 }
 
-fn help(sheet: &mut Sheet, paint: Paint) {
+fn help(layout: &mut TextLayout, theme: Theme) {
     for (keys, words) in KEYS {
-        sheet.hang(&format!("{keys:<13}"), words, paint.plain());
+        layout.add_hanging(&format!("{keys:<13}"), words, theme.plain());
     }
 }
 
-fn reasons(sheet: &mut Sheet, reject: &Reject, paint: Paint) {
+fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
     for (index, reason) in reject.presets.iter().enumerate() {
-        choice(sheet, index, &escape(reason), reject.cursor, paint);
+        choice(layout, index, &escape(reason), reject.cursor, theme);
     }
-    choice(sheet, reject.presets.len(), "in my own words:", reject.cursor, paint);
-    sheet.typing("   > ", &reject.reason, paint.plain(), reject.typing);
+    choice(layout, reject.presets.len(), "in my own words:", reject.cursor, theme);
+    layout.typing("   > ", &reject.reason, theme.plain(), reject.typing);
 }
 
-/// What the reason goes with, in the word the agent gets.
-fn refusal(open: Option<&Open>) -> &'static str {
-    match open.and_then(Open::rejection) {
-        Some(Verdict::Declined) => "Decline: the agent gets the reason",
-        Some(Verdict::Dismissed(_)) => "Dismiss: the agent gets the reason",
-        Some(Verdict::Answered(_) | Verdict::Completed(_)) | None => "Reject: the agent gets the reason",
+/// The title of the reason dialog, named by the outcome the agent gets.
+fn refusal(open: Option<&OpenItem>) -> &'static str {
+    match open.and_then(OpenItem::rejection) {
+        Some(PersonDecision::Declined) => "Decline: the agent gets the reason",
+        Some(PersonDecision::Dismissed(_)) => "Dismiss: the agent gets the reason",
+        Some(PersonDecision::Answered(_) | PersonDecision::Completed(_)) | None => "Reject: the agent gets the reason",
     }
 }
 
-fn choice(sheet: &mut Sheet, index: usize, text: &str, cursor: Option<usize>, paint: Paint) {
+fn choice(layout: &mut TextLayout, index: usize, text: &str, cursor: Option<usize>, theme: Theme) {
     let is_here = cursor == Some(index);
-    let first = sheet.height();
-    let style = if is_here { paint.chosen() } else { paint.plain() };
-    sheet.hang(
+    let first = layout.height();
+    let style = if is_here { theme.chosen() } else { theme.plain() };
+    layout.add_hanging(
         &format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1),
         text,
         style,
     );
     if is_here {
-        sheet.focus_from(first);
+        layout.focus_from(first);
     }
 }

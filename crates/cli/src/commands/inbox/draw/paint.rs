@@ -1,4 +1,4 @@
-//! Colours: the sixteen that every terminal has its own idea of, and none where the person asked for none.
+//! Colors: the sixteen standard terminal colors, or none under NO_COLOR.
 
 use std::time::Duration;
 
@@ -10,11 +10,11 @@ const WARNING_AFTER: Duration = Duration::from_secs(15 * 60);
 const STALE_AFTER: Duration = Duration::from_secs(2 * 3600);
 
 #[derive(Debug, Clone, Copy)]
-pub struct Paint {
+pub struct Theme {
     colours: bool,
 }
 
-impl Paint {
+impl Theme {
     pub fn new(colours: bool) -> Self {
         Self { colours }
     }
@@ -55,7 +55,7 @@ impl Paint {
         self.coloured(Color::Red).add_modifier(Modifier::BOLD)
     }
 
-    /// Fresh, waiting, waiting for long.
+    /// Fresh, waiting, or waiting for long.
     pub fn age(self, age: Duration) -> Style {
         match age {
             age if age >= STALE_AFTER => self.bad(),

@@ -1,114 +1,118 @@
-//! What there is to decide, or what became of it.
+//! The panel: the answer editor, or the outcome.
 
 use super::super::answer::Editor;
-use super::super::state::{Ending, Open, State};
-use super::super::track::{Mark, outcome, track};
-use super::{Paint, Sheet, editor};
+use super::super::state::{InboxState, ItemEnding, OpenItem};
+use super::super::track::{StepMark, outcome, track};
+use super::{TextLayout, Theme, editor};
 use crate::screen::escape;
 
-pub fn sheet(state: &State, paint: Paint, width: u16) -> Option<Sheet> {
+pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout> {
     let open = state.open.as_ref()?;
-    let mut sheet = Sheet::new(width, paint);
+    let mut layout = TextLayout::new(width, theme);
     match open.ending {
-        Ending::None if open.seen.is_notice() => sheet.say("Nothing to decide: e archives it.", paint.quiet()),
-        Ending::None => undecided(&mut sheet, state, open, paint),
-        Ending::Past | Ending::Mine | Ending::Theirs { .. } | Ending::Unclear => over(&mut sheet, state, open, paint),
+        ItemEnding::None if open.details.is_notice() => {
+            layout.add_text("Nothing to decide: e archives it.", theme.quiet())
+        }
+        ItemEnding::None => undecided(&mut layout, state, open, theme),
+        ItemEnding::Past | ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear => {
+            over(&mut layout, state, open, theme)
+        }
     }
-    Some(sheet)
+    Some(layout)
 }
 
-fn undecided(sheet: &mut Sheet, state: &State, open: &Open, paint: Paint) {
-    if !open.seen.item.can_answer {
-        let resolvers = open.seen.item.resolvers.join(", ");
-        sheet.say(
+fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
+    if !open.details.item.can_answer {
+        let resolvers = open.details.item.resolvers.join(", ");
+        layout.add_text(
             &escape(&format!("Not yours to answer: it is for {resolvers}.")),
-            paint.warning(),
+            theme.warning(),
         );
         return;
     }
     let is_guarded = !open.guard_left(state.now.elapsed).is_zero();
     let style = if is_guarded || open.sending {
-        paint.quiet()
+        theme.quiet()
     } else {
-        paint.plain()
+        theme.plain()
     };
-    editor::lines(sheet, open, paint, style, open.takes_answers());
+    editor::lines(layout, open, theme, style, open.takes_answers());
     if open.editor == Editor::Nothing {
-        sheet.say(no_editor(open), paint.warning());
+        layout.add_text(no_editor(open), theme.warning());
     }
-    comment(sheet, open, paint);
+    comment(layout, open, theme);
     if let Some(refusal) = &open.refusal {
-        sheet.say(&escape(refusal), paint.bad());
+        layout.add_text(&escape(refusal), theme.bad());
     }
     if open.sending {
-        sheet.say("Sending… nothing is decided before the hub says so.", paint.warning());
+        layout.add_text("Sending… nothing is decided before the hub says so.", theme.warning());
     }
 }
 
-fn no_editor(open: &Open) -> &'static str {
-    match (open.seen.may_respond(), open.seen.may_decline()) {
+fn no_editor(open: &OpenItem) -> &'static str {
+    match (open.details.may_respond(), open.details.may_decline()) {
         (true, _) => "This version cannot answer this kind of question: use the web inbox.",
         (false, true) => "The asker takes no answer here: r declines.",
         (false, false) => "The asker takes neither an answer nor a refusal here.",
     }
 }
 
-fn comment(sheet: &mut Sheet, open: &Open, paint: Paint) {
+fn comment(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
     if !open.comment.is_blank() {
-        sheet.typing("Comment: ", &open.comment, paint.quiet(), false);
+        layout.typing("Comment: ", &open.comment, theme.quiet(), false);
     }
 }
 
-fn over(sheet: &mut Sheet, state: &State, open: &Open, paint: Paint) {
-    let outcome = outcome(&open.seen, state.now.at, &state.zone);
+fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
+    let outcome = outcome(&open.details, state.now.at, &state.zone);
     match (&outcome, &open.taken) {
-        (Some(outcome), _) => first_words(sheet, open, outcome, paint),
-        (None, Some(status)) => sheet.say(&format!("The hub has taken it: {}.", escape(status)), paint.good()),
-        (None, None) => sheet.say("It is over; reading what came out…", paint.warning()),
+        (Some(outcome), _) => first_words(layout, open, outcome, theme),
+        (None, Some(status)) => layout.add_text(&format!("The hub accepted it: {}.", escape(status)), theme.good()),
+        (None, None) => layout.add_text("It has ended; reading the outcome…", theme.warning()),
     }
-    for (mark, words) in track(&open.seen, state.now.at, &state.zone) {
+    for (mark, words) in track(&open.details, state.now.at, &state.zone) {
         let (sign, style) = match mark {
-            Mark::Done => ("✓ ", paint.good()),
-            Mark::Now => ("… ", paint.warning()),
-            Mark::Failed => ("✗ ", paint.bad()),
-            Mark::Note => ("  ", paint.quiet()),
+            StepMark::Done => ("✓ ", theme.good()),
+            StepMark::Now => ("… ", theme.warning()),
+            StepMark::Failed => ("✗ ", theme.bad()),
+            StepMark::Note => ("  ", theme.quiet()),
         };
-        sheet.hang(sign, &words, style);
+        layout.add_hanging(sign, &words, style);
     }
-    left_over(sheet, open, paint);
+    left_over(layout, open, theme);
 }
 
-fn first_words(sheet: &mut Sheet, open: &Open, outcome: &str, paint: Paint) {
+fn first_words(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: Theme) {
     match open.ending {
-        Ending::Mine => sheet.hang("✓ ", outcome, paint.good()),
-        Ending::Theirs { sent: true } => {
-            sheet.say("Somebody was first. Your answer was not taken.", paint.bad());
-            sheet.hang("✓ ", outcome, paint.strong());
+        ItemEnding::Mine => layout.add_hanging("✓ ", outcome, theme.good()),
+        ItemEnding::Theirs { sent: true } => {
+            layout.add_text("Already decided. Your answer was not applied.", theme.bad());
+            layout.add_hanging("✓ ", outcome, theme.strong());
         }
-        Ending::Theirs { sent: false } => {
-            sheet.say("Decided meanwhile:", paint.warning());
-            sheet.hang("✓ ", outcome, paint.strong());
+        ItemEnding::Theirs { sent: false } => {
+            layout.add_text("Decided meanwhile:", theme.warning());
+            layout.add_hanging("✓ ", outcome, theme.strong());
         }
-        Ending::Unclear => {
-            sheet.say("Decided; whether by your answer, the name tells:", paint.warning());
-            sheet.hang("✓ ", outcome, paint.strong());
+        ItemEnding::Unclear => {
+            layout.add_text("Decided; the name shows whether it was your answer:", theme.warning());
+            layout.add_hanging("✓ ", outcome, theme.strong());
         }
-        Ending::Past | Ending::None => sheet.hang("✓ ", outcome, paint.strong()),
+        ItemEnding::Past | ItemEnding::None => layout.add_hanging("✓ ", outcome, theme.strong()),
     }
 }
 
-/// What the person had entered when it ended without them stays where they can read and copy it.
-fn left_over(sheet: &mut Sheet, open: &Open, paint: Paint) {
+/// Unsent input stays visible after the item ended, so that it can be copied.
+fn left_over(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
     if !open.is_touched() && open.comment.is_blank() && open.reason.is_none() {
         return;
     }
-    sheet.blank();
-    sheet.say("What you had entered, not sent to the agent:", paint.strong());
+    layout.blank();
+    layout.add_text("What you had entered, not sent to the agent:", theme.strong());
     if open.is_touched() {
-        editor::entered(sheet, open, paint);
+        editor::entered(layout, open, theme);
     }
-    comment(sheet, open, paint);
+    comment(layout, open, theme);
     if let Some(reason) = &open.reason {
-        sheet.typing("Reason: ", reason, paint.quiet(), false);
+        layout.typing("Reason: ", reason, theme.quiet(), false);
     }
 }

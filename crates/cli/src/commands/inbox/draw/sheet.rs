@@ -1,4 +1,4 @@
-//! Lines of one area: wrapped to its width, with the place that must stay in sight.
+//! The lines of one area, wrapped to its width, with the rows that must stay visible.
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
@@ -6,34 +6,34 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span, Text};
 
 use super::super::content::Piece;
-use super::super::typing::Typing;
-use super::Paint;
+use super::super::typing::TextInput;
+use super::Theme;
 use super::wrap::{lay, width, wrap};
 
 const MARGIN: &str = "│ ";
 
-/// Where the person is.
+/// The rows the person is working on.
 #[derive(Clone, Copy)]
 struct Focus {
     first: usize,
     last: usize,
-    /// The row that must be seen whatever else has no room.
+    /// The row that must be visible even if the others do not fit.
     at: usize,
 }
 
-pub struct Sheet {
+pub struct TextLayout {
     width: usize,
-    paint: Paint,
+    theme: Theme,
     lines: Vec<Line<'static>>,
     focus: Option<Focus>,
     caret: Option<(usize, usize)>,
 }
 
-impl Sheet {
-    pub fn new(width: u16, paint: Paint) -> Self {
+impl TextLayout {
+    pub fn new(width: u16, theme: Theme) -> Self {
         Self {
             width: usize::from(width),
-            paint,
+            theme,
             lines: Vec::new(),
             focus: None,
             caret: None,
@@ -48,12 +48,12 @@ impl Sheet {
         self.lines.push(Line::default());
     }
 
-    pub fn say(&mut self, text: &str, style: Style) {
-        self.hang("", text, style);
+    pub fn add_text(&mut self, text: &str, style: Style) {
+        self.add_hanging("", text, style);
     }
 
-    /// `lead` stands before the first row; the others begin below the text.
-    pub fn hang(&mut self, lead: &str, text: &str, style: Style) {
+    /// `lead` precedes the first row; the other rows are indented below the text.
+    pub fn add_hanging(&mut self, lead: &str, text: &str, style: Style) {
         let indent = width(lead);
         let rows = wrap(text, self.width.saturating_sub(indent));
         for (index, row) in rows.into_iter().enumerate() {
@@ -69,23 +69,23 @@ impl Sheet {
 
     pub fn pieces(&mut self, pieces: &[Piece]) {
         for piece in pieces {
-            let style = self.paint.tone(piece.tone);
+            let style = self.theme.tone(piece.tone);
             if !piece.quoted {
-                self.say(&piece.text, style);
+                self.add_text(&piece.text, style);
                 continue;
             }
             for row in wrap(&piece.text, self.width.saturating_sub(width(MARGIN))) {
-                let margin = Span::styled(MARGIN, self.paint.quiet());
+                let margin = Span::styled(MARGIN, self.theme.quiet());
                 self.lines.push(Line::from(vec![margin, Span::styled(row, style)]));
             }
         }
     }
 
-    /// What is being typed; the caret shows while it is.
-    pub fn typing(&mut self, lead: &str, typing: &Typing, style: Style, is_active: bool) {
+    /// A text input, with the caret while it is active.
+    pub fn typing(&mut self, lead: &str, typing: &TextInput, style: Style, is_active: bool) {
         let indent = width(lead);
         let (before, after) = typing.shown();
-        // The caret after the last letter of a full row needs a place of its own.
+        // The caret after the last letter of a full row needs a column of its own.
         let (rows, (row, column)) = lay(&before, &after, self.width.saturating_sub(indent + 1));
         let first = self.lines.len();
         for (index, text) in rows.into_iter().enumerate() {
@@ -107,13 +107,13 @@ impl Sheet {
         }
     }
 
-    /// Everything from `first` on is where the person is, and in it the caret above all.
+    /// Focuses all rows from `first` on, with priority for the caret's row.
     pub fn focus_from(&mut self, first: usize) {
         let caret = self.caret.map(|(row, _)| row).filter(|row| *row >= first);
         self.focus_at(first, caret.unwrap_or(first));
     }
 
-    /// The same, with another row above all.
+    /// Like `focus_from`, with priority for the row `at`.
     pub fn focus_at(&mut self, first: usize, at: usize) {
         self.focus = Some(Focus {
             first,
@@ -122,7 +122,7 @@ impl Sheet {
         });
     }
 
-    /// The row to begin with, for what only scrolls.
+    /// The first visible row, for content that only scrolls.
     pub fn scroll_to(&mut self, row: usize) {
         self.focus = Some(Focus {
             first: row,
@@ -131,7 +131,7 @@ impl Sheet {
         });
     }
 
-    /// The offset that keeps the focus in sight: the row above all, then its beginning, then its end.
+    /// The offset that keeps the focus visible: first the priority row, then the start, then the end.
     fn offset(&self, height: usize) -> usize {
         let Some(Focus { first, last, at }) = self.focus else {
             return 0;
@@ -165,12 +165,12 @@ impl Sheet {
         }
     }
 
-    /// An arrow beside the area, on either end where there is more.
+    /// Arrows beside the area mark hidden rows above and below.
     fn mark_cuts(&self, frame: &mut Frame, area: Rect, offset: usize) {
         if area.is_empty() || area.right() >= frame.area().right() {
             return;
         }
-        let style = self.paint.strong();
+        let style = self.theme.strong();
         let buffer = frame.buffer_mut();
         if offset > 0 {
             buffer.set_string(area.right(), area.top(), "↑", style);

@@ -1,4 +1,4 @@
-//! What is on the screen, in the sizes people have.
+//! The drawn screen in common sizes.
 
 mod small;
 
@@ -6,14 +6,14 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use serde_json::json;
 
-use super::super::feed::{Feed, News};
-use super::super::seen::tests::{answered, seen};
-use super::super::state::{GUARD, Listing, Reply, Scene, State};
-use super::{Paint, draw};
+use super::super::feed::{FeedEvent, InboxChange};
+use super::super::seen::tests::{answered, details};
+use super::super::state::{GUARD, InboxReply, InboxState, Listing, Scene};
+use super::{Theme, draw};
 
-fn picture(state: &mut State, width: u16, height: u16) -> Vec<String> {
+fn picture(state: &mut InboxState, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();
-    terminal.draw(|frame| draw(frame, state, Paint::new(true))).unwrap();
+    terminal.draw(|frame| draw(frame, state, Theme::new(true))).unwrap();
     let buffer = terminal.backend().buffer();
     let row = |y: u16| {
         (0..width)
@@ -25,17 +25,17 @@ fn picture(state: &mut State, width: u16, height: u16) -> Vec<String> {
     (0..height).map(row).collect()
 }
 
-fn text(state: &mut State) -> String {
+fn text(state: &mut InboxState) -> String {
     picture(state, 80, 24).join("\n")
 }
 
 #[test]
-fn the_list_tells_who_asks_what_and_what_happens_in_silence() {
+fn the_list_shows_asker_question_and_expiry() {
     let urgent = json!({
         "title": "Ship 1.7 to production?", "priority": "urgent", "expires_at": "2026-06-04T15:59:05.000Z",
         "default_on_expire": "deny", "agent": {"id": "deploybot", "run_id": "r", "runtime": "cli", "project": "site"},
     });
-    let mut scene = Scene::holding(vec![seen("a", &urgent), seen("b", &json!({}))]);
+    let mut scene = Scene::holding(vec![details("a", &urgent), details("b", &json!({}))]);
     let expected = [
         " Countersign  Waiting 2  Notices 0  Aside  Decided                         live",
         "▌!! Ship 1.7 to production?                                                  5s",
@@ -49,10 +49,10 @@ fn the_list_tells_who_asks_what_and_what_happens_in_silence() {
 }
 
 #[test]
-fn an_empty_inbox_and_a_lost_hub_are_told() {
+fn an_empty_inbox_and_a_lost_connection_are_shown() {
     let mut scene = Scene::with(&[]);
     assert!(text(&mut scene.state).contains("Nothing waits for you."));
-    scene.feed(Feed::Lost("the connection to the hub ended".to_owned()));
+    scene.feed(FeedEvent::Lost("the connection to the hub ended".to_owned()));
     let picture = text(&mut scene.state);
     assert!(
         picture.contains("reconnecting: the connection to the hub ended"),
@@ -62,7 +62,7 @@ fn an_empty_inbox_and_a_lost_hub_are_told() {
 
 #[test]
 fn an_item_shows_the_text_and_below_it_the_choices() {
-    let mut scene = Scene::holding(vec![seen("a", &json!({"body": "All checks are green.\nReally."}))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({"body": "All checks are green.\nReally."}))]);
     scene.open();
     scene.key('2');
     let expected = [
@@ -88,7 +88,7 @@ fn an_item_shows_the_text_and_below_it_the_choices() {
 
 #[test]
 fn a_wide_screen_has_both_side_by_side() {
-    let mut scene = Scene::holding(vec![seen("a", &json!({"body": "All green."}))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({"body": "All green."}))]);
     scene.open();
     let picture = picture(&mut scene.state, 120, 12);
     assert!(
@@ -101,7 +101,7 @@ fn a_wide_screen_has_both_side_by_side() {
 #[test]
 fn long_content_scrolls_and_the_choices_stay() {
     let body: String = (1..=60).map(|line| format!("line {line}\n")).collect();
-    let mut scene = Scene::holding(vec![seen("a", &json!({ "body": body }))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({ "body": body }))]);
     scene.open();
     let before = text(&mut scene.state);
     assert!(before.contains("line 1\n") && before.contains("1. Approve"), "{before}");
@@ -123,7 +123,7 @@ fn a_long_form_keeps_the_field_in_sight() {
         .map(|nth| (format!("field{nth:02}"), json!({"type": "string"})))
         .collect();
     let question = json!({"kind": "form", "schema": {"properties": properties}});
-    let mut scene = Scene::holding(vec![seen("a", &json!({ "question": question }))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({ "question": question }))]);
     scene.open();
     for _ in 0..30 {
         scene.key('j');
@@ -135,8 +135,8 @@ fn a_long_form_keeps_the_field_in_sight() {
 }
 
 #[test]
-fn the_loser_sees_the_winner_and_their_own_words() {
-    let mut scene = Scene::holding(vec![seen("a", &json!({"question": {"kind": "text"}}))]);
+fn a_late_answer_is_shown_beside_the_earlier_decision() {
+    let mut scene = Scene::holding(vec![details("a", &json!({"question": {"kind": "text"}}))]);
     scene.open();
     scene.press(crossterm::event::KeyCode::Enter);
     scene.keys("my answer");
@@ -150,7 +150,7 @@ fn the_loser_sees_the_winner_and_their_own_words() {
     scene.read(answered("a", "human:ann", "yes"), false);
     let picture = text(&mut scene.state);
     for words in [
-        "Somebody was first.",
+        "Already decided.",
         "answered yes by human:ann at 15:00:09",
         "waiting for the agent",
         "> my answer",
@@ -162,7 +162,7 @@ fn the_loser_sees_the_winner_and_their_own_words() {
 #[test]
 fn a_secret_shows_as_dots_even_after_a_lost_race() {
     let schema = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
-    let mut scene = Scene::holding(vec![seen(
+    let mut scene = Scene::holding(vec![details(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -170,7 +170,7 @@ fn a_secret_shows_as_dots_even_after_a_lost_race() {
     scene.press(crossterm::event::KeyCode::Enter);
     scene.keys("4711");
     assert!(text(&mut scene.state).contains("> ••••"));
-    scene.news(News::Resolved {
+    scene.news(InboxChange::Resolved {
         id: "a".to_owned(),
         words: String::new(),
     });
@@ -199,7 +199,7 @@ fn overlays_fit_the_smallest_screen() {
 }
 
 #[test]
-fn a_time_to_set_aside_for_is_always_under_the_cursor() {
+fn the_snooze_dialog_always_has_a_selected_time() {
     let mut scene = Scene::with(&["a"]);
     scene.key('s');
     assert!(text(&mut scene.state).contains("▌ 1. 15 minutes"));
@@ -208,19 +208,19 @@ fn a_time_to_set_aside_for_is_always_under_the_cursor() {
 }
 
 #[test]
-fn a_refusal_is_called_by_its_name() {
-    let own_words = json!([{"value": "ship", "label": "Ship"}, {"value": "hold", "label": "Hold"}]);
+fn the_reason_dialog_names_the_outcome() {
+    let free_text = json!([{"value": "ship", "label": "Ship"}, {"value": "hold", "label": "Hold"}]);
     let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
     for (item, keys, title) in [
         (json!({}), "r reject", "Reject: the agent gets the reason"),
         (
-            json!({"question": {"kind": "confirm", "options": own_words}}),
+            json!({"question": {"kind": "confirm", "options": free_text}}),
             "r decline",
             "Decline: the agent gets",
         ),
         (task, "r dismiss", "Dismiss: the agent gets"),
     ] {
-        let mut scene = Scene::holding(vec![seen("a", &item)]);
+        let mut scene = Scene::holding(vec![details("a", &item)]);
         scene.open();
         let before = text(&mut scene.state);
         assert!(before.contains(keys), "{before}");
@@ -231,11 +231,11 @@ fn a_refusal_is_called_by_its_name() {
 }
 
 #[test]
-fn the_reason_under_the_cursor_is_in_sight_however_many_there_are() {
+fn the_selected_reason_stays_visible_in_a_long_list() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     let long = |nth: usize| format!("\u{1b}[2J reason {nth} {}", "and so on ".repeat(18));
-    scene.reply(Reply::Presets(Ok((1..=20).map(long).collect())));
+    scene.reply(InboxReply::Presets(Ok((1..=20).map(long).collect())));
     scene.key('r');
     for nth in 1..=20 {
         scene.key('j');
@@ -250,16 +250,16 @@ fn the_reason_under_the_cursor_is_in_sight_however_many_there_are() {
 }
 
 #[test]
-fn agents_write_no_controls_into_the_picture() {
+fn agents_cannot_draw_control_characters() {
     let evil = "\u{1b}[2J\u{202e}\u{200b}\r\u{9b}31m\u{7}";
     let item =
         json!({"title": evil, "body": evil, "tags": [evil], "agent": {"id": evil, "run_id": evil, "runtime": evil}});
-    let mut scene = Scene::holding(vec![seen("a", &item)]);
+    let mut scene = Scene::holding(vec![details("a", &item)]);
     let mut shown = text(&mut scene.state);
     scene.open();
     scene.pass(GUARD);
     shown += &text(&mut scene.state);
-    scene.news(News::Resolved {
+    scene.news(InboxChange::Resolved {
         id: "a".to_owned(),
         words: evil.to_owned(),
     });

@@ -1,4 +1,4 @@
-//! Fitting text into a width. Wide and combined characters count as what they take on the screen.
+//! Fits text into a width. Wide and combined characters count with their width on screen.
 
 use ratatui::style::Style;
 use ratatui::text::Span;
@@ -7,43 +7,43 @@ pub fn width(text: &str) -> usize {
     Span::raw(text).width()
 }
 
-/// One line, shortened to `most` columns.
-pub fn cut(text: &str, most: usize) -> String {
-    if width(text) <= most {
+/// One line, shortened to `max_width` columns.
+pub fn cut(text: &str, max_width: usize) -> String {
+    if width(text) <= max_width {
         return text.to_owned();
     }
     let mut out = String::new();
     let mut used = 0;
     let span = Span::raw(text);
-    for letter in letters(&span) {
+    for letter in graphemes(&span) {
         used += width(letter);
-        if used >= most {
+        if used >= max_width {
             break;
         }
         out.push_str(letter);
     }
-    if most > 0 {
+    if max_width > 0 {
         out.push('…');
     }
     out
 }
 
-/// Broken at spaces, and within a word only where it is longer than a line.
-pub fn wrap(text: &str, most: usize) -> Vec<String> {
-    let most = most.max(1);
-    // No letter is wider than it has bytes.
-    if text.len() <= most {
+/// Breaks at spaces, and inside a word only if it is longer than a line.
+pub fn wrap(text: &str, max_width: usize) -> Vec<String> {
+    let max_width = max_width.max(1);
+    // No grapheme is wider than its byte length.
+    if text.len() <= max_width {
         return vec![text.trim_end().to_owned()];
     }
     let mut rows = Vec::new();
     let mut row = String::new();
     let mut used = 0;
-    // Where the row could be broken.
+    // The last possible break position of the row.
     let mut edge: Option<usize> = None;
     let span = Span::raw(text);
-    for letter in letters(&span) {
+    for letter in graphemes(&span) {
         let wide = width(letter);
-        if used + wide > most && !row.is_empty() {
+        if used + wide > max_width && !row.is_empty() {
             let rest = edge
                 .take()
                 .filter(|_| letter != " ")
@@ -66,17 +66,17 @@ pub fn wrap(text: &str, most: usize) -> Vec<String> {
 }
 
 /// Typed text, broken exactly at the width, with the row and column of the caret.
-pub fn lay(before: &str, after: &str, most: usize) -> (Vec<String>, (usize, usize)) {
-    let most = most.max(1);
+pub fn lay(before: &str, after: &str, max_width: usize) -> (Vec<String>, (usize, usize)) {
+    let max_width = max_width.max(1);
     let mut rows = vec![String::new()];
     let mut used = 0;
     let mut caret = (0, 0);
     for (index, text) in [before, after].into_iter().enumerate() {
         for line in text.split_inclusive('\n') {
             let span = Span::raw(line.trim_end_matches('\n'));
-            for letter in letters(&span) {
+            for letter in graphemes(&span) {
                 let wide = width(letter);
-                if used + wide > most {
+                if used + wide > max_width {
                     rows.push(String::new());
                     used = 0;
                 }
@@ -91,14 +91,14 @@ pub fn lay(before: &str, after: &str, most: usize) -> (Vec<String>, (usize, usiz
             }
         }
         if index == 0 {
-            caret = (rows.len() - 1, used.min(most - 1));
+            caret = (rows.len() - 1, used.min(max_width - 1));
         }
     }
     (rows, caret)
 }
 
-/// What a reader takes for one letter, however many characters it is made of.
-fn letters<'a>(span: &'a Span<'a>) -> impl Iterator<Item = &'a str> {
+/// The graphemes of the text.
+fn graphemes<'a>(span: &'a Span<'a>) -> impl Iterator<Item = &'a str> {
     span.styled_graphemes(Style::new()).map(|letter| letter.symbol)
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_line_says_so() {
+    fn a_cut_line_ends_with_an_ellipsis() {
         assert_eq!(cut("short", 5), "short");
         assert_eq!(cut("longer", 5), "long…");
         assert_eq!(cut("日本語", 5), "日本…");

@@ -1,12 +1,12 @@
-//! Server-sent events, read as they arrive, in pieces of any size.
+//! Parses server-sent events from chunks of any size.
 
 use serde::Deserialize;
 
-/// No event comes near it; whoever sends more is not a hub.
-const LONGEST_EVENT: usize = 1024 * 1024;
+/// Far above any event's size; a larger one does not come from a hub.
+const MAX_EVENT_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum InboxChange {
     Opened(String),
     Noticed(String),
     Resolved {
@@ -14,29 +14,29 @@ pub enum News {
         words: String,
     },
     Tracked(String),
-    /// Some news was missed: look at everything again.
+    /// Events were missed: reload everything.
     Resync,
 }
 
 #[derive(Deserialize, Default)]
 #[serde(default)]
-struct Data {
+struct EventData {
     id: String,
     words: String,
     actor: String,
 }
 
 #[derive(Default)]
-pub struct Events {
-    /// What has come of the line that is not finished.
+pub struct EventParser {
+    /// The bytes of the unfinished line.
     line: Vec<u8>,
     kind: String,
     data: String,
 }
 
-impl Events {
-    /// The news that `chunk` completes; nothing at all when an event outgrows its bounds.
-    pub fn read(&mut self, chunk: &[u8]) -> Option<Vec<News>> {
+impl EventParser {
+    /// Returns the events that `chunk` completes, or `None` if an event exceeds the limit.
+    pub fn read(&mut self, chunk: &[u8]) -> Option<Vec<InboxChange>> {
         let mut news = Vec::new();
         for byte in chunk {
             if *byte == b'\n' {
@@ -46,14 +46,14 @@ impl Events {
             } else {
                 self.line.push(*byte);
             }
-            if self.line.len() + self.data.len() > LONGEST_EVENT {
+            if self.line.len() + self.data.len() > MAX_EVENT_BYTES {
                 return None;
             }
         }
         Some(news)
     }
 
-    fn take(&mut self, line: &str) -> Option<News> {
+    fn take(&mut self, line: &str) -> Option<InboxChange> {
         if line.is_empty() {
             let kind = std::mem::take(&mut self.kind);
             let data = std::mem::take(&mut self.data);
@@ -64,26 +64,26 @@ impl Events {
         match name {
             "event" => value.clone_into(&mut self.kind),
             "data" => self.data.push_str(value),
-            // `id` and `retry` are for those who resume; a comment has no name.
+            // `id` and `retry` are for resuming, which is not used; a comment has no name.
             _ => {}
         }
         None
     }
 }
 
-/// Events of a kind this version does not know say nothing to it.
-fn news(kind: &str, data: &str) -> Option<News> {
-    let Data { id, words, actor } = serde_json::from_str(data).unwrap_or_default();
+/// Event kinds unknown to this version are ignored.
+fn news(kind: &str, data: &str) -> Option<InboxChange> {
+    let EventData { id, words, actor } = serde_json::from_str(data).unwrap_or_default();
     match kind {
-        "resync" => Some(News::Resync),
+        "resync" => Some(InboxChange::Resync),
         _ if id.is_empty() => None,
-        "opened" => Some(News::Opened(id)),
-        "noticed" => Some(News::Noticed(id)),
-        "resolved" => Some(News::Resolved {
+        "opened" => Some(InboxChange::Opened(id)),
+        "noticed" => Some(InboxChange::Noticed(id)),
+        "resolved" => Some(InboxChange::Resolved {
             id,
             words: by(words, &actor),
         }),
-        "tracked" => Some(News::Tracked(id)),
+        "tracked" => Some(InboxChange::Tracked(id)),
         _ => None,
     }
 }
@@ -105,31 +105,31 @@ mod tests {
         event: unheard-of\ndata: {\"id\":\"msg_2\"}\n\nevent: tracked\ndata: broken\n\nevent: resync\ndata: {}\n\n";
 
     #[test]
-    fn events_are_the_same_however_they_are_cut() {
+    fn events_are_the_same_for_any_chunk_size() {
         let words = "answered Approve by human:ann".to_owned();
         let expected = [
-            News::Opened("msg_1".to_owned()),
-            News::Resolved {
+            InboxChange::Opened("msg_1".to_owned()),
+            InboxChange::Resolved {
                 id: "msg_1".to_owned(),
                 words,
             },
-            News::Resync,
+            InboxChange::Resync,
         ];
         for size in [1, 2, 7, 64, 4096] {
-            let mut events = Events::default();
-            let news: Vec<News> = STREAM
+            let mut events = EventParser::default();
+            let news: Vec<InboxChange> = STREAM
                 .as_bytes()
                 .chunks(size)
                 .flat_map(|chunk| events.read(chunk).unwrap())
                 .collect();
-            assert_eq!(news, expected, "in pieces of {size}");
+            assert_eq!(news, expected, "chunks of {size}");
         }
     }
 
     #[test]
-    fn an_event_without_end_is_refused() {
-        let mut events = Events::default();
-        let flood = vec![b'x'; LONGEST_EVENT + 1];
+    fn an_endless_event_is_refused() {
+        let mut events = EventParser::default();
+        let flood = vec![b'x'; MAX_EVENT_BYTES + 1];
         assert_eq!(events.read(&flood), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Lines from a person. A signal or the end of the input means that nobody is there any more.
+//! Reads lines from a person. A signal or the end of the input ends the conversation.
 
 use std::io::{ErrorKind, stdin};
 use std::time::Duration;
@@ -11,17 +11,17 @@ use tokio::time::sleep;
 
 use super::super::state::GUARD;
 use crate::screen;
-use crate::stops::Stops;
+use crate::stops::StopSignals;
 
-pub struct Asker {
-    stops: Stops,
+pub struct Prompter {
+    stops: StopSignals,
     gone: bool,
 }
 
-impl Asker {
+impl Prompter {
     pub fn new() -> Result<Self> {
         Ok(Self {
-            stops: Stops::new()?,
+            stops: StopSignals::new()?,
             gone: false,
         })
     }
@@ -30,33 +30,33 @@ impl Asker {
         self.gone
     }
 
-    /// Nothing when there is nobody to ask any more.
+    /// Returns `None` once the input has ended.
     pub async fn line(&mut self, prompt: &str) -> Result<Option<String>> {
         screen::print(prompt)?;
         self.wait(read_line).await
     }
 
-    /// As `line`, and nothing of it appears on the screen.
+    /// Like `line`, without echo.
     pub async fn hidden(&mut self, prompt: &str) -> Result<Option<String>> {
         screen::print(prompt)?;
-        let raw = Raw::enter()?;
+        let raw = RawMode::enter()?;
         let line = self.wait(read_hidden).await;
         drop(raw);
         screen::print("\n")?;
         line
     }
 
-    /// Lets a moment pass and forgets what was typed before: it was not meant for what has just been shown.
-    pub async fn settle(&self) -> Result<()> {
+    /// Waits a moment and discards earlier key presses: they were not meant for the item just shown.
+    pub async fn discard_early_keys(&self) -> Result<()> {
         sleep(GUARD).await;
-        let _raw = Raw::enter()?;
+        let _raw = RawMode::enter()?;
         while poll(Duration::ZERO)? {
             read()?;
         }
         Ok(())
     }
 
-    /// The thread that reads cannot be stopped; when the program ends without its line, it ends with the program.
+    /// The reading thread cannot be cancelled; it ends with the program.
     async fn wait(&mut self, read: fn() -> Option<String>) -> Result<Option<String>> {
         let (sender, line) = oneshot::channel();
         std::thread::spawn(move || sender.send(read()));
@@ -74,7 +74,7 @@ fn read_line() -> Option<String> {
     match stdin().read_line(&mut line) {
         Ok(0) => None,
         Ok(_) => Some(line.trim_end_matches(['\n', '\r']).to_owned()),
-        // What is no text is no answer.
+        // Invalid UTF-8 counts as an empty line.
         Err(error) if error.kind() == ErrorKind::InvalidData => Some(String::new()),
         Err(_) => None,
     }
@@ -88,46 +88,46 @@ fn read_hidden() -> Option<String> {
         if key.kind == KeyEventKind::Release {
             continue;
         }
-        match typed(&mut line, key) {
-            Typed::More => {}
-            Typed::Done => return Some(line),
-            Typed::Gone => return None,
+        match hidden_key(&mut line, key) {
+            HiddenKey::More => {}
+            HiddenKey::Done => return Some(line),
+            HiddenKey::Gone => return None,
         }
     }
 }
 
 #[derive(Debug, PartialEq)]
-enum Typed {
+enum HiddenKey {
     More,
     Done,
     Gone,
 }
 
-fn typed(line: &mut String, key: KeyEvent) -> Typed {
+fn hidden_key(line: &mut String, key: KeyEvent) -> HiddenKey {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
-        KeyCode::Enter => return Typed::Done,
-        KeyCode::Char('j' | 'm') if control => return Typed::Done,
-        KeyCode::Char('c' | 'd') if control => return Typed::Gone,
+        KeyCode::Enter => return HiddenKey::Done,
+        KeyCode::Char('j' | 'm') if control => return HiddenKey::Done,
+        KeyCode::Char('c' | 'd') if control => return HiddenKey::Gone,
         KeyCode::Char('u') if control => line.clear(),
         KeyCode::Backspace => drop(line.pop()),
         KeyCode::Char(letter) if !control => line.push(letter),
         _ => {}
     }
-    Typed::More
+    HiddenKey::More
 }
 
-/// The terminal without echo, for as long as this lives.
-struct Raw;
+/// Raw mode, without echo, until dropped.
+struct RawMode;
 
-impl Raw {
+impl RawMode {
     fn enter() -> Result<Self> {
         enable_raw_mode()?;
         Ok(Self)
     }
 }
 
-impl Drop for Raw {
+impl Drop for RawMode {
     fn drop(&mut self) {
         let _ = disable_raw_mode();
     }
@@ -147,11 +147,11 @@ mod tests {
             KeyCode::Tab,
             KeyCode::Char('é'),
         ] {
-            assert_eq!(typed(&mut line, code.into()), Typed::More);
+            assert_eq!(hidden_key(&mut line, code.into()), HiddenKey::More);
         }
-        assert_eq!(typed(&mut line, KeyCode::Enter.into()), Typed::Done);
+        assert_eq!(hidden_key(&mut line, KeyCode::Enter.into()), HiddenKey::Done);
         assert_eq!(line, "aé");
         let interrupt = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(typed(&mut line, interrupt), Typed::Gone);
+        assert_eq!(hidden_key(&mut line, interrupt), HiddenKey::Gone);
     }
 }

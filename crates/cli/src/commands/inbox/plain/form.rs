@@ -1,40 +1,45 @@
-//! A form, one question for each field. What does not fit is asked for again.
+//! A form, one prompt per field. An invalid value is asked for again.
 
 use anyhow::Result;
 use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
 use serde_json::{Map, Value};
 
-use super::super::answer::Verdict;
-use super::asker::Asker;
-use super::refusal::{KEY, Refusal, offered};
-use super::verdict::{self, Asked, OTHER};
+use super::super::answer::PersonDecision;
+use super::asker::Prompter;
+use super::refusal::{KEY, RefusalOption, offered};
+use super::verdict::{self, OTHER, PromptResult};
 use crate::item::Item;
 use crate::screen::{self, escape};
 
-pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+pub async fn ask(
+    schema: &Value,
+    item: &Item,
+    refusal: Option<&RefusalOption>,
+    asker: &mut Prompter,
+) -> Result<PromptResult> {
     let sensitive = item.sensitive;
     let other = verdict::other(item.open_ended);
     let prompt = format!("Enter fills in the form{other}{}, b goes back: ", offered(refusal));
     let Some(line) = asker.line(&prompt).await? else {
-        return Ok(Asked::Back);
+        return Ok(PromptResult::Back);
     };
     match line.trim() {
         "" => {}
-        KEY if refusal.is_some() => return Ok(Asked::Refused),
+        KEY if refusal.is_some() => return Ok(PromptResult::Refused),
         OTHER if item.open_ended => return verdict::text(item, refusal, asker).await,
-        _ => return Ok(Asked::Back),
+        _ => return Ok(PromptResult::Back),
     }
     let fields = fields(schema);
     let mut answer = Map::new();
     for field in &fields {
         if !fill(schema, field, sensitive, &mut answer, asker).await? {
-            return Ok(Asked::Back);
+            return Ok(PromptResult::Back);
         }
     }
     let faults = check_all(schema, &Value::Object(answer.clone()));
     if faults.is_empty() {
-        return Ok(Asked::Decided(Verdict::Answered(Value::Object(answer))));
+        return Ok(PromptResult::Decided(PersonDecision::Answered(Value::Object(answer))));
     }
     for (name, message) in faults {
         screen::print(&format!(
@@ -42,16 +47,16 @@ pub async fn ask(schema: &Value, item: &Item, refusal: Option<&Refusal>, asker: 
             escape(format!("{name}: {message}").trim_start_matches(": "))
         ))?;
     }
-    Ok(Asked::Back)
+    Ok(PromptResult::Back)
 }
 
-/// Asks until the field will do. False when the person has gone.
+/// Asks until the field is valid. Returns false if the input has ended.
 async fn fill(
     schema: &Value,
     field: &Field,
     sensitive: bool,
     answer: &mut Map<String, Value>,
-    asker: &mut Asker,
+    asker: &mut Prompter,
 ) -> Result<bool> {
     let hidden = sensitive || field.sensitive;
     loop {
@@ -77,7 +82,7 @@ async fn fill(
             Err(other) => Some(other.to_string()),
         };
         match fault {
-            // Nothing that is typed changes it, so asking again would never end.
+            // Input cannot change a read-only field, so asking again would never end.
             Some(_) if field.read_only => return Ok(true),
             Some(message) => screen::print(&format!("     {}\n", escape(&message)))?,
             None => return Ok(true),
@@ -85,7 +90,7 @@ async fn fill(
     }
 }
 
-/// The same validator that will judge the whole, for this one field.
+/// Checks this field with the validator that checks the whole form.
 fn fault(schema: &Value, field: &Field, answer: &Map<String, Value>) -> Option<String> {
     let faults = check_all(schema, &Value::Object(answer.clone()));
     faults
@@ -133,7 +138,7 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// An empty line takes the default that was shown.
+/// An empty line takes the shown default.
 fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejection> {
     if line.is_empty()
         && !hidden
@@ -148,7 +153,7 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
             "no" | "n" => "false".to_owned(),
             other => other.to_owned(),
         },
-        // People count from one.
+        // Numbers start at one for people.
         FieldKind::Choice(_) => match line.trim().parse::<usize>() {
             Ok(number) => number
                 .checked_sub(1)
@@ -160,7 +165,7 @@ fn value(field: &Field, line: &str, hidden: bool) -> Result<Option<Value>, Rejec
     value_of(field, Some(&typed))
 }
 
-/// People count from one. What is no number stays as it is, to be refused.
+/// Numbers start at one for people. Other words are passed on and refused later.
 fn indexes(line: &str) -> String {
     let index = |word: &str| match word.parse::<usize>() {
         Ok(number) => number
@@ -186,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_typed_becomes_what_the_schema_wants() {
+    fn input_is_converted_to_the_schemas_type() {
         let read = |property, line| value(&field(property), line, false).ok().flatten();
         assert_eq!(read(json!({"type": "boolean"}), "yes"), Some(json!(true)));
         assert_eq!(read(json!({"type": "boolean"}), "n"), Some(json!(false)));

@@ -1,34 +1,37 @@
-//! What `r` does: the no that the asker offers, else to decline where that is allowed, else nothing.
+//! The effect of `r`: the no that the asker offers, else declining if allowed, else none.
 
 use anyhow::Result;
 
-use super::super::answer::{Editor, Verdict};
+use super::super::answer::{Editor, PersonDecision};
 use super::super::content::option_words;
-use super::super::seen::Seen;
-use super::asker::Asker;
-use super::verdict::Answer;
-use crate::item::{Item, Question};
+use super::super::seen::ItemDetails;
+use super::asker::Prompter;
+use super::verdict::PlainAnswer;
+use crate::item::{Item, ItemQuestion};
 use crate::screen::{self, escape};
 
 pub const KEY: &str = "r";
 
-pub struct Refusal {
-    pub verdict: Verdict,
-    /// What `r` does, in words that go on after it.
+pub struct RefusalOption {
+    pub verdict: PersonDecision,
+    /// The effect of `r`, to follow the key in a prompt.
     pub words: String,
 }
 
-impl Refusal {
-    pub fn of(seen: &Seen) -> Option<Self> {
-        let declined = || seen.may_decline().then_some(Verdict::Declined);
-        let verdict = Editor::of(seen).deny().or_else(declined)?;
+impl RefusalOption {
+    pub fn of(details: &ItemDetails) -> Option<Self> {
+        let declined = || details.may_decline().then_some(PersonDecision::Declined);
+        let verdict = Editor::of(details).deny().or_else(declined)?;
         let words = match &verdict {
-            Verdict::Answered(value) => {
-                format!("answers \"{}\"", label(&seen.item, value.as_str().unwrap_or_default()))
+            PersonDecision::Answered(value) => {
+                format!(
+                    "answers \"{}\"",
+                    label(&details.item, value.as_str().unwrap_or_default())
+                )
             }
-            Verdict::Declined => "declines".to_owned(),
-            Verdict::Dismissed(_) => "dismisses it".to_owned(),
-            Verdict::Completed(_) => return None,
+            PersonDecision::Declined => "declines".to_owned(),
+            PersonDecision::Dismissed(_) => "dismisses it".to_owned(),
+            PersonDecision::Completed(_) => return None,
         };
         Some(Self { verdict, words })
     }
@@ -36,22 +39,26 @@ impl Refusal {
 
 fn label(item: &Item, value: &str) -> String {
     let options = match &item.question {
-        Some(Question::Confirm(choices) | Question::Select(choices)) => choices.options.as_slice(),
-        Some(Question::Text | Question::Form { .. } | Question::Unknown) | None => &[],
+        Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices.options.as_slice(),
+        Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
     };
     let option = options.iter().find(|option| option.value == value);
     option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
 }
 
-/// `, r …`, for a prompt that has said what else may be typed; nothing where `r` does nothing.
-pub fn offered(refusal: Option<&Refusal>) -> String {
+/// `, r …`, the end of a prompt; empty if `r` has no effect.
+pub fn offered(refusal: Option<&RefusalOption>) -> String {
     refusal
         .map(|refusal| format!(", {KEY} {} with a reason", refusal.words))
         .unwrap_or_default()
 }
 
-/// The reason is asked for, because the agent gets it.
-pub async fn because(verdict: Verdict, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
+/// Asks for a reason, which the agent receives.
+pub async fn ask_reason(
+    verdict: PersonDecision,
+    presets: &[String],
+    asker: &mut Prompter,
+) -> Result<Option<PlainAnswer>> {
     for (index, reason) in presets.iter().enumerate() {
         screen::print(&format!("{:>3}. {}\n", index + 1, escape(reason)))?;
     }
@@ -67,18 +74,18 @@ pub async fn because(verdict: Verdict, presets: &[String], asker: &mut Asker) ->
         .ok()
         .and_then(|number| presets.get(number.checked_sub(1)?));
     let comment = preset.map_or(line.trim(), String::as_str).to_owned();
-    Ok((!comment.is_empty()).then_some(Answer { verdict, comment }))
+    Ok((!comment.is_empty()).then_some(PlainAnswer { verdict, comment }))
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::super::seen::tests::seen;
+    use super::super::super::seen::tests::details;
     use super::*;
 
     fn said(extra: &Value) -> String {
-        offered(Refusal::of(&seen("a", extra)).as_ref())
+        offered(RefusalOption::of(&details("a", extra)).as_ref())
     }
 
     fn confirm(options: [(&str, &str); 2], may_decline: bool) -> Value {
@@ -88,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn r_says_what_it_does() {
+    fn the_prompt_names_the_effect_of_r() {
         let offers_no = said(&confirm([("approve", "Ship it"), ("deny", "Hold the release")], false));
         assert_eq!(offers_no, ", r answers \"Hold the release (deny)\" with a reason");
         let plain = said(&json!({}));

@@ -1,97 +1,101 @@
-//! The question of one item, asked line by line. An empty line goes back to the list.
+//! Asks one item's question line by line. An empty line goes back to the list.
 
 use std::fmt::Write;
 
 use anyhow::Result;
 use serde_json::Value;
 
-use super::super::answer::Verdict;
+use super::super::answer::PersonDecision;
 use super::super::content::option_words;
-use super::super::seen::Seen;
-use super::asker::Asker;
+use super::super::seen::ItemDetails;
+use super::asker::Prompter;
 use super::form;
-use super::refusal::{KEY, Refusal, because, offered};
-use crate::item::{Action, Choices, Item, Question, Step};
+use super::refusal::{KEY, RefusalOption, ask_reason, offered};
+use crate::item::{ChecklistStep, Choices, Item, ItemQuestion, TaskDetails};
 use crate::screen::{self, escape};
 
-pub struct Answer {
-    pub verdict: Verdict,
+pub struct PlainAnswer {
+    pub verdict: PersonDecision,
     pub comment: String,
 }
 
 pub const OTHER: &str = "o";
 
-/// For a prompt that has said what else may be typed.
+/// The free text part of a prompt.
 pub fn other(is_taken: bool) -> &'static str {
     if is_taken { ", o for other words" } else { "" }
 }
 
-/// Nothing when the person went back, or away.
-pub async fn ask(seen: &Seen, presets: &[String], asker: &mut Asker) -> Result<Option<Answer>> {
-    if !seen.may_respond() && !seen.may_decline() {
-        screen::print(closed(seen))?;
+/// Returns `None` if the person went back or the input ended.
+pub async fn ask(details: &ItemDetails, presets: &[String], asker: &mut Prompter) -> Result<Option<PlainAnswer>> {
+    if !details.may_respond() && !details.may_decline() {
+        screen::print(closed(details))?;
         return Ok(None);
     }
-    asker.settle().await?;
-    let refusal = Refusal::of(seen);
-    match put(seen, refusal.as_ref(), asker).await? {
-        Asked::Back => Ok(None),
-        Asked::Refused => match refusal {
-            Some(refusal) => because(refusal.verdict, presets, asker).await,
+    asker.discard_early_keys().await?;
+    let refusal = RefusalOption::of(details);
+    match ask_question(details, refusal.as_ref(), asker).await? {
+        PromptResult::Back => Ok(None),
+        PromptResult::Refused => match refusal {
+            Some(refusal) => ask_reason(refusal.verdict, presets, asker).await,
             None => Ok(None),
         },
-        Asked::Dismissed(steps) => because(Verdict::Dismissed(steps), presets, asker).await,
-        Asked::Decided(verdict) => {
+        PromptResult::Dismissed(steps) => ask_reason(PersonDecision::Dismissed(steps), presets, asker).await,
+        PromptResult::Decided(verdict) => {
             let comment = asker.line("Comment (an empty line for none): ").await?;
-            Ok(comment.map(|comment| Answer { verdict, comment }))
+            Ok(comment.map(|comment| PlainAnswer { verdict, comment }))
         }
     }
 }
 
-pub enum Asked {
+pub enum PromptResult {
     Back,
-    /// Only where there is something to refuse with.
+    /// Only if there is a way to refuse.
     Refused,
-    Dismissed(Vec<Step>),
-    Decided(Verdict),
+    Dismissed(Vec<ChecklistStep>),
+    Decided(PersonDecision),
 }
 
-fn closed(seen: &Seen) -> &'static str {
-    if seen.item.can_answer {
+fn closed(details: &ItemDetails) -> &'static str {
+    if details.item.can_answer {
         "The asker takes neither an answer nor a refusal here.\n\n"
     } else {
         "This one is not yours to answer.\n\n"
     }
 }
 
-async fn put(seen: &Seen, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let item = &seen.item;
+async fn ask_question(
+    details: &ItemDetails,
+    refusal: Option<&RefusalOption>,
+    asker: &mut Prompter,
+) -> Result<PromptResult> {
+    let item = &details.item;
     match (&item.question, &item.action) {
-        _ if !seen.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
-        (Some(Question::Confirm(choices)), _) => one(choices, item, refusal, asker).await,
-        (Some(Question::Select(choices)), _) if choices.many => many(choices, item, refusal, asker).await,
-        (Some(Question::Select(choices)), _) => one(choices, item, refusal, asker).await,
-        (Some(Question::Text), _) => text(item, refusal, asker).await,
-        (Some(Question::Form { schema }), _) => form::ask(schema, item, refusal, asker).await,
+        _ if !details.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
+        (Some(ItemQuestion::Confirm(choices)), _) => one(choices, item, refusal, asker).await,
+        (Some(ItemQuestion::Select(choices)), _) if choices.many => many(choices, item, refusal, asker).await,
+        (Some(ItemQuestion::Select(choices)), _) => one(choices, item, refusal, asker).await,
+        (Some(ItemQuestion::Text), _) => text(item, refusal, asker).await,
+        (Some(ItemQuestion::Form { schema }), _) => form::ask(schema, item, refusal, asker).await,
         (None, Some(action)) => task(action, asker).await,
-        (Some(Question::Unknown), _) if item.open_ended => text(item, refusal, asker).await,
-        (Some(Question::Unknown), _) | (None, None) => {
+        (Some(ItemQuestion::Unknown), _) if item.open_ended => text(item, refusal, asker).await,
+        (Some(ItemQuestion::Unknown), _) | (None, None) => {
             refuse_only("This version cannot answer this kind of question", refusal, asker).await
         }
     }
 }
 
-async fn refuse_only(why: &str, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+async fn refuse_only(why: &str, refusal: Option<&RefusalOption>, asker: &mut Prompter) -> Result<PromptResult> {
     if refusal.is_none() {
         screen::print(&format!("{why}.\n"))?;
-        return Ok(Asked::Back);
+        return Ok(PromptResult::Back);
     }
     let prompt = format!("{why}{}; an empty line goes back: ", offered(refusal));
     let line = asker.line(&prompt).await?;
     Ok(if line.as_deref().map(str::trim) == Some(KEY) {
-        Asked::Refused
+        PromptResult::Refused
     } else {
-        Asked::Back
+        PromptResult::Back
     })
 }
 
@@ -113,8 +117,13 @@ fn listed(choices: &Choices) -> String {
     text
 }
 
-/// Numbers only: an agent chose the values and labels, and one of them may look like another's number.
-async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+/// Accepts numbers only: the agent chooses values and labels, and one could look like another's number.
+async fn one(
+    choices: &Choices,
+    item: &Item,
+    refusal: Option<&RefusalOption>,
+    asker: &mut Prompter,
+) -> Result<PromptResult> {
     screen::print(&listed(choices))?;
     let takes_text = choices.allow_edit || item.open_ended;
     let other = other(takes_text);
@@ -122,14 +131,14 @@ async fn one(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &
     let prompt = format!("Your answer (a number{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else {
-            return Ok(Asked::Back);
+            return Ok(PromptResult::Back);
         };
         match line.trim() {
-            "" => return Ok(Asked::Back),
-            KEY if refusal.is_some() => return Ok(Asked::Refused),
+            "" => return Ok(PromptResult::Back),
+            KEY if refusal.is_some() => return Ok(PromptResult::Refused),
             OTHER if takes_text => return text(item, refusal, asker).await,
             typed => match picked(typed, choices) {
-                Some(value) => return Ok(Asked::Decided(Verdict::Answered(value.into()))),
+                Some(value) => return Ok(PromptResult::Decided(PersonDecision::Answered(value.into()))),
                 None => screen::print("There is no such number.\n")?,
             },
         }
@@ -141,21 +150,26 @@ fn picked<'a>(typed: &str, choices: &'a Choices) -> Option<&'a str> {
     choices.options.get(index).map(|option| option.value.as_str())
 }
 
-async fn many(choices: &Choices, item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
+async fn many(
+    choices: &Choices,
+    item: &Item,
+    refusal: Option<&RefusalOption>,
+    asker: &mut Prompter,
+) -> Result<PromptResult> {
     screen::print(&listed(choices))?;
     let other = other(item.open_ended);
     let no = offered(refusal);
     let prompt = format!("Your answer (numbers with spaces{other}{no}; an empty line goes back): ");
     loop {
         let Some(line) = asker.line(&prompt).await? else {
-            return Ok(Asked::Back);
+            return Ok(PromptResult::Back);
         };
         match line.trim() {
-            "" => return Ok(Asked::Back),
-            KEY if refusal.is_some() => return Ok(Asked::Refused),
+            "" => return Ok(PromptResult::Back),
+            KEY if refusal.is_some() => return Ok(PromptResult::Refused),
             OTHER if item.open_ended => return text(item, refusal, asker).await,
             typed => match some_picked(typed, choices) {
-                Some(values) => return Ok(Asked::Decided(Verdict::Answered(values))),
+                Some(values) => return Ok(PromptResult::Decided(PersonDecision::Answered(values))),
                 None => screen::print("Not all of these are numbers of the list.\n")?,
             },
         }
@@ -173,11 +187,11 @@ fn words(typed: &str) -> impl Iterator<Item = &str> {
     typed.split([' ', ',']).filter(|word| !word.is_empty())
 }
 
-/// What is typed for an answer without any words, where that is one.
-const NOTHING: &str = "\"\"";
+/// The input for an empty answer, where one is allowed.
+const EMPTY_ANSWER: &str = "\"\"";
 
-pub async fn text(item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> Result<Asked> {
-    let nothing = if item.takes_nothing() {
+pub async fn text(item: &Item, refusal: Option<&RefusalOption>, asker: &mut Prompter) -> Result<PromptResult> {
+    let nothing = if item.allows_empty() {
         ", \"\" for an empty one"
     } else {
         ""
@@ -192,35 +206,37 @@ pub async fn text(item: &Item, refusal: Option<&Refusal>, asker: &mut Asker) -> 
         asker.line(&prompt).await?
     };
     Ok(match line {
-        None => Asked::Back,
-        Some(line) if line.trim().is_empty() => Asked::Back,
-        Some(line) if line.trim() == NOTHING && item.takes_nothing() => Asked::Decided(Verdict::Answered("".into())),
-        Some(line) if line.trim() == KEY && refusal.is_some() => Asked::Refused,
-        Some(line) => Asked::Decided(Verdict::Answered(line.into())),
+        None => PromptResult::Back,
+        Some(line) if line.trim().is_empty() => PromptResult::Back,
+        Some(line) if line.trim() == EMPTY_ANSWER && item.allows_empty() => {
+            PromptResult::Decided(PersonDecision::Answered("".into()))
+        }
+        Some(line) if line.trim() == KEY && refusal.is_some() => PromptResult::Refused,
+        Some(line) => PromptResult::Decided(PersonDecision::Answered(line.into())),
     })
 }
 
-async fn task(action: &Action, asker: &mut Asker) -> Result<Asked> {
+async fn task(action: &TaskDetails, asker: &mut Prompter) -> Result<PromptResult> {
     let mut steps = action.checklist.clone().unwrap_or_default();
     if !steps.is_empty() && !tick(&mut steps, asker).await? {
-        return Ok(Asked::Back);
+        return Ok(PromptResult::Back);
     }
     loop {
         let prompt = "c completes the task, r dismisses it with a reason; an empty line goes back: ";
         let Some(line) = asker.line(prompt).await? else {
-            return Ok(Asked::Back);
+            return Ok(PromptResult::Back);
         };
         match line.trim() {
-            "" => return Ok(Asked::Back),
-            "c" => return Ok(Asked::Decided(Verdict::Completed(steps))),
-            KEY => return Ok(Asked::Dismissed(steps)),
+            "" => return Ok(PromptResult::Back),
+            "c" => return Ok(PromptResult::Decided(PersonDecision::Completed(steps))),
+            KEY => return Ok(PromptResult::Dismissed(steps)),
             _ => {}
         }
     }
 }
 
-/// False when the person has gone.
-async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
+/// Returns false if the input has ended.
+async fn tick(steps: &mut [ChecklistStep], asker: &mut Prompter) -> Result<bool> {
     let prompt = "Which steps are done? (numbers with spaces, again to untick; an empty line changes nothing) ";
     screen::print(&checklist(steps))?;
     loop {
@@ -241,8 +257,8 @@ async fn tick(steps: &mut [Step], asker: &mut Asker) -> Result<bool> {
     }
 }
 
-fn checklist(steps: &[Step]) -> String {
-    let line = |(index, step): (usize, &Step)| {
+fn checklist(steps: &[ChecklistStep]) -> String {
+    let line = |(index, step): (usize, &ChecklistStep)| {
         format!(
             "{:>3}. [{}] {}\n",
             index + 1,
@@ -253,15 +269,15 @@ fn checklist(steps: &[Step]) -> String {
     steps.iter().enumerate().map(line).collect()
 }
 
-/// The places of the steps that were named, each once.
-fn ticked(typed: &str, steps: &[Step]) -> Option<std::collections::BTreeSet<usize>> {
-    let place = |word: &str| {
+/// The indexes of the named steps, without duplicates.
+fn ticked(typed: &str, steps: &[ChecklistStep]) -> Option<std::collections::BTreeSet<usize>> {
+    let index = |word: &str| {
         word.parse::<usize>()
             .ok()?
             .checked_sub(1)
             .filter(|index| *index < steps.len())
     };
-    words(typed).map(place).collect()
+    words(typed).map(index).collect()
 }
 
 #[cfg(test)]
@@ -285,8 +301,8 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_ticked_by_numbers_that_are_there() {
-        let steps = ["a", "b"].map(|text| Step {
+    fn steps_are_ticked_by_existing_numbers_only() {
+        let steps = ["a", "b"].map(|text| ChecklistStep {
             text: text.to_owned(),
             done: false,
         });

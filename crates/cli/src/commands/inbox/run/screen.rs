@@ -1,4 +1,4 @@
-//! The terminal, taken over and given back: at the end, when the program is told to stop, and when it panics.
+//! Takes over the terminal, and restores it at the end, on a stop signal and on a panic.
 
 use std::io::{BufWriter, Stdout, Write, stdout};
 use std::panic;
@@ -11,50 +11,50 @@ use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_ra
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 
-use super::super::draw::{Paint, draw};
-use super::super::state::State;
+use super::super::draw::{Theme, draw};
+use super::super::state::InboxState;
 
-/// A picture goes out at once, or it would be seen half painted.
-const PICTURE_BYTES: usize = 64 * 1024;
+/// Large enough for a whole frame, which would flicker if written in parts.
+const FRAME_BUFFER_BYTES: usize = 64 * 1024;
 
 pub struct Screen {
     terminal: Terminal<CrosstermBackend<BufWriter<Stdout>>>,
-    paint: Paint,
+    theme: Theme,
 }
 
 impl Screen {
     pub fn enter() -> Result<Self> {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            leave();
+            restore();
             before(panic);
         }));
         enable_raw_mode()?;
-        // From here on dropping it gives the terminal back.
+        // From here on, dropping the screen restores the terminal.
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        let out = BufWriter::with_capacity(PICTURE_BYTES, stdout());
+        let out = BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout());
         let screen = Self {
             terminal: Terminal::new(CrosstermBackend::new(out))?,
-            paint: Paint::new(colours),
+            theme: Theme::new(colours),
         };
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         Ok(screen)
     }
 
-    pub fn draw(&mut self, state: &mut State) -> Result<()> {
-        self.terminal.draw(|frame| draw(frame, state, self.paint))?;
+    pub fn draw(&mut self, state: &mut InboxState) -> Result<()> {
+        self.terminal.draw(|frame| draw(frame, state, self.theme))?;
         Ok(())
     }
 }
 
 impl Drop for Screen {
     fn drop(&mut self) {
-        leave();
+        restore();
     }
 }
 
-/// A terminal that is gone cannot be given back.
-fn leave() {
+/// Errors are ignored: a closed terminal cannot be restored.
+fn restore() {
     let _ = disable_raw_mode();
     let _ = execute!(stdout(), DisableBracketedPaste, LeaveAlternateScreen, Show);
 }

@@ -1,26 +1,26 @@
-//! What was begun and not sent, kept while the person looks at something else.
+//! Unsent answers, kept while the person looks at other items.
 
 use std::collections::VecDeque;
 
 use super::super::answer::Editor;
-use super::super::typing::Typing;
+use super::super::typing::TextInput;
 
-const MOST: usize = 32;
+const MAX_DRAFTS: usize = 32;
 
 #[derive(Default)]
-pub struct Drafts(VecDeque<(String, Editor, Typing)>);
+pub struct Drafts(VecDeque<(String, Editor, TextInput)>);
 
 impl Drafts {
-    /// The oldest make way.
-    pub fn keep(&mut self, id: &str, editor: Editor, comment: Typing) {
+    /// The oldest draft is dropped over the limit.
+    pub fn keep(&mut self, id: &str, editor: Editor, comment: TextInput) {
         self.take(id);
         self.0.push_back((id.to_owned(), editor, comment));
-        if self.0.len() > MOST {
+        if self.0.len() > MAX_DRAFTS {
             self.0.pop_front();
         }
     }
 
-    pub fn take(&mut self, id: &str) -> Option<(Editor, Typing)> {
+    pub fn take(&mut self, id: &str) -> Option<(Editor, TextInput)> {
         let index = self.0.iter().position(|(known, _, _)| known == id)?;
         self.0.remove(index).map(|(_, editor, comment)| (editor, comment))
     }

@@ -1,4 +1,4 @@
-//! What goes into the machine and what comes out of it.
+//! The inputs and effects of the state machine.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::super::feed::Feed;
-use super::super::seen::Seen;
-use crate::client::HubError;
+use super::super::feed::FeedEvent;
+use super::super::seen::ItemDetails;
+use crate::client::ClientError;
 
 #[derive(Debug)]
-pub enum Input {
+pub enum InboxInput {
     Key(KeyEvent),
     Paste(String),
     Tick,
-    Feed(Feed),
-    Reply(Reply),
+    Feed(FeedEvent),
+    Reply(InboxReply),
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -28,7 +28,7 @@ pub enum Effect {
     },
     Read {
         id: String,
-        /// It is read because it has just come up, and belongs into a list.
+        /// The item is new and belongs into a list.
         fresh: bool,
     },
     Resolve {
@@ -37,12 +37,12 @@ pub enum Effect {
     },
     Put {
         id: String,
-        away: Away,
+        away: SnoozeAction,
     },
     Retry {
         id: String,
     },
-    /// A text for the next cue of an agent in a terminal.
+    /// A type-ahead text for an agent in a terminal.
     Ahead {
         agent_id: String,
         text: String,
@@ -53,48 +53,48 @@ pub enum Effect {
 }
 
 #[derive(Debug)]
-pub enum Reply {
+pub enum InboxReply {
     Loaded {
         listing: Listing,
         appends: bool,
-        page: Result<Page, HubError>,
+        page: Result<ItemsPage, ClientError>,
     },
     Read {
         id: String,
         fresh: bool,
-        seen: Result<Arc<Seen>, HubError>,
+        details: Result<Arc<ItemDetails>, ClientError>,
     },
-    /// With the status the hub gave it.
+    /// With the status from the hub.
     Resolved {
         id: String,
-        status: Result<String, HubError>,
+        status: Result<String, ClientError>,
     },
     Put {
         id: String,
-        away: Away,
-        done: Result<(), HubError>,
+        away: SnoozeAction,
+        done: Result<(), ClientError>,
     },
     Retried {
         id: String,
-        done: Result<(), HubError>,
+        done: Result<(), ClientError>,
     },
     Ahead {
         agent_id: String,
         text: String,
-        done: Result<(), HubError>,
+        done: Result<(), ClientError>,
     },
-    Presets(Result<Vec<String>, HubError>),
+    Presets(Result<Vec<String>, ClientError>),
 }
 
 #[derive(Debug)]
-pub struct Page {
-    pub items: Vec<Arc<Seen>>,
+pub struct ItemsPage {
+    pub items: Vec<Arc<ItemDetails>>,
     pub next: Option<String>,
 }
 
-/// Out of this person's sight, and back; it decides nothing.
+/// Snoozing, archiving and bringing back, for this person only; none of them decides the item.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Away {
+pub enum SnoozeAction {
     Until(Timestamp),
     Archived,
     Back,

@@ -1,14 +1,14 @@
-//! Keys in front of one item.
+//! Keys while one item is open.
 
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::super::answer::{Editor, Pressed, Verdict};
-use super::overlay::Reject;
-use super::{Effect, Ending, Open, Overlay, State};
+use super::super::answer::{Editor, KeyResult, PersonDecision};
+use super::overlay::RejectDialog;
+use super::{Effect, InboxState, ItemEnding, OpenItem, Overlay};
 
-impl State {
+impl InboxState {
     pub(super) fn item_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
         if open.is_typing() {
@@ -36,8 +36,8 @@ impl State {
                 self.write_ahead();
                 Vec::new()
             }
-            KeyCode::Enter if open.ending != Ending::None => self.neighbour(1),
-            _ if open.seen.is_notice() => self.notice_key(key),
+            KeyCode::Enter if open.ending != ItemEnding::None => self.neighbour(1),
+            _ if open.details.is_notice() => self.notice_key(key),
             _ if open.takes_answers() => self.deciding_key(key),
             _ => Vec::new(),
         }
@@ -47,8 +47,8 @@ impl State {
         let Some(open) = &self.open else { return Vec::new() };
         match key.code {
             KeyCode::Char('e') => {
-                let seen = Arc::clone(&open.seen);
-                self.archive(&seen)
+                let details = Arc::clone(&open.details);
+                self.archive(&details)
             }
             KeyCode::Enter => self.neighbour(1),
             _ => Vec::new(),
@@ -60,12 +60,12 @@ impl State {
         match key.code {
             KeyCode::Char('a') => return self.approve(),
             KeyCode::Char('r') => self.reject(),
-            KeyCode::Char('c') if open.seen.item.can_answer => {
+            KeyCode::Char('c') if open.details.item.can_answer => {
                 self.overlay = Some(Overlay::Comment(open.comment.clone()));
             }
             KeyCode::Char('s') => {
-                let seen = Arc::clone(&open.seen);
-                self.set_aside(&seen);
+                let details = Arc::clone(&open.details);
+                self.set_aside(&details);
             }
             _ => {
                 let pressed = open.editor.key(key);
@@ -75,19 +75,19 @@ impl State {
         Vec::new()
     }
 
-    fn pressed(&mut self, pressed: Pressed) -> Vec<Effect> {
+    fn pressed(&mut self, pressed: KeyResult) -> Vec<Effect> {
         match pressed {
-            Pressed::Passed | Pressed::Taken => Vec::new(),
-            Pressed::Hint(hint) => {
+            KeyResult::Ignored | KeyResult::Handled => Vec::new(),
+            KeyResult::Hint(hint) => {
                 self.hint(hint);
                 Vec::new()
             }
-            Pressed::Send(verdict) => self.send(&verdict, ""),
+            KeyResult::Send(verdict) => self.send(&verdict, ""),
         }
     }
 
-    /// Nothing is shown as decided here: that is for the hub to say.
-    pub(super) fn send(&mut self, verdict: &Verdict, reason: &str) -> Vec<Effect> {
+    /// The item is not shown as decided until the hub confirms.
+    pub(super) fn send(&mut self, verdict: &PersonDecision, reason: &str) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
         let words: Vec<&str> = [reason, open.comment.text()]
             .into_iter()
@@ -95,7 +95,7 @@ impl State {
             .collect();
         let body = verdict.body(&words.join("\n\n"));
         (open.sending, open.refusal) = (true, None);
-        self.said = None;
+        self.message = None;
         vec![Effect::Resolve {
             id: open.id().to_owned(),
             body,
@@ -118,19 +118,19 @@ impl State {
         match open.rejection() {
             Some(_) => {
                 let presets = self.presets.clone();
-                self.overlay = Some(Overlay::Reject(Reject {
+                self.overlay = Some(Overlay::Reject(RejectDialog {
                     presets,
-                    ..Reject::default()
+                    ..RejectDialog::default()
                 }));
             }
-            None if !open.seen.item.can_answer => self.hint("this one is not yours to answer"),
+            None if !open.details.item.can_answer => self.hint("this one is not yours to answer"),
             None => self.hint("the asker takes no refusal here"),
         }
     }
 
     fn retry(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        match &open.seen.item.delivery {
+        match &open.details.item.delivery {
             Some(delivery) if delivery.state == "failed" => vec![Effect::Retry {
                 id: open.id().to_owned(),
             }],
@@ -146,7 +146,7 @@ impl State {
 
     fn quit(&mut self) -> Vec<Effect> {
         match &self.open {
-            Some(open) if open.ending == Ending::None && open.is_begun() => {
+            Some(open) if open.ending == ItemEnding::None && open.is_begun() => {
                 self.hint("what you entered is not sent: Esc goes back and keeps it, Ctrl-C quits");
                 Vec::new()
             }
@@ -156,19 +156,19 @@ impl State {
 
     pub(super) fn neighbour(&mut self, rows: isize) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        match self.list(self.tab).beside(open.id(), rows, &self.words) {
-            Some(seen) => self.show(seen),
-            None if open.ending == Ending::None => Vec::new(),
+        match self.list(self.tab).neighbour_of(open.id(), rows, &self.words) {
+            Some(details) => self.show(details),
+            None if open.ending == ItemEnding::None => Vec::new(),
             None => self.back(),
         }
     }
 }
 
-/// Where the item has rows to move through, j and k are theirs.
-fn scrolled(open: &mut Open, key: KeyEvent) -> bool {
+/// j and k scroll only if the editor has no rows to move through.
+fn scrolled(open: &mut OpenItem, key: KeyEvent) -> bool {
     let control = key.modifiers.contains(KeyModifiers::CONTROL);
     let is_reading = !open.takes_answers() || matches!(open.editor, Editor::Nothing | Editor::Text(_));
-    // One line is seen twice, so that the eye finds its place.
+    // One line overlaps, as orientation.
     let leap = open.page.saturating_sub(1).max(1);
     let scroll = match key.code {
         KeyCode::PageDown => open.scroll.saturating_add(leap),

@@ -1,34 +1,34 @@
-//! One list of items. The cursor stays on its item while others come and go around it.
+//! One list of items. The cursor stays on its item while rows are added and removed around it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::seen::Seen;
-use super::{GUARD, Page};
+use super::super::seen::ItemDetails;
+use super::{GUARD, ItemsPage};
 
-const PAGE: usize = 100;
-/// So many rows before the end the next ones are asked for.
-const AHEAD: usize = 20;
+const PAGE_SIZE: usize = 100;
+/// The next page is loaded this many rows before the end.
+const PREFETCH_ROWS: usize = 20;
 
 #[derive(Debug, Default)]
-pub struct List {
-    rows: Vec<Arc<Seen>>,
+pub struct ItemList {
+    rows: Vec<Arc<ItemDetails>>,
     next: Option<String>,
     selected: Option<String>,
     loading: bool,
     loaded: bool,
-    /// Something happened that the list on its way cannot know of.
+    /// A change happened that the pending load may miss.
     stale: bool,
-    /// When another item came under the cursor by itself.
+    /// The time when another item moved under the cursor without a key press.
     shifted_at: Option<Duration>,
 }
 
-impl List {
-    pub fn shown(&self, words: &str) -> Vec<&Arc<Seen>> {
+impl ItemList {
+    pub fn shown(&self, words: &str) -> Vec<&Arc<ItemDetails>> {
         self.rows
             .iter()
-            .filter(|seen| words.is_empty() || seen.mentions(words))
+            .filter(|details| words.is_empty() || details.mentions(words))
             .collect()
     }
 
@@ -36,11 +36,11 @@ impl List {
         let shown = self.shown(words);
         let selected = shown
             .iter()
-            .position(|seen| Some(seen.id()) == self.selected.as_deref());
+            .position(|details| Some(details.id()) == self.selected.as_deref());
         selected.or_else(|| (!shown.is_empty()).then_some(0))
     }
 
-    pub fn selected(&self, words: &str) -> Option<&Arc<Seen>> {
+    pub fn selected(&self, words: &str) -> Option<&Arc<ItemDetails>> {
         self.shown(words).get(self.position(words)?).copied()
     }
 
@@ -60,12 +60,12 @@ impl List {
         self.stale
     }
 
-    /// Whether the item under the cursor has been there long enough to be meant.
+    /// Whether the item under the cursor has been there long enough to be the intended one.
     pub fn is_settled(&self, elapsed: Duration) -> bool {
         self.shifted_at.is_none_or(|at| elapsed.saturating_sub(at) >= GUARD)
     }
 
-    pub fn go(&mut self, id: &str) {
+    pub fn select(&mut self, id: &str) {
         self.selected = Some(id.to_owned());
         self.shifted_at = None;
     }
@@ -74,151 +74,156 @@ impl List {
         let Some(position) = self.position(words) else { return };
         let target = position.saturating_add_signed(rows);
         let shown = self.shown(words);
-        let id = shown.get(target).or(shown.last()).map(|seen| seen.id().to_owned());
+        let id = shown
+            .get(target)
+            .or(shown.last())
+            .map(|details| details.id().to_owned());
         self.selected = id;
         self.shifted_at = None;
     }
 
-    /// The item `rows` away from `id`. One that has left the list left its place to the item after it.
-    pub fn beside(&self, id: &str, rows: isize, words: &str) -> Option<Arc<Seen>> {
+    /// The item `rows` away from `id`. If `id` has left the list, the item after it counts as its position.
+    pub fn neighbour_of(&self, id: &str, rows: isize, words: &str) -> Option<Arc<ItemDetails>> {
         let shown = self.shown(words);
-        let place = shown.iter().position(|seen| seen.id() == id);
-        let target = match (place, self.position(words)) {
-            (Some(place), _) => place.checked_add_signed(rows)?,
+        let index = shown.iter().position(|details| details.id() == id);
+        let target = match (index, self.position(words)) {
+            (Some(index), _) => index.checked_add_signed(rows)?,
             (None, Some(cursor)) if rows > 0 => cursor,
             (None, Some(cursor)) => cursor.checked_add_signed(rows)?,
             (None, None) => return None,
         };
-        shown.get(target).map(|seen| Arc::clone(seen))
+        shown.get(target).map(|details| Arc::clone(details))
     }
 
-    /// How many rows to read to have the list anew; nothing while it is on its way already.
+    /// The number of rows to reload, or `None` while a load is pending.
     pub fn begin(&mut self) -> Option<usize> {
         if self.loading {
             self.stale = true;
             return None;
         }
         (self.loading, self.stale) = (true, false);
-        Some(self.rows.len().max(PAGE))
+        Some(self.rows.len().max(PAGE_SIZE))
     }
 
-    /// Where to read on, when the cursor comes near the end.
+    /// The cursor of the next page, if the end of the list is near.
     pub fn begin_more(&mut self, words: &str) -> Option<(String, usize)> {
         let remaining = self
             .shown(words)
             .len()
             .saturating_sub(self.position(words).unwrap_or_default());
-        if self.loading || remaining > AHEAD {
+        if self.loading || remaining > PREFETCH_ROWS {
             return None;
         }
         let next = self.next.clone()?;
         self.loading = true;
-        Some((next, PAGE))
+        Some((next, PAGE_SIZE))
     }
 
     pub fn failed(&mut self) {
         self.loading = false;
     }
 
-    pub fn take(&mut self, page: Page, appends: bool, elapsed: Duration) {
+    pub fn take(&mut self, page: ItemsPage, appends: bool, elapsed: Duration) {
         let before = self.selected.clone();
         (self.loading, self.loaded, self.next) = (false, true, page.next);
         if appends {
-            let known: HashSet<String> = self.rows.iter().map(|seen| seen.id().to_owned()).collect();
+            let known: HashSet<String> = self.rows.iter().map(|details| details.id().to_owned()).collect();
             self.rows
-                .extend(page.items.into_iter().filter(|seen| !known.contains(seen.id())));
+                .extend(page.items.into_iter().filter(|details| !known.contains(details.id())));
         } else {
             self.replace(page.items);
         }
-        self.pin();
+        self.select_default();
         if before.is_some() && before != self.selected {
             self.shifted_at = Some(elapsed);
         }
     }
 
-    /// When the item under the cursor is gone, the next one of those that stayed takes its place.
-    fn replace(&mut self, rows: Vec<Arc<Seen>>) {
-        let stayed: HashSet<&str> = rows.iter().map(|seen| seen.id()).collect();
-        let place = self
+    /// If the selected item is gone, the next remaining one is selected.
+    fn replace(&mut self, rows: Vec<Arc<ItemDetails>>) {
+        let stayed: HashSet<&str> = rows.iter().map(|details| details.id()).collect();
+        let index = self
             .rows
             .iter()
-            .position(|seen| Some(seen.id()) == self.selected.as_deref())
+            .position(|details| Some(details.id()) == self.selected.as_deref())
             .unwrap_or_default();
-        let (earlier, later) = self.rows.split_at(place.min(self.rows.len()));
-        let mut heirs = later.iter().chain(earlier.iter().rev());
-        let heir = heirs
-            .find(|seen| stayed.contains(seen.id()))
-            .map(|seen| seen.id().to_owned());
-        self.selected = heir;
+        let (earlier, later) = self.rows.split_at(index.min(self.rows.len()));
+        let mut successors = later.iter().chain(earlier.iter().rev());
+        let successor = successors
+            .find(|details| stayed.contains(details.id()))
+            .map(|details| details.id().to_owned());
+        self.selected = successor;
         self.rows = rows;
     }
 
-    fn pin(&mut self) {
+    fn select_default(&mut self) {
         if self.selected.is_none() {
-            self.selected = self.rows.first().map(|seen| seen.id().to_owned());
+            self.selected = self.rows.first().map(|details| details.id().to_owned());
         }
     }
 
-    /// Into its place by the hub's order. Beyond the rows that were read, it comes when they are.
-    pub fn insert(&mut self, seen: Arc<Seen>) -> bool {
-        if self.rows.iter().any(|known| known.id() == seen.id()) {
+    /// Inserts in the hub's order. An item beyond the loaded rows comes with its page.
+    pub fn insert(&mut self, details: Arc<ItemDetails>) -> bool {
+        if self.rows.iter().any(|known| known.id() == details.id()) {
             return false;
         }
-        let place = self.rows.partition_point(|known| known.order() < seen.order());
-        if place == self.rows.len() && self.next.is_some() {
+        let index = self.rows.partition_point(|known| known.order() < details.order());
+        if index == self.rows.len() && self.next.is_some() {
             return false;
         }
-        self.rows.insert(place, seen);
-        self.pin();
+        self.rows.insert(index, details);
+        self.select_default();
         self.stale |= self.loading;
         true
     }
 
-    /// What has just been read of an item that is in the list.
-    pub fn renew(&mut self, seen: &Arc<Seen>) {
-        if seen.is_open()
-            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == seen.id())
+    /// Replaces a row with the newly read item.
+    pub fn renew(&mut self, details: &Arc<ItemDetails>) {
+        if details.is_open()
+            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == details.id())
         {
-            *known = Arc::clone(seen);
+            *known = Arc::clone(details);
         }
     }
 
     pub fn holds_cue(&self, id: &str) -> bool {
-        self.rows.iter().any(|seen| seen.id() == id && seen.item.is_cue())
+        self.rows
+            .iter()
+            .any(|details| details.id() == id && details.item.is_cue())
     }
 
-    /// Into a list that has the newest first.
-    pub fn insert_newest_first(&mut self, seen: Arc<Seen>) -> bool {
-        if self.rows.iter().any(|known| known.id() == seen.id()) {
+    /// Inserts into a list with the newest first.
+    pub fn insert_newest_first(&mut self, details: Arc<ItemDetails>) -> bool {
+        if self.rows.iter().any(|known| known.id() == details.id()) {
             return false;
         }
-        let age = |seen: &Seen| (seen.item.created_at.at(), seen.item.id.clone());
-        let place = self.rows.partition_point(|known| age(known) > age(&seen));
-        self.rows.insert(place, seen);
-        self.pin();
+        let age = |details: &ItemDetails| (details.item.created_at.at(), details.item.id.clone());
+        let index = self.rows.partition_point(|known| age(known) > age(&details));
+        self.rows.insert(index, details);
+        self.select_default();
         self.stale |= self.loading;
         true
     }
 
-    /// `shifts_at` says when the item after it comes under the cursor without the person having asked for it.
-    pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<Seen>> {
+    /// `shifts_at` is the time of the change if the next item moves under the cursor without a key press.
+    pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<ItemDetails>> {
         self.stale |= self.loading;
-        let place = self.rows.iter().position(|seen| seen.id() == id)?;
-        let removed = self.rows.remove(place);
+        let index = self.rows.iter().position(|details| details.id() == id)?;
+        let removed = self.rows.remove(index);
         if self.selected.as_deref() == Some(id) {
-            let heir = self.rows.get(place).or(self.rows.last());
-            self.selected = heir.map(|seen| seen.id().to_owned());
+            let successor = self.rows.get(index).or(self.rows.last());
+            self.selected = successor.map(|details| details.id().to_owned());
             self.shifted_at = shifts_at;
         }
         Some(removed)
     }
 
-    /// Read it when there is time.
-    pub fn outdate(&mut self) {
+    /// Marks the list for a reload.
+    pub fn mark_stale(&mut self) {
         self.stale = true;
     }
 
-    /// To be read before it is shown again.
+    /// Marks the list to be loaded before it is shown again.
     pub fn forget(&mut self) {
         self.loaded = false;
     }

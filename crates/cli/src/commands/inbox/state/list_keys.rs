@@ -1,40 +1,40 @@
-//! Keys while a list is in front.
+//! Keys while a list is shown.
 
 use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::super::seen::Seen;
-use super::super::typing::Typing;
-use super::{Away, Effect, Ending, Open, Overlay, State, Tab};
+use super::super::seen::ItemDetails;
+use super::super::typing::TextInput;
+use super::{Effect, InboxState, ItemEnding, OpenItem, Overlay, SnoozeAction, Tab};
 
-const LEAP: isize = 10;
+const PAGE_STEP: isize = 10;
 const OPEN_FIRST: &str = "open it first, with Enter: decisions are made in front of the item";
 
-impl State {
+impl InboxState {
     pub(super) fn list_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         let control = key.modifiers.contains(KeyModifiers::CONTROL);
         match key.code {
             KeyCode::Char('l') if control => return self.reload(self.tab),
-            KeyCode::Char('d') if control => return self.step(LEAP),
-            KeyCode::Char('u') if control => return self.step(-LEAP),
+            KeyCode::Char('d') if control => return self.step(PAGE_STEP),
+            KeyCode::Char('u') if control => return self.step(-PAGE_STEP),
             KeyCode::Char(_) if control => {}
             KeyCode::Down | KeyCode::Char('j') => return self.step(1),
             KeyCode::Up | KeyCode::Char('k') => return self.step(-1),
-            KeyCode::PageDown => return self.step(LEAP),
-            KeyCode::PageUp => return self.step(-LEAP),
+            KeyCode::PageDown => return self.step(PAGE_STEP),
+            KeyCode::PageUp => return self.step(-PAGE_STEP),
             KeyCode::Home | KeyCode::Char('g') => return self.step(isize::MIN),
             KeyCode::End | KeyCode::Char('G') => return self.step(isize::MAX),
             KeyCode::Enter => return self.open_selected(),
             KeyCode::Char('q') => return vec![Effect::Quit],
-            KeyCode::Char('n') if self.tab == Tab::Notices => return self.turn(Tab::Waiting),
-            KeyCode::Char('n') => return self.turn(Tab::Notices),
-            KeyCode::Tab => return self.turn(self.tab_beside(true)),
-            KeyCode::BackTab => return self.turn(self.tab_beside(false)),
+            KeyCode::Char('n') if self.tab == Tab::Notices => return self.switch_tab(Tab::Waiting),
+            KeyCode::Char('n') => return self.switch_tab(Tab::Notices),
+            KeyCode::Tab => return self.switch_tab(self.tab_beside(true)),
+            KeyCode::BackTab => return self.switch_tab(self.tab_beside(false)),
             KeyCode::Char('e') => return self.archive_selected(),
             KeyCode::Char('u') => return self.take_back(),
             KeyCode::Char('s') => self.set_selected_aside(),
-            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(Typing::line().holding(&self.words))),
+            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.words))),
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help { scroll: 0 }),
             KeyCode::Char('a' | 'r' | 'c' | '1'..='9') => self.hint(OPEN_FIRST),
             KeyCode::Esc => return self.clear(),
@@ -58,19 +58,19 @@ impl State {
         .collect()
     }
 
-    /// Search results are a tab only while there are some.
+    /// Search results are a tab only after a search.
     fn tab_beside(&self, forward: bool) -> Tab {
         let tabs: Vec<Tab> = Tab::ALL
             .into_iter()
             .filter(|tab| *tab != Tab::Found || !self.query.is_empty())
             .collect();
-        let place = tabs.iter().position(|tab| *tab == self.tab).unwrap_or_default();
+        let index = tabs.iter().position(|tab| *tab == self.tab).unwrap_or_default();
         let steps = if forward { 1 } else { tabs.len() - 1 };
-        tabs[(place + steps) % tabs.len()]
+        tabs[(index + steps) % tabs.len()]
     }
 
-    /// What other people decide is not followed in these lists; they are read when they come to the front.
-    pub(super) fn turn(&mut self, tab: Tab) -> Vec<Effect> {
+    /// Only the waiting and notice lists follow live events; the others are reloaded when shown.
+    pub(super) fn switch_tab(&mut self, tab: Tab) -> Vec<Effect> {
         self.tab = tab;
         self.words.clear();
         let is_followed = matches!(tab, Tab::Waiting | Tab::Notices);
@@ -89,31 +89,31 @@ impl State {
         if self.tab == Tab::Waiting {
             Vec::new()
         } else {
-            self.turn(Tab::Waiting)
+            self.switch_tab(Tab::Waiting)
         }
     }
 
     fn open_selected(&mut self) -> Vec<Effect> {
         match self.selected().map(Arc::clone) {
-            Some(seen) => self.show(seen),
+            Some(details) => self.show(details),
             None => Vec::new(),
         }
     }
 
-    /// A list does not tell everything about an item, and what it tells may have aged.
-    pub(super) fn show(&mut self, seen: Arc<Seen>) -> Vec<Effect> {
+    /// The item is read again, because list rows are incomplete and may be outdated.
+    pub(super) fn show(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
         self.keep_draft();
-        let id = seen.id().to_owned();
+        let id = details.id().to_owned();
         let tab = self.tab;
-        self.list_mut(tab).go(&id);
-        let draft = if seen.is_open() { self.drafts.take(&id) } else { None };
-        self.open = Some(Open::new(seen, draft, self.now.elapsed));
+        self.list_mut(tab).select(&id);
+        let draft = if details.is_open() { self.drafts.take(&id) } else { None };
+        self.open = Some(OpenItem::new(details, draft, self.now.elapsed));
         vec![Effect::Read { id, fresh: false }]
     }
 
     pub(super) fn keep_draft(&mut self) {
         if let Some(open) = self.open.take()
-            && open.ending == Ending::None
+            && open.ending == ItemEnding::None
             && open.is_begun()
         {
             let id = open.id().to_owned();
@@ -122,7 +122,7 @@ impl State {
     }
 
     fn archive_selected(&mut self) -> Vec<Effect> {
-        let Some(seen) = self.selected().map(Arc::clone) else {
+        let Some(details) = self.selected().map(Arc::clone) else {
             return Vec::new();
         };
         if !self.list(self.tab).is_settled(self.now.elapsed) {
@@ -130,28 +130,28 @@ impl State {
         }
         let tab = self.tab;
         let words = self.words.clone();
-        let effects = self.archive(&seen);
-        // The next one is at hand before the hub has replied, so that many can be archived one after the other.
+        let effects = self.archive(&details);
+        // The cursor moves on before the hub replies, so that many notices can be archived quickly.
         if !effects.is_empty() {
             self.list_mut(tab).step(1, &words);
         }
         effects
     }
 
-    pub(super) fn archive(&mut self, seen: &Seen) -> Vec<Effect> {
-        if !seen.is_notice() {
+    pub(super) fn archive(&mut self, details: &ItemDetails) -> Vec<Effect> {
+        if !details.is_notice() {
             self.hint("only notices are archived; s sets this one aside");
             return Vec::new();
         }
-        self.put(seen.id(), Away::Archived)
+        self.put(details.id(), SnoozeAction::Archived)
     }
 
-    pub(super) fn put(&mut self, id: &str, away: Away) -> Vec<Effect> {
+    pub(super) fn put(&mut self, id: &str, away: SnoozeAction) -> Vec<Effect> {
         if !self.busy.insert(id.to_owned()) {
             return Vec::new();
         }
         self.put_away.retain(|known| known != id);
-        if away != Away::Back {
+        if away != SnoozeAction::Back {
             self.put_away.push(id.to_owned());
         }
         vec![Effect::Put {
@@ -161,18 +161,18 @@ impl State {
     }
 
     fn set_selected_aside(&mut self) {
-        let Some(seen) = self.selected().map(Arc::clone) else {
+        let Some(details) = self.selected().map(Arc::clone) else {
             return;
         };
         if self.list(self.tab).is_settled(self.now.elapsed) {
-            self.set_aside(&seen);
+            self.set_aside(&details);
         }
     }
 
-    pub(super) fn set_aside(&mut self, seen: &Seen) {
-        if seen.is_open() && !seen.is_notice() {
+    pub(super) fn set_aside(&mut self, details: &ItemDetails) {
+        if details.is_open() && !details.is_notice() {
             self.overlay = Some(Overlay::Aside {
-                id: seen.id().to_owned(),
+                id: details.id().to_owned(),
                 cursor: 0,
             });
         } else {
@@ -180,16 +180,16 @@ impl State {
         }
     }
 
-    /// The item under the cursor where things are set aside, else the one that was put away last.
+    /// Brings back the selected item on the snoozed tab, else the item put away last.
     pub(super) fn take_back(&mut self) -> Vec<Effect> {
         let aside = self
             .selected()
             .filter(|_| self.tab == Tab::Aside && self.open.is_none());
         let id = aside
-            .map(|seen| seen.id().to_owned())
+            .map(|details| details.id().to_owned())
             .or_else(|| self.put_away.last().cloned());
         match id {
-            Some(id) => self.put(&id, Away::Back),
+            Some(id) => self.put(&id, SnoozeAction::Back),
             None => {
                 self.hint("nothing was put away here");
                 Vec::new()

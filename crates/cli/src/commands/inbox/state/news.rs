@@ -1,38 +1,38 @@
-//! What the hub tells by itself.
+//! Live events from the hub.
 
-use super::super::feed::{Feed, News};
-use super::{Effect, Link, State, Tab};
+use super::super::feed::{FeedEvent, InboxChange};
+use super::{Effect, HubLink, InboxState, Tab};
 
-/// When more comes up at once, the list is read instead of every item.
-const MOST_FRESH_READS: usize = 16;
+/// Above this many new items at once, the list is reloaded instead of reading each item.
+const MAX_FRESH_READS: usize = 16;
 
-impl State {
-    pub(super) fn heard(&mut self, feed: Feed) -> Vec<Effect> {
+impl InboxState {
+    pub(super) fn feed_event(&mut self, feed: FeedEvent) -> Vec<Effect> {
         match feed {
-            Feed::Live => self.connected(),
-            Feed::Lost(why) => {
-                self.link = Link::Lost(why);
+            FeedEvent::Live => self.connected(),
+            FeedEvent::Lost(why) => {
+                self.link = HubLink::Lost(why);
                 Vec::new()
             }
-            Feed::News(News::Resync) => self.look_again(),
-            Feed::News(News::Opened(id)) => self.came_up(id, Tab::Waiting),
-            Feed::News(News::Noticed(id)) => self.came_up(id, Tab::Notices),
-            Feed::News(News::Resolved { id, words }) => self.resolved(&id, &words),
-            Feed::News(News::Tracked(id)) => self.tracked(id),
+            FeedEvent::News(InboxChange::Resync) => self.reload_visible(),
+            FeedEvent::News(InboxChange::Opened(id)) => self.read_new(id, Tab::Waiting),
+            FeedEvent::News(InboxChange::Noticed(id)) => self.read_new(id, Tab::Notices),
+            FeedEvent::News(InboxChange::Resolved { id, words }) => self.resolved(&id, &words),
+            FeedEvent::News(InboxChange::Tracked(id)) => self.tracked(id),
         }
     }
 
-    /// The presets were read at the start; whoever comes back looks whether they are still the same.
+    /// After a reconnect the presets are read again, because they may have changed.
     fn connected(&mut self) -> Vec<Effect> {
-        let is_back = matches!(self.link, Link::Lost(_));
-        self.link = Link::Live;
-        let mut effects = self.look_again();
+        let is_back = matches!(self.link, HubLink::Lost(_));
+        self.link = HubLink::Live;
+        let mut effects = self.reload_visible();
         effects.extend(is_back.then_some(Effect::Presets));
         effects
     }
 
-    /// Everything in sight; what happened unheard is found this way.
-    fn look_again(&mut self) -> Vec<Effect> {
+    /// Reloads everything visible, to catch up on missed events.
+    fn reload_visible(&mut self) -> Vec<Effect> {
         let mut tabs = vec![Tab::Waiting, Tab::Notices];
         if !tabs.contains(&self.tab) {
             tabs.push(self.tab);
@@ -45,9 +45,9 @@ impl State {
         effects
     }
 
-    fn came_up(&mut self, id: String, tab: Tab) -> Vec<Effect> {
-        if self.fresh_reads >= MOST_FRESH_READS {
-            self.list_mut(tab).outdate();
+    fn read_new(&mut self, id: String, tab: Tab) -> Vec<Effect> {
+        if self.fresh_reads >= MAX_FRESH_READS {
+            self.list_mut(tab).mark_stale();
             return Vec::new();
         }
         self.fresh_reads += 1;
@@ -60,22 +60,22 @@ impl State {
         let removed = self.list_mut(Tab::Waiting).remove(id, Some(now));
         self.list_mut(Tab::Aside).remove(id, Some(now));
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
-        if let (Some(seen), false) = (removed, is_open) {
-            self.say(format!("{}: {words}", seen.item.title));
+        if let (Some(details), false) = (removed, is_open) {
+            self.show_news(format!("{}: {words}", details.item.title));
         }
-        self.look_at(id)
+        self.read_if_open(id)
     }
 
-    /// Whether anybody waits for it is told in the list, too.
+    /// The presence is shown in the list, too.
     fn tracked(&mut self, id: String) -> Vec<Effect> {
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
         if !is_open && self.list(Tab::Waiting).holds_cue(&id) {
-            return self.came_up(id, Tab::Waiting);
+            return self.read_new(id, Tab::Waiting);
         }
-        self.look_at(&id)
+        self.read_if_open(&id)
     }
 
-    fn look_at(&self, id: &str) -> Vec<Effect> {
+    fn read_if_open(&self, id: &str) -> Vec<Effect> {
         match &self.open {
             Some(open) if open.id() == id => vec![Effect::Read {
                 id: id.to_owned(),

@@ -1,63 +1,63 @@
-//! The item a person looks at, with what they have entered so far.
+//! The open item, with the input so far.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::answer::{Editor, Verdict};
-use super::super::seen::Seen;
-use super::super::typing::Typing;
+use super::super::answer::{Editor, PersonDecision};
+use super::super::seen::ItemDetails;
+use super::super::typing::TextInput;
 use super::GUARD;
-use crate::client::HubError;
+use crate::client::ClientError;
 
-/// How it came to its end, as far as the person in front of it is concerned.
+/// How the item ended, from this person's point of view.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Ending {
+pub enum ItemEnding {
     None,
-    /// It was over before it was opened.
+    /// The item had ended before it was opened.
     Past,
     Mine,
-    /// Somebody was faster, or it expired.
+    /// Another person decided, or the item expired.
     Theirs {
-        /// Whether this person had sent an answer too, which then lost.
+        /// Whether this person had sent an answer, which came too late.
         sent: bool,
     },
-    /// An answer was sent and nothing came back; it may have been this one.
+    /// An answer was sent without a reply; it may or may not be the one that counts.
     Unclear,
 }
 
 #[derive(Debug)]
-pub struct Open {
-    pub seen: Arc<Seen>,
-    /// The editor as it was at first.
+pub struct OpenItem {
+    pub details: Arc<ItemDetails>,
+    /// The editor in its initial state.
     blank: Editor,
     pub editor: Editor,
-    pub comment: Typing,
-    /// A reason that was being typed when somebody else decided.
-    pub reason: Option<Typing>,
+    pub comment: TextInput,
+    /// An unfinished reason, kept when another person decided.
+    pub reason: Option<TextInput>,
     pub scroll: usize,
-    /// How many lines of the text are seen at once, known when it has been drawn.
+    /// The number of visible text lines, known after drawing.
     pub page: usize,
     pub sending: bool,
-    pub ending: Ending,
-    /// The status the hub gave to what was sent, before the outcome has been read.
+    pub ending: ItemEnding,
+    /// The status in the hub's reply, before the outcome is read.
     pub taken: Option<String>,
-    /// What the hub did not like, and where no field of the editor is meant.
+    /// The hub's refusal, unless it is shown beside a field.
     pub refusal: Option<String>,
     unsure: bool,
     appeared: Duration,
 }
 
-impl Open {
-    pub fn new(seen: Arc<Seen>, draft: Option<(Editor, Typing)>, elapsed: Duration) -> Self {
-        let blank = Editor::of(&seen);
-        let (editor, comment) = draft.unwrap_or_else(|| (blank.clone(), Typing::lines()));
-        let ending = if seen.item.resolution.is_some() {
-            Ending::Past
+impl OpenItem {
+    pub fn new(details: Arc<ItemDetails>, draft: Option<(Editor, TextInput)>, elapsed: Duration) -> Self {
+        let blank = Editor::of(&details);
+        let (editor, comment) = draft.unwrap_or_else(|| (blank.clone(), TextInput::lines()));
+        let ending = if details.item.resolution.is_some() {
+            ItemEnding::Past
         } else {
-            Ending::None
+            ItemEnding::None
         };
         Self {
-            seen,
+            details,
             blank,
             editor,
             comment,
@@ -74,17 +74,17 @@ impl Open {
     }
 
     pub fn id(&self) -> &str {
-        self.seen.id()
+        self.details.id()
     }
 
-    /// Whether the person may still enter something.
+    /// Whether input is still possible.
     pub fn takes_answers(&self) -> bool {
-        self.ending == Ending::None && !self.sending
+        self.ending == ItemEnding::None && !self.sending
     }
 
-    /// What a no comes to here, if there is one.
-    pub fn rejection(&self) -> Option<Verdict> {
-        let declined = || self.seen.may_decline().then_some(Verdict::Declined);
+    /// The decision that a rejection makes here, if any.
+    pub fn rejection(&self) -> Option<PersonDecision> {
+        let declined = || self.details.may_decline().then_some(PersonDecision::Declined);
         self.editor.deny().or_else(declined)
     }
 
@@ -93,75 +93,77 @@ impl Open {
     }
 
     pub fn guard_left(&self, elapsed: Duration) -> Duration {
-        if self.ending == Ending::None {
+        if self.ending == ItemEnding::None {
             GUARD.saturating_sub(elapsed.saturating_sub(self.appeared))
         } else {
             Duration::ZERO
         }
     }
 
-    /// Whether there is something in it that would be missed.
+    /// Whether there is input worth keeping.
     pub fn is_begun(&self) -> bool {
-        !self.comment.is_blank() || self.editor.bare() != self.blank.bare()
+        !self.comment.is_blank() || self.editor.without_cursor() != self.blank.without_cursor()
     }
 
-    /// Whether the editor shows anything but its beginning.
+    /// Whether the editor differs from its initial state.
     pub fn is_touched(&self) -> bool {
         self.editor != self.blank
     }
 
-    /// The item as the hub has it now.
-    pub fn see(&mut self, seen: Arc<Seen>) {
-        self.seen = seen;
-        if self.is_over() && self.ending == Ending::None && !self.sending {
+    /// Updates the item with the hub's current version.
+    pub fn update(&mut self, details: Arc<ItemDetails>) {
+        self.details = details;
+        if self.is_over() && self.ending == ItemEnding::None && !self.sending {
             self.end(if self.unsure {
-                Ending::Unclear
+                ItemEnding::Unclear
             } else {
-                Ending::Theirs { sent: false }
+                ItemEnding::Theirs { sent: false }
             });
         }
     }
 
     fn is_over(&self) -> bool {
-        self.seen.item.resolution.is_some()
+        self.details.item.resolution.is_some()
     }
 
-    fn end(&mut self, ending: Ending) {
+    fn end(&mut self, ending: ItemEnding) {
         self.ending = ending;
-        self.editor.rest();
+        self.editor.stop_typing();
         self.refusal = None;
     }
 
-    /// Nothing of what was sent is kept: it may be a secret.
-    pub fn won(&mut self, status: String) {
+    /// The sent input is dropped, because it may be a secret.
+    pub fn accepted(&mut self, status: String) {
         self.sending = false;
-        self.end(Ending::Mine);
+        self.end(ItemEnding::Mine);
         self.taken = Some(status);
         (self.editor, self.blank) = (Editor::Nothing, Editor::Nothing);
-        self.comment = Typing::lines();
+        self.comment = TextInput::lines();
     }
 
-    pub fn refused(&mut self, error: &HubError) {
+    pub fn refused(&mut self, error: &ClientError) {
         self.sending = false;
         match error {
             _ if error.has_code("already_terminal") => {
                 self.end(if self.unsure {
-                    Ending::Unclear
+                    ItemEnding::Unclear
                 } else {
-                    Ending::Theirs { sent: true }
+                    ItemEnding::Theirs { sent: true }
                 });
             }
-            HubError::Refused { field, message, .. } => {
-                let blamed = field.as_deref().is_some_and(|field| self.editor.blame(field, message));
+            ClientError::Refused { field, message, .. } => {
+                let blamed = field
+                    .as_deref()
+                    .is_some_and(|field| self.editor.show_fault(field, message));
                 self.refusal = (!blamed).then(|| message.clone());
             }
-            HubError::Unreachable(_) | HubError::Strange(_) => {
+            ClientError::Unreachable(_) | ClientError::UnexpectedResponse(_) => {
                 self.unsure = true;
                 if self.is_over() {
-                    return self.end(Ending::Unclear);
+                    return self.end(ItemEnding::Unclear);
                 }
                 self.refusal = Some(format!(
-                    "{error}. Whether your answer arrived is not known; sending it again is safe."
+                    "{error}. It is not known whether your answer arrived; sending it again is safe."
                 ));
             }
         }

@@ -1,42 +1,41 @@
-//! What lies over the list or the item until it is closed: help, a search, a comment, a text written ahead, a reason, a
-//! time.
+//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
 
-use super::super::typing::Typing;
-use super::{Away, Effect, Open, State, Tab};
+use super::super::typing::TextInput;
+use super::{Effect, InboxState, OpenItem, SnoozeAction, Tab};
 
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
-const MORNING: i8 = 9;
-const HELP_LEAP: usize = 5;
+const MORNING_HOUR: i8 = 9;
+const HELP_PAGE_STEP: usize = 5;
 
 #[derive(Debug)]
 pub enum Overlay {
     Help {
         scroll: usize,
     },
-    Search(Typing),
-    Comment(Typing),
+    Search(TextInput),
+    Comment(TextInput),
     Ahead {
         agent_id: String,
-        typing: Typing,
+        typing: TextInput,
     },
-    Reject(Reject),
-    /// Setting aside decides nothing, so a time may be chosen beforehand: the shortest.
+    Reject(RejectDialog),
+    /// Snoozing decides nothing, so the shortest time is preselected.
     Aside {
         id: String,
         cursor: usize,
     },
 }
 
-/// Reasons to choose from, and after them the row for one's own words.
+/// The preset reasons, followed by a free text row.
 #[derive(Debug, Default)]
-pub struct Reject {
-    /// As they were when the choice began: no number may come to mean another reason under the person's finger.
+pub struct RejectDialog {
+    /// A copy from the moment the dialog opened: a number must not change its meaning while the person chooses.
     pub presets: Vec<String>,
     pub cursor: Option<usize>,
-    pub reason: Typing,
+    pub reason: TextInput,
     pub typing: bool,
 }
 
@@ -50,8 +49,8 @@ impl Overlay {
     }
 }
 
-impl State {
-    /// The overlay is taken out, looks at the key, and goes back unless the key ends it.
+impl InboxState {
+    /// The overlay is taken out, handles the key, and is put back unless the key closes it.
     pub(super) fn overlay_key(&mut self, key: KeyEvent) -> Vec<Effect> {
         match self.overlay.take() {
             Some(Overlay::Search(typing)) => self.search_key(key, typing),
@@ -64,28 +63,28 @@ impl State {
         }
     }
 
-    /// Whatever does not scroll it ends it.
+    /// Any key that does not scroll closes the help.
     fn help_key(&mut self, key: KeyEvent, scroll: usize) -> Vec<Effect> {
         let scroll = match key.code {
             KeyCode::Down | KeyCode::Char('j') => scroll.saturating_add(1),
             KeyCode::Up | KeyCode::Char('k') => scroll.saturating_sub(1),
-            KeyCode::PageDown | KeyCode::Char(' ') => scroll.saturating_add(HELP_LEAP),
-            KeyCode::PageUp => scroll.saturating_sub(HELP_LEAP),
+            KeyCode::PageDown | KeyCode::Char(' ') => scroll.saturating_add(HELP_PAGE_STEP),
+            KeyCode::PageUp => scroll.saturating_sub(HELP_PAGE_STEP),
             _ => return Vec::new(),
         };
         self.overlay = Some(Overlay::Help { scroll });
         Vec::new()
     }
 
-    /// What is shown follows the typing; Enter asks the hub for all there is.
-    fn search_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+    /// The rows are filtered while typing; Enter searches on the hub.
+    fn search_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         match key.code {
             KeyCode::Esc => self.words.clear(),
             KeyCode::Enter if typing.is_blank() => self.words.clear(),
             KeyCode::Enter => {
                 typing.text().trim().clone_into(&mut self.query);
                 self.list_mut(Tab::Found).forget();
-                return self.turn(Tab::Found);
+                return self.switch_tab(Tab::Found);
             }
             KeyCode::Down | KeyCode::Up => {}
             _ => {
@@ -97,8 +96,8 @@ impl State {
         Vec::new()
     }
 
-    /// Either way out keeps the comment; it goes along with whatever is decided.
-    fn comment_key(&mut self, key: KeyEvent, mut typing: Typing) -> Vec<Effect> {
+    /// Enter and Esc both keep the comment; it is sent with the decision.
+    fn comment_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         let is_end = is_enter(key) || key.code == KeyCode::Esc;
         if is_end {
             if let Some(open) = &mut self.open {
@@ -111,9 +110,9 @@ impl State {
         Vec::new()
     }
 
-    fn reject_key(&mut self, key: KeyEvent, mut reject: Reject) -> Vec<Effect> {
-        let own_words = reject.presets.len();
-        let row = row(key, reject.cursor, own_words + 1);
+    fn reject_key(&mut self, key: KeyEvent, mut reject: RejectDialog) -> Vec<Effect> {
+        let free_text = reject.presets.len();
+        let row = row(key, reject.cursor, free_text + 1);
         match key.code {
             KeyCode::Esc if reject.typing => reject.typing = false,
             KeyCode::Esc => return Vec::new(),
@@ -129,8 +128,8 @@ impl State {
             },
             _ => {
                 reject.cursor = row.or(reject.cursor);
-                // A person who goes to their own words wants to write them.
-                reject.typing = row == Some(own_words);
+                // Moving to the free text row starts typing.
+                reject.typing = row == Some(free_text);
             }
         }
         self.overlay = Some(Overlay::Reject(reject));
@@ -142,7 +141,7 @@ impl State {
             .open
             .as_ref()
             .filter(|open| open.takes_answers())
-            .and_then(Open::rejection)
+            .and_then(OpenItem::rejection)
         {
             Some(verdict) => self.send(&verdict, reason),
             None => Vec::new(),
@@ -153,7 +152,7 @@ impl State {
         let cursor = match key.code {
             KeyCode::Esc => return Vec::new(),
             KeyCode::Enter => match self.until(cursor) {
-                Some(until) => return self.put(&id, Away::Until(until)),
+                Some(until) => return self.put(&id, SnoozeAction::Until(until)),
                 None => cursor,
             },
             _ => row(key, Some(cursor), SPANS.len()).unwrap_or(cursor),
@@ -172,7 +171,7 @@ impl State {
                 let tomorrow = now.to_zoned(self.zone.clone()).date().tomorrow().ok()?;
                 Some(
                     tomorrow
-                        .at(MORNING, 0, 0, 0)
+                        .at(MORNING_HOUR, 0, 0, 0)
                         .to_zoned(self.zone.clone())
                         .ok()?
                         .timestamp(),

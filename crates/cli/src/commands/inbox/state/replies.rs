@@ -1,56 +1,58 @@
-//! What the hub replied to what was asked of it.
+//! Replies from the hub.
 
 use std::sync::Arc;
 
-use super::super::seen::Seen;
+use super::super::seen::ItemDetails;
 use super::super::zone::at_words;
-use super::{Away, Effect, Ending, Listing, Overlay, Page, Reply, Said, State, Tab, Weight};
-use crate::client::HubError;
+use super::{
+    Effect, InboxReply, InboxState, ItemEnding, ItemsPage, Listing, Overlay, Severity, SnoozeAction, StatusMessage, Tab,
+};
+use crate::client::ClientError;
 
-impl State {
-    pub(super) fn replied(&mut self, reply: Reply) -> Vec<Effect> {
+impl InboxState {
+    pub(super) fn replied(&mut self, reply: InboxReply) -> Vec<Effect> {
         match reply {
-            Reply::Loaded { listing, appends, page } => self.loaded(&listing, appends, page),
-            Reply::Read { id, fresh, seen } => self.read(&id, fresh, seen),
-            Reply::Resolved { id, status } => self.answered(&id, status),
-            Reply::Put { id, away, done } => self.was_put(&id, &away, done),
-            Reply::Retried { id, done } => match done {
+            InboxReply::Loaded { listing, appends, page } => self.loaded(&listing, appends, page),
+            InboxReply::Read { id, fresh, details } => self.read(&id, fresh, details),
+            InboxReply::Resolved { id, status } => self.answered(&id, status),
+            InboxReply::Put { id, away, done } => self.put_done(&id, &away, done),
+            InboxReply::Retried { id, done } => match done {
                 Ok(()) => {
-                    self.say("the hub tries the delivery again");
+                    self.show_news("the hub tries the delivery again");
                     vec![Effect::Read { id, fresh: false }]
                 }
-                Err(error) => self.told(&error),
+                Err(error) => self.report_error(&error),
             },
-            Reply::Ahead { agent_id, text, done } => self.written_ahead(agent_id, &text, done),
-            Reply::Presets(presets) => match presets {
+            InboxReply::Ahead { agent_id, text, done } => self.written_ahead(agent_id, &text, done),
+            InboxReply::Presets(presets) => match presets {
                 Ok(presets) => {
                     self.presets = presets;
                     Vec::new()
                 }
-                Err(error) => self.told(&error),
+                Err(error) => self.report_error(&error),
             },
         }
     }
 
-    fn told(&mut self, error: &HubError) -> Vec<Effect> {
-        self.complain(error.to_string());
+    fn report_error(&mut self, error: &ClientError) -> Vec<Effect> {
+        self.show_error(error.to_string());
         Vec::new()
     }
 
-    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<Page, HubError>) -> Vec<Effect> {
+    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<ItemsPage, ClientError>) -> Vec<Effect> {
         let tab = listing.tab();
         let now = self.now.elapsed;
-        // The answer to an earlier search, while a later one is under way.
-        let is_outrun = *listing != self.listing(tab);
+        // The reply belongs to an earlier search.
+        let is_outdated = *listing != self.listing(tab);
         match page {
-            Ok(page) if !is_outrun => self.list_mut(tab).take(page, appends, now),
+            Ok(page) if !is_outdated => self.list_mut(tab).take(page, appends, now),
             Ok(_) => {
                 self.list_mut(tab).failed();
                 return self.reload(tab);
             }
             Err(error) => {
                 self.list_mut(tab).failed();
-                return self.told(&error);
+                return self.report_error(&error);
             }
         }
         if self.list(tab).is_stale() {
@@ -60,31 +62,31 @@ impl State {
         }
     }
 
-    fn read(&mut self, id: &str, fresh: bool, seen: Result<Arc<Seen>, HubError>) -> Vec<Effect> {
+    fn read(&mut self, id: &str, fresh: bool, details: Result<Arc<ItemDetails>, ClientError>) -> Vec<Effect> {
         if fresh {
             self.fresh_reads = self.fresh_reads.saturating_sub(1);
         }
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
-        match seen {
-            Ok(seen) => {
-                self.list_mut(Tab::Waiting).renew(&seen);
+        match details {
+            Ok(details) => {
+                self.list_mut(Tab::Waiting).renew(&details);
                 if is_open {
-                    self.see(Arc::clone(&seen));
+                    self.update_open(Arc::clone(&details));
                 }
-                if fresh { self.welcome(seen) } else { Vec::new() }
+                if fresh { self.insert_new(details) } else { Vec::new() }
             }
-            Err(error) if is_open => self.told(&error),
+            Err(error) if is_open => self.report_error(&error),
             Err(_) => Vec::new(),
         }
     }
 
-    /// When somebody else ends it, what lies over it closes, and what was typed there stays on screen.
-    fn see(&mut self, seen: Arc<Seen>) {
+    /// If another person ends the item, the overlay closes and its text stays on screen.
+    fn update_open(&mut self, details: Arc<ItemDetails>) {
         let Some(open) = &mut self.open else { return };
         let before = open.ending;
-        open.see(seen);
+        open.update(details);
         if open.ending != before {
-            hush(&mut self.said);
+            clear_transient(&mut self.message);
         }
         if open.takes_answers() || open.sending {
             return;
@@ -99,16 +101,16 @@ impl State {
         }
     }
 
-    fn welcome(&mut self, seen: Arc<Seen>) -> Vec<Effect> {
-        let is_new = match (seen.is_notice(), seen.is_open()) {
-            (true, _) => self.list_mut(Tab::Notices).insert_newest_first(seen),
-            (false, true) if self.filter.admits(&seen.item) => self.list_mut(Tab::Waiting).insert(seen),
+    fn insert_new(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
+        let is_new = match (details.is_notice(), details.is_open()) {
+            (true, _) => self.list_mut(Tab::Notices).insert_newest_first(details),
+            (false, true) if self.filter.admits(&details.item) => self.list_mut(Tab::Waiting).insert(details),
             (false, _) => false,
         };
         if is_new { vec![Effect::Ring] } else { Vec::new() }
     }
 
-    fn answered(&mut self, id: &str, status: Result<String, HubError>) -> Vec<Effect> {
+    fn answered(&mut self, id: &str, status: Result<String, ClientError>) -> Vec<Effect> {
         if status.is_ok() {
             self.list_mut(Tab::Waiting).remove(id, None);
             self.list_mut(Tab::Aside).remove(id, None);
@@ -116,16 +118,16 @@ impl State {
         match self.open.as_mut().filter(|open| open.id() == id) {
             Some(open) => {
                 match status {
-                    Ok(status) => open.won(status),
+                    Ok(status) => open.accepted(status),
                     Err(error) => open.refused(&error),
                 }
-                if open.ending != Ending::None {
-                    hush(&mut self.said);
+                if open.ending != ItemEnding::None {
+                    clear_transient(&mut self.message);
                 }
             }
             None => match status {
-                Ok(status) => self.say(format!("the hub has your answer ({status})")),
-                Err(error) => return self.told(&error),
+                Ok(status) => self.show_news(format!("the hub has your answer ({status})")),
+                Err(error) => return self.report_error(&error),
             },
         }
         vec![Effect::Read {
@@ -134,15 +136,15 @@ impl State {
         }]
     }
 
-    fn was_put(&mut self, id: &str, away: &Away, done: Result<(), HubError>) -> Vec<Effect> {
+    fn put_done(&mut self, id: &str, away: &SnoozeAction, done: Result<(), ClientError>) -> Vec<Effect> {
         self.busy.remove(id);
         if let Err(error) = done {
             self.put_away.retain(|known| known != id);
-            return self.told(&error);
+            return self.report_error(&error);
         }
         match away {
-            Away::Back => {
-                self.say("it is back");
+            SnoozeAction::Back => {
+                self.show_news("it is back");
                 self.list_mut(Tab::Aside).remove(id, None);
                 self.fresh_reads += 1;
                 vec![Effect::Read {
@@ -150,29 +152,29 @@ impl State {
                     fresh: true,
                 }]
             }
-            Away::Archived => {
-                self.say("archived; u takes it back");
-                self.leave(id, Tab::Notices)
+            SnoozeAction::Archived => {
+                self.show_news("archived; u takes it back");
+                self.remove_and_advance(id, Tab::Notices)
             }
-            Away::Until(until) => {
+            SnoozeAction::Until(until) => {
                 let when = at_words(*until, self.now.at, &self.zone);
-                self.say(format!("set aside until {when}; u takes it back"));
-                self.leave(id, Tab::Waiting)
+                self.show_news(format!("set aside until {when}; u takes it back"));
+                self.remove_and_advance(id, Tab::Waiting)
             }
         }
     }
 
-    /// Whoever stood in front of it goes on to the next one.
-    fn leave(&mut self, id: &str, tab: Tab) -> Vec<Effect> {
+    /// If the item was open, the next one is opened.
+    fn remove_and_advance(&mut self, id: &str, tab: Tab) -> Vec<Effect> {
         self.list_mut(tab).remove(id, None);
         match &self.open {
             Some(open) if open.id() == id => {
                 let next = self
                     .list(self.tab)
-                    .beside(id, 1, &self.words)
+                    .neighbour_of(id, 1, &self.words)
                     .filter(|_| self.tab == tab);
                 match next {
-                    Some(seen) => self.show(seen),
+                    Some(details) => self.show(details),
                     None => self.back(),
                 }
             }
@@ -181,7 +183,7 @@ impl State {
     }
 }
 
-/// What went wrong, or was missing, on the way to a decision says nothing any more once there is one.
-fn hush(said: &mut Option<Said>) {
-    said.take_if(|said| matches!(said.weight, Weight::Hint | Weight::Error));
+/// Hints and errors from before the decision are cleared, because they no longer matter.
+fn clear_transient(message: &mut Option<StatusMessage>) {
+    message.take_if(|message| matches!(message.severity, Severity::Hint | Severity::Error));
 }

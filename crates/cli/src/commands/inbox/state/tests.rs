@@ -1,4 +1,4 @@
-//! What the inbox does, key by key and event by event.
+//! The inbox, key by key and event by event.
 
 mod deciding;
 mod listing;

@@ -73,7 +73,7 @@ fn every_kind_of_question_says_how_it_is_answered() {
 }
 
 #[test]
-fn a_resolved_message_tells_its_outcome_and_no_commands() {
+fn a_resolved_message_shows_its_outcome_and_no_commands() {
     let resolution = json!({
         "resolution_id": "res_1", "resolution": "expired", "value": "hold", "edited": false, "defaulted": true,
         "actor": "system:default_on_expire", "resolved_at": "2026-06-04T14:59:00.000Z",

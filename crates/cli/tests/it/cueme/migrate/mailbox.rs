@@ -1,4 +1,4 @@
-//! A mailbox of the original, as each of its programs makes it.
+//! A mailbox of the original cueme, as each of its programs creates it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ const SERVER: &str = "CREATE TABLE cue_requests (id INTEGER NOT NULL, request_id
 CREATE TABLE cue_responses (id INTEGER NOT NULL, request_id VARCHAR NOT NULL, response_json TEXT, cancelled BOOLEAN NOT NULL,
   created_at DATETIME NOT NULL, PRIMARY KEY (id));";
 
-/// With as few columns as a request can have.
+/// The fewest columns a mailbox can have.
 const BARE: &str = "CREATE TABLE cue_requests (request_id TEXT, agent_id TEXT, prompt TEXT);
 CREATE TABLE cue_responses (request_id TEXT, response_json TEXT);";
 
@@ -43,38 +43,38 @@ pub struct Mailbox {
     pub has_times: bool,
 }
 
-/// So many minutes from now, as the hub writes it.
+/// The timestamp this many minutes from now.
 pub fn at(minutes: i64) -> String {
     from_now(minutes * 60_000)
 }
 
 impl Mailbox {
     pub fn of_the_original(hub: &Hub) -> Self {
-        Self::made(hub, &format!("{META}{ORIGINAL}"))
+        Self::created(hub, &format!("{META}{ORIGINAL}"))
     }
 
     pub fn of_the_console(hub: &Hub) -> Self {
-        Self::made(hub, &format!("{META}{CONSOLE}"))
+        Self::created(hub, &format!("{META}{CONSOLE}"))
     }
 
-    /// The one for MCP says no version.
+    /// The MCP server's mailbox, which has no schema version.
     pub fn of_the_server(hub: &Hub) -> Self {
-        Self::made(hub, SERVER)
+        Self::created(hub, SERVER)
     }
 
     pub fn bare(hub: &Hub) -> Self {
         Self {
             has_times: false,
-            ..Self::made(hub, BARE)
+            ..Self::created(hub, BARE)
         }
     }
 
-    /// In a directory that holds other things.
+    /// A mailbox in a directory with unrelated files.
     pub fn planted(home: &Path) -> Self {
         Self::in_directory(home, &format!("{META}{ORIGINAL}"))
     }
 
-    fn made(hub: &Hub, tables: &str) -> Self {
+    fn created(hub: &Hub, tables: &str) -> Self {
         Self::in_directory(&hub.scratch().home().join(".cue"), tables)
     }
 
@@ -125,7 +125,7 @@ impl Mailbox {
         done.expect("put an answer");
     }
 
-    /// A file of an answer; without a body its row only.
+    /// A file of an answer; without a body only its row.
     pub fn file(&self, answer: i64, index: i64, file: &str, media_type: &str, body: Option<&str>) {
         const INSERT: &str = "INSERT INTO cue_files (sha256, file, mime_type) VALUES (?1, ?1, ?2)";
         self.connection.execute(INSERT, [file, media_type]).expect("put a file");
@@ -145,7 +145,7 @@ impl Mailbox {
             .expect("put an agent");
     }
 
-    /// So many, of which the last ten are open.
+    /// Adds `count` requests; the last ten are open.
     pub fn fill(&self, count: i64) {
         self.connection.execute_batch("BEGIN").expect("begin");
         for number in 0..count {
@@ -167,13 +167,13 @@ impl Mailbox {
         self.connection.execute_batch("COMMIT").expect("commit");
     }
 
-    /// As the console leaves it behind: with a write-ahead log, and nobody there.
-    pub fn write_ahead(&self) {
+    /// Switches to WAL mode and closes the database, as the console leaves it.
+    pub fn set_wal_mode(&self) {
         let writer = Connection::open(self.home.join("cue.db")).expect("a database");
         writer.pragma_update(None, "journal_mode", "wal").expect("set the mode");
     }
 
-    /// A program that has the mailbox open and has written there just now.
+    /// A program that has the mailbox open and has just written to it.
     pub fn writing(&self, statement: &str) -> Connection {
         let writer = Connection::open(self.home.join("cue.db")).expect("a database");
         writer.execute_batch(statement).expect("write");

@@ -1,4 +1,4 @@
-//! One connection to the socket.
+//! A WebSocket client of the run door.
 
 use std::path::Path;
 
@@ -15,12 +15,12 @@ use crate::harness::*;
 pub struct Client {
     socket: WebSocketStream<TcpStream>,
     count: u64,
-    /// What was heard last, for whoever waits in vain.
+    /// The last frame, shown when a wait times out.
     last: String,
 }
 
 impl Client {
-    /// With no credential, as native clients do, except where a hub wants one.
+    /// Connects without a credential like native clients, except to a hub that may start programs.
     pub async fn connect(hub: &Hub) -> Self {
         match hub.starts_programs() {
             true => Dial::to(hub).bearer(&hub.token()).open().await,
@@ -28,7 +28,7 @@ impl Client {
         }
     }
 
-    pub fn over(socket: WebSocketStream<TcpStream>) -> Self {
+    pub fn new(socket: WebSocketStream<TcpStream>) -> Self {
         Self {
             socket,
             count: 0,
@@ -50,8 +50,8 @@ impl Client {
             .expect("the connection is open");
     }
 
-    /// Sends what the hub may cut off in the middle.
-    pub async fn offer(&mut self, message: Message) {
+    /// Sends a message; the hub may close the connection before reading all of it.
+    pub async fn try_send(&mut self, message: Message) {
         let _ = within(
             "the hub takes a frame or ends the connection",
             self.socket.send(message),
@@ -60,9 +60,9 @@ impl Client {
     }
 
     /// The next frame, or how the connection ended.
-    pub async fn perhaps(&mut self) -> Result<Value, Option<(u16, String)>> {
+    pub async fn next_or_end(&mut self) -> Result<Value, Option<(u16, String)>> {
         let what = format!("a frame after {:.2000}", self.last);
-        // The hub's own pings do not count as words, so all of them together have to be in time.
+        // One timeout covers the whole read; the hub's pings do not extend it.
         let read = within(&what, self.read()).await?;
         self.last.clone_from(&read);
         Ok(checked(&read))
@@ -84,18 +84,18 @@ impl Client {
     }
 
     pub async fn next(&mut self) -> Value {
-        self.perhaps()
+        self.next_or_end()
             .await
             .unwrap_or_else(|end| panic!("the connection ended: {end:?}"))
     }
 
     pub async fn expect(&mut self, kind: &str) -> Value {
         let frame = self.next().await;
-        assert_eq!(frame["type"], kind, "another frame was due: {frame}");
+        assert_eq!(frame["type"], kind, "unexpected frame: {frame}");
         frame
     }
 
-    /// Everything up to and with the first frame of this type.
+    /// All frames up to and including the first of this type.
     pub async fn until(&mut self, kind: &str) -> Vec<Value> {
         let mut frames = vec![];
         loop {
@@ -110,20 +110,20 @@ impl Client {
         }
     }
 
-    /// Nothing was said before the reply to what is sent now.
-    pub async fn silence(&mut self) {
+    /// Asserts that the hub sends nothing before the reply to a ping.
+    pub async fn expect_silence(&mut self) {
         let request_id = self.request_id("ping");
         self.send(json!({"type": "ping", "requestId": request_id})).await;
         let frame = self.next().await;
         assert_eq!(
             (&frame["type"], &frame["requestId"]),
             (&json!("pong"), &json!(request_id)),
-            "silence: {frame}"
+            "expected silence: {frame}"
         );
     }
 
-    /// What had been said before the hub read what is sent now.
-    pub async fn so_far(&mut self) -> Vec<Value> {
+    /// All frames before the reply to a ping.
+    pub async fn frames_so_far(&mut self) -> Vec<Value> {
         let request_id = self.request_id("so-far");
         self.send(json!({"type": "ping", "requestId": request_id})).await;
         let mut frames = vec![];
@@ -136,12 +136,12 @@ impl Client {
         }
     }
 
-    /// As `so_far`, to the letter.
-    pub async fn texts_so_far(&mut self) -> Vec<String> {
+    /// Like `frames_so_far`, as raw text.
+    pub async fn raw_frames_so_far(&mut self) -> Vec<String> {
         self.send(json!({"type": "ping"})).await;
         let mut texts = vec![];
         loop {
-            let text = within("a frame", self.read()).await.expect("the connection goes on");
+            let text = within("a frame", self.read()).await.expect("the connection is open");
             if text.starts_with("{\"type\":\"pong\"") {
                 return texts;
             }
@@ -149,11 +149,11 @@ impl Client {
         }
     }
 
-    /// The code and the reason with which the hub closes; what it still says before comes along.
+    /// The frames until the hub closes, and the close code and reason.
     pub async fn closed(&mut self) -> (Vec<Value>, Option<(u16, String)>) {
         let mut frames = vec![];
         loop {
-            match self.perhaps().await {
+            match self.next_or_end().await {
                 Ok(frame) => frames.push(frame),
                 Err(end) => return (frames, end),
             }
@@ -179,7 +179,7 @@ impl Client {
         frame
     }
 
-    /// Sends what must be refused, and returns the text of the refusal.
+    /// Sends a message that the hub must refuse, and returns the error message.
     pub async fn refused(&mut self, message: Value, code: &str) -> String {
         let error = self.call(message, "error").await;
         assert_eq!(error["code"], code, "{error}");
@@ -198,7 +198,7 @@ impl Client {
             .await
     }
 
-    /// Starts a run and returns the request id its events carry.
+    /// Starts a run and returns the request id of its events.
     pub async fn start(&mut self, run: &str, input: &str) -> String {
         let request_id = self.request_id("start");
         self.send(json!({"type": "start_run", "runId": run, "input": input, "requestId": request_id}))
@@ -212,15 +212,15 @@ impl Client {
         request_id
     }
 
-    /// Prepares and starts a run of this strategy.
-    pub async fn begin(&mut self, hub: &Hub, strategy: &Value, input: &str) -> String {
+    /// Prepares and starts a run of this strategy, and returns the run id.
+    pub async fn start_strategy(&mut self, hub: &Hub, strategy: &Value, input: &str) -> String {
         let run = self.prepare(&strategy_file(hub, strategy)).await;
         self.start(&run, input).await;
         run
     }
 
     /// Prepares an ended run again and continues it.
-    pub async fn proceed(&mut self, run: &str, input: &str) {
+    pub async fn continue_run(&mut self, run: &str, input: &str) {
         self.call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
             .await;
         self.send(json!({"type": "continue_run", "runId": run, "input": input}))
@@ -250,37 +250,37 @@ impl Client {
         self.send(json!({"type": "stop_run", "runId": run})).await;
     }
 
-    /// The next question, whatever comes before it.
-    pub async fn asked(&mut self) -> Value {
+    /// The next question; earlier frames are skipped.
+    pub async fn next_question(&mut self) -> Value {
         self.until("request_input").await.pop().expect("the question")
     }
 
-    /// What the run came to.
+    /// The result of the completed run.
     pub async fn result(&mut self) -> String {
         let completed = self.until("strategy_completed").await.pop().expect("the end");
         completed["result"].as_str().expect("a result").to_owned()
     }
 
-    /// Why the run ended: its code and its message.
+    /// The error code and message of the failed run.
     pub async fn failure(&mut self) -> (String, String) {
         let error = self.until("strategy_error").await.pop().expect("the end");
-        let word = |name: &str| {
+        let field = |name: &str| {
             error["error"][name]
                 .as_str()
                 .unwrap_or_else(|| panic!("{name}: {error}"))
                 .to_owned()
         };
-        (word("code"), word("message"))
+        (field("code"), field("message"))
     }
 
-    /// What `list_strategies` says about this run.
-    pub async fn live(&mut self, run: &str) -> Value {
+    /// The entry of this run in `list_strategies`.
+    pub async fn live_run(&mut self, run: &str) -> Value {
         let listed = self.call(json!({"type": "list_strategies"}), "strategy_list").await;
         find(&listed, run)
     }
 
-    /// What `list_runs` says about this run.
-    pub async fn kept(&mut self, run: &str) -> Value {
+    /// The entry of this run in `list_runs`.
+    pub async fn stored_run(&mut self, run: &str) -> Value {
         let listed = self.call(json!({"type": "list_runs"}), "run_list").await;
         find(&listed, run)
     }

@@ -1,4 +1,4 @@
-//! Many runs that wait, begun over few connections.
+//! Many waiting runs, started over a few connections.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Client;
 
-/// Begins `count` runs of a strategy whose first agent asks, and returns their questions.
+/// Starts `count` runs of a strategy whose first agent asks, and returns their questions.
 pub async fn waiting_runs(clients: &mut [Client], path: &Path, count: usize) -> Vec<Value> {
     let mut asks = vec![];
     let share = count.div_ceil(clients.len());

@@ -1,4 +1,4 @@
-//! How a connection to the socket is opened, and how it is refused.
+//! Opening a WebSocket connection, or having it refused.
 
 use futures_util::TryFutureExt;
 use tokio::net::{TcpSocket, TcpStream};
@@ -10,7 +10,7 @@ use tokio_tungstenite::{WebSocketStream, client_async};
 use super::Client;
 use crate::harness::*;
 
-/// A native client that has not connected yet: no Origin, no credential, the host as it is dialled.
+/// Options of a native client's connection: by default no Origin and no credential.
 pub struct Dial {
     address: String,
     path: String,
@@ -18,7 +18,7 @@ pub struct Dial {
     receive_buffer: Option<u32>,
 }
 
-/// What came instead of an upgrade.
+/// The HTTP reply instead of an upgrade.
 #[derive(Debug)]
 pub struct Refusal {
     pub status: u16,
@@ -53,7 +53,7 @@ impl Dial {
         self
     }
 
-    /// What the kernel takes in on behalf of a client that does not read.
+    /// The kernel's receive buffer, for a client that does not read.
     pub fn receive_buffer(mut self, bytes: u32) -> Self {
         self.receive_buffer = Some(bytes);
         self
@@ -61,7 +61,7 @@ impl Dial {
 
     pub async fn open(self) -> Client {
         match self.attempt().await {
-            Ok(socket) => Client::over(socket),
+            Ok(socket) => Client::new(socket),
             Err(refusal) => panic!("the upgrade was refused: {refusal:?}"),
         }
     }

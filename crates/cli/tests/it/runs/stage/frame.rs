@@ -1,4 +1,4 @@
-//! The shape every frame of the hub has, whatever it says.
+//! Checks that hold for every frame of the hub.
 
 use serde_json::Value;
 
@@ -23,41 +23,41 @@ pub fn is_event(frame: &Value) -> bool {
     EVENTS.iter().any(|kind| frame["type"] == *kind)
 }
 
-/// Reads a frame and checks what holds for all of them.
+/// Parses a frame and checks the rules common to all frames.
 #[track_caller]
 pub fn checked(text: &str) -> Value {
     let frame: Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("not JSON ({error}): {text}"));
     let members = frame.as_object().unwrap_or_else(|| panic!("no object: {text}"));
-    assert!(is_instant(&frame["ts"]), "ts is UTC with three digits: {frame}");
+    assert!(is_timestamp(&frame["ts"]), "ts is UTC with milliseconds: {frame}");
     if let Some(request_id) = members.get("requestId") {
         assert!(request_id.is_string(), "requestId is text or absent: {frame}");
     }
     assert!(
         members.values().all(|value| !value.is_null()),
-        "what is absent is left out: {frame}"
+        "no member is null: {frame}"
     );
     let kind = frame["type"].as_str().unwrap_or_default();
     if is_event(&frame) {
         assert!(
             frame["seq"].as_u64().is_some_and(|seq| seq > 0),
-            "an event is numbered: {frame}"
+            "an event has a seq: {frame}"
         );
         assert!(frame["runId"].is_string(), "an event belongs to a run: {frame}");
     } else {
         assert!(
             REPLIES.contains(&kind) || kind == "input_resolved",
-            "a type of this wire: {frame}"
+            "a known type: {frame}"
         );
         assert!(
             !REPLIES.contains(&kind) || frame.get("seq").is_none(),
-            "a reply has no number: {frame}"
+            "a reply has no seq: {frame}"
         );
     }
     frame
 }
 
 /// `2026-01-02T03:04:05.678Z`
-fn is_instant(ts: &Value) -> bool {
+fn is_timestamp(ts: &Value) -> bool {
     let Some(text) = ts.as_str() else { return false };
     let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
     shape == "0000-00-00T00:00:00.000Z" && text.parse::<jiff::Timestamp>().is_ok()
@@ -65,7 +65,7 @@ fn is_instant(ts: &Value) -> bool {
 
 #[track_caller]
 pub fn seq(frame: &Value) -> u64 {
-    frame["seq"].as_u64().unwrap_or_else(|| panic!("a number: {frame}"))
+    frame["seq"].as_u64().unwrap_or_else(|| panic!("no seq: {frame}"))
 }
 
 pub fn seqs(frames: &[Value]) -> Vec<u64> {
@@ -84,17 +84,17 @@ pub fn field_names(frame: &Value) -> Vec<&str> {
     names
 }
 
-/// The frame as it was before this member was added.
+/// The frame without this member.
 pub fn without(frame: &Value, member: &str) -> Value {
     let mut frame = frame.clone();
     frame.as_object_mut().expect("an object").shift_remove(member);
     frame
 }
 
-/// What can be asked of frames that were read one after the other.
+/// Queries over a list of frames.
 pub trait Frames {
     fn kinds(&self) -> Vec<&str>;
-    fn of(&self, kind: &str) -> Vec<&Value>;
+    fn of_kind(&self, kind: &str) -> Vec<&Value>;
 }
 
 impl Frames for [Value] {
@@ -104,7 +104,7 @@ impl Frames for [Value] {
             .collect()
     }
 
-    fn of(&self, kind: &str) -> Vec<&Value> {
+    fn of_kind(&self, kind: &str) -> Vec<&Value> {
         self.iter().filter(|frame| frame["type"] == kind).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A command that is at work exactly as long as the test wants it to be: it reads a pipe nobody else writes to.
+//! A named pipe that keeps a command running until the test releases it.
 
 use std::fs::{File, OpenOptions};
 use std::path::PathBuf;
@@ -19,20 +19,20 @@ impl Latch {
         Self { path, writer: None }
     }
 
-    /// The argument with which `cat` waits here.
+    /// The path for `cat` to block on.
     pub fn path(&self) -> &str {
         self.path.to_str().expect("a path in UTF-8")
     }
 
-    /// Returns when a process has begun to read.
-    pub async fn is_waited_at(&mut self) {
+    /// Returns when a process has opened the pipe for reading.
+    pub async fn until_reached(&mut self) {
         let path = self.path.clone();
         let opened = tokio::task::spawn_blocking(move || OpenOptions::new().write(true).open(path));
         let opened = within("the command reads its pipe", opened).await.expect("no panic");
         self.writer = Some(opened.expect("the pipe"));
     }
 
-    /// The reader comes to the end of the pipe.
+    /// Closes the pipe, so that the reader gets EOF.
     pub fn release(&mut self) {
         self.writer = None;
     }

@@ -1,5 +1,4 @@
-//! What these tests bring along: a client of the socket, strategy files, a model that does as it is told, commands that
-//! wait to be let go.
+//! Test helpers for runs: a WebSocket client, strategy files, a scripted model, and commands that block until released.
 
 mod client;
 mod crowd;
@@ -14,5 +13,5 @@ pub use crowd::waiting_runs;
 pub use dial::Dial;
 pub use frame::{Frames, field_names, seq, seqs, without};
 pub use latch::Latch;
-pub use model::{Asked, Gate, Model, Part, Turn, calls, says, tool_call};
+pub use model::{Gate, Model, ModelReply, ModelRequest, Part, calls, says, tool_call};
 pub use strategy::*;

@@ -1,5 +1,5 @@
-//! A server that speaks like a model behind an OpenAI-compatible API and says what the test wants. Written on bare TCP,
-//! so that it can also hang, break off and refuse.
+//! A scripted OpenAI-compatible model server. Written on bare TCP, so that it can also hang, close the connection
+//! mid-stream and refuse requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -11,34 +11,34 @@ use tokio::sync::{Semaphore, watch};
 
 use crate::harness::*;
 
-/// What one request gets.
+/// The reply to one request.
 #[derive(Clone)]
-pub enum Turn {
+pub enum ModelReply {
     Stream(Vec<Part>),
     Refuse {
         status: u16,
         body: String,
     },
-    /// Takes the request and never answers.
+    /// Reads the request and never replies.
     Hang,
-    /// Closes the connection without a word.
+    /// Closes the connection without a reply.
     HangUp,
 }
 
-/// A piece of a stream.
+/// A part of a streamed reply.
 #[derive(Clone)]
 pub enum Part {
-    /// One chunk of the API.
+    /// A chat completion chunk.
     Chunk(Value),
-    /// These bytes, whatever they are.
+    /// Raw text, sent as is.
     Raw(String),
-    /// Goes on when the test lets it.
+    /// Waits until the gate opens.
     Hold(Gate),
-    /// Breaks off in the middle of the body.
+    /// Closes the connection in the middle of the body.
     Cut,
 }
 
-/// Shut until the test opens it.
+/// A gate that stays shut until the test opens it.
 #[derive(Clone)]
 pub struct Gate(Arc<Semaphore>);
 
@@ -52,16 +52,16 @@ impl Gate {
     }
 }
 
-/// A request as it came.
+/// A request that the model received.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ModelRequest {
     pub path: String,
     pub headers: HashMap<String, String>,
     pub body: Value,
 }
 
-impl Asked {
-    /// Role and content of every message.
+impl ModelRequest {
+    /// The role and content of every message.
     pub fn messages(&self) -> Vec<(String, String)> {
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let messages = self.body["messages"]
@@ -93,16 +93,16 @@ pub fn text(text: &str) -> Part {
     chunk(json!({"content": text}), Value::Null)
 }
 
-/// These pieces of text, then the end: 7 tokens in, 5 out.
-pub fn says(pieces: &[&str]) -> Turn {
+/// A streamed text reply; the usage is 7 tokens in, 5 out.
+pub fn says(pieces: &[&str]) -> ModelReply {
     let mut parts = vec![chunk(json!({"role": "assistant", "content": ""}), Value::Null)];
     parts.extend(pieces.iter().map(|piece| text(piece)));
     parts.extend(ending("stop"));
-    Turn::Stream(parts)
+    ModelReply::Stream(parts)
 }
 
-/// Questions through the tool, all in one turn.
-pub fn calls(questions: &[(&str, &str)]) -> Turn {
+/// A reply with one `ask_question` tool call per question.
+pub fn calls(questions: &[(&str, &str)]) -> ModelReply {
     let mut parts = vec![chunk(json!({"role": "assistant", "content": null}), Value::Null)];
     for (index, (id, question)) in questions.iter().enumerate() {
         parts.extend(tool_call(
@@ -113,10 +113,10 @@ pub fn calls(questions: &[(&str, &str)]) -> Turn {
         ));
     }
     parts.extend(ending("tool_calls"));
-    Turn::Stream(parts)
+    ModelReply::Stream(parts)
 }
 
-/// A call whose arguments come in two pieces, as they do.
+/// A tool call with its arguments split over two chunks, as models stream them.
 pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 2] {
     let middle = arguments
         .char_indices()
@@ -131,41 +131,41 @@ pub fn tool_call(index: usize, id: &str, name: &str, arguments: &str) -> [Part; 
     ]
 }
 
-struct Stage {
-    script: Mutex<VecDeque<Turn>>,
-    asked: watch::Sender<Vec<Asked>>,
-    /// Requests that were given up by the hub before their end.
-    left: watch::Sender<usize>,
+struct ModelState {
+    script: Mutex<VecDeque<ModelReply>>,
+    requests: watch::Sender<Vec<ModelRequest>>,
+    /// The number of requests that the hub abandoned before their end.
+    abandoned: watch::Sender<usize>,
 }
 
 pub struct Model {
     port: u16,
-    stage: Arc<Stage>,
+    state: Arc<ModelState>,
 }
 
 impl Model {
     pub async fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let port = listener.local_addr().expect("a bound address").port();
-        let stage = Arc::new(Stage {
+        let state = Arc::new(ModelState {
             script: Mutex::default(),
-            asked: watch::Sender::default(),
-            left: watch::Sender::default(),
+            requests: watch::Sender::default(),
+            abandoned: watch::Sender::default(),
         });
-        let shared = stage.clone();
+        let shared = state.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(serve(stream, shared.clone()));
             }
         });
-        Self { port, stage }
+        Self { port, state }
     }
 
     pub fn base_url(&self) -> String {
         format!("http://127.0.0.1:{}/v1", self.port)
     }
 
-    /// The settings of a hub that uses this model, with further keys.
+    /// The config of a hub that uses this model, with additional keys.
     pub fn config(&self, more: &str) -> String {
         format!(
             "[llm]\nbase_url = \"{}\"\napi_key = \"sk-secret-key\"\n{more}\n",
@@ -173,67 +173,70 @@ impl Model {
         )
     }
 
-    /// What the next requests get; afterwards every one gets `ok`.
-    pub fn script(&self, turns: impl IntoIterator<Item = Turn>) {
-        self.stage.script.lock().unwrap().extend(turns);
+    /// Queues replies for the next requests; later requests get `ok`.
+    pub fn script(&self, replies: impl IntoIterator<Item = ModelReply>) {
+        self.state.script.lock().unwrap().extend(replies);
     }
 
-    pub fn asked_so_far(&self) -> usize {
-        self.stage.asked.borrow().len()
+    pub fn request_count(&self) -> usize {
+        self.state.requests.borrow().len()
     }
 
-    /// The requests, once there are `count`.
-    pub async fn asked(&self, count: usize) -> Vec<Asked> {
-        let mut asked = self.stage.asked.subscribe();
-        let enough = asked.wait_for(|all| all.len() >= count);
+    /// Waits for `count` requests, and returns all so far.
+    pub async fn requests(&self, count: usize) -> Vec<ModelRequest> {
+        let mut requests = self.state.requests.subscribe();
+        let enough = requests.wait_for(|all| all.len() >= count);
         within(&format!("{count} requests to the model"), enough)
             .await
             .expect("the model runs")
             .clone()
     }
 
-    /// Returns when the hub has given up `count` requests.
-    pub async fn left(&self, count: usize) {
-        let mut left = self.stage.left.subscribe();
-        within("the hub lets go of the model", left.wait_for(|&left| left >= count))
-            .await
-            .expect("the model runs");
+    /// Waits until the hub has abandoned `count` requests.
+    pub async fn until_abandoned(&self, count: usize) {
+        let mut abandoned = self.state.abandoned.subscribe();
+        within(
+            "the hub abandons its request",
+            abandoned.wait_for(|&abandoned| abandoned >= count),
+        )
+        .await
+        .expect("the model runs");
     }
 }
 
-async fn serve(stream: TcpStream, stage: Arc<Stage>) {
+async fn serve(stream: TcpStream, state: Arc<ModelState>) {
     let mut stream = BufReader::new(stream);
-    let Some(asked) = read_request(&mut stream).await else {
+    let Some(request) = read_request(&mut stream).await else {
         return;
     };
-    let turn = stage
+    let reply = state
         .script
         .lock()
         .unwrap()
         .pop_front()
         .unwrap_or_else(|| says(&["ok"]));
-    stage.asked.send_modify(|all| all.push(asked));
-    match turn {
-        Turn::Refuse { status, body } => {
+    state.requests.send_modify(|all| all.push(request));
+    match reply {
+        ModelReply::Refuse { status, body } => {
             let head = format!("HTTP/1.1 {status} x\r\ncontent-type: application/json\r\nconnection: close\r\n");
             let _ = stream
                 .write_all(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())
                 .await;
         }
-        Turn::Stream(parts) => {
+        ModelReply::Stream(parts) => {
             if play(&mut stream, parts).await.is_none() {
-                stage.left.send_modify(|left| *left += 1);
+                state.abandoned.send_modify(|count| *count += 1);
             }
         }
-        Turn::Hang => {
+        ModelReply::Hang => {
             let _ = stream.read_u8().await;
-            stage.left.send_modify(|left| *left += 1);
+            state.abandoned.send_modify(|count| *count += 1);
         }
-        Turn::HangUp => {}
+        ModelReply::HangUp => {}
     }
 }
 
-/// Nothing when the hub is gone before the end.
+/// `None` if the hub closes the connection before the end.
 async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()> {
     let head =
         "HTTP/1.1 200 x\r\ncontent-type: text/event-stream\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n";
@@ -245,7 +248,7 @@ async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()>
             Part::Cut => return Some(()),
             Part::Hold(gate) => {
                 tokio::select! {
-                    permit = gate.0.acquire() => permit.expect("a gate is never closed for good").forget(),
+                    permit = gate.0.acquire() => permit.expect("the semaphore is never closed").forget(),
                     _ = stream.read_u8() => return None,
                 }
                 continue;
@@ -259,7 +262,7 @@ async fn play(stream: &mut BufReader<TcpStream>, parts: Vec<Part>) -> Option<()>
     stream.write_all(b"0\r\n\r\n").await.ok()
 }
 
-async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
+async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<ModelRequest> {
     let mut line = String::new();
     stream.read_line(&mut line).await.ok().filter(|&read| read > 0)?;
     let path = line.split(' ').nth(1)?.to_owned();
@@ -278,7 +281,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Asked> {
         .unwrap_or(0);
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await.ok()?;
-    Some(Asked {
+    Some(ModelRequest {
         path,
         headers,
         body: serde_json::from_slice(&body).ok()?,

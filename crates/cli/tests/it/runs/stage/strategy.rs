@@ -1,4 +1,4 @@
-//! Strategy files, each complete and valid; a test changes the one thing it is about.
+//! Complete, valid strategy files. A test changes only the part it is about.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -16,12 +16,12 @@ pub fn flow(name: &str, kind: &str, steps: &[&str]) -> Value {
     json!({"name": name, "type": kind, "steps": steps})
 }
 
-/// These agents one after the other.
+/// A sequential flow of these agents.
 pub fn sequence(agents: Value, steps: &[&str]) -> Value {
     strategy(agents, flow("Main", "sequential", steps))
 }
 
-/// These agents again and again, with further keys of the flow.
+/// A cycle of these agents, with additional flow keys.
 pub fn cycle(agents: Value, steps: &[&str], more: Value) -> Value {
     let mut flow = flow("Main", "cycle", steps);
     for (key, value) in more.as_object().expect("an object") {
@@ -30,12 +30,12 @@ pub fn cycle(agents: Value, steps: &[&str], more: Value) -> Value {
     strategy(agents, flow)
 }
 
-/// Without a type and a model: what every flow needs to be about itself.
+/// A person, then an echo.
 pub fn talk() -> Value {
     sequence(json!({"user": person(), "assistant": echo()}), &["user", "assistant"])
 }
 
-/// A person in the middle.
+/// A person between two other agents.
 pub fn review() -> Value {
     let agents = json!({"draft": template("Draft: {{input}}"), "editor": person(), "print": echo()});
     sequence(agents, &["draft", "editor", "print"])
@@ -65,7 +65,7 @@ pub fn llm() -> Value {
     json!({"model": "test-model"})
 }
 
-/// Only this agent.
+/// A strategy with a single agent.
 pub fn alone(agent: Value) -> Value {
     sequence(json!({"worker": agent}), &["worker"])
 }

@@ -1,4 +1,4 @@
-//! An authenticator made of software: it keeps one key and does what a browser and a phone do together.
+//! A software authenticator with one key, in the role of browser and phone.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::rand::SystemRandom;
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 pub struct Authenticator {
     key: EcdsaKeyPair,
     id: Vec<u8>,
-    /// What the browser says it was opened at.
+    /// The origin that the browser reports.
     pub origin: String,
     pub counter: u32,
-    /// Whether the person is checked, by a finger or a number.
+    /// Whether the user is verified, by fingerprint or PIN.
     pub verifies: bool,
 }
 
@@ -38,7 +38,7 @@ impl Authenticator {
         }
     }
 
-    /// Makes a key for what `begin` gave.
+    /// Creates a credential for the options of `begin`.
     pub fn create(&mut self, options: &Value) -> Value {
         let client_data = self.client_data("webauthn.create", options);
         let mut data = self.data(options["rp"]["id"].as_str().expect("a relying party"), HOLDS_KEY);
@@ -59,7 +59,7 @@ impl Authenticator {
         })
     }
 
-    /// Signs what `begin` gave.
+    /// Signs the challenge of `begin`.
     pub fn get(&mut self, options: &Value) -> Value {
         self.counter += 1;
         let client_data = self.client_data("webauthn.get", options);
@@ -89,7 +89,7 @@ impl Authenticator {
         data
     }
 
-    /// The public point as COSE writes it.
+    /// The public key in COSE format.
     fn cose_key(&self) -> Vec<u8> {
         let point = self.key.public_key().as_ref();
         let (x, y) = point[1..].split_at(32);

@@ -1,4 +1,4 @@
-//! No page of another site makes a browser do anything here.
+//! Cross-site request forgery, framing and foreign scripts.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use reqwest::Method;
 use crate::harness::*;
 use crate::web::browser::Visitor;
 
-/// Every address that takes a POST, read from where they are declared, so that a new one is never forgotten here.
+/// Every POST route, read from the sources of the hub, so that a new route is covered automatically.
 fn post_routes() -> BTreeSet<String> {
     let mut routes = BTreeSet::new();
     collect(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../web/src"), &mut routes);
@@ -24,8 +24,8 @@ fn post_routes() -> BTreeSet<String> {
     routes
 }
 
-fn collect(place: &Path, routes: &mut BTreeSet<String>) {
-    for entry in std::fs::read_dir(place).expect("the sources are there") {
+fn collect(folder: &Path, routes: &mut BTreeSet<String>) {
+    for entry in std::fs::read_dir(folder).expect("the sources are there") {
         let path = entry.expect("a readable entry").path();
         if path.is_dir() {
             collect(&path, routes);
@@ -52,7 +52,7 @@ fn is_refused(status: u16) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_post_without_the_pages_own_secret_does_nothing() {
+async fn a_post_without_the_csrf_token_does_nothing() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -81,18 +81,18 @@ async fn a_post_without_the_pages_own_secret_does_nothing() {
             is_refused(owner.post(&path, &with_foreign).await.status),
             "{path} with the secret of another session"
         );
-        let stranger = Visitor::stranger(&hub).post(&path, &fields).await;
+        let stranger = Visitor::anonymous(&hub).post(&path, &fields).await;
         assert!(is_refused(stranger.status), "{path} by a stranger: {}", stranger.status);
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
     assert!(
         owner.get("/inbox").await.expect(200).url == "/inbox",
-        "and nobody was signed out"
+        "the session still works"
     );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_post_that_another_site_sends_does_nothing_even_with_the_secret() {
+async fn a_cross_site_post_does_nothing_even_with_the_csrf_token() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
@@ -134,13 +134,13 @@ async fn a_post_that_another_site_sends_does_nothing_even_with_the_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_can_be_signed_in_as_somebody_else_by_another_site() {
+async fn another_site_cannot_sign_a_browser_in_as_another_person() {
     let hub = Hub::start().await;
     let attacker = Visitor::as_person(&hub, "mallory", "resolver").await;
     super::set_password(&attacker, super::PASSWORD).await.expect(200);
-    let form = Visitor::stranger(&hub).get("/signin").await.expect(200);
+    let form = Visitor::anonymous(&hub).get("/signin").await.expect(200);
     let csrf = form.field("csrf").expect("a guarded form");
-    let victim = Visitor::stranger(&hub);
+    let victim = Visitor::anonymous(&hub);
     let fields = [
         ("csrf", csrf.as_str()),
         ("name", "mallory"),
@@ -154,7 +154,7 @@ async fn nobody_can_be_signed_in_as_somebody_else_by_another_site() {
         .unwrap();
     victim.post(&path, &[("csrf", csrf.as_str())]).await.expect(403);
     victim.post(&path, &[]).await.expect(403);
-    assert!(!super::is_in(&victim).await);
+    assert!(!super::is_signed_in(&victim).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -166,13 +166,13 @@ async fn pages_cannot_be_framed_or_run_foreign_scripts() {
         "/inbox/settings",
         "/inbox/items/msg_00000000000000000000000000",
     ] {
-        guarded(&owner.get(path).await);
+        assert_security_headers(&owner.get(path).await);
     }
-    guarded(&Visitor::stranger(&hub).get("/signin").await);
+    assert_security_headers(&Visitor::anonymous(&hub).get("/signin").await);
 }
 
 #[track_caller]
-fn guarded(page: &crate::web::browser::Page) {
+fn assert_security_headers(page: &crate::web::browser::Page) {
     let policy = page.header("content-security-policy");
     for part in [
         "default-src 'none'",

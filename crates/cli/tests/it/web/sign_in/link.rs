@@ -1,7 +1,7 @@
 use crate::harness::*;
 use crate::web::browser::{Visitor, new_link, printed_link};
 
-use super::{PASSWORD, is_in, set_password};
+use super::{PASSWORD, is_signed_in, set_password};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_printed_link_signs_the_owner_in_once() {
@@ -12,12 +12,12 @@ async fn the_printed_link_signs_the_owner_in_once() {
         link.starts_with(&format!("http://localhost:{port}/signin/css_")),
         "passkeys need a name: {link}"
     );
-    let owner = Visitor::stranger(&hub);
+    let owner = Visitor::anonymous(&hub);
     for _ in 0..2 {
         owner.get(&link).await.expect(200);
     }
     assert!(
-        !is_in(&owner).await,
+        !is_signed_in(&owner).await,
         "looking at it, as link previews do, uses nothing up"
     );
     let page = owner.redeem(&link).await;
@@ -27,12 +27,12 @@ async fn the_printed_link_signs_the_owner_in_once() {
     );
     assert!(
         page.text().contains("countersign person link owner"),
-        "nobody is locked out: {}",
+        "no one is locked out: {}",
         page.text()
     );
-    assert!(is_in(&owner).await);
+    assert!(is_signed_in(&owner).await);
 
-    let late = Visitor::stranger(&hub);
+    let late = Visitor::anonymous(&hub);
     let page = late.get(&link).await.expect(200);
     let page = late.submit(&page, "form#redeem", &[], None).await.expect(410);
     assert!(
@@ -40,25 +40,25 @@ async fn the_printed_link_signs_the_owner_in_once() {
         "it says what to do: {}",
         page.text()
     );
-    assert!(!is_in(&late).await);
+    assert!(!is_signed_in(&late).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_signs_in_while_something_waits_comes_to_it() {
+async fn the_first_sign_in_goes_to_the_inbox_when_an_item_waits() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let page = Visitor::stranger(&hub).redeem(&printed_link(&hub).await).await;
+    let page = Visitor::anonymous(&hub).redeem(&printed_link(&hub).await).await;
     assert_eq!(page.url, "/inbox");
     assert_eq!(page.count(&format!("#row-{id}")), 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn two_who_press_the_button_at_once_are_one_session() {
+async fn a_link_redeemed_twice_at_once_makes_one_session() {
     let hub = Hub::start().await;
     let link = printed_link(&hub).await;
-    let one = Visitor::stranger(&hub);
-    let other = Visitor::stranger(&hub);
+    let one = Visitor::anonymous(&hub);
+    let other = Visitor::anonymous(&hub);
     let first = one.get(&link).await;
     let second = other.get(&link).await;
     let (first, second) = tokio::join!(
@@ -71,18 +71,18 @@ async fn two_who_press_the_button_at_once_are_one_session() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_owner_makes_links_for_others_and_the_newest_one_counts() {
+async fn an_owner_makes_links_for_others_and_only_the_newest_works() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     let old = new_link(&hub, "alice").await;
-    let said = hub.cli(&["person", "link", "alice"]).ok();
-    let new = said
+    let output = hub.cli(&["person", "link", "alice"]).ok();
+    let new = output
         .split_whitespace()
         .find(|word| word.contains("/signin/css_"))
         .expect("a link")
         .to_owned();
-    assert!(said.contains("human:alice"), "{said}");
-    let alice = Visitor::stranger(&hub);
+    assert!(output.contains("human:alice"), "{output}");
+    let alice = Visitor::anonymous(&hub);
     let page = alice.get(&old).await.expect(200);
     alice.submit(&page, "form#redeem", &[], None).await.expect(410);
     let page = alice.redeem(&new).await;
@@ -96,11 +96,11 @@ async fn an_owner_makes_links_for_others_and_the_newest_one_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_tries_links_is_sent_away_and_whoever_has_one_gets_in() {
+async fn guessing_links_is_rate_limited_and_a_valid_link_still_works() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     let link = new_link(&hub, "alice").await;
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     let page = stranger.get("/signin/css_nonsense").await.expect(200);
     let csrf = page.field("csrf").expect("a guarded form");
     let unknown = format!("/signin/css_{}", "x".repeat(43));
@@ -114,17 +114,17 @@ async fn whoever_tries_links_is_sent_away_and_whoever_has_one_gets_in() {
             break page;
         }
         tried += 1;
-        assert!(tried < 100, "nobody stopped it");
+        assert!(tried < 100, "there is no rate limit");
     };
     assert_eq!(refused.status, 429, "{}", refused.text());
     stranger.redeem(&link).await;
-    assert!(is_in(&stranger).await);
+    assert!(is_signed_in(&stranger).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_address_that_is_no_text_is_a_link_that_does_not_work() {
+async fn a_link_with_invalid_utf8_does_not_work() {
     let hub = Hub::start().await;
-    let stranger = Visitor::stranger(&hub);
+    let stranger = Visitor::anonymous(&hub);
     let page = stranger.get("/signin/%FF").await.expect(200);
     let refused = stranger.submit(&page, "form#redeem", &[], None).await.expect(410);
     assert!(refused.header("content-type").starts_with("text/html"));
@@ -132,25 +132,25 @@ async fn an_address_that_is_no_text_is_a_link_that_does_not_work() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_can_come_back_goes_straight_to_the_inbox() {
+async fn a_person_with_a_password_goes_straight_to_the_inbox() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let again = Visitor::stranger(&hub);
+    let again = Visitor::anonymous(&hub);
     assert_eq!(again.redeem(&new_link(&hub, "alice").await).await.url, "/inbox");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_ends_the_session_the_browser_had_before() {
+async fn redeeming_a_link_ends_the_previous_session_of_the_browser() {
     let hub = Hub::start().await;
     let browser = Visitor::as_person(&hub, "alice", "resolver").await;
-    let thief = Visitor::stranger(&hub);
+    let thief = Visitor::anonymous(&hub);
     browser
         .cookies()
         .iter()
         .for_each(|(name, value)| thief.set_cookie(name, value));
-    assert!(is_in(&thief).await);
+    assert!(is_signed_in(&thief).await);
     browser.redeem(&printed_link(&hub).await).await;
     assert!(browser.get("/inbox").await.has("data-person=\"owner\""));
-    assert!(!is_in(&thief).await);
+    assert!(!is_signed_in(&thief).await);
 }

@@ -1,4 +1,4 @@
-//! Signing in, staying signed in, and what a form from elsewhere gets.
+//! Sign-in, sessions, and forged requests.
 
 mod authenticator;
 mod foreign;
@@ -11,14 +11,14 @@ use super::browser::{Page, Visitor};
 
 const PASSWORD: &str = "three quiet words";
 
-/// As somebody does it in their settings.
+/// Sets a password on the settings page.
 async fn set_password(visitor: &Visitor, password: &str) -> Page {
     let page = visitor.get("/inbox/settings").await.expect(200);
     let filled = [("password", password), ("again", password)];
     visitor.submit(&page, "/inbox/settings/password", &filled, None).await
 }
 
-/// From the sign-in page on.
+/// Signs in with the form of the page `from`.
 pub async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
     let page = visitor.get(from).await.expect(200);
     visitor
@@ -31,10 +31,10 @@ async fn sign_out(visitor: &Visitor) -> Page {
     visitor.submit(&page, "/signout", &[], None).await
 }
 
-/// Whether the inbox opens; it sends strangers to the sign-in page.
-async fn is_in(visitor: &Visitor) -> bool {
+/// Whether the inbox opens; without a session it redirects to the sign-in page.
+async fn is_signed_in(visitor: &Visitor) -> bool {
     let page = visitor.get("/inbox").await.expect(200);
-    let is_in = page.url == "/inbox";
-    assert!(is_in || page.url.starts_with("/signin?next="), "{}", page.url);
-    is_in
+    let is_signed_in = page.url == "/inbox";
+    assert!(is_signed_in || page.url.starts_with("/signin?next="), "{}", page.url);
+    is_signed_in
 }

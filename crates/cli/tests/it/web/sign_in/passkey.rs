@@ -5,14 +5,14 @@ use crate::harness::*;
 use crate::web::browser::{Page, Visitor, new_link};
 
 use super::authenticator::Authenticator;
-use super::is_in;
+use super::is_signed_in;
 
-/// Where people open a hub of this machine.
+/// The origin under which people open a local hub.
 fn origin(hub: &Hub) -> String {
     hub.url.replace("127.0.0.1", "localhost")
 }
 
-/// As the page's script does it, from a page opened at `origin`.
+/// A call as the script of the page makes it, with this origin.
 async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Value) -> Reply {
     let mut request = visitor.request(Method::POST, path).build().expect("a request");
     let headers = request.headers_mut();
@@ -64,7 +64,7 @@ async fn begin(visitor: &Visitor, origin: &str) -> Value {
         .await
         .expect(200);
     assert_eq!(begun["publicKey"]["userVerification"], "required");
-    assert_eq!(begun["publicKey"]["allowCredentials"], json!([]), "nobody typed a name");
+    assert_eq!(begun["publicKey"]["allowCredentials"], json!([]), "no name was typed");
     begun
 }
 
@@ -82,7 +82,7 @@ async fn finish(visitor: &Visitor, origin: &str, ceremony: &Value, credential: &
     reply
 }
 
-async fn enter(visitor: &Visitor, origin: &str, key: &mut Authenticator) -> Reply {
+async fn authenticate(visitor: &Visitor, origin: &str, key: &mut Authenticator) -> Reply {
     let begun = begin(visitor, origin).await;
     let credential = key.get(&begun["publicKey"]);
     finish(visitor, origin, &begun["ceremony"], &credential, "/inbox/history").await
@@ -104,14 +104,14 @@ async fn a_passkey_signs_in_without_a_name() {
     );
 
     for _ in 0..2 {
-        let visitor = Visitor::stranger(&hub);
+        let visitor = Visitor::anonymous(&hub);
         assert_eq!(
-            enter(&visitor, &origin, &mut key).await.expect(200)["next"],
+            authenticate(&visitor, &origin, &mut key).await.expect(200)["next"],
             "/inbox/history"
         );
         assert!(visitor.get("/inbox").await.has("data-person=\"alice\""));
     }
-    let again = Visitor::stranger(&hub);
+    let again = Visitor::anonymous(&hub);
     assert_eq!(
         again.redeem(&new_link(&hub, "alice").await).await.url,
         "/inbox",
@@ -120,14 +120,14 @@ async fn a_passkey_signs_in_without_a_name() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_passkey_is_refused_when_anything_about_it_is_wrong() {
+async fn a_passkey_with_any_wrong_detail_is_refused() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "").await.expect(200);
-    let visitor = Visitor::stranger(&hub);
-    enter(&visitor, &origin, &mut Authenticator::at(&origin))
+    let visitor = Visitor::anonymous(&hub);
+    authenticate(&visitor, &origin, &mut Authenticator::at(&origin))
         .await
         .refused("not_authorized");
 
@@ -142,20 +142,26 @@ async fn a_passkey_is_refused_when_anything_about_it_is_wrong() {
         .refused("not_authorized");
 
     key.verifies = false;
-    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+    authenticate(&visitor, &origin, &mut key)
+        .await
+        .refused("not_authorized");
     key.verifies = true;
     key.origin = "https://hub.evil.example".to_owned();
-    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+    authenticate(&visitor, &origin, &mut key)
+        .await
+        .refused("not_authorized");
     key.origin.clone_from(&origin);
-    assert!(!is_in(&visitor).await);
-    enter(&visitor, &origin, &mut key).await.expect(200);
-    // A copy of the key has been used elsewhere meanwhile, or is used now.
+    assert!(!is_signed_in(&visitor).await);
+    authenticate(&visitor, &origin, &mut key).await.expect(200);
+    // A counter that goes back means that the key was cloned.
     key.counter = 0;
-    enter(&visitor, &origin, &mut key).await.refused("not_authorized");
+    authenticate(&visitor, &origin, &mut key)
+        .await
+        .refused("not_authorized");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_passkey_that_was_removed_opens_nothing() {
+async fn a_removed_passkey_no_longer_signs_in() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
@@ -169,16 +175,19 @@ async fn a_passkey_that_was_removed_opens_nothing() {
         .submit(&page, "/inbox/settings/passkeys/remove", &[], None)
         .await
         .expect(200);
-    let said = enter(&Visitor::stranger(&hub), &origin, &mut key)
+    let output = authenticate(&Visitor::anonymous(&hub), &origin, &mut key)
         .await
         .refused("not_authorized");
-    assert!(said["error"]["message"].as_str().unwrap().contains("removed"), "{said}");
+    assert!(
+        output["error"]["message"].as_str().unwrap().contains("removed"),
+        "{output}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn under_a_number_the_page_says_which_name_to_open() {
+async fn a_page_opened_by_ip_address_names_the_host_name_for_passkeys() {
     let hub = Hub::start().await;
-    let visitor = Visitor::stranger(&hub);
+    let visitor = Visitor::anonymous(&hub);
     let page = visitor.get("/signin").await.expect(200);
     assert!(
         page.text().contains(&format!("{}/signin", origin(&hub))),
@@ -196,7 +205,7 @@ async fn under_a_number_the_page_says_which_name_to_open() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_passkey_is_added_by_pages_of_ones_own_session_only() {
+async fn a_passkey_is_added_only_from_the_same_session() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
@@ -210,7 +219,7 @@ async fn a_passkey_is_added_by_pages_of_ones_own_session_only() {
     call(&alice, &origin, BEGIN, "", &json!({}))
         .await
         .refused("not_authorized");
-    call(&Visitor::stranger(&hub), &origin, BEGIN, &hers, &json!({}))
+    call(&Visitor::anonymous(&hub), &origin, BEGIN, &hers, &json!({}))
         .await
         .refused("not_authorized");
     let begun = call(&alice, &origin, BEGIN, &hers, &json!({"name": "x"}))

@@ -1,7 +1,7 @@
 use crate::harness::*;
 use crate::web::browser::Visitor;
 
-use super::{PASSWORD, is_in, set_password, sign_in, sign_out};
+use super::{PASSWORD, is_signed_in, set_password, sign_in, sign_out};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_once_set_signs_in() {
@@ -9,7 +9,7 @@ async fn a_password_once_set_signs_in() {
     let owner = Visitor::signed_in(&hub).await;
     set_password(&owner, PASSWORD).await.expect(200);
     sign_out(&owner).await.expect(200);
-    assert!(!is_in(&owner).await);
+    assert!(!is_signed_in(&owner).await);
     let page = sign_in(&owner, "/inbox/history?status=answered", "owner", PASSWORD)
         .await
         .expect(200);
@@ -17,7 +17,7 @@ async fn a_password_once_set_signs_in() {
         page.url, "/inbox/history?status=answered",
         "it goes on where the reader wanted to go"
     );
-    assert!(is_in(&owner).await);
+    assert!(is_signed_in(&owner).await);
     assert_eq!(
         owner.get("/signin?next=/inbox/notices").await.url,
         "/inbox/notices",
@@ -31,7 +31,7 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
     hub.person("linked", "resolver").await;
-    let visitor = Visitor::stranger(&hub);
+    let visitor = Visitor::anonymous(&hub);
     let mut seen = vec![];
     for (name, password) in [
         ("alice", "three quiet wordz"),
@@ -49,15 +49,15 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
         seen.iter().all(|text| text == "The name or the password is wrong."),
         "{seen:?}"
     );
-    assert!(!is_in(&visitor).await);
+    assert!(!is_signed_in(&visitor).await);
     sign_in(&visitor, "/signin", "alice", PASSWORD).await.expect(200);
-    assert!(is_in(&visitor).await);
+    assert!(is_signed_in(&visitor).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_log_names_nobody_who_is_not_there() {
+async fn unknown_names_are_not_logged() {
     let hub = Hub::start().await;
-    let visitor = Visitor::stranger(&hub);
+    let visitor = Visitor::anonymous(&hub);
     sign_in(&visitor, "/signin", "my-secret-typed-too-early", "x")
         .await
         .expect(422);
@@ -66,11 +66,11 @@ async fn the_log_names_nobody_who_is_not_there() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn guessing_is_slowed_down_even_for_the_right_password() {
+async fn password_guessing_is_rate_limited_even_for_the_right_password() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let guesser = Visitor::stranger(&hub);
+    let guesser = Visitor::anonymous(&hub);
     let mut refused = None;
     for guess in 0..20 {
         let page = sign_in(&guesser, "/signin", "alice", &format!("guess number {guess}")).await;
@@ -94,11 +94,11 @@ async fn guessing_is_slowed_down_even_for_the_right_password() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_is_in_changes_the_password_whatever_strangers_guess() {
+async fn a_signed_in_person_can_change_the_password_despite_guessing() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let guesser = Visitor::stranger(&hub);
+    let guesser = Visitor::anonymous(&hub);
     while sign_in(&guesser, "/signin", "alice", "a guess").await.status != 429 {}
     let page = alice.get("/inbox/settings").await.expect(200);
     let new = "four other quiet words";
@@ -122,9 +122,9 @@ async fn whoever_is_in_changes_the_password_whatever_strangers_guess() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_address_cannot_go_through_many_names() {
+async fn one_address_cannot_try_many_names() {
     let hub = Hub::start().await;
-    let guesser = Visitor::stranger(&hub);
+    let guesser = Visitor::anonymous(&hub);
     let page = guesser.get("/signin").await.expect(200);
     for number in 0..40 {
         let name = format!("name{number}");
@@ -137,11 +137,11 @@ async fn one_address_cannot_go_through_many_names() {
         }
         assert_eq!(page.status, 422, "{}", page.text());
     }
-    panic!("nobody stopped it");
+    panic!("there is no rate limit");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn signing_in_leads_to_places_of_ours_only() {
+async fn sign_in_redirects_only_within_the_hub() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
@@ -155,18 +155,18 @@ async fn signing_in_leads_to_places_of_ours_only() {
     ] {
         let page = alice.get(&format!("/signin?next={next}")).await.expect(200);
         assert_eq!(page.url, "/inbox", "{next}");
-        let visitor = Visitor::stranger(&hub);
+        let visitor = Visitor::anonymous(&hub);
         let page = visitor.get(&format!("/signin?next={next}")).await.expect(200);
         assert_eq!(page.field("next").as_deref(), Some("/inbox"), "{next}");
     }
-    let visitor = Visitor::stranger(&hub);
+    let visitor = Visitor::anonymous(&hub);
     let page = visitor.get("/signin").await;
     let typed = [("name", "alice"), ("password", PASSWORD), ("next", "//evil.example")];
     assert_eq!(visitor.submit(&page, "form#signin", &typed, None).await.url, "/inbox");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_password_is_long_and_not_the_name() {
+async fn a_password_must_be_long_and_differ_from_the_name() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice.wonderland", "resolver").await;
     let long = "x".repeat(201);

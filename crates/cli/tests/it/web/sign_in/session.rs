@@ -4,11 +4,11 @@ use serde_json::json;
 use crate::harness::*;
 use crate::web::browser::{Visitor, printed_link};
 
-use super::{is_in, sign_out};
+use super::{is_signed_in, sign_out};
 
-/// The line that sets the session's cookie.
+/// The `set-cookie` header of the session cookie.
 async fn session_cookie(hub: &Hub) -> String {
-    let visitor = Visitor::stranger(hub);
+    let visitor = Visitor::anonymous(hub);
     let link = printed_link(hub).await;
     let page = visitor.get(&link).await.expect(200);
     let csrf = page.field("csrf").expect("a guarded form");
@@ -37,7 +37,7 @@ async fn the_cookie_is_out_of_reach_of_scripts_and_other_sites() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn under_https_the_cookie_belongs_to_the_host_and_to_https() {
+async fn the_cookie_under_https_is_host_only_and_secure() {
     let hub = Setup::default()
         .args(&["--public-url", "https://hub.example"])
         .start()
@@ -54,34 +54,34 @@ async fn under_https_the_cookie_belongs_to_the_host_and_to_https() {
 async fn signing_out_ends_the_session_and_not_only_the_cookie() {
     let hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
-    let thief = Visitor::stranger(&hub);
+    let thief = Visitor::anonymous(&hub);
     owner
         .cookies()
         .iter()
         .for_each(|(name, value)| thief.set_cookie(name, value));
-    assert!(is_in(&thief).await);
+    assert!(is_signed_in(&thief).await);
     assert_eq!(sign_out(&owner).await.expect(200).url, "/signin");
     assert!(
         !owner.cookies().values().any(|value| value.starts_with("csb_")),
         "{:?}",
         owner.cookies()
     );
-    assert!(!is_in(&thief).await);
+    assert!(!is_signed_in(&thief).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn sessions_are_listed_and_one_that_is_ended_gets_no_further() {
+async fn sessions_are_listed_and_an_ended_one_is_locked_out() {
     let hub = Hub::start().await;
     let here = Visitor::as_person(&hub, "alice", "resolver").await;
     let there = Visitor::by_new_link(&hub, "alice").await;
-    assert!(is_in(&there).await);
+    assert!(is_signed_in(&there).await);
     let page = here.get("/inbox/settings").await.expect(200);
     assert_eq!(page.count("#sessions > li"), 2, "{}", page.html);
     here.submit(&page, "form[action='/inbox/settings/sessions/end']", &[], None)
         .await
         .expect(200);
-    assert!(!is_in(&there).await, "at once");
-    assert!(is_in(&here).await);
+    assert!(!is_signed_in(&there).await, "at once");
+    assert!(is_signed_in(&here).await);
     let later = [
         Visitor::by_new_link(&hub, "alice").await,
         Visitor::by_new_link(&hub, "alice").await,
@@ -91,13 +91,13 @@ async fn sessions_are_listed_and_one_that_is_ended_gets_no_further() {
         .await
         .expect(200);
     for visitor in &later {
-        assert!(!is_in(visitor).await);
+        assert!(!is_signed_in(visitor).await);
     }
-    assert!(is_in(&here).await);
+    assert!(is_signed_in(&here).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_ends_the_sessions_of_others() {
+async fn a_person_cannot_end_sessions_of_others() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let bob = Visitor::as_person(&hub, "bob", "resolver").await;
@@ -115,18 +115,18 @@ async fn nobody_ends_the_sessions_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_person_is_out_at_once() {
+async fn a_removed_person_is_signed_out_at_once() {
     let hub = Hub::start().await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     hub.owner
         .post("/v1/admin/people/remove", &json!({"name": "alice"}))
         .await
         .expect(200);
-    assert!(!is_in(&alice).await);
+    assert!(!is_signed_in(&alice).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_open_page_hears_nothing_more_when_its_session_ends() {
+async fn the_event_stream_ends_with_its_session() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
@@ -143,16 +143,16 @@ async fn an_open_page_hears_nothing_more_when_its_session_ends() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_session_outlives_the_process() {
+async fn a_session_survives_a_restart() {
     let mut hub = Hub::start().await;
     let owner = Visitor::signed_in(&hub).await;
     hub.kill();
     hub.restart().await;
-    assert!(is_in(&owner).await);
+    assert!(is_signed_in(&owner).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_is_no_cookie_and_a_cookie_is_no_token() {
+async fn tokens_and_cookies_are_not_interchangeable() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let owner = Visitor::signed_in(&hub).await;
@@ -165,21 +165,21 @@ async fn a_token_is_no_cookie_and_a_cookie_is_no_token() {
         caller.get("/v1/inbox").await.refused("unauthenticated");
         caller.get("/v1/admin/status").await.refused("unauthenticated");
     }
-    let visitor = Visitor::stranger(&hub);
+    let visitor = Visitor::anonymous(&hub);
     visitor.set_cookie(&name, &alice.token);
-    assert!(!is_in(&visitor).await);
+    assert!(!is_signed_in(&visitor).await);
     let with_cookie = Api::send(owner.request(Method::GET, "/v1/inbox")).await;
     with_cookie.refused("unauthenticated");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn everybody_sees_the_inbox_and_owners_alone_administer() {
+async fn all_roles_see_the_inbox_and_only_owners_administer() {
     let hub = Hub::start().await;
     let viewer = Visitor::as_person(&hub, "vera", "viewer").await;
     let resolver = Visitor::as_person(&hub, "rob", "resolver").await;
     let owner = Visitor::signed_in(&hub).await;
     for visitor in [&viewer, &resolver, &owner] {
-        assert!(is_in(visitor).await);
+        assert!(is_signed_in(visitor).await);
         visitor.get("/inbox/settings").await.expect(200);
     }
     for path in ["people", "agents", "deliveries", "presets"] {
@@ -189,7 +189,7 @@ async fn everybody_sees_the_inbox_and_owners_alone_administer() {
             visitor.get(&path).await.expect(403);
         }
         assert!(
-            Visitor::stranger(&hub)
+            Visitor::anonymous(&hub)
                 .get(&path)
                 .await
                 .url

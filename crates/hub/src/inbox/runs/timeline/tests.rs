@@ -48,23 +48,23 @@ fn input(agent: &str) -> Event {
     }
 }
 
-/// The entries in a few letters.
+/// The entries in short form.
 fn shape(timeline: &Timeline) -> Vec<String> {
-    let one = |entry: &Entry| match entry {
-        Entry::Began { seq, .. } => format!("{seq} began"),
-        Entry::Step(step) => {
+    let one = |entry: &TimelineEntry| match entry {
+        TimelineEntry::Began { seq, .. } => format!("{seq} began"),
+        TimelineEntry::Step(step) => {
             let ending = if step.done.is_some() { "done" } else { "now" };
-            format!("{} {}+{} {ending}", step.seq, step.name, step.happened.len())
+            format!("{} {}+{} {ending}", step.seq, step.name, step.notes.len())
         }
-        Entry::Happened(happened) => format!("{} happened", happened.seq),
-        Entry::Completed { seq, .. } => format!("{seq} completed"),
-        Entry::Failed { seq, code, .. } => format!("{seq} {code}"),
+        TimelineEntry::Note(note) => format!("{} note", note.seq),
+        TimelineEntry::Completed { seq, .. } => format!("{seq} completed"),
+        TimelineEntry::Failed { seq, code, .. } => format!("{seq} {code}"),
     };
     timeline.entries.iter().map(one).collect()
 }
 
 #[test]
-fn what_happens_in_a_step_belongs_to_it_and_what_happens_between_steps_stands_by_itself() {
+fn events_in_a_step_belong_to_it_and_events_between_steps_are_entries_of_their_own() {
     let begun = Event::StrategyStarted {
         strategy_name: "S".to_owned(),
         agents: Vec::new(),
@@ -92,7 +92,7 @@ fn what_happens_in_a_step_belongs_to_it_and_what_happens_between_steps_stands_by
         "1 began",
         "2 user+1 done",
         "5 flow+2 done",
-        "9 happened",
+        "9 note",
         "10 user+0 now",
         "11 completed",
     ];
@@ -101,11 +101,11 @@ fn what_happens_in_a_step_belongs_to_it_and_what_happens_between_steps_stands_by
 }
 
 #[test]
-fn a_long_run_is_read_from_the_start_of_a_step_and_says_that_there_is_more() {
+fn page_of_a_long_run_begins_with_a_whole_step_and_says_that_there_is_more() {
     let step = [started("a", "x"), output("a", "y"), completed("a", "y")];
     let events: Vec<Event> = step.iter().cycle().take(600).cloned().collect();
     let all = stored(&events);
-    let latest = all[all.len() - MOST_EVENTS - 1..].to_vec();
+    let latest = all[all.len() - MAX_EVENTS - 1..].to_vec();
     let timeline = read(latest).unwrap();
     assert_eq!((timeline.entries.len(), timeline.newest), (33, 600));
     assert_eq!(timeline.earlier, Some(502));
@@ -117,30 +117,33 @@ fn a_long_run_is_read_from_the_start_of_a_step_and_says_that_there_is_more() {
 }
 
 #[test]
-fn a_step_whose_start_is_far_away_is_shown_without_it() {
-    let events: Vec<Event> = (0..MOST_EVENTS)
+fn step_that_started_before_the_page_is_shown_without_its_start() {
+    let events: Vec<Event> = (0..MAX_EVENTS)
         .map(|_| output("a", "y"))
         .chain([completed("flow", "z")])
         .collect();
     let timeline = read(stored(&events)).unwrap();
-    assert_eq!(timeline.entries.len(), MOST_EVENTS);
-    let Some(Entry::Step(last)) = timeline.entries.last() else {
+    assert_eq!(timeline.entries.len(), MAX_EVENTS);
+    let Some(TimelineEntry::Step(last)) = timeline.entries.last() else {
         panic!("a step")
     };
     assert!(last.began.is_none() && last.name == "flow" && last.done.is_some());
 }
 
 #[test]
-fn of_a_long_text_the_start_is_shown_and_the_rest_counted() {
-    let long = "é".repeat(MOST_SHOWN);
+fn long_text_is_cut_and_the_cut_bytes_are_counted() {
+    let long = "é".repeat(MAX_TEXT_BYTES);
     let timeline = read(stored(&[started("a", &long)])).unwrap();
-    let Some(Entry::Step(Step {
+    let Some(TimelineEntry::Step(TimelineStep {
         began: Some((at, text)),
         ..
     })) = timeline.entries.first()
     else {
         panic!("a step")
     };
-    assert_eq!((text.shown.len() + text.left, *at, text.seq), (long.len(), NOW, 1));
-    assert!(text.shown.len() <= MOST_SHOWN);
+    assert_eq!(
+        (text.shown.len() + text.omitted_bytes, *at, text.seq),
+        (long.len(), NOW, 1)
+    );
+    assert!(text.shown.len() <= MAX_TEXT_BYTES);
 }

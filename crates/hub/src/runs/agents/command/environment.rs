@@ -1,15 +1,14 @@
-//! What a command inherits. A list of what it gets, not of what it does not: nobody can name everything that is a secret.
+//! The environment of a command. An allow list, because a deny list cannot name every secret.
 
 use std::ffi::{OsStr, OsString};
 
 const NEEDED: [&str; 10] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "TERM", "TZ", "TMPDIR", "LANG", "LANGUAGE",
 ];
-/// Language and formats, one variable for each kind.
+/// Prefix of the locale variables.
 const LOCALE: &[u8] = b"LC_";
 
-/// The variables a program needs to find its files and to speak the operator's language. A key of a model is none of them,
-/// whatever it is called.
+/// Keeps the variables a program needs for paths and locale. Variables that hold model keys are removed under any name.
 pub fn inherited<'a>(
     all: impl Iterator<Item = (OsString, OsString)>,
     keys: impl Iterator<Item = &'a str>,
@@ -28,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_program_needs_goes_along_and_nothing_else() {
+    fn only_allowed_variables_are_inherited() {
         let all = [
             "PATH",
             "LC_ALL",

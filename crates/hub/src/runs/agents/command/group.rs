@@ -2,12 +2,12 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use tokio::process::Child;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// A program with everything it started. Whatever becomes of the job, none of it goes on.
-pub struct Group {
+/// The process group of a program and its children. Dropping it kills the group.
+pub struct ProcessGroup {
     leader: Option<Pid>,
 }
 
-impl Group {
+impl ProcessGroup {
     /// The child must have been started as the leader of its own group.
     pub fn of(child: &Child) -> Self {
         let id = child.id().and_then(|id| i32::try_from(id).ok());
@@ -16,7 +16,7 @@ impl Group {
         }
     }
 
-    /// Until the leader has ended. It is not waited for: until that is done, its number and that of its group are its own.
+    /// Waits until the leader has exited, without reaping it: until it is reaped, its pid and group id cannot be reused.
     pub async fn leader_ended(&self) {
         let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else {
             return;
@@ -27,16 +27,16 @@ impl Group {
         }
     }
 
-    /// Before the leader is waited for, and once only: afterwards its number may belong to somebody else.
+    /// Kills the group, at most once and before the leader is reaped: afterwards the id may belong to another group.
     pub fn end(&mut self) {
         if let Some(leader) = self.leader.take() {
-            // They may all have ended by themselves.
+            // All of them may have exited already.
             let _ = kill_process_group(leader, Signal::KILL);
         }
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
         self.end();
     }
@@ -50,12 +50,12 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_leader_that_has_ended_keeps_its_number_until_it_is_waited_for() {
+    async fn an_exited_leader_keeps_its_pid_until_it_is_reaped() {
         let mut child = Command::new("true").process_group(0).spawn().unwrap();
-        let mut group = Group::of(&child);
+        let mut group = ProcessGroup::of(&child);
         let leader = group.leader.unwrap();
         group.leader_ended().await;
-        assert!(test_kill_process(leader).is_ok(), "nobody else can have the number");
+        assert!(test_kill_process(leader).is_ok(), "the pid cannot be reused");
         group.end();
         assert!(child.wait().await.unwrap().success());
         assert!(test_kill_process(leader).is_err());

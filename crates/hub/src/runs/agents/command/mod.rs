@@ -1,4 +1,4 @@
-//! An agent that is a program: may it run, and what came out.
+//! Command agents: permission, execution and output.
 
 mod environment;
 mod group;

@@ -1,4 +1,4 @@
-//! Who allows a command: the operator, the run's policy, a person.
+//! Permission for a command: from the operator's setting, the policy of the run, or a person.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -9,20 +9,20 @@ use countersign_protocol::runs::strategy::CommandAgent;
 use serde_json::{Value, json};
 
 use super::super::plain;
-use super::super::seam::{AgentAsk, Desk, Done, Job};
+use super::super::seam::{AgentAsk, AgentContext, AgentJob, AgentOutcome};
 use super::{environment, process};
 use crate::config::{Commands, LlmSettings, RunsSettings};
 
 const OPERATION: &str = "command.execute";
-/// As much of the input as a person is shown before deciding, of its beginning and of its end.
-const SHOWN_INPUT: usize = 4096;
+/// Bytes of the input shown to the deciding person, from its start and from its end.
+const SHOWN_INPUT_BYTES: usize = 4096;
 
-/// How commands are run on this hub.
+/// Command settings of this hub.
 pub struct Commander {
     pub rule: Commands,
     pub timeout: Duration,
     pub output_bytes: usize,
-    /// The variables a command gets.
+    /// The environment of a command.
     pub environment: Vec<(OsString, OsString)>,
 }
 
@@ -37,25 +37,25 @@ impl Commander {
     }
 }
 
-pub async fn run<D: Desk>(
+pub async fn run<D: AgentContext>(
     commander: &Commander,
     agent: &CommandAgent,
-    job: &Job<'_>,
-    desk: &mut D,
-) -> Result<Done, String> {
+    job: &AgentJob<'_>,
+    context: &mut D,
+) -> Result<AgentOutcome, String> {
     let resource = resource(agent);
-    permit(commander, agent, &resource, job, desk).await?;
+    permit(commander, agent, &resource, job, context).await?;
     process::run(commander, agent, job.cwd, job.message)
         .await
-        .map(plain::said)
+        .map(plain::outcome)
 }
 
-async fn permit<D: Desk>(
+async fn permit<D: AgentContext>(
     commander: &Commander,
     agent: &CommandAgent,
     resource: &str,
-    job: &Job<'_>,
-    desk: &mut D,
+    job: &AgentJob<'_>,
+    context: &mut D,
 ) -> Result<(), String> {
     if commander.rule == Commands::Off {
         return Err(format!(
@@ -63,16 +63,21 @@ async fn permit<D: Desk>(
              runs.commands = \"ask\" or \"allow\" in the hub's configuration"
         ));
     }
-    match (desk.judge(resource), commander.rule) {
+    match (context.judge(resource), commander.rule) {
         (Judgement::Deny, _) => Err(format!("the policy of this run denies the command {resource}")),
         (Judgement::Allow, _) | (Judgement::Unsaid, Commands::Allow) => Ok(()),
         (Judgement::Ask, _) | (Judgement::Unsaid, Commands::Ask | Commands::Off) => {
-            ask(agent, resource, job, desk).await
+            ask(agent, resource, job, context).await
         }
     }
 }
 
-async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk: &mut D) -> Result<(), String> {
+async fn ask<D: AgentContext>(
+    agent: &CommandAgent,
+    resource: &str,
+    job: &AgentJob<'_>,
+    context: &mut D,
+) -> Result<(), String> {
     let state = json!({ "command": resource });
     let answers = match &job.resumed {
         Some(resumed) if resumed.state == state => resumed.answers.clone(),
@@ -83,15 +88,15 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
                 resource: resource.to_owned(),
                 details,
             };
-            desk.ask(vec![ask], state).await?
+            context.ask(vec![ask], state).await?
         }
     };
     let word = answers.first().map(String::as_str).unwrap_or_default();
     let Some(decision) = Decision::parse(word) else {
-        return Err(format!("{word:?} is no decision about the command {resource}"));
+        return Err(format!("{word:?} is not a valid decision for the command {resource}"));
     };
     if decision.is_for_the_session() {
-        desk.remember(resource, decision.allows()).await;
+        context.remember(resource, decision.allows()).await;
     }
     if decision.allows() {
         Ok(())
@@ -100,8 +105,8 @@ async fn ask<D: Desk>(agent: &CommandAgent, resource: &str, job: &Job<'_>, desk:
     }
 }
 
-/// A program that reads its orders from its input, such as a shell, cannot be judged without it.
-fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
+/// Includes the input: a program like a shell takes its orders from there.
+fn details(agent: &CommandAgent, job: &AgentJob<'_>) -> Value {
     let (head, tail) = ends(job.message);
     let mut details = json!({
         "program": agent.program,
@@ -117,19 +122,19 @@ fn details(agent: &CommandAgent, job: &Job<'_>) -> Value {
     details
 }
 
-/// All of it, or the beginning and the end: whoever wants to hide something puts much that is harmless before it.
+/// The whole input, or its start and end: a malicious tail could hide behind a long harmless start.
 fn ends(input: &str) -> (&str, Option<&str>) {
-    if input.len() <= 2 * SHOWN_INPUT {
+    if input.len() <= 2 * SHOWN_INPUT_BYTES {
         return (input, None);
     }
-    let head = &input[..input.floor_char_boundary(SHOWN_INPUT)];
+    let head = &input[..input.floor_char_boundary(SHOWN_INPUT_BYTES)];
     (
         head,
-        Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT)..]),
+        Some(&input[input.ceil_char_boundary(input.len() - SHOWN_INPUT_BYTES)..]),
     )
 }
 
-/// The command in one line. Quoted where two different commands would look the same.
+/// The command in one line, quoted so that two different commands never look the same.
 fn resource(agent: &CommandAgent) -> String {
     let words = std::iter::once(&agent.program).chain(&agent.args);
     words.map(|word| quoted(word)).collect::<Vec<_>>().join(" ")

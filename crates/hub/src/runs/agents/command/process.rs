@@ -1,4 +1,4 @@
-//! One program from start to end: input in, output out, within time and size.
+//! Running one program: input, output, timeout and output limit.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -12,42 +12,39 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, Command};
 use tokio::time::timeout;
 
-use super::group::Group;
+use super::group::ProcessGroup;
 use super::permission::Commander;
 use super::tail::Tail;
 
-/// A program that left its group keeps our pipes open; what it still says nobody waits for.
-const AFTERWORD: Duration = Duration::from_millis(500);
+/// A process that left the group may keep our pipes open; its further output is not waited for.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// What the program printed, without one line break at the end.
+/// Returns the output of the program, without one trailing line break.
 pub async fn run(commander: &Commander, agent: &CommandAgent, cwd: &Path, input: &str) -> Result<String, String> {
     let name = &agent.program;
     let mut child = start(commander, agent, cwd).map_err(|error| cannot_start(name, cwd, &error))?;
-    let mut group = Group::of(&child);
-    let mut printed = Printed {
+    let mut group = ProcessGroup::of(&child);
+    let mut output = ProgramOutput {
         stdout: Vec::new(),
-        most: commander.output_bytes,
+        max_bytes: commander.output_bytes,
         stderr: Tail::default(),
     };
-    let status = match timeout(commander.timeout, printed.follow(&mut child, &mut group, input)).await {
+    let status = match timeout(commander.timeout, output.follow(&mut child, &mut group, input)).await {
         Ok(ended) => ended.map_err(|why| format!("the command {name} {why}"))?,
         Err(_) => {
             let seconds = commander.timeout.as_secs_f64();
             let why = format!("did not end within {seconds} s (runs.command_timeout_seconds) and was stopped");
-            return Err(format!(
-                "the command {name} {why}{}",
-                after_colon(printed.stderr.text())
-            ));
+            return Err(format!("the command {name} {why}{}", after_colon(output.stderr.text())));
         }
     };
     if !status.success() {
         return Err(format!(
             "the command {name} {}{}",
             ending(status),
-            after_colon(printed.stderr.text())
+            after_colon(output.stderr.text())
         ));
     }
-    text(printed.stdout).map_err(|why| format!("the command {name} {why}"))
+    text(output.stdout).map_err(|why| format!("the command {name} {why}"))
 }
 
 fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<Child> {
@@ -64,7 +61,7 @@ fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<
         .spawn()
 }
 
-/// A bare name is looked up in PATH; anything else is seen from the run's directory, not from the hub's.
+/// A bare name is looked up in PATH; a path is relative to the directory of the run, not of the hub.
 fn program(name: &str, cwd: &Path) -> PathBuf {
     if name.contains('/') {
         cwd.join(name)
@@ -86,15 +83,15 @@ fn cannot_start(name: &str, cwd: &Path, error: &io::Error) -> String {
     }
 }
 
-struct Printed {
+struct ProgramOutput {
     stdout: Vec<u8>,
-    most: usize,
+    max_bytes: usize,
     stderr: Tail,
 }
 
-impl Printed {
-    /// Until the program has ended and nothing of it is left.
-    async fn follow(&mut self, child: &mut Child, group: &mut Group, input: &str) -> Result<ExitStatus, String> {
+impl ProgramOutput {
+    /// Runs until the program and its whole group have ended.
+    async fn follow(&mut self, child: &mut Child, group: &mut ProcessGroup, input: &str) -> Result<ExitStatus, String> {
         let stdin = child.stdin.take();
         let stdout = child.stdout.take();
         let stderr = child.stderr.take();
@@ -103,48 +100,48 @@ impl Printed {
         };
         let Self {
             stdout: kept,
-            most,
+            max_bytes,
             stderr: tail,
         } = self;
-        // Only too much output ends the three of them early.
+        // Only too much output ends these three early.
         let others = async {
             tokio::join!(drain(stderr, |bytes| tail.push(bytes)), feed(stdin, input));
             Ok(())
         };
-        let mut flowing = pin!(async { tokio::try_join!(collect(stdout, kept, *most), others).map(drop) });
+        let mut transfer = pin!(async { tokio::try_join!(collect(stdout, kept, *max_bytes), others).map(drop) });
         tokio::select! {
-            flowed = &mut flowing => {
-                flowed?;
+            transferred = &mut transfer => {
+                transferred?;
                 group.leader_ended().await;
                 group.end();
-                return child.wait().await.map_err(lost);
+                return child.wait().await.map_err(wait_failed);
             }
             () = group.leader_ended() => {}
         }
-        // What it left running in the background would hold the pipes open, and must not outlive the step.
+        // Background children would hold the pipes open, and must not outlive the step.
         group.end();
         let status = child.wait().await;
-        timeout(AFTERWORD, flowing).await.unwrap_or(Ok(()))?;
-        status.map_err(lost)
+        timeout(DRAIN_TIMEOUT, transfer).await.unwrap_or(Ok(()))?;
+        status.map_err(wait_failed)
     }
 }
 
-fn lost(error: io::Error) -> String {
-    format!("was started and lost sight of: {error}")
+fn wait_failed(error: io::Error) -> String {
+    format!("was started, but waiting for it failed: {error}")
 }
 
-/// A program may leave its input unread.
+/// Errors are ignored: a program may leave its input unread.
 async fn feed(mut stdin: ChildStdin, input: &str) {
     drop(stdin.write_all(input.as_bytes()).await);
 }
 
-async fn collect(from: impl AsyncRead + Unpin, kept: &mut Vec<u8>, most: usize) -> Result<(), String> {
-    // One byte more tells too much from just enough.
-    let mut from = from.take(most as u64 + 1);
+async fn collect(from: impl AsyncRead + Unpin, kept: &mut Vec<u8>, max_bytes: usize) -> Result<(), String> {
+    // One extra byte distinguishes too much output from exactly enough.
+    let mut from = from.take(max_bytes as u64 + 1);
     drop(from.read_to_end(kept).await);
-    if kept.len() > most {
+    if kept.len() > max_bytes {
         return Err(format!(
-            "printed more than {most} bytes (runs.command_output_bytes) and was stopped"
+            "printed more than {max_bytes} bytes (runs.command_output_bytes) and was stopped"
         ));
     }
     Ok(())
@@ -161,7 +158,7 @@ fn ending(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exited with code {code}"),
         (None, Some(signal)) => format!("was ended by signal {signal}"),
-        (None, None) => format!("ended badly ({status})"),
+        (None, None) => format!("ended abnormally ({status})"),
     }
 }
 
@@ -169,14 +166,16 @@ fn after_colon(text: Option<String>) -> String {
     text.map_or_else(String::new, |text| format!(": {text}"))
 }
 
-/// Bytes that are no text are refused rather than changed: whoever reads the result would not know.
+/// Output that is not text is refused rather than replaced lossily, which a reader could not notice.
 fn text(bytes: Vec<u8>) -> Result<String, String> {
     let mut text = String::from_utf8(bytes).map_err(|error| {
         let position = error.utf8_error().valid_up_to();
-        format!("printed what is no UTF-8 text, from byte {position}")
+        format!("printed output that is not valid UTF-8, from byte {position}")
     })?;
     if let Some(position) = text.find('\0') {
-        return Err(format!("printed what is no text: a zero byte at byte {position}"));
+        return Err(format!(
+            "printed output that is not text: a zero byte at byte {position}"
+        ));
     }
     if text.ends_with('\n') {
         text.pop();

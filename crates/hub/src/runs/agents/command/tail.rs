@@ -1,6 +1,6 @@
-//! The end of what a program complained about.
+//! The last bytes of a program's stderr.
 
-const KEPT: usize = 4096;
+const MAX_TAIL_BYTES: usize = 4096;
 
 #[derive(Default)]
 pub struct Tail {
@@ -11,15 +11,15 @@ pub struct Tail {
 impl Tail {
     pub fn push(&mut self, more: &[u8]) {
         self.bytes.extend_from_slice(more);
-        if self.bytes.len() > KEPT {
-            self.bytes.drain(..self.bytes.len() - KEPT);
+        if self.bytes.len() > MAX_TAIL_BYTES {
+            self.bytes.drain(..self.bytes.len() - MAX_TAIL_BYTES);
             self.cut = true;
         }
     }
 
-    /// Nothing when the program was silent.
+    /// Returns `None` if the program printed nothing.
     pub fn text(&self) -> Option<String> {
-        // A character cut in half at the beginning is left out.
+        // Skips a character that was cut in half at the start.
         let cut = if self.cut {
             self.bytes.iter().take_while(|&&byte| byte & 0xC0 == 0x80).count()
         } else {
@@ -46,7 +46,7 @@ mod tests {
         tail.push(b"!");
         let text = tail.text().unwrap();
         assert!(
-            text.starts_with("…ä") && text.ends_with("ä!") && text.len() < KEPT + 4,
+            text.starts_with("…ä") && text.ends_with("ä!") && text.len() < MAX_TAIL_BYTES + 4,
             "{text}"
         );
     }

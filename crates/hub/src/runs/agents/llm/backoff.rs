@@ -1,4 +1,4 @@
-//! How long to wait before asking an endpoint again.
+//! Jittered exponential backoff between requests to an endpoint.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -6,18 +6,18 @@ use countersign_protocol::retry_after;
 use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, header};
 
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
-/// A server that wants more than this gets no second attempt: coming back early would only make it worse.
-const LONGEST_WISH: Duration = Duration::from_secs(60);
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A server that asks for a longer pause is not retried: an early retry would only make it worse.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The pause before retry number `retry`, counted from 0. Nothing when the server asks for too much.
-pub fn pause(first: Duration, retry: u32, wish: Option<Duration>) -> Option<Duration> {
-    let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(LONGEST_PAUSE);
-    let wish = wish.unwrap_or_default();
-    (wish <= LONGEST_WISH).then(|| jittered(doubled).max(wish))
+/// The pause before retry number `retry`, counted from 0. Returns `None` if the server asks for too long a pause.
+pub fn pause(first: Duration, retry: u32, requested: Option<Duration>) -> Option<Duration> {
+    let doubled = first.saturating_mul(2u32.saturating_pow(retry)).min(MAX_PAUSE);
+    let requested = requested.unwrap_or_default();
+    (requested <= MAX_RETRY_AFTER).then(|| jittered(doubled).max(requested))
 }
 
-/// Half of it is chance, so that a thousand runs do not come back in the same moment.
+/// Jitter of 50 %, so that a thousand runs do not retry at the same moment.
 fn jittered(pause: Duration) -> Duration {
     let chance = getrandom::u32().map_or(0.5, |random| f64::from(random) / f64::from(u32::MAX));
     pause.mul_f64(0.5 + chance / 2.0)
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_server_asks_for_counts_from_now() {
+    fn retry_after_counts_from_now() {
         let after = |text: &str| {
             let value = HeaderValue::from_str(text).unwrap();
             retry_after(&HeaderMap::from_iter([(header::RETRY_AFTER, value)]))

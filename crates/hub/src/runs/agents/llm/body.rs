@@ -1,43 +1,43 @@
-//! What is asked of an endpoint: the part that stays the same over all rounds, and the conversation so far.
+//! The request body: a template that is the same in all rounds, plus the conversation so far.
 
 use countersign_protocol::runs::strategy::{LlmAgent, ModelOptions};
 use serde_json::{Map, Value, json};
 
 use super::questions::ASK_QUESTION;
 
-/// What only the hub decides, because it reads the answer.
-const OURS: [&str; 5] = ["model", "messages", "stream", "tools", "n"];
-const LONGEST_SCHEMA_NAME: usize = 64;
+/// Fields reserved for the hub, because it parses the answer.
+const HUB_FIELDS: [&str; 5] = ["model", "messages", "stream", "tools", "n"];
+const MAX_SCHEMA_NAME_CHARS: usize = 64;
 
-pub struct Frame(Map<String, Value>);
+pub struct RequestTemplate(Map<String, Value>);
 
-impl Frame {
+impl RequestTemplate {
     pub fn new(agent: &LlmAgent, agent_name: &str, model: &str) -> Result<Self, String> {
-        let mut frame = Map::new();
-        frame.insert("model".to_owned(), json!(model));
-        frame.insert("stream".to_owned(), json!(true));
-        frame.insert("stream_options".to_owned(), json!({"include_usage": true}));
-        add_options(&mut frame, &agent.model_options);
+        let mut template = Map::new();
+        template.insert("model".to_owned(), json!(model));
+        template.insert("stream".to_owned(), json!(true));
+        template.insert("stream_options".to_owned(), json!({"include_usage": true}));
+        add_options(&mut template, &agent.model_options);
         if may_ask(agent) {
-            frame.insert("tools".to_owned(), json!([ask_question()]));
+            template.insert("tools".to_owned(), json!([ask_question()]));
         }
         if let Some(schema) = &agent.output_schema {
-            frame.insert("response_format".to_owned(), response_format(agent_name, schema));
+            template.insert("response_format".to_owned(), response_format(agent_name, schema));
         }
         for (name, value) in agent.provider_options.iter().flatten() {
-            if OURS.contains(&name.as_str()) {
-                return Err(format!("providerOptions.{name} cannot be set: the hub decides it"));
+            if HUB_FIELDS.contains(&name.as_str()) {
+                return Err(format!("providerOptions.{name} cannot be set: the hub sets it itself"));
             }
-            // Nothing leaves out what a server does not understand.
+            // `null` removes a field that a server does not understand.
             match value {
-                Value::Null => frame.shift_remove(name),
-                _ => frame.insert(name.clone(), value.clone()),
+                Value::Null => template.shift_remove(name),
+                _ => template.insert(name.clone(), value.clone()),
             };
         }
-        Ok(Self(frame))
+        Ok(Self(template))
     }
 
-    /// The text to send. In the last round the model must come to an end, so its tools are taken away.
+    /// The body to send. In the last round tools are switched off, so that the model has to finish.
     pub fn text(&self, messages: &[Value], is_last: bool) -> String {
         let mut body = self.0.clone();
         body.insert("messages".to_owned(), Value::from(messages));
@@ -52,7 +52,7 @@ pub fn may_ask(agent: &LlmAgent) -> bool {
     agent.tools.iter().any(|tool| tool == ASK_QUESTION)
 }
 
-fn add_options(frame: &mut Map<String, Value>, options: &ModelOptions) {
+fn add_options(template: &mut Map<String, Value>, options: &ModelOptions) {
     let given = [
         ("temperature", options.temperature.map(Value::from)),
         ("top_p", options.top_p.map(Value::from)),
@@ -62,7 +62,7 @@ fn add_options(frame: &mut Map<String, Value>, options: &ModelOptions) {
         ("presence_penalty", options.presence_penalty.map(Value::from)),
         ("seed", options.seed.map(Value::from)),
     ];
-    frame.extend(
+    template.extend(
         given
             .into_iter()
             .filter_map(|(name, value)| Some((name.to_owned(), value?))),
@@ -86,10 +86,10 @@ fn ask_question() -> Value {
     })
 }
 
-/// Endpoints accept few characters in the name of a schema.
+/// Endpoints accept only a few characters in a schema name.
 fn response_format(agent_name: &str, schema: &Value) -> Value {
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
-    let name: String = agent_name.chars().take(LONGEST_SCHEMA_NAME).map(plain).collect();
+    let name: String = agent_name.chars().take(MAX_SCHEMA_NAME_CHARS).map(plain).collect();
     json!({"type": "json_schema", "json_schema": {"name": name, "schema": schema}})
 }
 
@@ -98,12 +98,12 @@ mod tests {
     use super::*;
 
     fn body(agent: &LlmAgent, is_last: bool) -> Value {
-        let frame = Frame::new(agent, "the writer", "gpt").unwrap();
-        serde_json::from_str(&frame.text(&[json!({"role": "user", "content": "hi"})], is_last)).unwrap()
+        let template = RequestTemplate::new(agent, "the writer", "gpt").unwrap();
+        serde_json::from_str(&template.text(&[json!({"role": "user", "content": "hi"})], is_last)).unwrap()
     }
 
     #[test]
-    fn a_plain_agent_asks_for_a_stream_with_its_count() {
+    fn a_plain_agent_requests_a_stream_with_usage() {
         let expected = json!({
             "model": "gpt",
             "stream": true,
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn options_tools_and_schema_go_under_the_names_of_the_wire() {
+    fn options_tools_and_schema_use_the_field_names_of_the_api() {
         let agent = LlmAgent {
             tools: vec!["ask_question".to_owned()],
             model_options: ModelOptions {
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn provider_options_are_added_but_not_against_the_hub() {
+    fn provider_options_are_added_except_fields_of_the_hub() {
         let options = json!({"reasoning_effort": "low", "stream_options": null, "temperature": 1});
         let agent = LlmAgent {
             provider_options: options.as_object().cloned(),
@@ -167,8 +167,8 @@ mod tests {
             provider_options: options.as_object().cloned(),
             ..LlmAgent::default()
         };
-        let Err(said) = Frame::new(&agent, "a", "m") else {
-            panic!("stream is ours")
+        let Err(said) = RequestTemplate::new(&agent, "a", "m") else {
+            panic!("stream is reserved")
         };
         assert!(said.starts_with("providerOptions.stream "), "{said}");
     }

@@ -1,51 +1,51 @@
-//! Tool calls, put together from the pieces in which they come.
+//! Tool calls, assembled from streamed deltas.
 
 use super::chunk::CallDelta;
 
-/// Of one answer.
-const MOST_CALLS: usize = 64;
-/// Four times what the longest name of a tool may have; what is cut off was no tool of ours.
-const MOST_NAME_BYTES: usize = 256;
+/// Tool calls in one answer.
+const MAX_CALLS: usize = 64;
+/// Four times the longest allowed tool name; a longer name is cut, since it cannot be one of our tools.
+const MAX_NAME_BYTES: usize = 256;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Call {
+pub struct ToolCall {
     index: Option<u64>,
     pub id: String,
     pub name: String,
-    /// As the model wrote them; whether they are JSON turns out later.
+    /// Raw text from the model; parsed as JSON later.
     pub arguments: String,
 }
 
 #[derive(Debug, Default)]
-pub struct Calls(Vec<Call>);
+pub struct ToolCalls(Vec<ToolCall>);
 
-impl Calls {
+impl ToolCalls {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many bytes the piece added. Nothing when there are too many calls.
+    /// Returns the number of bytes added, or `None` if there are too many calls.
     pub fn add(&mut self, delta: CallDelta) -> Option<usize> {
         let id = delta.id.unwrap_or_default();
-        let place = self.place_of(&id, delta.index);
-        if place == self.0.len() {
-            if place == MOST_CALLS {
+        let index = self.index_of(&id, delta.index);
+        if index == self.0.len() {
+            if index == MAX_CALLS {
                 return None;
             }
-            self.0.push(Call {
+            self.0.push(ToolCall {
                 index: delta.index,
                 id: id.clone(),
-                ..Call::default()
+                ..ToolCall::default()
             });
         }
-        let call = &mut self.0[place];
+        let call = &mut self.0[index];
         let function = delta.function.unwrap_or_default();
         let mut added = id.len();
-        // A name comes whole, and from some servers with every piece.
+        // The name comes in one piece, and some servers repeat it in every delta.
         if let Some(name) = function.name
             && call.name.is_empty()
         {
-            name[..name.floor_char_boundary(MOST_NAME_BYTES)].clone_into(&mut call.name);
+            name[..name.floor_char_boundary(MAX_NAME_BYTES)].clone_into(&mut call.name);
             added += call.name.len();
         }
         let piece = function
@@ -56,9 +56,9 @@ impl Calls {
         Some(added + piece.len())
     }
 
-    /// By id where there is one: some servers give every call the index 0, others give none.
-    fn place_of(&self, id: &str, index: Option<u64>) -> usize {
-        let known = |call: &Call| {
+    /// By id if there is one: some servers send index 0 for every call, others send no index.
+    fn index_of(&self, id: &str, index: Option<u64>) -> usize {
+        let known = |call: &ToolCall| {
             if id.is_empty() {
                 index.is_none() || call.index == index
             } else {
@@ -68,8 +68,8 @@ impl Calls {
         self.0.iter().rposition(known).unwrap_or(self.0.len())
     }
 
-    /// Every call with an id, because the answer must name it.
-    pub fn finish(self) -> Vec<Call> {
+    /// Gives every call an id, because its result must name it.
+    pub fn finish(self) -> Vec<ToolCall> {
         let mut calls = self.0;
         for (number, call) in calls.iter_mut().enumerate() {
             if call.id.is_empty() {
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     fn collected(deltas: Vec<Value>) -> Vec<(String, String, String)> {
-        let mut calls = Calls::default();
+        let mut calls = ToolCalls::default();
         for delta in deltas {
             calls.add(serde_json::from_value(delta).unwrap()).unwrap();
         }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_find_their_call_by_index() {
+    fn deltas_are_matched_by_index() {
         let calls = collected(vec![
             json!({"index": 0, "id": "a", "type": "function", "function": {"name": "ask", "arguments": ""}}),
             json!({"index": 1, "id": "b", "function": {"name": "ask", "arguments": "{\"q\""}}),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_that_count_badly_are_understood() {
+    fn wrong_or_missing_indexes_are_tolerated() {
         let same_index = collected(vec![
             json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}}),
             json!({"index": 0, "id": "b", "function": {"name": "ask", "arguments": {"q": 1}}}),
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_counted_and_has_a_bound() {
-        let mut calls = Calls::default();
+    fn a_tool_name_is_counted_and_bounded() {
+        let mut calls = ToolCalls::default();
         let mut add = |delta: Value| calls.add(serde_json::from_value(delta).unwrap());
         assert_eq!(
             add(json!({"index": 0, "id": "a", "function": {"name": "ask", "arguments": "{}"}})),
@@ -146,16 +146,16 @@ mod tests {
         assert_eq!(add(json!({"index": 0, "function": {"name": "ask"}})), Some(0));
         assert_eq!(
             add(json!({"index": 1, "function": {"name": "ä".repeat(1_000_000)}})),
-            Some(MOST_NAME_BYTES)
+            Some(MAX_NAME_BYTES)
         );
-        assert_eq!(calls.finish()[1].name.len(), MOST_NAME_BYTES);
+        assert_eq!(calls.finish()[1].name.len(), MAX_NAME_BYTES);
     }
 
     #[test]
-    fn calls_without_end_are_refused() {
-        let mut calls = Calls::default();
-        let added = (0..=MOST_CALLS)
-            .map(|number| calls.add(serde_json::from_value(json!({"id": number.to_string()})).unwrap()));
+    fn too_many_calls_are_refused() {
+        let mut calls = ToolCalls::default();
+        let added =
+            (0..=MAX_CALLS).map(|number| calls.add(serde_json::from_value(json!({"id": number.to_string()})).unwrap()));
         assert_eq!(added.filter(Option::is_none).count(), 1);
     }
 }

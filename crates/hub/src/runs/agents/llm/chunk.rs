@@ -1,4 +1,4 @@
-//! What an endpoint sends, as far as it is read. Servers differ in what they add and what they leave out.
+//! Streamed chunks, limited to the fields we read. Servers differ in which fields they add or leave out.
 
 use countersign_protocol::runs::Usage;
 use serde::{Deserialize, Deserializer};
@@ -8,18 +8,18 @@ use serde_json::Value;
 #[serde(default)]
 pub struct Chunk {
     #[serde(deserialize_with = "or_nothing")]
-    pub choices: Vec<Choice>,
-    pub usage: Option<Counted>,
-    /// Some servers notice only on the way.
+    pub choices: Vec<LlmChoice>,
+    pub usage: Option<TokenCounts>,
+    /// Some servers report an error in the middle of a stream.
     pub error: Option<Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub struct Choice {
+pub struct LlmChoice {
     pub index: Option<u64>,
     pub delta: Option<Delta>,
-    /// The whole at once, from a server that does not stream.
+    /// The complete answer, from a server that does not stream.
     pub message: Option<Delta>,
     pub finish_reason: Option<String>,
 }
@@ -27,7 +27,7 @@ pub struct Choice {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Delta {
-    pub content: Option<Content>,
+    pub content: Option<LlmContent>,
     pub refusal: Option<String>,
     pub reasoning_content: Option<Value>,
     pub reasoning: Option<Value>,
@@ -36,7 +36,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Under either of the two names that servers gave it.
+    /// Reasoning text, under either of the two field names in use.
     pub fn thought(&self) -> &str {
         let told = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
         told.filter_map(Value::as_str)
@@ -45,19 +45,19 @@ impl Delta {
     }
 
     pub fn text(self) -> String {
-        let content = self.content.map(Content::into_text).filter(|text| !text.is_empty());
+        let content = self.content.map(LlmContent::into_text).filter(|text| !text.is_empty());
         content.or(self.refusal).unwrap_or_default()
     }
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-pub enum Content {
+pub enum LlmContent {
     Text(String),
-    Parts(Vec<Part>),
+    Parts(Vec<LlmPart>),
 }
 
-impl Content {
+impl LlmContent {
     fn into_text(self) -> String {
         match self {
             Self::Text(text) => text,
@@ -67,7 +67,7 @@ impl Content {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Part {
+pub struct LlmPart {
     #[serde(default)]
     pub text: String,
 }
@@ -87,7 +87,7 @@ pub struct FunctionDelta {
     pub arguments: Option<Arguments>,
 }
 
-/// A text, of which deltas bring pieces; a few servers send the object itself.
+/// A text that comes in deltas; a few servers send the JSON object itself.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 pub enum Arguments {
@@ -106,21 +106,21 @@ impl Arguments {
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
 #[serde(default)]
-pub struct Counted {
+pub struct TokenCounts {
     pub prompt_tokens: Option<u64>,
     pub completion_tokens: Option<u64>,
 }
 
-impl From<Counted> for Usage {
-    fn from(counted: Counted) -> Self {
+impl From<TokenCounts> for Usage {
+    fn from(counts: TokenCounts) -> Self {
         Self {
-            prompt_tokens: counted.prompt_tokens.unwrap_or_default(),
-            completion_tokens: counted.completion_tokens.unwrap_or_default(),
+            prompt_tokens: counts.prompt_tokens.unwrap_or_default(),
+            completion_tokens: counts.completion_tokens.unwrap_or_default(),
         }
     }
 }
 
-/// `null` where a list is expected is an empty one.
+/// Reads `null` as an empty list.
 fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
 }

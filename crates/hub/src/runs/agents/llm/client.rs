@@ -1,4 +1,4 @@
-//! The connections to endpoints, one line for each that the operator named.
+//! HTTP clients for the configured endpoints.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,24 +11,24 @@ use url::{Host, Url};
 use crate::config::{Endpoint, LlmSettings, Secret};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
-const UNUSED_FOR: Duration = Duration::from_secs(60);
+const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Models {
-    usual: Option<Line>,
-    named: BTreeMap<String, Line>,
-    pub patience: Patience,
+    default: Option<LlmEndpoint>,
+    named: BTreeMap<String, LlmEndpoint>,
+    pub timeouts: LlmTimeouts,
 }
 
-/// How long to wait, and how often to try.
+/// Timeouts and retries.
 #[derive(Debug, Clone, Copy)]
-pub struct Patience {
+pub struct LlmTimeouts {
     pub whole: Duration,
     pub idle: Duration,
     pub retries: u32,
     pub first_retry: Duration,
 }
 
-pub struct Line {
+pub struct LlmEndpoint {
     pub client: Client,
     pub url: Url,
     pub key: Option<Secret>,
@@ -37,19 +37,19 @@ pub struct Line {
 impl Models {
     pub fn new(settings: &LlmSettings) -> Result<Self> {
         let mut clients = Clients::default();
-        let usual = settings
+        let default = settings
             .endpoint
             .as_ref()
-            .map(|endpoint| clients.line("llm", endpoint))
+            .map(|endpoint| clients.llm_endpoint("llm", endpoint))
             .transpose()?;
         let named = settings.providers.iter().map(|(name, endpoint)| {
-            let line = clients.line(&format!("llm.providers.{name}"), endpoint)?;
-            Ok((name.clone(), line))
+            let llm_endpoint = clients.llm_endpoint(&format!("llm.providers.{name}"), endpoint)?;
+            Ok((name.clone(), llm_endpoint))
         });
         Ok(Self {
-            usual,
+            default,
             named: named.collect::<Result<_>>()?,
-            patience: Patience {
+            timeouts: LlmTimeouts {
                 whole: settings.timeout,
                 idle: settings.idle_timeout,
                 retries: settings.max_retries,
@@ -58,13 +58,13 @@ impl Models {
         })
     }
 
-    /// Where a model is, and what it is called there.
-    pub fn line_of<'a>(&'a self, model: &'a str) -> Result<(&'a Line, &'a str), String> {
+    /// The endpoint of a model, and the name of the model there.
+    pub fn endpoint_for<'a>(&'a self, model: &'a str) -> Result<(&'a LlmEndpoint, &'a str), String> {
         let named = model
             .split_once('/')
             .and_then(|(name, rest)| Some((self.named.get(name)?, rest)));
         named
-            .or_else(|| self.usual.as_ref().map(|line| (line, model)))
+            .or_else(|| self.default.as_ref().map(|llm_endpoint| (llm_endpoint, model)))
             .ok_or_else(|| {
                 format!(
                     "the model \"{model}\" has no endpoint: set base_url, and api_key or api_key_env where a key is \
@@ -75,59 +75,59 @@ impl Models {
     }
 }
 
-/// Made when first needed: each holds the certificate authorities of the system.
+/// Created lazily: each client loads the certificate authorities of the system.
 #[derive(Default)]
 struct Clients {
-    near: Option<Client>,
-    far: Option<Client>,
+    local: Option<Client>,
+    remote: Option<Client>,
 }
 
 impl Clients {
-    fn line(&mut self, table: &str, endpoint: &Endpoint) -> Result<Line> {
+    fn llm_endpoint(&mut self, table: &str, endpoint: &Endpoint) -> Result<LlmEndpoint> {
         let key = endpoint.key.read().map_err(|why| anyhow!("{table}.{why}"))?;
-        if key.is_some() && endpoint.base_url.scheme() == "http" && !is_near(&endpoint.base_url) {
-            tracing::warn!(table, "the key of this endpoint goes over the network in plain HTTP");
+        if key.is_some() && endpoint.base_url.scheme() == "http" && !is_local(&endpoint.base_url) {
+            tracing::warn!(table, "the API key of this endpoint is sent over plain HTTP; use https");
         }
         let client = self
-            .client(is_near(&endpoint.base_url))
-            .context("no HTTP client for models")?;
-        Ok(Line {
+            .client(is_local(&endpoint.base_url))
+            .context("cannot create the HTTP client for models")?;
+        Ok(LlmEndpoint {
             client,
             url: completions(&endpoint.base_url),
             key,
         })
     }
 
-    fn client(&mut self, near: bool) -> reqwest::Result<Client> {
-        let place = if near { &mut self.near } else { &mut self.far };
-        if let Some(client) = place {
+    fn client(&mut self, local: bool) -> reqwest::Result<Client> {
+        let slot = if local { &mut self.local } else { &mut self.remote };
+        if let Some(client) = slot {
             return Ok(client.clone());
         }
-        let made = builder(near).build().or_else(|error| {
+        let made = builder(local).build().or_else(|error| {
             tracing::warn!(
                 ?error,
-                "no certificate authorities found on this system: models over https will fail"
+                "no certificate authorities found on this system; model calls over https will fail"
             );
-            builder(near).tls_certs_only([]).build()
+            builder(local).tls_certs_only([]).build()
         })?;
-        Ok(place.insert(made).clone())
+        Ok(slot.insert(made).clone())
     }
 }
 
-fn builder(near: bool) -> ClientBuilder {
+fn builder(local: bool) -> ClientBuilder {
     let builder = Client::builder()
         .user_agent(concat!("countersign/", env!("CARGO_PKG_VERSION")))
-        // Followed, the key would go wherever the answer says.
+        // A followed redirect would send the key to another host.
         .redirect(Policy::none())
         .referer(false)
         .retry(reqwest::retry::never())
         .connect_timeout(CONNECT_TIMEOUT)
-        .pool_idle_timeout(UNUSED_FOR);
-    // A proxy of the environment is for the world, and would not find what runs on this machine.
-    if near { builder.no_proxy() } else { builder }
+        .pool_idle_timeout(POOL_IDLE_TIMEOUT);
+    // A proxy from the environment cannot reach a server on this machine.
+    if local { builder.no_proxy() } else { builder }
 }
 
-fn is_near(url: &Url) -> bool {
+fn is_local(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -145,17 +145,17 @@ fn completions(base: &Url) -> Url {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Key;
+    use crate::config::ApiKey;
 
     fn endpoint(url: &str) -> Endpoint {
         Endpoint {
             base_url: Url::parse(url).unwrap(),
-            key: Key::None,
+            key: ApiKey::None,
         }
     }
 
     #[test]
-    fn a_model_goes_to_the_provider_it_names_and_else_to_the_usual_place() {
+    fn a_model_uses_its_named_provider_or_the_default_endpoint() {
         let mut settings = LlmSettings {
             endpoint: Some(endpoint("http://127.0.0.1:1")),
             ..LlmSettings::default()
@@ -166,8 +166,8 @@ mod tests {
         let models = Models::new(&settings).unwrap();
         let told = |model| {
             models
-                .line_of(model)
-                .map(|(line, name)| format!("{} {name}", line.url))
+                .endpoint_for(model)
+                .map(|(llm_endpoint, name)| format!("{} {name}", llm_endpoint.url))
                 .unwrap()
         };
         assert_eq!(told("near/qwen/3"), "http://localhost:11434/v1/chat/completions qwen/3");
@@ -176,9 +176,9 @@ mod tests {
     }
 
     #[test]
-    fn without_an_endpoint_the_settings_are_named() {
+    fn a_missing_endpoint_error_names_the_settings() {
         let models = Models::new(&LlmSettings::default()).unwrap();
-        let Err(said) = models.line_of("gpt") else {
+        let Err(said) = models.endpoint_for("gpt") else {
             panic!("there is no endpoint")
         };
         assert!(
@@ -188,8 +188,8 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_not_there_is_told_at_the_start() {
-        let key = Key::FromEnv("COUNTERSIGN_NO_SUCH_KEY".to_owned());
+    fn a_missing_key_fails_at_startup() {
+        let key = ApiKey::FromEnv("COUNTERSIGN_NO_SUCH_KEY".to_owned());
         let mut settings = LlmSettings::default();
         settings.providers.insert(
             "a".to_owned(),
@@ -199,7 +199,7 @@ mod tests {
             },
         );
         let Err(error) = Models::new(&settings) else {
-            panic!("the key is nowhere")
+            panic!("the key does not exist")
         };
         assert!(
             error

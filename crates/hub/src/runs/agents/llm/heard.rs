@@ -1,56 +1,56 @@
-//! What has come of one answer so far, told to whoever watches as it comes.
+//! One response of a model, accumulated and streamed to followers as it arrives.
 
 use countersign_protocol::runs::{StreamEvent, Usage};
 
 use serde::de::IgnoredAny;
 
-use super::super::seam::Desk;
-use super::calls::Calls;
-use super::chunk::{Choice, Chunk, Delta};
+use super::super::seam::AgentContext;
+use super::calls::ToolCalls;
+use super::chunk::{Chunk, Delta, LlmChoice};
 
-const THE_END: &[u8] = b"[DONE]";
+const DONE_MARKER: &[u8] = b"[DONE]";
 
-/// Why an answer is no use.
+/// Why a response is unusable.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Bad {
-    /// The server says so itself, in the middle of its answer.
+pub enum ResponseError {
+    /// The server reported an error in the middle of its response.
     Error(String),
     NotJson(String),
     TooLong,
     TooManyCalls,
 }
 
-pub struct Heard {
+pub struct LlmResponse {
     pub text: String,
-    pub calls: Calls,
+    pub calls: ToolCalls,
     pub usage: Usage,
     pub finish_reason: Option<String>,
-    /// The server said that nothing more comes.
+    /// The server sent its end marker.
     pub ended: bool,
-    /// Somebody may have seen a part of it, so it cannot begin again.
-    pub was_told: bool,
-    /// How many bytes may still come.
-    left: usize,
+    /// A part was streamed to followers, so the request cannot be retried.
+    pub was_streamed: bool,
+    /// Remaining byte budget.
+    bytes_left: usize,
     thoughts: Thoughts,
 }
 
-/// Thoughts come in stretches, each under an id of its own.
+/// Reasoning text comes in stretches, each with its own id.
 struct Thoughts {
     round: u32,
     stretch: u32,
     open: Option<String>,
 }
 
-impl Heard {
-    pub fn new(round: u32, left: usize) -> Self {
+impl LlmResponse {
+    pub fn new(round: u32, bytes_left: usize) -> Self {
         Self {
             text: String::new(),
-            calls: Calls::default(),
+            calls: ToolCalls::default(),
             usage: Usage::default(),
             finish_reason: None,
             ended: false,
-            was_told: false,
-            left,
+            was_streamed: false,
+            bytes_left,
             thoughts: Thoughts {
                 round,
                 stretch: 0,
@@ -59,115 +59,115 @@ impl Heard {
         }
     }
 
-    /// Whether an event came to its end, as far as one can tell without the empty line after it.
+    /// True if the event data looks complete although the empty line after it is missing.
     pub fn is_whole(data: &[u8]) -> bool {
-        data.trim_ascii() == THE_END || serde_json::from_slice::<IgnoredAny>(data).is_ok()
+        data.trim_ascii() == DONE_MARKER || serde_json::from_slice::<IgnoredAny>(data).is_ok()
     }
 
     pub fn has_begun(&self) -> bool {
-        self.was_told || !self.calls.is_empty()
+        self.was_streamed || !self.calls.is_empty()
     }
 
-    /// Whatever may still come, the answer itself is here.
+    /// True if the response itself is complete, even if more bytes may follow.
     pub fn is_complete(&self) -> bool {
         self.ended || self.finish_reason.is_some()
     }
 
-    pub fn left(&self) -> usize {
-        self.left
+    pub fn bytes_left(&self) -> usize {
+        self.bytes_left
     }
 
-    pub async fn take<D: Desk>(&mut self, data: &[u8], desk: &mut D) -> Result<(), Bad> {
+    pub async fn take<D: AgentContext>(&mut self, data: &[u8], context: &mut D) -> Result<(), ResponseError> {
         let data = data.trim_ascii();
-        if data == THE_END {
+        if data == DONE_MARKER {
             self.ended = true;
         }
         if self.ended || data.is_empty() {
             return Ok(());
         }
-        let chunk: Chunk = serde_json::from_slice(data).map_err(|error| Bad::NotJson(error.to_string()))?;
+        let chunk: Chunk = serde_json::from_slice(data).map_err(|error| ResponseError::NotJson(error.to_string()))?;
         if let Some(error) = chunk.error {
-            return Err(Bad::Error(error.to_string()));
+            return Err(ResponseError::Error(error.to_string()));
         }
-        if let Some(counted) = chunk.usage {
-            self.usage = counted.into();
+        if let Some(counts) = chunk.usage {
+            self.usage = counts.into();
         }
         for choice in chunk
             .choices
             .into_iter()
             .filter(|choice| choice.index.unwrap_or_default() == 0)
         {
-            self.take_choice(choice, desk).await?;
+            self.take_choice(choice, context).await?;
         }
         Ok(())
     }
 
-    async fn take_choice<D: Desk>(&mut self, choice: Choice, desk: &mut D) -> Result<(), Bad> {
+    async fn take_choice<D: AgentContext>(&mut self, choice: LlmChoice, context: &mut D) -> Result<(), ResponseError> {
         if let Some(delta) = choice.delta.or(choice.message) {
-            self.take_delta(delta, desk).await?;
+            self.take_delta(delta, context).await?;
         }
         if let Some(reason) = choice.finish_reason.filter(|reason| !reason.is_empty()) {
-            // The wire of runs writes these words with a hyphen.
+            // The run protocol writes these reasons with a hyphen.
             self.finish_reason = Some(reason.replace('_', "-"));
         }
         Ok(())
     }
 
-    async fn take_delta<D: Desk>(&mut self, mut delta: Delta, desk: &mut D) -> Result<(), Bad> {
+    async fn take_delta<D: AgentContext>(&mut self, mut delta: Delta, context: &mut D) -> Result<(), ResponseError> {
         let thought = readable(delta.thought());
         if !thought.is_empty() {
             self.spend(thought.len())?;
-            self.was_told = true;
-            self.thoughts.add(thought, desk).await;
+            self.was_streamed = true;
+            self.thoughts.add(thought, context).await;
         }
         for call in std::mem::take(&mut delta.tool_calls) {
-            let bytes = self.calls.add(call).ok_or(Bad::TooManyCalls)?;
+            let bytes = self.calls.add(call).ok_or(ResponseError::TooManyCalls)?;
             self.spend(bytes)?;
         }
         let text = readable(&delta.text());
         if !text.is_empty() {
             self.spend(text.len())?;
-            self.was_told = true;
-            self.thoughts.end(desk).await;
+            self.was_streamed = true;
+            self.thoughts.end(context).await;
             self.text.push_str(&text);
-            desk.say(StreamEvent::Text { text }).await;
+            context.emit(StreamEvent::Text { text }).await;
         }
         Ok(())
     }
 
-    pub async fn finish<D: Desk>(&mut self, desk: &mut D) {
-        self.thoughts.end(desk).await;
+    pub async fn finish<D: AgentContext>(&mut self, context: &mut D) {
+        self.thoughts.end(context).await;
     }
 
-    fn spend(&mut self, bytes: usize) -> Result<(), Bad> {
-        self.left = self.left.checked_sub(bytes).ok_or(Bad::TooLong)?;
+    fn spend(&mut self, bytes: usize) -> Result<(), ResponseError> {
+        self.bytes_left = self.bytes_left.checked_sub(bytes).ok_or(ResponseError::TooLong)?;
         Ok(())
     }
 }
 
-/// No text of ours holds a zero: one of the databases cannot keep it.
+/// Replaces zero bytes, which PostgreSQL cannot store in text.
 fn readable(text: &str) -> String {
     text.replace('\0', "\u{FFFD}")
 }
 
 impl Thoughts {
-    async fn add<D: Desk>(&mut self, text: String, desk: &mut D) {
+    async fn add<D: AgentContext>(&mut self, text: String, context: &mut D) {
         let id = match &self.open {
             Some(id) => id.clone(),
             None => {
                 let id = format!("thinking-{}-{}", self.round, self.stretch);
-                desk.say(StreamEvent::ThinkingStart { id: id.clone() }).await;
+                context.emit(StreamEvent::ThinkingStart { id: id.clone() }).await;
                 self.open = Some(id.clone());
                 id
             }
         };
-        desk.say(StreamEvent::Thinking { id, text }).await;
+        context.emit(StreamEvent::Thinking { id, text }).await;
     }
 
-    async fn end<D: Desk>(&mut self, desk: &mut D) {
+    async fn end<D: AgentContext>(&mut self, context: &mut D) {
         if let Some(id) = self.open.take() {
             self.stretch += 1;
-            desk.say(StreamEvent::ThinkingEnd { id }).await;
+            context.emit(StreamEvent::ThinkingEnd { id }).await;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! An agent that is a model behind an OpenAI-compatible endpoint.
+//! LLM agents: models behind an OpenAI-compatible endpoint.
 
 mod backoff;
 mod body;

@@ -1,28 +1,28 @@
-//! How a conversation opens: who the model is, what it said before, and what it is asked now.
+//! The opening messages of a conversation: system prompt, earlier records, and the current message.
 
 use countersign_protocol::runs::Record;
 use countersign_protocol::runs::strategy::{LlmAgent, PromptTemplate};
 use serde_json::{Value, json};
 
-use super::super::seam::Job;
+use super::super::seam::AgentJob;
 
-const MOST_RECORDS: usize = 50;
-const MOST_BYTES: usize = 256 * 1024;
+const MAX_RECORDS: usize = 50;
+const MAX_BYTES: usize = 256 * 1024;
 
-pub fn opening(agent: &LlmAgent, job: &Job<'_>) -> Vec<Value> {
+pub fn opening(agent: &LlmAgent, job: &AgentJob<'_>) -> Vec<Value> {
     let mut messages = Vec::new();
     if let Some(text) = system_prompt(agent) {
-        messages.push(said("system", &text));
+        messages.push(message("system", &text));
     }
     for record in recent(job) {
-        messages.push(said("user", &record.user_message.content));
-        messages.push(said("assistant", &record.text));
+        messages.push(message("user", &record.user_message.content));
+        messages.push(message("assistant", &record.text));
     }
-    messages.push(said("user", job.message));
+    messages.push(message("user", job.message));
     messages
 }
 
-fn said(role: &str, content: &str) -> Value {
+fn message(role: &str, content: &str) -> Value {
     json!({"role": role, "content": content})
 }
 
@@ -35,7 +35,7 @@ fn system_prompt(agent: &LlmAgent) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Once through the template: what a variable brings is not looked at again. A mark without a variable stays.
+/// Fills the template in one pass: values are not expanded again. A placeholder without a variable stays.
 fn filled(template: &PromptTemplate) -> String {
     let mut text = String::new();
     let mut rest = template.template.as_str();
@@ -62,8 +62,8 @@ fn filled(template: &PromptTemplate) -> String {
     text + rest
 }
 
-/// The latest of this agent's own, in their order. An empty answer is left out: endpoints refuse it.
-fn recent<'a>(job: &Job<'a>) -> Vec<&'a Record> {
+/// The latest records of this agent, oldest first. Records with an empty answer are left out: endpoints refuse them.
+fn recent<'a>(job: &AgentJob<'a>) -> Vec<&'a Record> {
     let mut bytes = 0;
     let own = job
         .earlier
@@ -71,10 +71,10 @@ fn recent<'a>(job: &Job<'a>) -> Vec<&'a Record> {
         .rev()
         .filter(|record| record.agent_name == job.agent.name && !record.text.is_empty());
     let mut records: Vec<&Record> = own
-        .take(MOST_RECORDS)
+        .take(MAX_RECORDS)
         .take_while(|record| {
             bytes += record.user_message.content.len() + record.text.len();
-            bytes <= MOST_BYTES
+            bytes <= MAX_BYTES
         })
         .collect();
     records.reverse();
@@ -109,7 +109,7 @@ mod tests {
             name: "writer".to_owned(),
             kind: AgentKind::Llm(Box::new(agent.clone())),
         };
-        let job = Job {
+        let job = AgentJob {
             run_id: "r",
             agent: &def,
             message: "now",
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_hears_who_it_is_what_it_said_and_what_is_asked() {
+    fn the_opening_has_the_system_prompt_earlier_records_and_the_message() {
         let agent = LlmAgent {
             system_prompt: Some("Be brief.".to_owned()),
             ..LlmAgent::default()
@@ -147,13 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn only_the_latest_records_are_told() {
+    fn only_the_latest_records_are_included() {
         let many: Vec<Record> = (0..60).map(|n| record("writer", &n.to_string(), "x")).collect();
         let told = contents(LlmAgent::default(), &many);
-        assert_eq!(told.len(), 2 * MOST_RECORDS + 1);
+        assert_eq!(told.len(), 2 * MAX_RECORDS + 1);
         assert_eq!(told[0], "user: 10");
 
-        let long = "x".repeat(MOST_BYTES / 2);
+        let long = "x".repeat(MAX_BYTES / 2);
         let large = [
             record("writer", "1", &long),
             record("writer", "2", &long),

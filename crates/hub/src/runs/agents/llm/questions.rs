@@ -1,20 +1,20 @@
-//! What a model's tool calls lead to: questions for people, or an explanation why not.
+//! Turning tool calls into questions for people, or into an error for the model.
 
 use countersign_protocol::runs::{StreamEvent, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::super::seam::AgentAsk;
-use super::calls::Call;
+use super::calls::ToolCall;
 
 pub const ASK_QUESTION: &str = "ask_question";
-/// Of one answer; more would bury a person.
-const MOST_QUESTIONS: usize = 16;
-const LONGEST_QUESTION: usize = 64 * 1024;
+/// Questions in one answer; more would flood a person.
+const MAX_QUESTIONS: usize = 16;
+const MAX_QUESTION_BYTES: usize = 64 * 1024;
 
-/// A call and what becomes of it. Kept with the question while somebody thinks about the answer.
+/// A tool call and its handling. Stored with the question until the answer comes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct PlannedCall {
     pub id: String,
     pub name: String,
     pub arguments: String,
@@ -28,26 +28,24 @@ enum Handling {
     Refuse(String),
 }
 
-pub struct Answered {
+pub struct AnsweredCall {
     pub id: String,
     pub name: String,
     pub output: String,
     pub status: ToolStatus,
 }
 
-pub fn plan(calls: Vec<Call>, may_ask: bool) -> Vec<Planned> {
+pub fn plan(calls: Vec<ToolCall>, may_ask: bool) -> Vec<PlannedCall> {
     let mut questions = 0;
     let planned = calls.into_iter().map(|call| {
         let mut handling = handling(&call, may_ask);
         if matches!(handling, Handling::Ask(_)) {
             questions += 1;
-            if questions > MOST_QUESTIONS {
-                handling = Handling::Refuse(format!(
-                    "at most {MOST_QUESTIONS} questions at once; ask the rest later"
-                ));
+            if questions > MAX_QUESTIONS {
+                handling = Handling::Refuse(format!("at most {MAX_QUESTIONS} questions at once; ask the rest later"));
             }
         }
-        Planned {
+        PlannedCall {
             id: call.id,
             name: call.name,
             arguments: call.arguments,
@@ -57,15 +55,15 @@ pub fn plan(calls: Vec<Call>, may_ask: bool) -> Vec<Planned> {
     planned.collect()
 }
 
-/// The name of the first call that cannot be answered, however often the model tries.
-pub fn not_given(calls: &[Call], may_ask: bool) -> Option<&str> {
+/// The name of the first called tool that the model does not have.
+pub fn unavailable_tool(calls: &[ToolCall], may_ask: bool) -> Option<&str> {
     calls
         .iter()
         .map(|call| call.name.as_str())
         .find(|name| *name != ASK_QUESTION || !may_ask)
 }
 
-fn handling(call: &Call, may_ask: bool) -> Handling {
+fn handling(call: &ToolCall, may_ask: bool) -> Handling {
     if call.name != ASK_QUESTION || !may_ask {
         let there_is = if may_ask {
             "there is only ask_question"
@@ -77,20 +75,20 @@ fn handling(call: &Call, may_ask: bool) -> Handling {
     let wrong = |why: &str| Handling::Refuse(format!("{why}; call it as {{\"question\": \"…\"}}"));
     let arguments: Value = match serde_json::from_str(&call.arguments) {
         Ok(arguments) => arguments,
-        Err(error) => return wrong(&format!("the arguments are no JSON ({error})")),
+        Err(error) => return wrong(&format!("the arguments are not valid JSON ({error})")),
     };
     match arguments.get("question").and_then(Value::as_str).map(str::trim) {
-        None => wrong("the argument question is missing or no text"),
+        None => wrong("the argument \"question\" is missing or not a string"),
         Some("") => wrong("the question is empty"),
-        Some(question) if question.len() > LONGEST_QUESTION => {
-            wrong(&format!("the question is longer than {LONGEST_QUESTION} bytes"))
+        Some(question) if question.len() > MAX_QUESTION_BYTES => {
+            wrong(&format!("the question is longer than {MAX_QUESTION_BYTES} bytes"))
         }
         Some(question) => Handling::Ask(question.replace('\0', "\u{FFFD}")),
     }
 }
 
-pub fn asks(planned: &[Planned]) -> Vec<AgentAsk> {
-    let ask = |planned: &Planned| match &planned.handling {
+pub fn asks(planned: &[PlannedCall]) -> Vec<AgentAsk> {
+    let ask = |planned: &PlannedCall| match &planned.handling {
         Handling::Ask(question) => Some(AgentAsk::Question {
             tool_name: planned.name.clone(),
             question: question.clone(),
@@ -100,10 +98,10 @@ pub fn asks(planned: &[Planned]) -> Vec<AgentAsk> {
     planned.iter().filter_map(ask).collect()
 }
 
-/// Brings the answers, which come in the order of the asks, back to their calls.
-pub fn answered(planned: Vec<Planned>, answers: Vec<String>) -> Result<Vec<Answered>, String> {
+/// Matches the answers, which come in the order of the asks, to their calls.
+pub fn answered(planned: Vec<PlannedCall>, answers: Vec<String>) -> Result<Vec<AnsweredCall>, String> {
     if asks(&planned).len() != answers.len() {
-        return Err("the answers do not belong to the questions of this agent".to_owned());
+        return Err("the number of answers does not match the questions of this agent".to_owned());
     }
     let mut answers = answers.into_iter();
     let answered = planned.into_iter().map(|planned| {
@@ -111,7 +109,7 @@ pub fn answered(planned: Vec<Planned>, answers: Vec<String>) -> Result<Vec<Answe
             Handling::Ask(_) => (answers.next().unwrap_or_default(), ToolStatus::Completed),
             Handling::Refuse(why) => (format!("Error: {why}"), ToolStatus::Error),
         };
-        Answered {
+        AnsweredCall {
             id: planned.id,
             name: planned.name,
             output,
@@ -121,8 +119,8 @@ pub fn answered(planned: Vec<Planned>, answers: Vec<String>) -> Result<Vec<Answe
     Ok(answered.collect())
 }
 
-impl Planned {
-    /// The call as the model is reminded of it. What is no object would be refused by many endpoints.
+impl PlannedCall {
+    /// The call as sent back to the model. Arguments that are not an object become `{}`: many endpoints refuse anything else.
     pub fn message(&self) -> Value {
         let is_object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok();
         let arguments = if is_object { self.arguments.as_str() } else { "{}" };
@@ -140,7 +138,7 @@ impl Planned {
     }
 }
 
-impl Answered {
+impl AnsweredCall {
     pub fn message(&self) -> Value {
         json!({"role": "tool", "tool_call_id": self.id, "content": self.output})
     }

@@ -1,4 +1,4 @@
-//! One answer of a model: asked for, again where that helps, and read as it comes.
+//! One round with a model: the request, its retries, and reading the streamed answer.
 
 use std::error::Error;
 use std::time::Duration;
@@ -8,88 +8,93 @@ use http::header::CONTENT_TYPE;
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::super::seam::Desk;
+use super::super::seam::AgentContext;
 use super::backoff;
-use super::client::{Line, Patience};
+use super::client::{LlmEndpoint, LlmTimeouts};
 use super::excerpt::excerpt;
-use super::heard::{Bad, Heard};
-use super::sse::Events;
+use super::heard::{LlmResponse, ResponseError};
+use super::sse::SseParser;
 
-/// The end of the connection usually comes with the last word; waiting for it lets the next round use it again.
-const AFTERWORD: Duration = Duration::from_millis(50);
-const REFUSAL_WAIT: Duration = Duration::from_secs(5);
-const REFUSAL_READ: usize = 16 * 1024;
-/// Of what is no answer, as much as is worth keeping to be told.
-const KEPT: usize = 2048;
+/// The response usually ends with the last event; reading its end lets the pool reuse the connection.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
+const REFUSAL_READ_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_REFUSAL_BYTES: usize = 16 * 1024;
+/// Bytes kept of an invalid response, for the error message.
+const MAX_EXCERPT_BYTES: usize = 2048;
 const EVENTS: &str = "text/event-stream";
-const BROKE_OFF: &str = "broke off in the middle of its answer";
+const BROKE_OFF: &str = "closed the connection in the middle of its answer";
 
-/// What one round asks for.
-pub struct Wish {
+/// The request of one round.
+pub struct RoundRequest {
     pub body: Bytes,
     pub number: u32,
-    /// How many bytes the answer may have.
-    pub most: usize,
+    /// Byte limit of the answer.
+    pub max_bytes: usize,
 }
 
-/// An attempt that brought no answer.
-struct Trouble {
+/// A failed attempt.
+struct AttemptError {
     why: String,
-    /// It may go better next time.
-    passing: bool,
-    /// How long the server asks to be left alone.
-    rest: Option<Duration>,
+    /// A retry may succeed.
+    retryable: bool,
+    /// Pause requested by the server.
+    retry_after: Option<Duration>,
 }
 
-impl Trouble {
-    fn passing(why: impl Into<String>) -> Self {
+impl AttemptError {
+    fn retryable(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
-            passing: true,
-            rest: None,
+            retryable: true,
+            retry_after: None,
         }
     }
 
-    fn lasting(why: impl Into<String>) -> Self {
+    fn permanent(why: impl Into<String>) -> Self {
         Self {
             why: why.into(),
-            passing: false,
-            rest: None,
+            retryable: false,
+            retry_after: None,
         }
     }
 }
 
-impl Line {
-    pub async fn round<D: Desk>(&self, patience: Patience, wish: Wish, desk: &mut D) -> Result<Heard, String> {
-        let deadline = Instant::now() + patience.whole;
-        let heard = match timeout_at(deadline, self.attempts(patience, deadline, &wish, desk)).await {
-            Ok(heard) => heard,
+impl LlmEndpoint {
+    pub async fn round<D: AgentContext>(
+        &self,
+        timeouts: LlmTimeouts,
+        round: RoundRequest,
+        context: &mut D,
+    ) -> Result<LlmResponse, String> {
+        let deadline = Instant::now() + timeouts.whole;
+        let answer = match timeout_at(deadline, self.attempts(timeouts, deadline, &round, context)).await {
+            Ok(answer) => answer,
             Err(_) => {
-                let seconds = patience.whole.as_secs_f64();
+                let seconds = timeouts.whole.as_secs_f64();
                 Err(format!(
                     "did not finish its answer within {seconds} s (llm.timeout_seconds)"
                 ))
             }
         };
-        heard.map_err(|why| format!("the model endpoint {} {why}", self.url))
+        answer.map_err(|why| format!("the model endpoint {} {why}", self.url))
     }
 
-    async fn attempts<D: Desk>(
+    async fn attempts<D: AgentContext>(
         &self,
-        patience: Patience,
+        timeouts: LlmTimeouts,
         deadline: Instant,
-        wish: &Wish,
-        desk: &mut D,
-    ) -> Result<Heard, String> {
+        round: &RoundRequest,
+        context: &mut D,
+    ) -> Result<LlmResponse, String> {
         let mut retry = 0;
         loop {
-            let mut heard = Heard::new(wish.number, wish.most);
-            let Err(trouble) = self.attempt(patience, &wish.body, &mut heard, desk).await else {
-                return Ok(heard);
+            let mut answer = LlmResponse::new(round.number, round.max_bytes);
+            let Err(error) = self.attempt(timeouts, &round.body, &mut answer, context).await else {
+                return Ok(answer);
             };
-            let again = trouble.passing && !heard.was_told && retry < patience.retries;
+            let again = error.retryable && !answer.was_streamed && retry < timeouts.retries;
             let pause = again
-                .then(|| backoff::pause(patience.first_retry, retry, trouble.rest))
+                .then(|| backoff::pause(timeouts.first_retry, retry, error.retry_after))
                 .flatten();
             let Some(pause) = pause.filter(|pause| Instant::now() + *pause < deadline) else {
                 let times = if retry > 0 {
@@ -97,21 +102,21 @@ impl Line {
                 } else {
                     String::new()
                 };
-                return Err(format!("{}{times}", trouble.why));
+                return Err(format!("{}{times}", error.why));
             };
             retry += 1;
-            tracing::debug!(url = %self.url, retry, why = trouble.why, "asking a model again");
+            tracing::debug!(url = %self.url, retry, why = error.why, "retrying a model request");
             tokio::time::sleep(pause).await;
         }
     }
 
-    async fn attempt<D: Desk>(
+    async fn attempt<D: AgentContext>(
         &self,
-        patience: Patience,
+        timeouts: LlmTimeouts,
         body: &Bytes,
-        heard: &mut Heard,
-        desk: &mut D,
-    ) -> Result<(), Trouble> {
+        answer: &mut LlmResponse,
+        context: &mut D,
+    ) -> Result<(), AttemptError> {
         let mut request = self
             .client
             .post(self.url.clone())
@@ -124,57 +129,57 @@ impl Line {
             return Err(self.refused(response).await);
         }
         if kind(&response) == "application/json" {
-            self.read_whole(patience, response, heard, desk).await?;
+            self.read_whole(timeouts, response, answer, context).await?;
         } else {
-            self.listen(patience, response, heard, desk).await?;
+            self.listen(timeouts, response, answer, context).await?;
         }
-        heard.finish(desk).await;
-        if heard.is_complete() {
+        answer.finish(context).await;
+        if answer.is_complete() {
             Ok(())
         } else {
-            Err(Trouble::passing(BROKE_OFF))
+            Err(AttemptError::retryable(BROKE_OFF))
         }
     }
 
-    async fn listen<D: Desk>(
+    async fn listen<D: AgentContext>(
         &self,
-        patience: Patience,
+        timeouts: LlmTimeouts,
         mut response: Response,
-        heard: &mut Heard,
-        desk: &mut D,
-    ) -> Result<(), Trouble> {
-        let mut events = Events::default();
+        answer: &mut LlmResponse,
+        context: &mut D,
+    ) -> Result<(), AttemptError> {
+        let mut events = SseParser::default();
         let mut has_events = false;
         let mut beginning = Vec::new();
-        let too_long = |_| Trouble::lasting("sent an event that has no end");
-        while let Some(bytes) = next(patience, &mut response, heard).await? {
-            beginning.extend_from_slice(&bytes[..bytes.len().min(KEPT - beginning.len())]);
+        let too_long = |_| AttemptError::permanent("sent an event longer than 4 MiB");
+        while let Some(bytes) = next(timeouts, &mut response, answer).await? {
+            beginning.extend_from_slice(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES - beginning.len())]);
             for data in events.feed(&bytes).map_err(too_long)? {
                 has_events = true;
-                self.take(&data, heard, desk).await?;
+                self.take(&data, answer, context).await?;
             }
-            if heard.ended {
-                // What comes now is the end of the connection or nothing of ours.
-                return next(patience, &mut response, heard).await.map(drop);
+            if answer.ended {
+                // Anything after the end marker is ignored.
+                return next(timeouts, &mut response, answer).await.map(drop);
             }
         }
         match events.end().map_err(too_long)? {
-            Some(data) if Heard::is_whole(&data) => self.take(&data, heard, desk).await,
-            // Cut in the middle, which is told below.
+            Some(data) if LlmResponse::is_whole(&data) => self.take(&data, answer, context).await,
+            // Cut in the middle; the caller reports it.
             Some(_) => Ok(()),
             None if has_events => Ok(()),
             None => Err(self.no_events(&response, &beginning)),
         }
     }
 
-    /// What came is something else: often the page of a proxy, or of a server that has its models at another address.
-    fn no_events(&self, response: &Response, beginning: &[u8]) -> Trouble {
+    /// The error for a body without events: often the page of a proxy, or a wrong path in `base_url`.
+    fn no_events(&self, response: &Response, beginning: &[u8]) -> AttemptError {
         let kind = kind(response);
         if beginning.is_empty() {
-            return Trouble::passing(format!("answered {} with nothing", response.status()));
+            return AttemptError::retryable(format!("answered {} with an empty body", response.status()));
         }
         if kind == EVENTS {
-            return Trouble::passing(BROKE_OFF);
+            return AttemptError::retryable(BROKE_OFF);
         }
         let kind = if kind.is_empty() {
             String::new()
@@ -182,54 +187,61 @@ impl Line {
             format!(" ({})", excerpt(kind.as_bytes(), None))
         };
         let said = excerpt(beginning, self.key.as_ref());
-        Trouble::lasting(format!(
-            "sent what is no answer of a model{kind}; is base_url right? It says: {said}"
+        AttemptError::permanent(format!(
+            "sent a response that is not from a model{kind}; check base_url. It says: {said}"
         ))
     }
 
-    /// From a server that does not stream.
-    async fn read_whole<D: Desk>(
+    /// Reads the answer of a server that does not stream.
+    async fn read_whole<D: AgentContext>(
         &self,
-        patience: Patience,
+        timeouts: LlmTimeouts,
         mut response: Response,
-        heard: &mut Heard,
-        desk: &mut D,
-    ) -> Result<(), Trouble> {
-        // The text in it may be escaped, and has company.
-        let most = heard.left().saturating_mul(2).saturating_add(64 * 1024);
+        answer: &mut LlmResponse,
+        context: &mut D,
+    ) -> Result<(), AttemptError> {
+        // JSON escapes and other fields make the body longer than the text.
+        let max_bytes = answer.bytes_left().saturating_mul(2).saturating_add(64 * 1024);
         let mut body = Vec::new();
-        while let Some(bytes) = next(patience, &mut response, heard).await? {
+        while let Some(bytes) = next(timeouts, &mut response, answer).await? {
             body.extend_from_slice(&bytes);
-            if body.len() > most {
-                return Err(self.bad(Bad::TooLong, &[]));
+            if body.len() > max_bytes {
+                return Err(self.bad(ResponseError::TooLong, &[]));
             }
         }
-        self.take(&body, heard, desk).await?;
-        heard.ended = true;
+        self.take(&body, answer, context).await?;
+        answer.ended = true;
         Ok(())
     }
 
-    async fn take<D: Desk>(&self, data: &[u8], heard: &mut Heard, desk: &mut D) -> Result<(), Trouble> {
-        let taken = heard.take(data, desk).await;
+    async fn take<D: AgentContext>(
+        &self,
+        data: &[u8],
+        answer: &mut LlmResponse,
+        context: &mut D,
+    ) -> Result<(), AttemptError> {
+        let taken = answer.take(data, context).await;
         taken.map_err(|bad| self.bad(bad, data))
     }
 
-    fn bad(&self, bad: Bad, data: &[u8]) -> Trouble {
+    fn bad(&self, bad: ResponseError, data: &[u8]) -> AttemptError {
         let key = self.key.as_ref();
         match bad {
-            Bad::Error(text) => Trouble::passing(format!("reports an error: {}", excerpt(text.as_bytes(), key))),
-            Bad::NotJson(why) => Trouble::lasting(format!(
-                "sent what is no answer of a model ({why}): {}",
+            ResponseError::Error(text) => {
+                AttemptError::retryable(format!("reports an error: {}", excerpt(text.as_bytes(), key)))
+            }
+            ResponseError::NotJson(why) => AttemptError::permanent(format!(
+                "sent an answer that cannot be parsed ({why}): {}",
                 excerpt(data, key)
             )),
-            Bad::TooLong => Trouble::lasting("sent more than 4 MiB of text"),
-            Bad::TooManyCalls => Trouble::lasting("called too many tools at once"),
+            ResponseError::TooLong => AttemptError::permanent("sent more than 4 MiB of text"),
+            ResponseError::TooManyCalls => AttemptError::permanent("called too many tools at once"),
         }
     }
 
-    async fn refused(&self, response: Response) -> Trouble {
+    async fn refused(&self, response: Response) -> AttemptError {
         let status = response.status();
-        let rest = backoff::retry_after(response.headers());
+        let retry_after = backoff::retry_after(response.headers());
         let said = excerpt(&beginning(response).await, self.key.as_ref());
         let said = if said.is_empty() { said } else { format!(": {said}") };
         let hint = if status.is_redirection() {
@@ -237,38 +249,43 @@ impl Line {
         } else {
             ""
         };
-        let passing =
+        let retryable =
             status.is_server_error() || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
-        Trouble {
+        AttemptError {
             why: format!("answered {status}{hint}{said}"),
-            passing,
-            rest,
+            retryable,
+            retry_after,
         }
     }
 }
 
-/// The next bytes. Before the first word a model may think as long as it likes; after the last one nobody waits long.
-async fn next(patience: Patience, response: &mut Response, heard: &Heard) -> Result<Option<Bytes>, Trouble> {
-    let limit = match (heard.ended, heard.has_begun() || heard.is_complete()) {
-        (true, _) => AFTERWORD,
-        (false, true) => patience.idle,
-        // The time-out of the whole is still there.
+/// The next bytes. Before the first output only the total timeout applies, then the idle timeout, and after the end marker a
+/// short one.
+async fn next(
+    timeouts: LlmTimeouts,
+    response: &mut Response,
+    answer: &LlmResponse,
+) -> Result<Option<Bytes>, AttemptError> {
+    let limit = match (answer.ended, answer.has_begun() || answer.is_complete()) {
+        (true, _) => CLOSE_TIMEOUT,
+        (false, true) => timeouts.idle,
+        // The total timeout still applies.
         (false, false) => Duration::MAX,
     };
     match timeout(limit, response.chunk()).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) | Err(_) if heard.is_complete() => Ok(None),
-        Ok(Err(error)) => Err(Trouble::passing(format!("{BROKE_OFF}: {}", cause(error)))),
+        Ok(Err(_)) | Err(_) if answer.is_complete() => Ok(None),
+        Ok(Err(error)) => Err(AttemptError::retryable(format!("{BROKE_OFF}: {}", cause(error)))),
         Err(_) => {
             let seconds = limit.as_secs_f64();
-            Err(Trouble::lasting(format!(
-                "said nothing for {seconds} s (llm.idle_timeout_seconds)"
+            Err(AttemptError::permanent(format!(
+                "sent nothing for {seconds} s (llm.idle_timeout_seconds)"
             )))
         }
     }
 }
 
-/// What it calls its answer, without parameters.
+/// The media type of the response, without parameters.
 fn kind(response: &Response) -> String {
     let kind = response
         .headers()
@@ -278,34 +295,34 @@ fn kind(response: &Response) -> String {
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// What a refusal says, as far as it is worth reading.
+/// The first bytes of an error response.
 async fn beginning(mut response: Response) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
         while let Ok(Some(bytes)) = response.chunk().await {
             body.extend_from_slice(&bytes);
-            if body.len() >= REFUSAL_READ {
+            if body.len() >= MAX_REFUSAL_BYTES {
                 break;
             }
         }
     };
-    // Half of it is better than nothing.
-    drop(timeout(REFUSAL_WAIT, reading).await);
-    body.truncate(REFUSAL_READ);
+    // A partial body is better than none.
+    drop(timeout(REFUSAL_READ_TIMEOUT, reading).await);
+    body.truncate(MAX_REFUSAL_BYTES);
     body
 }
 
-fn unreachable(error: reqwest::Error) -> Trouble {
+fn unreachable(error: reqwest::Error) -> AttemptError {
     if error.is_builder() {
-        return Trouble::lasting(format!("cannot be asked: {}", cause(error)));
+        return AttemptError::permanent(format!("cannot be called: {}", cause(error)));
     }
     if error.is_connect() {
-        return Trouble::passing(format!("cannot be reached: {}", cause(error)));
+        return AttemptError::retryable(format!("cannot be reached: {}", cause(error)));
     }
-    Trouble::passing(format!("did not answer: {}", cause(error)))
+    AttemptError::retryable(format!("did not answer: {}", cause(error)))
 }
 
-/// The innermost cause in its own words; the outer ones repeat the address.
+/// The text of the innermost cause; the outer errors only repeat the address.
 fn cause(error: reqwest::Error) -> String {
     let error = error.without_url();
     let mut innermost: &dyn Error = &error;

@@ -1,26 +1,26 @@
-//! Server-sent events out of bytes that come in pieces of any size.
+//! A parser for server-sent events that takes bytes in pieces of any size.
 
-/// Of one event. An answer comes in thousands of small ones.
-const LONGEST_EVENT: usize = 4 * 1024 * 1024;
-/// May stand before the first line.
+/// Size limit of one event; a normal answer comes in thousands of small ones.
+const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
+/// Allowed before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct TooLong;
+pub struct EventTooLong;
 
-/// Gives the data of every event; comments, names and ids are passed over.
+/// Returns the data of every event; comments, names and ids are skipped.
 #[derive(Default)]
-pub struct Events {
-    /// What has come of the current line.
+pub struct SseParser {
+    /// The incomplete current line.
     line: Vec<u8>,
     data: Option<Vec<u8>>,
-    /// The last line ended with a carriage return, so a line feed may still belong to it.
+    /// The last line ended with a carriage return, so a following line feed belongs to it.
     after_return: bool,
 }
 
-impl Events {
-    /// Takes the next piece and gives the events it completes.
-    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, TooLong> {
+impl SseParser {
+    /// Takes the next piece and returns the events it completes.
+    pub fn feed(&mut self, bytes: &[u8]) -> Result<Vec<Vec<u8>>, EventTooLong> {
         let mut complete = Vec::new();
         let mut rest = bytes;
         if self.after_return && !rest.is_empty() {
@@ -43,12 +43,12 @@ impl Events {
     }
 
     /// The last event, from a server that ends without the empty line.
-    pub fn end(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+    pub fn end(&mut self) -> Result<Option<Vec<u8>>, EventTooLong> {
         let complete = self.end_line()?;
         Ok(complete.or_else(|| self.data.take()))
     }
 
-    fn end_line(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
+    fn end_line(&mut self) -> Result<Option<Vec<u8>>, EventTooLong> {
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {
             return Ok(self.data.take());
@@ -58,7 +58,7 @@ impl Events {
             match value {
                 [] => self.add(&[]),
                 [b':', b' ', value @ ..] | [b':', value @ ..] => self.add(value),
-                // A field with another, longer name.
+                // Another field whose name starts with "data".
                 [..] => {}
             }
         }
@@ -76,9 +76,13 @@ impl Events {
         }
     }
 
-    fn check(&self) -> Result<(), TooLong> {
+    fn check(&self) -> Result<(), EventTooLong> {
         let held = self.line.len() + self.data.as_ref().map_or(0, Vec::len);
-        if held > LONGEST_EVENT { Err(TooLong) } else { Ok(()) }
+        if held > MAX_EVENT_BYTES {
+            Err(EventTooLong)
+        } else {
+            Ok(())
+        }
     }
 }
 
@@ -87,19 +91,19 @@ mod tests {
     use super::*;
 
     fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<String> {
-        let mut events = Events::default();
+        let mut parser = SseParser::default();
         let mut all = Vec::new();
         for piece in pieces {
-            all.extend(events.feed(piece).unwrap());
+            all.extend(parser.feed(piece).unwrap());
         }
-        all.extend(events.end().unwrap());
+        all.extend(parser.end().unwrap());
         all.into_iter().map(|data| String::from_utf8(data).unwrap()).collect()
     }
 
     const STREAM: &str = "\u{FEFF}data: 1\n\n: hello\n\ndata: {\"a\":\"ä\"}\n\nevent: x\r\nid: 7\r\ndata:one\r\ndata: two\r\n\r\ndata\rdata:  three\r\rdatabase: no\n\ndata: [DONE]";
 
     #[test]
-    fn events_are_the_same_wherever_the_bytes_are_cut() {
+    fn events_are_the_same_for_every_split_of_the_bytes() {
         let expected = ["1", "{\"a\":\"ä\"}", "one\ntwo", "\n three", "[DONE]"];
         let bytes = STREAM.as_bytes();
         assert_eq!(read([bytes]), expected);
@@ -112,17 +116,17 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_and_an_event_without_end_are_refused() {
-        let long = vec![b'x'; LONGEST_EVENT];
-        let mut events = Events::default();
-        assert_eq!(events.feed(&long), Ok(vec![]));
-        assert_eq!(events.feed(b"xx"), Err(TooLong));
+    fn endless_lines_and_events_are_refused() {
+        let long = vec![b'x'; MAX_EVENT_BYTES];
+        let mut parser = SseParser::default();
+        assert_eq!(parser.feed(&long), Ok(vec![]));
+        assert_eq!(parser.feed(b"xx"), Err(EventTooLong));
 
-        let mut events = Events::default();
+        let mut parser = SseParser::default();
         let mut fed = Ok(vec![]);
         for _ in 0..5 {
-            fed = fed.and_then(|_| events.feed(format!("data: {}\n", "x".repeat(1024 * 1024)).as_bytes()));
+            fed = fed.and_then(|_| parser.feed(format!("data: {}\n", "x".repeat(1024 * 1024)).as_bytes()));
         }
-        assert_eq!(fed, Err(TooLong));
+        assert_eq!(fed, Err(EventTooLong));
     }
 }

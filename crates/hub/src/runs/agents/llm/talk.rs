@@ -1,4 +1,4 @@
-//! A conversation with a model: rounds of answers and tool calls, until it has nothing more to ask.
+//! A conversation with a model: rounds of answers and tool calls, until the model calls no more tools.
 
 use countersign_core::runs::MAX_TEXT_BYTES;
 use countersign_protocol::runs::strategy::LlmAgent;
@@ -6,86 +6,98 @@ use countersign_protocol::runs::{StreamEvent, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::super::seam::{Desk, Done, Job};
-use super::body::{Frame, may_ask};
-use super::client::{Line, Models, Patience};
+use super::super::seam::{AgentContext, AgentJob, AgentOutcome};
+use super::body::{RequestTemplate, may_ask};
+use super::client::{LlmEndpoint, LlmTimeouts, Models};
 use super::excerpt::excerpt;
-use super::heard::Heard;
+use super::heard::LlmResponse;
 use super::prompt;
-use super::questions::{self, Planned};
-use super::round::Wish;
-use crate::config::MOST_RETRIES;
+use super::questions::{self, PlannedCall};
+use super::round::RoundRequest;
+use crate::config::MAX_RETRIES;
 
-const USUAL_ROUNDS: u32 = 20;
+const DEFAULT_ROUNDS: u32 = 20;
 
-pub async fn talk<D: Desk>(models: &Models, agent: &LlmAgent, job: &Job<'_>, desk: &mut D) -> Result<Done, String> {
+pub async fn talk<D: AgentContext>(
+    models: &Models,
+    agent: &LlmAgent,
+    job: &AgentJob<'_>,
+    context: &mut D,
+) -> Result<AgentOutcome, String> {
     let model = job.model_override.or(agent.model.as_deref());
     let model = model.ok_or_else(|| format!("Agent \"{}\" has no model.", job.agent.name))?;
-    let (line, name) = models.line_of(model)?;
-    let mut patience = models.patience;
-    patience.retries = agent
+    let (endpoint, name) = models.endpoint_for(model)?;
+    let mut timeouts = models.timeouts;
+    timeouts.retries = agent
         .model_options
         .max_retries
-        .unwrap_or(patience.retries)
-        .min(MOST_RETRIES);
-    let caller = Caller {
-        line,
-        patience,
-        frame: Frame::new(agent, &job.agent.name, name)?,
+        .unwrap_or(timeouts.retries)
+        .min(MAX_RETRIES);
+    let driver = ConversationDriver {
+        endpoint,
+        timeouts,
+        template: RequestTemplate::new(agent, &job.agent.name, name)?,
         opening: prompt::opening(agent, job),
-        rounds: agent.max_steps.unwrap_or(USUAL_ROUNDS).max(1),
+        rounds: agent.max_steps.unwrap_or(DEFAULT_ROUNDS).max(1),
         may_ask: may_ask(agent),
     };
     let talk = match &job.resumed {
-        Some(resumed) => Talk::resume(&resumed.state, resumed.answers.clone(), desk).await?,
-        None => Talk::default(),
+        Some(resumed) => LlmConversation::resume(&resumed.state, resumed.answers.clone(), context).await?,
+        None => LlmConversation::default(),
     };
-    let done = caller.converse(talk, desk).await?;
-    Ok(Done {
+    let done = driver.converse(talk, context).await?;
+    Ok(AgentOutcome {
         model: Some(model.to_owned()),
         ..done
     })
 }
 
-/// Everything of a conversation that stays the same.
-struct Caller<'a> {
-    line: &'a Line,
-    patience: Patience,
-    frame: Frame,
+/// The parts of a conversation that stay the same.
+struct ConversationDriver<'a> {
+    endpoint: &'a LlmEndpoint,
+    timeouts: LlmTimeouts,
+    template: RequestTemplate,
     opening: Vec<Value>,
     rounds: u32,
     may_ask: bool,
 }
 
-impl Caller<'_> {
-    async fn converse<D: Desk>(&self, mut talk: Talk, desk: &mut D) -> Result<Done, String> {
+impl ConversationDriver<'_> {
+    async fn converse<D: AgentContext>(
+        &self,
+        mut talk: LlmConversation,
+        context: &mut D,
+    ) -> Result<AgentOutcome, String> {
         loop {
-            desk.say(StreamEvent::StepStart).await;
+            context.emit(StreamEvent::StepStart).await;
             let is_last = talk.rounds + 1 >= self.rounds;
-            let heard = self.line.round(self.patience, self.wish(&talk, is_last), desk).await?;
-            if heard.calls.is_empty() || (is_last && !heard.text.is_empty()) {
-                return Ok(talk.done(heard));
+            let answer = self
+                .endpoint
+                .round(self.timeouts, self.round_request(&talk, is_last), context)
+                .await?;
+            if answer.calls.is_empty() || (is_last && !answer.text.is_empty()) {
+                return Ok(talk.done(answer));
             }
             if is_last {
-                return Err(self.no_end(heard));
+                return Err(self.round_limit_error(answer));
             }
-            let planned = talk.take(heard, self.may_ask);
+            let planned = talk.take(answer, self.may_ask);
             for call in &planned {
-                desk.say(call.event()).await;
+                context.emit(call.event()).await;
             }
             let asks = questions::asks(&planned);
             let answers = if asks.is_empty() {
                 Vec::new()
             } else {
-                desk.ask(asks, talk.state(&planned)).await?
+                context.ask(asks, talk.state(&planned)).await?
             };
-            talk.answer(planned, answers, desk).await?;
+            talk.answer(planned, answers, context).await?;
         }
     }
 
-    fn no_end(&self, heard: Heard) -> String {
+    fn round_limit_error(&self, answer: LlmResponse) -> String {
         let rounds = self.rounds;
-        match questions::not_given(&heard.calls.finish(), self.may_ask) {
+        match questions::unavailable_tool(&answer.calls.finish(), self.may_ask) {
             Some(name) => {
                 let name = excerpt(name.as_bytes(), None);
                 format!("the model called {name:?} in round {rounds} of {rounds}, a tool it was not given")
@@ -94,30 +106,30 @@ impl Caller<'_> {
         }
     }
 
-    fn wish(&self, talk: &Talk, is_last: bool) -> Wish {
+    fn round_request(&self, talk: &LlmConversation, is_last: bool) -> RoundRequest {
         let messages: Vec<Value> = self.opening.iter().chain(&talk.messages).cloned().collect();
-        let body = self.frame.text(&messages, is_last).into();
-        Wish {
+        let body = self.template.text(&messages, is_last).into();
+        RoundRequest {
             body,
             number: talk.rounds,
-            most: talk.left,
+            max_bytes: talk.left,
         }
     }
 }
 
-/// What grows from round to round. It is kept beside a question, so that the conversation goes on after a restart.
+/// The state that grows from round to round. It is stored with a question, so that the conversation resumes after a restart.
 #[derive(Serialize, Deserialize)]
-struct Talk {
-    /// After the opening, as the endpoint gets them.
+struct LlmConversation {
+    /// Messages after the opening, in the format of the endpoint.
     messages: Vec<Value>,
     responses: Vec<(String, String)>,
     usage: Usage,
     rounds: u32,
-    /// How many bytes the model may still say.
+    /// Remaining byte budget for the output of the model.
     left: usize,
 }
 
-impl Default for Talk {
+impl Default for LlmConversation {
     fn default() -> Self {
         Self {
             messages: Vec::new(),
@@ -130,61 +142,66 @@ impl Default for Talk {
 }
 
 #[derive(Deserialize)]
-struct State {
-    talk: Talk,
-    calls: Vec<Planned>,
+struct SavedConversation {
+    talk: LlmConversation,
+    calls: Vec<PlannedCall>,
 }
 
-impl Talk {
-    fn state(&self, calls: &[Planned]) -> Value {
+impl LlmConversation {
+    fn state(&self, calls: &[PlannedCall]) -> Value {
         json!({"talk": self, "calls": calls})
     }
 
-    async fn resume<D: Desk>(state: &Value, answers: Vec<String>, desk: &mut D) -> Result<Self, String> {
-        let State { mut talk, calls } = State::deserialize(state)
-            .map_err(|error| format!("what was kept of this agent's conversation cannot be read: {error}"))?;
-        talk.answer(calls, answers, desk).await?;
+    async fn resume<D: AgentContext>(state: &Value, answers: Vec<String>, context: &mut D) -> Result<Self, String> {
+        let SavedConversation { mut talk, calls } = SavedConversation::deserialize(state)
+            .map_err(|error| format!("the stored conversation of this agent cannot be read: {error}"))?;
+        talk.answer(calls, answers, context).await?;
         Ok(talk)
     }
 
-    /// Takes a round that ended with calls.
-    fn take(&mut self, heard: Heard, may_ask: bool) -> Vec<Planned> {
+    /// Adds a round that ended with tool calls.
+    fn take(&mut self, answer: LlmResponse, may_ask: bool) -> Vec<PlannedCall> {
         self.rounds += 1;
-        self.left = heard.left();
-        self.usage.add(heard.usage);
-        let planned = questions::plan(heard.calls.finish(), may_ask);
-        let calls: Vec<Value> = planned.iter().map(Planned::message).collect();
-        let content = if heard.text.is_empty() {
+        self.left = answer.bytes_left();
+        self.usage.add(answer.usage);
+        let planned = questions::plan(answer.calls.finish(), may_ask);
+        let calls: Vec<Value> = planned.iter().map(PlannedCall::message).collect();
+        let content = if answer.text.is_empty() {
             Value::Null
         } else {
-            json!(heard.text)
+            json!(answer.text)
         };
         self.messages
             .push(json!({"role": "assistant", "content": content, "tool_calls": calls}));
-        if !heard.text.is_empty() {
-            self.responses.push(("assistant".to_owned(), heard.text));
+        if !answer.text.is_empty() {
+            self.responses.push(("assistant".to_owned(), answer.text));
         }
         planned
     }
 
-    async fn answer<D: Desk>(&mut self, calls: Vec<Planned>, answers: Vec<String>, desk: &mut D) -> Result<(), String> {
+    async fn answer<D: AgentContext>(
+        &mut self,
+        calls: Vec<PlannedCall>,
+        answers: Vec<String>,
+        context: &mut D,
+    ) -> Result<(), String> {
         for answered in questions::answered(calls, answers)? {
-            desk.say(answered.event()).await;
+            context.emit(answered.event()).await;
             self.messages.push(answered.message());
             self.responses.push(("tool".to_owned(), answered.output));
         }
         Ok(())
     }
 
-    /// Takes the last round.
-    fn done(mut self, heard: Heard) -> Done {
-        self.usage.add(heard.usage);
-        self.responses.push(("assistant".to_owned(), heard.text.clone()));
-        Done {
-            text: heard.text,
+    /// Adds the last round and returns the outcome.
+    fn done(mut self, answer: LlmResponse) -> AgentOutcome {
+        self.usage.add(answer.usage);
+        self.responses.push(("assistant".to_owned(), answer.text.clone()));
+        AgentOutcome {
+            text: answer.text,
             usage: self.usage,
             model: None,
-            finish_reason: heard.finish_reason.unwrap_or_else(|| "unknown".to_owned()),
+            finish_reason: answer.finish_reason.unwrap_or_else(|| "unknown".to_owned()),
             responses: self.responses,
         }
     }

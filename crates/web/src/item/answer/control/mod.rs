@@ -1,35 +1,35 @@
-//! The fields of a form as inputs a browser knows.
+//! The fields of a form as HTML inputs.
 
 use countersign_core::form::{Field, FieldKind};
 use countersign_protocol::visible;
 use serde_json::{Number, Value};
 
-use super::faults::Faults;
-use super::parse::{control, sent_for};
-use crate::frame::form::Fields;
+use super::faults::FormErrors;
+use super::parse::{input_name, submitted_value};
+use crate::frame::form::FormFields;
 
-/// Up to so many choices lie open; more are folded into a list.
-const MOST_RADIOS: usize = 5;
+/// Up to this many choices are radio buttons; more become a drop-down list.
+const MAX_RADIOS: usize = 5;
 
 pub struct Control {
     pub id: String,
-    /// What it is sent under.
+    /// The name of the input.
     pub name: String,
     pub label: String,
     pub description: Option<String>,
-    /// What the author of the form demands of the answer.
+    /// The constraints of the schema, as a sentence.
     pub demand: String,
     pub required: bool,
     pub sensitive: bool,
     pub data_type: &'static str,
-    pub shape: Shape,
-    /// The agent's suggestion spelled out, where it holds characters that an input does not show.
+    pub shape: ControlShape,
+    /// The default value with escapes, if it has characters that an input does not show.
     pub hidden_in_default: Option<String>,
     pub errors: Vec<String>,
     pub error_id: String,
 }
 
-pub enum Shape {
+pub enum ControlShape {
     Fixed(String),
     Line {
         kind: &'static str,
@@ -45,22 +45,26 @@ pub enum Shape {
     Lines {
         value: String,
     },
-    Radios(Vec<Pick>),
-    /// Any number of them may be picked.
-    Boxes(Vec<Pick>),
-    List(Vec<Pick>),
+    Radios(Vec<ControlOption>),
+    /// Check boxes: any number may be picked.
+    Boxes(Vec<ControlOption>),
+    List(Vec<ControlOption>),
 }
 
-pub struct Pick {
+pub struct ControlOption {
     pub value: String,
     pub label: String,
     pub chosen: bool,
 }
 
-/// `index` is the place of the field in the form: its name is the agent's and may hold what an id must not.
-pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &Faults) -> Control {
-    let name = control(&field.name);
-    let held = held(field, sent.map(|fields| sent_for(field, fields).unwrap_or_default()));
+/// `index` is the position of the field. Ids are made from it, because the field name comes from the agent and may not
+/// be a valid id.
+pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults: &FormErrors) -> Control {
+    let name = input_name(&field.name);
+    let initial_value = initial_value(
+        field,
+        sent.map(|fields| submitted_value(field, fields).unwrap_or_default()),
+    );
     Control {
         id: format!("field-{index}"),
         label: field.label.clone(),
@@ -70,14 +74,14 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&Fields>, faults: &F
         sensitive: field.sensitive,
         data_type: data_type(&field.kind),
         hidden_in_default: hidden_in_default(field),
-        shape: shape(field, held),
+        shape: shape(field, initial_value),
         errors: faults.of(&name),
         error_id: error_id(&field.name, index),
         name,
     }
 }
 
-/// The name itself where it is fit to be an id and no other message on the page has it.
+/// The id of the error message: made from the field name if that is a valid and unused id, else from the index.
 fn error_id(name: &str, index: usize) -> String {
     let is_fit = name
         .bytes()
@@ -90,8 +94,8 @@ fn error_id(name: &str, index: usize) -> String {
     }
 }
 
-/// What the input holds: what was sent, else what the agent suggests. A secret is typed anew.
-fn held(field: &Field, sent: Option<String>) -> String {
+/// The value of the input: the value that was sent, else the default. Secrets are never filled in.
+fn initial_value(field: &Field, sent: Option<String>) -> String {
     match (field.sensitive, sent) {
         (true, _) => String::new(),
         (false, Some(sent)) => sent,
@@ -103,7 +107,7 @@ fn held(field: &Field, sent: Option<String>) -> String {
     }
 }
 
-/// A default as it would be sent: a choice by its index, several with blanks between.
+/// A default value as a browser would send it: choices as indices, separated by blanks.
 fn suggested(field: &Field, default: &Value) -> String {
     match &field.kind {
         FieldKind::Choice(choices) => index_of(choices, default).unwrap_or_default(),
@@ -126,7 +130,7 @@ fn index_of(choices: &[(Value, String)], value: &Value) -> Option<String> {
         .map(|index| index.to_string())
 }
 
-/// A text as it stands, nothing as nothing, anything else as JSON.
+/// A string as it is, null as an empty string, all other values as JSON.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -153,9 +157,9 @@ fn data_type(kind: &FieldKind) -> &'static str {
     }
 }
 
-fn shape(field: &Field, value: String) -> Shape {
+fn shape(field: &Field, value: String) -> ControlShape {
     if field.read_only {
-        return Shape::Fixed(fixed(field));
+        return ControlShape::Fixed(fixed(field));
     }
     match &field.kind {
         FieldKind::Choice(choices) => {
@@ -164,10 +168,10 @@ fn shape(field: &Field, value: String) -> Shape {
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
             let picks = picks(field, labels, &value);
-            if choices.len() <= MOST_RADIOS {
-                Shape::Radios(picks)
+            if choices.len() <= MAX_RADIOS {
+                ControlShape::Radios(picks)
             } else {
-                Shape::List(picks)
+                ControlShape::List(picks)
             }
         }
         FieldKind::Choices(choices) => {
@@ -176,9 +180,9 @@ fn shape(field: &Field, value: String) -> Shape {
                 .iter()
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
-            Shape::Boxes(
+            ControlShape::Boxes(
                 labels
-                    .map(|(value, label)| Pick {
+                    .map(|(value, label)| ControlOption {
                         chosen: is_picked(&value),
                         value,
                         label,
@@ -188,11 +192,11 @@ fn shape(field: &Field, value: String) -> Shape {
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
-            Shape::List(picks(field, labels.into_iter(), &value))
+            ControlShape::List(picks(field, labels.into_iter(), &value))
         }
-        // An input that hides what is typed has one line only.
-        FieldKind::Text { multiline: true, .. } => Shape::Lines { value },
-        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => Shape::Line {
+        // A password input has only one line, so multi-line text stays visible.
+        FieldKind::Text { multiline: true, .. } => ControlShape::Lines { value },
+        FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => ControlShape::Line {
             kind: "password",
             example: "",
             value,
@@ -203,7 +207,7 @@ fn shape(field: &Field, value: String) -> Shape {
             ..
         } => {
             let (kind, example) = line(format.as_deref());
-            Shape::Line { kind, example, value }
+            ControlShape::Line { kind, example, value }
         }
         FieldKind::Number {
             integer,
@@ -212,7 +216,7 @@ fn shape(field: &Field, value: String) -> Shape {
             step,
         } => {
             let step = browser_step(*integer, min.as_ref(), step.as_ref());
-            Shape::Number {
+            ControlShape::Number {
                 min: min.clone(),
                 max: max.clone(),
                 step,
@@ -222,20 +226,20 @@ fn shape(field: &Field, value: String) -> Shape {
     }
 }
 
-/// Before one is picked nothing is, and what is not required may stay so.
-fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, held: &str) -> Vec<Pick> {
+/// The choices, after an empty one that is selected at first.
+fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
     let nothing = if field.required { "Choose…" } else { "No answer" };
     let nothing = (String::new(), nothing.to_owned());
     let all = std::iter::once(nothing).chain(offered);
-    all.map(|(value, label)| Pick {
-        chosen: value == held,
+    all.map(|(value, label)| ControlOption {
+        chosen: value == initial_value,
         value,
         label,
     })
     .collect()
 }
 
-/// A wall clock without a zone is no answer to `date-time` and `time`, so browsers' own inputs for them do not fit.
+/// Input type and example. `date-time` and `time` need a zone, which the browser's own inputs do not have.
 fn line(format: Option<&str>) -> (&'static str, &'static str) {
     match format {
         Some("date") => ("date", ""),
@@ -247,7 +251,7 @@ fn line(format: Option<&str>) -> (&'static str, &'static str) {
     }
 }
 
-/// Browsers count steps from the minimum, schemas from zero; where the two differ the browser is not to judge.
+/// Browsers count steps from the minimum, schemas from zero. If the two differ, the browser must not validate steps.
 fn browser_step(integer: bool, min: Option<&Number>, step: Option<&Number>) -> String {
     let Some(step) = step.cloned().or_else(|| integer.then(|| Number::from(1))) else {
         return "any".to_owned();
@@ -266,13 +270,13 @@ fn browser_step(integer: bool, min: Option<&Number>, step: Option<&Number>) -> S
 fn fixed(field: &Field) -> String {
     match &field.default {
         Some(_) if field.sensitive => "hidden".to_owned(),
-        Some(value) => answered(field, value),
+        Some(value) => value_label(field, value),
         None => String::new(),
     }
 }
 
-/// A value in the words the form has for it.
-pub fn answered(field: &Field, value: &Value) -> String {
+/// A value with the labels of its form.
+pub fn value_label(field: &Field, value: &Value) -> String {
     match (&field.kind, value) {
         (FieldKind::Choice(choices), _) => label_of(choices, value),
         (FieldKind::Choices(choices), Value::Array(picked)) => picked

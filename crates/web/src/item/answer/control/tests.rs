@@ -5,21 +5,21 @@ use super::*;
 
 fn of(property: Value, sent: Option<&str>) -> Control {
     let schema = json!({"properties": {"it": property}, "required": ["it"]});
-    let sent = sent.map(|text| Fields::parse(format!("field.it={text}").as_bytes()));
-    control_of(&fields(&schema)[0], 0, sent.as_ref(), &Faults::default())
+    let sent = sent.map(|text| FormFields::parse(format!("field.it={text}").as_bytes()));
+    control_of(&fields(&schema)[0], 0, sent.as_ref(), &FormErrors::default())
 }
 
 fn holds(control: &Control) -> (&str, String) {
     match &control.shape {
-        Shape::Fixed(value) => ("fixed", value.clone()),
-        Shape::Line { kind, value, .. } => (kind, value.clone()),
-        Shape::Number { value, .. } => ("number", value.clone()),
-        Shape::Lines { value } => ("lines", value.clone()),
-        Shape::Boxes(picks) => {
+        ControlShape::Fixed(value) => ("fixed", value.clone()),
+        ControlShape::Line { kind, value, .. } => (kind, value.clone()),
+        ControlShape::Number { value, .. } => ("number", value.clone()),
+        ControlShape::Lines { value } => ("lines", value.clone()),
+        ControlShape::Boxes(picks) => {
             let chosen = picks.iter().filter(|pick| pick.chosen).map(|pick| pick.label.as_str());
             ("boxes", chosen.collect::<Vec<_>>().join(","))
         }
-        Shape::Radios(picks) | Shape::List(picks) => {
+        ControlShape::Radios(picks) | ControlShape::List(picks) => {
             let chosen = picks.iter().find(|pick| pick.chosen).map(|pick| pick.label.clone());
             ("picks", chosen.unwrap_or_default())
         }
@@ -27,7 +27,7 @@ fn holds(control: &Control) -> (&str, String) {
 }
 
 #[test]
-fn what_the_agent_suggests_is_filled_in_and_what_was_sent_stays() {
+fn default_is_filled_in_unless_a_value_was_sent() {
     for (property, suggested) in [
         (json!({"type": "string", "default": "now"}), ("text", "now")),
         (json!({"type": "integer", "default": 3}), ("number", "3")),
@@ -39,8 +39,8 @@ fn what_the_agent_suggests_is_filled_in_and_what_was_sent_stays() {
             ("date", "2026-11-16"),
         ),
     ] {
-        let (kind, held) = suggested;
-        assert_eq!(holds(&of(property, None)), (kind, held.to_owned()));
+        let (kind, expected) = suggested;
+        assert_eq!(holds(&of(property, None)), (kind, expected.to_owned()));
     }
     assert_eq!(
         holds(&of(json!({"type": "string", "default": "now"}), Some("later"))),
@@ -53,7 +53,7 @@ fn what_the_agent_suggests_is_filled_in_and_what_was_sent_stays() {
 }
 
 #[test]
-fn of_several_choices_each_is_a_box_and_told_by_its_label() {
+fn multiple_choices_are_check_boxes_and_shown_by_label() {
     let zones = json!({"type": "array", "items": {"enum": ["eu", "us", "asia"]}, "default": ["us"]});
     assert_eq!(holds(&of(zones.clone(), None)), ("boxes", "us".to_owned()));
     assert_eq!(
@@ -63,14 +63,14 @@ fn of_several_choices_each_is_a_box_and_told_by_its_label() {
     assert_eq!(
         holds(&of(zones.clone(), Some(""))),
         ("boxes", String::new()),
-        "taken away is taken away"
+        "an unticked default stays unticked"
     );
     let field = &fields(&json!({"properties": {"it": zones}}))[0];
-    assert_eq!(answered(field, &json!(["asia", "eu"])), "asia, eu");
+    assert_eq!(value_label(field, &json!(["asia", "eu"])), "asia, eu");
 }
 
 #[test]
-fn a_secret_is_hidden_and_never_filled_in() {
+fn secret_is_hidden_and_never_filled_in() {
     let secret = json!({"type": "string", "default": "hunter1", "x-a2h-sensitive": true});
     assert_eq!(holds(&of(secret.clone(), None)), ("password", String::new()));
     assert_eq!(holds(&of(secret.clone(), Some("hunter2"))), ("password", String::new()));
@@ -80,7 +80,7 @@ fn a_secret_is_hidden_and_never_filled_in() {
 }
 
 #[test]
-fn characters_that_an_input_does_not_show_are_told_beside_it() {
+fn hidden_characters_in_a_default_are_shown_beside_the_input() {
     let hidden = of(json!({"type": "string", "default": "pay\u{202e}001"}), None).hidden_in_default;
     assert_eq!(hidden.as_deref(), Some("pay\\u{202e}001"));
     assert_eq!(
@@ -90,9 +90,9 @@ fn characters_that_an_input_does_not_show_are_told_beside_it() {
 }
 
 #[test]
-fn a_browser_judges_steps_only_where_it_counts_them_alike() {
+fn browser_validates_steps_only_if_it_counts_them_like_the_schema() {
     let step = |property| match of(property, None).shape {
-        Shape::Number { step, .. } => step,
+        ControlShape::Number { step, .. } => step,
         _ => panic!("no number"),
     };
     assert_eq!(step(json!({"type": "number"})), "any");
@@ -102,7 +102,7 @@ fn a_browser_judges_steps_only_where_it_counts_them_alike() {
 }
 
 #[test]
-fn ids_are_fit_for_a_page_whatever_a_field_is_called() {
+fn error_ids_are_valid_for_any_field_name() {
     assert_eq!(error_id("reason", 2), "error-reason");
     for odd in ["two words", "comment", "", "ü"] {
         assert_eq!(error_id(odd, 2), "error-field-2");
@@ -110,7 +110,7 @@ fn ids_are_fit_for_a_page_whatever_a_field_is_called() {
 }
 
 #[test]
-fn what_is_demanded_is_said_before_it_is_missed() {
+fn constraints_are_shown_beside_the_input() {
     assert_eq!(
         of(json!({"type": "string", "minLength": 3, "maxLength": 9}), None).demand,
         "3 to 9 characters"

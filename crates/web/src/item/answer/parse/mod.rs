@@ -1,59 +1,62 @@
-//! From the fields of the panel to the verdict they stand for.
+//! Parses the fields of the answer form into a verdict.
 
 use countersign_core::answer;
 use countersign_core::form::{self, Field, FieldKind, check_all, value_of};
 use countersign_core::limits::check_comment;
 use countersign_core::message::{FileNote, Task};
 use countersign_core::question::Ask;
-use countersign_core::{Content, Matter, Question, Rejection, Verdict};
+use countersign_core::{Content, Payload, Question, Rejection, Verdict};
 use countersign_protocol::a2h::{CheckItem, Choice};
 use serde_json::{Map, Value};
 
-use super::faults::Faults;
+use super::faults::FormErrors;
 use super::roles::denial;
-use crate::frame::form::Fields;
+use crate::frame::form::FormFields;
 
 #[derive(Debug, PartialEq)]
-pub struct Reading {
+pub struct ParsedAnswer {
     pub verdict: Verdict,
     pub comment: Option<String>,
 }
 
-/// Says everything that is wrong at once; the core has the last word all the same.
-pub fn read(content: &Content, fields: &Fields, files: &[FileNote]) -> Result<Reading, Faults> {
+/// Returns all errors at once. The core still validates the verdict afterwards.
+pub fn parse_answer(content: &Content, fields: &FormFields, files: &[FileNote]) -> Result<ParsedAnswer, FormErrors> {
     let pressed = fields.get("verdict");
     let (verdict, comment) = match &content.matter {
-        Matter::Ask(ask) => match pressed {
+        Payload::Ask(ask) => match pressed {
             Some("declined") if !files.is_empty() => return Err(no_answer_for(files)),
-            Some("declined") => (Verdict::Declined, said(fields)),
-            Some("denied") => (answered(denied(ask)?, files), said(fields)),
-            // A choice of a confirm is a button of its own.
-            Some("answered") | None => (answered(value(ask, fields, !files.is_empty())?, files), said(fields)),
+            Some("declined") => (Verdict::Declined, comment_text(fields)),
+            Some("denied") => (answered(denied(ask)?, files), comment_text(fields)),
+            // The choices of a confirm are submit buttons, so `verdict` may be absent.
+            Some("answered") | None => (
+                answered(value(ask, fields, !files.is_empty())?, files),
+                comment_text(fields),
+            ),
             Some(_) => return Err(no_button()),
         },
-        Matter::Task(task) => match pressed {
-            Some("completed") => (Verdict::Completed(ticked(task, fields)), said(fields)),
-            Some("dismissed") => (Verdict::Dismissed(ticked(task, fields)), said(fields)),
+        Payload::Task(task) => match pressed {
+            Some("completed") => (Verdict::Completed(ticked(task, fields)), comment_text(fields)),
+            Some("dismissed") => (Verdict::Dismissed(ticked(task, fields)), comment_text(fields)),
             Some(_) | None => return Err(no_button()),
         },
-        Matter::Notify => return Err(Faults::one("", "a notice wants no answer")),
+        Payload::Notify => return Err(FormErrors::single("", "a notice wants no answer")),
     };
     let comment = Some(comment).filter(|comment| !comment.is_empty());
     if let Some(Err(rejection)) = comment.as_deref().map(check_comment) {
-        return Err(Faults::one("comment", message_of(rejection)));
+        return Err(FormErrors::single("comment", message_of(rejection)));
     }
-    Ok(Reading { verdict, comment })
+    Ok(ParsedAnswer { verdict, comment })
 }
 
-fn no_button() -> Faults {
-    Faults::one("", "press one of the buttons")
+fn no_button() -> FormErrors {
+    FormErrors::single("", "press one of the buttons")
 }
 
-fn no_answer_for(files: &[FileNote]) -> Faults {
+fn no_answer_for(files: &[FileNote]) -> FormErrors {
     let what = files.first().map_or("a file", |file| &file.name);
-    Faults::one(
+    FormErrors::single(
         "files",
-        format!("{what} goes with an answer only: leave it out, or answer"),
+        format!("{what} can only be sent with an answer: remove it, or answer"),
     )
 }
 
@@ -68,35 +71,38 @@ fn answered(value: Value, files: &[FileNote]) -> Verdict {
     }
 }
 
-/// Browsers send line breaks in the way of mail; agents get them in the way of everybody else.
-pub fn lines(text: &str) -> String {
+/// Browsers send CRLF line breaks; agents get LF.
+pub fn normalize_newlines(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// The reason that was picked, the one that was written, and the comment: whichever button was pressed, the agent gets
-/// all of it.
-fn said(fields: &Fields) -> String {
-    let said = ["preset", "reason", "comment"].map(|name| lines(fields.text(name)).trim().to_owned());
-    said.into_iter()
+/// Joins the picked reason, the typed reason and the comment. The agent gets all three, for every button.
+fn comment_text(fields: &FormFields) -> String {
+    let comment_text =
+        ["preset", "reason", "comment"].map(|name| normalize_newlines(fields.text(name)).trim().to_owned());
+    comment_text
+        .into_iter()
         .filter(|text| !text.is_empty())
         .collect::<Vec<_>>()
         .join("\n")
 }
 
-fn denied(ask: &Ask) -> Result<Value, Faults> {
-    let choice = denial(&ask.question).ok_or_else(|| Faults::one("", "there is nothing to deny here: decline"))?;
+fn denied(ask: &Ask) -> Result<Value, FormErrors> {
+    let choice = denial(&ask.question)
+        .ok_or_else(|| FormErrors::single("", "this question has no choice that says no; decline it instead"))?;
     Ok(choice.value.as_str().into())
 }
 
-/// Picked, filled in or written, never two of them: nobody could say which was meant.
-fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
+/// Reads the answer, which is either picked, filled in or typed. Two of them at once are an error, because it would be
+/// unclear which one was meant.
+fn value(ask: &Ask, fields: &FormFields, has_files: bool) -> Result<Value, FormErrors> {
     if let Some(written) = written(ask, fields) {
         return match &ask.question {
             Question::Confirm { .. } | Question::Select { .. } if picked(fields).next().is_some() => {
-                Err(Faults::one("typed", answer::PICKED_AND_WROTE))
+                Err(FormErrors::single("typed", answer::PICKED_AND_WROTE))
             }
             Question::Form { schema } if is_filled_in(schema, fields) => {
-                Err(Faults::one("typed", answer::FILLED_IN_AND_WROTE))
+                Err(FormErrors::single("typed", answer::FILLED_IN_AND_WROTE))
             }
             Question::Confirm { .. } | Question::Select { .. } | Question::Text | Question::Form { .. } => {
                 checked(ask, written.into(), has_files, "typed")
@@ -107,11 +113,11 @@ fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
         Question::Confirm { options, .. }
         | Question::Select {
             options, many: false, ..
-        } => one(ask, options, fields, has_files)?,
-        // Files may say enough, here and below.
+        } => single_choice(ask, options, fields, has_files)?,
+        // Files alone may be the answer, here and below.
         Question::Select { .. } if has_files && picked(fields).next().is_none() => "".into(),
         Question::Select { options, .. } => picked(fields).map(|picked| offered(options, picked)).collect(),
-        Question::Text => lines(fields.text("value")).into(),
+        Question::Text => normalize_newlines(fields.text("value")).into(),
         Question::Form { schema } if has_files && !is_filled_in(schema, fields) => {
             filled_in(schema, fields).unwrap_or_else(|_| "".into())
         }
@@ -120,17 +126,17 @@ fn value(ask: &Ask, fields: &Fields, has_files: bool) -> Result<Value, Faults> {
     checked(ask, value, has_files, "value")
 }
 
-fn checked(ask: &Ask, value: Value, has_files: bool, control: &str) -> Result<Value, Faults> {
+fn checked(ask: &Ask, value: Value, has_files: bool, input_name: &str) -> Result<Value, FormErrors> {
     let fits = answer::check_ask(ask, &value, has_files);
-    fits.map_err(|rejection| Faults::one(control, message_of(rejection)))?;
+    fits.map_err(|rejection| FormErrors::single(input_name, message_of(rejection)))?;
     Ok(value)
 }
 
-fn picked(fields: &Fields) -> impl Iterator<Item = &str> {
+fn picked(fields: &FormFields) -> impl Iterator<Item = &str> {
     fields.all("value").filter(|picked| !picked.is_empty())
 }
 
-/// Whether an answer in the person's own words is taken besides what is offered.
+/// True if the person may answer in own words besides the offered choices.
 pub fn takes_own_words(ask: &Ask) -> bool {
     match ask.question {
         Question::Confirm { allow_edit, .. }
@@ -144,51 +150,55 @@ pub fn takes_own_words(ask: &Ask) -> bool {
     }
 }
 
-fn written(ask: &Ask, fields: &Fields) -> Option<String> {
-    Some(lines(fields.text("typed"))).filter(|typed| takes_own_words(ask) && !typed.trim().is_empty())
+fn written(ask: &Ask, fields: &FormFields) -> Option<String> {
+    Some(normalize_newlines(fields.text("typed"))).filter(|typed| takes_own_words(ask) && !typed.trim().is_empty())
 }
 
-fn one(ask: &Ask, options: &[Choice], fields: &Fields, has_files: bool) -> Result<Value, Faults> {
+fn single_choice(ask: &Ask, options: &[Choice], fields: &FormFields, has_files: bool) -> Result<Value, FormErrors> {
     match picked(fields).next() {
         Some(picked) => Ok(offered(options, picked)),
         None if has_files => Ok("".into()),
-        None if takes_own_words(ask) => Err(Faults::one("value", "pick a choice, or write an answer of your own")),
-        None => Err(Faults::one("value", "pick a choice")),
+        None if takes_own_words(ask) => Err(FormErrors::single(
+            "value",
+            "pick a choice, or write an answer of your own",
+        )),
+        None => Err(FormErrors::single("value", "pick a choice")),
     }
 }
 
-/// The value of a choice as the asker spelled it: on its way through a form its line breaks may have changed.
+/// The value of a choice exactly as the asker sent it: browsers may change its line breaks.
 fn offered(options: &[Choice], picked: &str) -> Value {
-    let is_it = |option: &&Choice| option.value == picked || lines(&option.value) == lines(picked);
+    let is_it =
+        |option: &&Choice| option.value == picked || normalize_newlines(&option.value) == normalize_newlines(picked);
     options.iter().find(is_it).map_or(picked, |option| &option.value).into()
 }
 
-/// The name under which a field of a form is sent.
-pub fn control(name: &str) -> String {
+/// The input name of a form field.
+pub fn input_name(name: &str) -> String {
     format!("field.{name}")
 }
 
-/// What was sent for a field; of several choices their indices, as the core reads them.
-pub fn sent_for(field: &Field, fields: &Fields) -> Option<String> {
-    let name = control(&field.name);
+/// The submitted value of a field; multiple choices as indices separated by blanks, as the core parses them.
+pub fn submitted_value(field: &Field, fields: &FormFields) -> Option<String> {
+    let name = input_name(&field.name);
     match field.kind {
         FieldKind::Choices(_) => {
             let picked: Vec<&str> = fields.all(&name).filter(|index| !index.is_empty()).collect();
             (!picked.is_empty()).then(|| picked.join(" "))
         }
         FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choice(_) => {
-            fields.get(&name).map(lines)
+            fields.get(&name).map(normalize_newlines)
         }
     }
 }
 
-/// Whether anybody entered anything that the agent had not put there.
-fn is_filled_in(schema: &Value, fields: &Fields) -> bool {
+/// True if the person changed a field from its default.
+fn is_filled_in(schema: &Value, fields: &FormFields) -> bool {
     form::fields(schema)
         .iter()
         .filter(|field| !field.read_only)
         .any(|field| {
-            let sent = sent_for(field, fields).filter(|sent| !sent.trim().is_empty());
+            let sent = submitted_value(field, fields).filter(|sent| !sent.trim().is_empty());
             sent.is_some_and(|sent| match value_of(field, Some(&sent)) {
                 Ok(value) => value != field.default,
                 Err(_) => true,
@@ -196,31 +206,31 @@ fn is_filled_in(schema: &Value, fields: &Fields) -> bool {
         })
 }
 
-fn filled_in(schema: &Value, fields: &Fields) -> Result<Value, Faults> {
+fn filled_in(schema: &Value, fields: &FormFields) -> Result<Value, FormErrors> {
     let mut answer = Map::new();
-    let mut faults = Faults::default();
+    let mut faults = FormErrors::default();
     for field in form::fields(schema) {
-        let control = control(&field.name);
-        let typed = sent_for(&field, fields);
+        let input_name = input_name(&field.name);
+        let typed = submitted_value(&field, fields);
         match value_of(&field, typed.as_deref()) {
             Ok(Some(value)) => drop(answer.insert(field.name, value)),
             Ok(None) => {}
-            Err(rejection) => faults.add(control, message_of(rejection)),
+            Err(rejection) => faults.add(input_name, message_of(rejection)),
         }
     }
     let answer = Value::Object(answer);
     let unread = faults.clone();
     for (name, message) in check_all(schema, &answer) {
-        let control = if name.is_empty() { name } else { control(&name) };
-        if unread.of(&control).is_empty() {
-            faults.add(control, message);
+        let input_name = if name.is_empty() { name } else { input_name(&name) };
+        if unread.of(&input_name).is_empty() {
+            faults.add(input_name, message);
         }
     }
     if faults.is_empty() { Ok(answer) } else { Err(faults) }
 }
 
-/// The task's own items, each ticked or not. Nothing where there is no list.
-fn ticked(task: &Task, fields: &Fields) -> Option<Vec<CheckItem>> {
+/// The checklist of the task with the ticks of the person; `None` if the task has no checklist.
+fn ticked(task: &Task, fields: &FormFields) -> Option<Vec<CheckItem>> {
     let done: Vec<usize> = fields.all("done").filter_map(|index| index.parse().ok()).collect();
     let items = task.checklist.iter().enumerate();
     let items = items.map(|(index, item)| CheckItem {

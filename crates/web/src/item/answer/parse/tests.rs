@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-fn content(matter: Matter) -> Content {
+fn content(matter: Payload) -> Content {
     let id = |text: &str| text.to_owned();
     Content {
         agent: Agent {
@@ -31,7 +31,7 @@ fn asked(question: Question) -> Content {
     let may_respond = true;
     let may_decline = true;
     let open_ended = false;
-    content(Matter::Ask(Ask {
+    content(Payload::Ask(Ask {
         question,
         may_respond,
         may_decline,
@@ -41,19 +41,19 @@ fn asked(question: Question) -> Content {
     }))
 }
 
-fn sent(question: Question, query: &str) -> Result<Reading, Faults> {
-    read(&asked(question), &Fields::parse(query.as_bytes()), &[])
+fn sent(question: Question, query: &str) -> Result<ParsedAnswer, FormErrors> {
+    parse_answer(&asked(question), &FormFields::parse(query.as_bytes()), &[])
 }
 
-fn answered(value: Value) -> Result<Reading, Faults> {
-    Ok(Reading {
+fn answered(value: Value) -> Result<ParsedAnswer, FormErrors> {
+    Ok(ParsedAnswer {
         verdict: Verdict::Answered(value),
         comment: None,
     })
 }
 
-fn with_comment(verdict: Verdict, comment: &str) -> Result<Reading, Faults> {
-    Ok(Reading {
+fn with_comment(verdict: Verdict, comment: &str) -> Result<ParsedAnswer, FormErrors> {
+    Ok(ParsedAnswer {
         verdict,
         comment: Some(comment.to_owned()),
     })
@@ -67,7 +67,7 @@ fn confirm(allow_edit: bool) -> Question {
 }
 
 #[test]
-fn a_choice_is_its_value_and_a_comment_goes_with_it() {
+fn choice_is_read_with_its_comment() {
     assert_eq!(sent(confirm(false), "value=approve"), answered(json!("approve")));
     let with = sent(confirm(false), "value=deny&comment=two%0D%0Alines+");
     assert_eq!(with, with_comment(Verdict::Answered(json!("deny")), "two\nlines"));
@@ -77,7 +77,7 @@ fn a_choice_is_its_value_and_a_comment_goes_with_it() {
 }
 
 #[test]
-fn own_words_count_only_where_they_are_taken_and_alone() {
+fn own_words_count_only_if_accepted_and_without_a_choice() {
     assert_eq!(
         sent(confirm(true), "verdict=answered&typed=on+Monday"),
         answered(json!("on Monday"))
@@ -89,7 +89,7 @@ fn own_words_count_only_where_they_are_taken_and_alone() {
 }
 
 #[test]
-fn a_rejection_carries_everything_that_was_said() {
+fn rejection_carries_preset_reason_and_comment() {
     let denied = sent(
         confirm(false),
         "verdict=denied&preset=Too+risky&reason=not+on+Friday&comment=sorry",
@@ -109,7 +109,7 @@ fn a_rejection_carries_everything_that_was_said() {
 }
 
 #[test]
-fn a_reason_goes_with_whatever_was_pressed() {
+fn reason_is_sent_with_every_button() {
     let plain = sent(
         confirm(false),
         "value=deny&preset=Too+risky&reason=+not+on+Friday&comment=sorry",
@@ -125,7 +125,7 @@ fn a_reason_goes_with_whatever_was_pressed() {
 }
 
 #[test]
-fn several_choices_and_free_text_are_read() {
+fn multiple_choices_and_free_text_are_read() {
     let many = Question::Select {
         options: approve_or_deny(),
         allow_edit: false,
@@ -145,7 +145,7 @@ fn several_choices_and_free_text_are_read() {
 }
 
 #[test]
-fn a_value_whose_line_breaks_changed_on_the_way_is_still_the_one_offered() {
+fn choice_with_changed_line_breaks_is_still_the_offered_one() {
     let option = Choice {
         value: "a\nb".to_owned(),
         label: "both".to_owned(),
@@ -160,7 +160,7 @@ fn a_value_whose_line_breaks_changed_on_the_way_is_still_the_one_offered() {
 }
 
 #[test]
-fn a_form_names_every_field_at_fault_once() {
+fn form_reports_one_error_for_every_wrong_field() {
     let schema = json!({
         "properties": {
             "count": {"type": "integer", "minimum": 1},
@@ -177,36 +177,36 @@ fn a_form_names_every_field_at_fault_once() {
     assert_eq!(right, answered(json!({"count": 2, "size": "m", "why": "because"})));
     let faults = sent(question, "field.count=two&field.size=9&field.why=no").expect_err("all wrong");
     for name in ["count", "size", "why"] {
-        assert_eq!(faults.of(&control(name)).len(), 1, "{name}: {faults:?}");
+        assert_eq!(faults.of(&input_name(name)).len(), 1, "{name}: {faults:?}");
     }
 }
 
 #[test]
-fn a_task_sends_its_own_list_back_with_what_was_ticked() {
+fn task_returns_its_checklist_with_the_ticks() {
     let item = |text: &str, done| CheckItem {
         text: text.to_owned(),
         done,
     };
     let task = |checklist| {
-        content(Matter::Task(Task {
+        content(Payload::Task(Task {
             instructions: "do".to_owned(),
             checklist,
             verification: None,
         }))
     };
     let with_list = task(vec![item("a", true), item("b", false)]);
-    let read_from = |content: &Content, query: &str| read(content, &Fields::parse(query.as_bytes()), &[]);
+    let read_from = |content: &Content, query: &str| parse_answer(content, &FormFields::parse(query.as_bytes()), &[]);
     let expected = Verdict::Completed(Some(vec![item("a", false), item("b", true)]));
     let reading = read_from(&with_list, "done=1&done=7&done=x&verdict=completed").expect("a reading");
     assert_eq!(reading.verdict, expected);
     let reading = read_from(&task(Vec::new()), "verdict=dismissed&comment=done+elsewhere");
     assert_eq!(reading, with_comment(Verdict::Dismissed(None), "done elsewhere"));
     assert!(read_from(&with_list, "verdict=answered&value=x").is_err());
-    assert!(read_from(&content(Matter::Notify), "verdict=answered").is_err());
+    assert!(read_from(&content(Payload::Notify), "verdict=answered").is_err());
 }
 
 #[test]
-fn a_comment_has_its_bounds() {
+fn too_long_comment_is_refused() {
     let long = format!("value=approve&comment={}", "x".repeat(20_001));
     assert_eq!(
         sent(confirm(false), &long).expect_err("too long").of("comment").len(),
@@ -214,7 +214,7 @@ fn a_comment_has_its_bounds() {
     );
 }
 
-fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Reading, Faults> {
+fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<ParsedAnswer, FormErrors> {
     let may_respond = true;
     let may_decline = true;
     let open_ended = true;
@@ -226,7 +226,7 @@ fn open_ended(question: Question, query: &str, files: &[FileNote]) -> Result<Rea
         may_be_empty: false,
         default_on_expire: None,
     };
-    read(&content(Matter::Ask(ask)), &Fields::parse(query.as_bytes()), files)
+    parse_answer(&content(Payload::Ask(ask)), &FormFields::parse(query.as_bytes()), files)
 }
 
 fn zones() -> Question {
@@ -237,7 +237,7 @@ fn zones() -> Question {
 }
 
 #[test]
-fn where_anything_may_be_said_own_words_fit_every_question() {
+fn open_ended_question_accepts_own_words() {
     let many = Question::Select {
         options: approve_or_deny(),
         allow_edit: false,
@@ -251,13 +251,16 @@ fn where_anything_may_be_said_own_words_fit_every_question() {
         );
         assert_eq!(written, answered(json!("on\nMonday")));
         let both = "typed=on+Monday&value=approve&field.Why=load";
-        let told = open_ended(question, both, &[]).expect_err("two answers").of("typed");
-        assert!(told.len() == 1 && told[0].contains("choose one of the two"), "{told:?}");
+        let errors = open_ended(question, both, &[]).expect_err("two answers").of("typed");
+        assert!(
+            errors.len() == 1 && errors[0].contains("choose one of the two"),
+            "{errors:?}"
+        );
     }
 }
 
 #[test]
-fn of_several_choices_in_a_form_any_number_is_taken() {
+fn multiple_choice_field_accepts_any_number_of_choices() {
     let sent = |query: &str| open_ended(zones(), query, &[]);
     assert_eq!(
         sent("field.Zone=2&field.Zone=0&field.Why="),
@@ -271,7 +274,7 @@ fn of_several_choices_in_a_form_any_number_is_taken() {
 }
 
 #[test]
-fn files_go_with_an_answer_or_are_one() {
+fn files_are_sent_with_an_answer_or_alone() {
     let file = FileNote {
         name: "a.log".to_owned(),
         media_type: "text/plain".to_owned(),

@@ -1,4 +1,4 @@
-//! One field of a form while it is filled in.
+//! One field of a form while it is being filled in.
 
 use std::collections::BTreeSet;
 
@@ -7,26 +7,30 @@ use countersign_core::form::{Field, FieldKind, value_of};
 use crossterm::event::{KeyCode, KeyEvent};
 use serde_json::{Value, json};
 
-use super::super::super::typing::Typing;
+use super::super::super::typing::TextInput;
 use super::super::rows::numbered;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct FormEntry {
     pub field: Field,
-    typing: Typing,
-    /// For fields that are picked and not typed: which of `labels`. Where several are, the one under the cursor.
+    typing: TextInput,
+    /// For picked fields: an index into `labels`. For multi-choice fields: the cursor.
     picked: Option<usize>,
-    /// For fields of which any number is picked.
+    /// The picked choices of a multi-choice field.
     ticked: BTreeSet<usize>,
-    /// What was wrong when it was last looked at.
+    /// The faults found by the last check.
     pub faults: Vec<String>,
 }
 
-impl Entry {
+impl FormEntry {
     pub fn of(field: Field, sensitive: bool) -> Self {
         let hidden = sensitive || field.sensitive;
         let multiline = matches!(field.kind, FieldKind::Text { multiline: true, .. });
-        let typing = if multiline { Typing::lines() } else { Typing::line() };
+        let typing = if multiline {
+            TextInput::lines()
+        } else {
+            TextInput::line()
+        };
         let mut entry = Self {
             typing: typing.hidden(hidden),
             picked: None,
@@ -34,7 +38,7 @@ impl Entry {
             faults: Vec::new(),
             field,
         };
-        // A default that nobody can read must not be sent unseen.
+        // A hidden default must not be sent unseen.
         if !hidden && let Some(default) = entry.field.default.clone() {
             entry.fill(&default);
         }
@@ -57,7 +61,7 @@ impl Entry {
         }
     }
 
-    /// What can be picked; nothing where the answer is typed.
+    /// The labels to pick from; empty for typed fields.
     pub fn labels(&self) -> Vec<&str> {
         match &self.field.kind {
             FieldKind::Text { .. } | FieldKind::Number { .. } => Vec::new(),
@@ -79,7 +83,7 @@ impl Entry {
         matches!(self.field.kind, FieldKind::Choices(_))
     }
 
-    /// Whether this one of `labels` is part of the answer.
+    /// Whether this label is part of the answer.
     pub fn is_chosen(&self, index: usize) -> bool {
         if self.takes_many() {
             self.ticked.contains(&index)
@@ -92,7 +96,7 @@ impl Entry {
         self.picked
     }
 
-    pub fn typing(&self) -> &Typing {
+    pub fn typing(&self) -> &TextInput {
         &self.typing
     }
 
@@ -112,13 +116,13 @@ impl Entry {
         value_of(&self.field, typed.as_deref())
     }
 
-    /// Whether anybody entered anything that the agent had not put there.
+    /// Whether a person entered a value that differs from the agent's default.
     pub fn is_filled_in(&self) -> bool {
         let is_given = |value: &Value| *value != json!([]) && Some(value) != self.field.default.as_ref();
         !self.field.read_only && self.value().map_or(true, |value| value.as_ref().is_some_and(is_given))
     }
 
-    /// Whether the key changed the answer, or could have.
+    /// Whether the key was handled.
     pub fn key(&mut self, key: KeyEvent) -> bool {
         if self.field.read_only {
             return false;
@@ -143,7 +147,7 @@ impl Entry {
         true
     }
 
-    /// The choices are gone through like rows; beyond the first and the last the form goes on.
+    /// Moves through the choices like rows; past the first and the last, the form takes over.
     fn tick(&mut self, key: KeyEvent, count: usize) -> bool {
         match key.code {
             KeyCode::Down | KeyCode::Right => {
@@ -184,15 +188,15 @@ impl Entry {
         }
     }
 
-    pub fn leave(&mut self) {
+    pub fn reset_cursor(&mut self) {
         self.faults.clear();
-        self.typing.leave();
+        self.typing.reset_cursor();
         if self.takes_many() {
             self.picked = None;
         }
     }
 
-    /// What may be filled in, in a few words.
+    /// A short description of the accepted input.
     pub fn hint(&self) -> String {
         match &self.field.kind {
             _ if self.field.read_only => "cannot be changed".to_owned(),
@@ -213,7 +217,7 @@ impl Entry {
     }
 }
 
-/// Past the last one is nothing, which is how a pick is taken back.
+/// Past the last option comes none, which clears the pick.
 fn next(picked: Option<usize>, count: usize) -> Option<usize> {
     match picked {
         None => (count > 0).then_some(0),

@@ -1,10 +1,10 @@
-//! Screens on which not everything has room.
+//! Screens too small for everything.
 
 use crossterm::event::KeyCode;
 use serde_json::json;
 
-use super::super::super::feed::Feed;
-use super::super::super::seen::tests::seen;
+use super::super::super::feed::FeedEvent;
+use super::super::super::seen::tests::details;
 use super::super::super::state::Scene;
 use super::picture;
 
@@ -13,11 +13,11 @@ fn small(scene: &mut Scene) -> String {
 }
 
 #[test]
-fn a_field_is_seen_with_all_that_can_be_picked_for_it() {
+fn a_field_is_visible_with_all_its_choices() {
     let text = || json!({"type": "string"});
     let choices = json!({"enum": ["north", "south", "west"], "description": "where it goes"});
     let schema = json!({"properties": {"a": text(), "b": text(), "region": choices, "z": text()}});
-    let mut scene = Scene::holding(vec![seen(
+    let mut scene = Scene::holding(vec![details(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -30,9 +30,9 @@ fn a_field_is_seen_with_all_that_can_be_picked_for_it() {
 }
 
 #[test]
-fn a_pick_is_in_sight_even_where_its_field_has_no_room() {
+fn a_pick_is_visible_even_where_its_field_does_not_fit() {
     let schema = json!({"properties": {"region": {"enum": ["1", "2", "3", "4", "5", "6", "7", "8", "nine"]}}});
-    let mut scene = Scene::holding(vec![seen(
+    let mut scene = Scene::holding(vec![details(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -44,11 +44,11 @@ fn a_pick_is_in_sight_even_where_its_field_has_no_room() {
 }
 
 #[test]
-fn an_option_is_seen_with_what_is_said_about_it() {
+fn an_option_is_visible_with_its_description() {
     let option = |value: &str| json!({"value": value, "label": value, "description": format!("about {value}")});
     let options: Vec<_> = ["a", "b", "c", "d"].into_iter().map(option).collect();
     let question = json!({"kind": "select", "options": options, "many": true});
-    let mut scene = Scene::holding(vec![seen("a", &json!({ "question": question }))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({ "question": question }))]);
     scene.open();
     scene.key('3');
     let shown = small(&mut scene);
@@ -58,7 +58,7 @@ fn an_option_is_seen_with_what_is_said_about_it() {
 #[test]
 fn a_page_down_leaves_no_line_out() {
     let body: String = (1..=30).map(|line| format!("line {line}.\n")).collect();
-    let mut scene = Scene::holding(vec![seen("a", &json!({ "body": body }))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({ "body": body }))]);
     scene.open();
     let mut all = small(&mut scene);
     assert!(all.contains('↓') && all.contains("PgUp PgDn ─"), "{all}");
@@ -99,12 +99,12 @@ fn the_help_scrolls_and_any_other_key_closes_it() {
 }
 
 #[test]
-fn the_link_and_the_list_in_front_are_told_in_any_width() {
+fn the_connection_and_the_active_tab_are_shown_at_any_width() {
     let mut scene = Scene::with(&["a"]);
     let head = |scene: &mut Scene, width| picture(&mut scene.state, width, 12).remove(0);
     assert_eq!(head(&mut scene, 40), " Waiting 1  Notices 0  Aside  Decided  •");
     assert_eq!(head(&mut scene, 30), " Waiting 1  N  A  D      live");
-    scene.feed(Feed::Lost("gone".to_owned()));
+    scene.feed(FeedEvent::Lost("gone".to_owned()));
     assert!(head(&mut scene, 40).ends_with('!'));
     scene.press(KeyCode::BackTab);
     assert!(head(&mut scene, 30).starts_with(" W  N  A  Decided  "));

@@ -3,19 +3,19 @@ use std::time::Duration;
 use crossterm::event::KeyCode;
 use serde_json::{Value, json};
 
-use super::super::super::seen::tests::{answered, seen};
-use super::super::{Effect, Ending, GUARD, Overlay, Reply};
+use super::super::super::seen::tests::{answered, details};
+use super::super::{Effect, GUARD, InboxReply, ItemEnding, Overlay};
 use super::scene::Scene;
-use crate::client::HubError;
+use crate::client::ClientError;
 
 fn opened(extra: &Value) -> Scene {
-    let mut scene = Scene::holding(vec![seen("a", extra), seen("b", &json!({}))]);
+    let mut scene = Scene::holding(vec![details("a", extra), details("b", &json!({}))]);
     scene.open();
     scene
 }
 
 #[test]
-fn an_item_is_safe_from_keys_for_half_a_second() {
+fn a_new_item_ignores_deciding_keys_for_half_a_second() {
     let mut scene = Scene::with(&["a"]);
     assert_eq!(
         scene.press(KeyCode::Enter),
@@ -43,7 +43,7 @@ fn an_item_is_safe_from_keys_for_half_a_second() {
 }
 
 #[test]
-fn every_next_item_is_safe_again() {
+fn the_next_item_ignores_keys_again() {
     let mut scene = opened(&json!({}));
     scene.key('l');
     assert_eq!(
@@ -57,7 +57,7 @@ fn every_next_item_is_safe_again() {
 fn a_number_and_enter_answer_a_confirm() {
     let mut scene = opened(&json!({}));
     assert_eq!(scene.press(KeyCode::Enter), []);
-    assert!(scene.said().contains("pick one"));
+    assert!(scene.message().contains("pick one"));
     scene.key('2');
     assert_eq!(
         Scene::sent(scene.press(KeyCode::Enter)),
@@ -70,7 +70,7 @@ fn a_no_comes_with_its_reason() {
     let mut scene = opened(&json!({}));
     scene.key('r');
     scene.press(KeyCode::Enter);
-    assert!(scene.said().contains("pick a reason"));
+    assert!(scene.message().contains("pick a reason"));
     scene.key('2');
     let body = json!({"resolution": "answered", "value": "deny", "comment": "I need to know more first"});
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
@@ -79,35 +79,37 @@ fn a_no_comes_with_its_reason() {
 #[test]
 fn the_reasons_of_the_hub_are_offered_and_stay_while_one_is_picked() {
     let mut scene = opened(&json!({}));
-    scene.reply(Reply::Presets(Ok(vec!["Not on a Friday".to_owned()])));
+    scene.reply(InboxReply::Presets(Ok(vec!["Not on a Friday".to_owned()])));
     scene.key('r');
     scene.key('1');
-    scene.reply(Reply::Presets(Ok(vec!["Something else".to_owned()])));
+    scene.reply(InboxReply::Presets(Ok(vec!["Something else".to_owned()])));
     let body = json!({"resolution": "answered", "value": "deny", "comment": "Not on a Friday"});
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
 }
 
 #[test]
-fn without_any_reasons_there_are_ones_own_words() {
+fn without_presets_the_reason_is_free_text() {
     let mut scene = opened(&json!({}));
-    scene.reply(Reply::Presets(Ok(Vec::new())));
+    scene.reply(InboxReply::Presets(Ok(Vec::new())));
     scene.key('r');
     scene.keys("1too late");
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["comment"], "too late");
 }
 
 #[test]
-fn reasons_that_cannot_be_read_again_stay_as_they_were() {
+fn presets_stay_when_reading_them_again_fails() {
     let mut scene = opened(&json!({}));
-    scene.reply(Reply::Presets(Err(HubError::Unreachable("the hub is away".to_owned()))));
-    assert!(scene.said().contains("away"));
+    scene.reply(InboxReply::Presets(Err(ClientError::Unreachable(
+        "the hub is away".to_owned(),
+    ))));
+    assert!(scene.message().contains("away"));
     scene.key('r');
     scene.key('1');
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["comment"], "Too risky");
 }
 
 #[test]
-fn a_reason_in_own_words_and_a_comment_go_together() {
+fn a_free_text_reason_and_a_comment_are_joined() {
     let options = json!([{"value": "x", "label": "X"}]);
     let mut scene = opened(&json!({"question": {"kind": "select", "options": options}}));
     scene.key('c');
@@ -120,22 +122,22 @@ fn a_reason_in_own_words_and_a_comment_go_together() {
 }
 
 #[test]
-fn own_words_of_the_asker_are_neither_yes_nor_no() {
+fn custom_option_values_are_neither_yes_nor_no() {
     let options = json!([{"value": "hold", "label": "No"}, {"value": "ship", "label": "Yes"}]);
     let mut scene = opened(&json!({"question": {"kind": "confirm", "options": options}}));
     assert_eq!(scene.key('a'), []);
-    assert!(scene.said().contains("plain yes"));
+    assert!(scene.message().contains("plain yes"));
     scene.keys("r1");
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter))["resolution"], "declined");
 }
 
 #[test]
-fn where_the_asker_takes_no_refusal_there_is_none() {
+fn a_refusal_is_not_offered_where_the_asker_forbids_it() {
     let options = json!([{"value": "x", "label": "X"}]);
     let question = json!({"kind": "select", "options": options});
     let mut scene = opened(&json!({"question": question, "permissions": {"respond": true, "ignore": false}}));
     scene.key('r');
-    assert!(scene.state.overlay.is_none() && scene.said().contains("no refusal"));
+    assert!(scene.state.overlay.is_none() && scene.message().contains("no refusal"));
 }
 
 #[test]
@@ -143,13 +145,13 @@ fn a_text_is_typed_and_sent() {
     let mut scene = opened(&json!({"question": {"kind": "text"}}));
     scene.press(KeyCode::Enter);
     scene.keys("q? a");
-    scene.put(super::super::Input::Paste("\nand more".to_owned()));
+    scene.put(super::super::InboxInput::Paste("\nand more".to_owned()));
     let body = json!({"resolution": "answered", "value": "q? a\nand more"});
     assert_eq!(Scene::sent(scene.press(KeyCode::Enter)), body);
 }
 
 #[test]
-fn of_many_the_ticked_ones_are_sent() {
+fn ticked_options_are_sent() {
     let options = json!([{"value": "x", "label": "X"}, {"value": "y", "label": "Y"}, {"value": "z", "label": "Z"}]);
     let mut scene = opened(&json!({"question": {"kind": "select", "options": options, "many": true}}));
     scene.keys("13");
@@ -184,7 +186,7 @@ fn a_form_is_filled_in_and_its_faults_stay_beside_the_fields() {
 }
 
 #[test]
-fn a_task_is_ticked_off_and_completed() {
+fn a_task_is_ticked_and_completed() {
     let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two"}]});
     let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
     scene.keys("1");
@@ -205,11 +207,11 @@ fn a_task_is_dismissed_with_a_reason() {
 }
 
 #[test]
-fn nothing_counts_as_decided_before_the_hub_says_so() {
+fn an_item_is_undecided_until_the_hub_confirms() {
     let mut scene = opened(&json!({}));
     scene.key('a');
     let open = scene.state.open.as_ref().unwrap();
-    assert!(open.sending && open.ending == Ending::None);
+    assert!(open.sending && open.ending == ItemEnding::None);
     assert_eq!(scene.key('a'), [], "it is sent once");
     assert_eq!(scene.shown(), ["a", "b"]);
     assert_eq!(
@@ -219,7 +221,7 @@ fn nothing_counts_as_decided_before_the_hub_says_so() {
             fresh: false
         }]
     );
-    assert_eq!(scene.state.open.as_ref().unwrap().ending, Ending::Mine);
+    assert_eq!(scene.state.open.as_ref().unwrap().ending, ItemEnding::Mine);
     assert_eq!(scene.shown(), ["b"]);
     scene.press(KeyCode::Enter);
     assert_eq!(
@@ -240,22 +242,22 @@ fn after_the_last_one_comes_the_list() {
 }
 
 #[test]
-fn an_answer_that_got_lost_on_the_way_is_neither_claimed_nor_denied() {
+fn an_answer_without_a_reply_has_an_unclear_ending() {
     let mut scene = opened(&json!({}));
     scene.key('a');
-    let lost = crate::client::HubError::Unreachable("the hub cannot be reached".to_owned());
-    scene.reply(Reply::Resolved {
+    let lost = crate::client::ClientError::Unreachable("the hub cannot be reached".to_owned());
+    scene.reply(InboxReply::Resolved {
         id: "a".to_owned(),
         status: Err(lost),
     });
     let open = scene.state.open.as_ref().unwrap();
-    assert!(open.takes_answers() && open.refusal.as_ref().unwrap().contains("not known"));
+    assert!(open.takes_answers() && open.refusal.as_ref().unwrap().contains("not known whether"));
     scene.read(answered("a", "human:owner", "approve"), false);
-    assert_eq!(scene.state.open.as_ref().unwrap().ending, Ending::Unclear);
+    assert_eq!(scene.state.open.as_ref().unwrap().ending, ItemEnding::Unclear);
 }
 
 #[test]
-fn what_is_not_this_persons_to_answer_takes_no_keys() {
+fn an_item_for_other_people_takes_no_deciding_keys() {
     let mut scene = opened(&json!({"can_answer": false}));
     for letter in ['a', '1', 'r', 'c'] {
         assert_eq!(scene.key(letter), []);
@@ -264,13 +266,13 @@ fn what_is_not_this_persons_to_answer_takes_no_keys() {
 }
 
 #[test]
-fn what_was_begun_is_still_there_when_one_comes_back() {
+fn a_draft_is_kept_when_leaving_the_item() {
     let mut scene = opened(&json!({"question": {"kind": "text"}}));
     scene.press(KeyCode::Enter);
     scene.keys("half a");
     scene.press(KeyCode::Esc);
     assert_eq!(scene.key('q'), [], "quitting would lose it");
-    assert!(scene.said().contains("not sent"));
+    assert!(scene.message().contains("not sent"));
     scene.press(KeyCode::Esc);
     assert!(scene.state.open.is_none());
     scene.open();

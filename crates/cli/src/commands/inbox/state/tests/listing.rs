@@ -3,9 +3,9 @@ use std::time::Duration;
 use crossterm::event::KeyCode;
 use serde_json::json;
 
-use super::super::super::feed::{Feed, News};
-use super::super::super::seen::tests::seen;
-use super::super::{Away, Effect, GUARD, Link, Listing, Overlay, Reply, Tab};
+use super::super::super::feed::{FeedEvent, InboxChange};
+use super::super::super::seen::tests::details;
+use super::super::{Effect, GUARD, HubLink, InboxReply, Listing, Overlay, SnoozeAction, Tab};
 use super::scene::Scene;
 
 fn fresh(id: &str) -> Vec<Effect> {
@@ -19,27 +19,27 @@ fn fresh(id: &str) -> Vec<Effect> {
 fn a_new_ask_goes_into_its_place_and_the_cursor_stays_on_its_item() {
     let mut scene = Scene::with(&["b", "c"]);
     scene.key('j');
-    assert_eq!(scene.news(News::Opened("a".to_owned())), fresh("a"));
+    assert_eq!(scene.news(InboxChange::Opened("a".to_owned())), fresh("a"));
     assert_eq!(
-        scene.read(seen("a", &json!({"priority": "urgent"})), true),
+        scene.read(details("a", &json!({"priority": "urgent"})), true),
         [Effect::Ring]
     );
     assert_eq!(scene.shown(), ["a", "b", "c"]);
     assert_eq!(scene.cursor(), "c");
     assert_eq!(
-        scene.read(seen("a", &json!({"priority": "urgent"})), true),
+        scene.read(details("a", &json!({"priority": "urgent"})), true),
         [],
-        "told twice, shown once"
+        "announced twice, shown once"
     );
 }
 
 #[test]
-fn a_notice_never_mixes_with_what_waits() {
+fn notices_never_mix_with_waiting_items() {
     let mut scene = Scene::with(&["a"]);
     scene.loaded(Listing::Notices, vec![]);
-    scene.news(News::Noticed("n".to_owned()));
+    scene.news(InboxChange::Noticed("n".to_owned()));
     scene.read(
-        seen("n", &json!({"type": "notify", "status": "delivered", "question": null})),
+        details("n", &json!({"type": "notify", "status": "delivered", "question": null})),
         true,
     );
     assert_eq!(scene.shown(), ["a"]);
@@ -48,20 +48,20 @@ fn a_notice_never_mixes_with_what_waits() {
 }
 
 #[test]
-fn what_is_decided_elsewhere_leaves_the_list_and_is_told() {
+fn an_item_decided_elsewhere_leaves_the_list_with_a_message() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(News::Resolved {
+    scene.news(InboxChange::Resolved {
         id: "a".to_owned(),
         words: "answered Approve by human:ann".to_owned(),
     });
     assert_eq!(scene.shown(), ["b"]);
-    assert_eq!(scene.said(), "Title of a: answered Approve by human:ann");
+    assert_eq!(scene.message(), "Title of a: answered Approve by human:ann");
 }
 
 #[test]
-fn the_item_that_slips_under_the_cursor_is_safe_for_a_moment() {
+fn an_item_that_moves_under_the_cursor_ignores_keys_for_a_moment() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(News::Resolved {
+    scene.news(InboxChange::Resolved {
         id: "a".to_owned(),
         words: String::new(),
     });
@@ -74,46 +74,46 @@ fn the_item_that_slips_under_the_cursor_is_safe_for_a_moment() {
 }
 
 #[test]
-fn setting_aside_is_a_time_and_no_decision() {
+fn snoozing_sets_a_time_and_decides_nothing() {
     let mut scene = Scene::with(&["a", "b"]);
     scene.key('s');
     scene.key('4');
-    let away = Away::Until("2026-06-05T09:00:00Z".parse().unwrap());
+    let away = SnoozeAction::Until("2026-06-05T09:00:00Z".parse().unwrap());
     let effect = Effect::Put {
         id: "a".to_owned(),
         away: away.clone(),
     };
     assert_eq!(scene.press(KeyCode::Enter), [effect]);
-    scene.reply(Reply::Put {
+    scene.reply(InboxReply::Put {
         id: "a".to_owned(),
         away,
         done: Ok(()),
     });
     assert_eq!(scene.shown(), ["b"]);
-    assert_eq!(scene.said(), "set aside until 2026-06-05 09:00:00; u takes it back");
+    assert_eq!(scene.message(), "set aside until 2026-06-05 09:00:00; u takes it back");
     assert_eq!(
         scene.key('u'),
         [Effect::Put {
             id: "a".to_owned(),
-            away: Away::Back
+            away: SnoozeAction::Back
         }]
     );
     assert_eq!(
-        scene.reply(Reply::Put {
+        scene.reply(InboxReply::Put {
             id: "a".to_owned(),
-            away: Away::Back,
+            away: SnoozeAction::Back,
             done: Ok(())
         }),
         fresh("a")
     );
-    scene.read(seen("a", &json!({})), true);
+    scene.read(details("a", &json!({})), true);
     assert_eq!(scene.shown(), ["a", "b"]);
 }
 
 #[test]
-fn without_a_pick_it_is_set_aside_for_the_first_time_offered() {
+fn the_first_snooze_time_is_preselected() {
     let mut scene = Scene::with(&["a"]);
-    let until = |time: &str| Away::Until(time.parse().unwrap());
+    let until = |time: &str| SnoozeAction::Until(time.parse().unwrap());
     scene.key('s');
     let first = Effect::Put {
         id: "a".to_owned(),
@@ -132,7 +132,7 @@ fn without_a_pick_it_is_set_aside_for_the_first_time_offered() {
 #[test]
 fn notices_are_archived_one_key_each() {
     let mut scene = Scene::with(&[]);
-    let notice = |id: &str| seen(id, &json!({"type": "notify", "status": "delivered", "question": null}));
+    let notice = |id: &str| details(id, &json!({"type": "notify", "status": "delivered", "question": null}));
     scene.loaded(Listing::Notices, vec![notice("c"), notice("b"), notice("a")]);
     scene.key('n');
     for id in ["c", "b"] {
@@ -140,14 +140,14 @@ fn notices_are_archived_one_key_each() {
             scene.key('e'),
             [Effect::Put {
                 id: id.to_owned(),
-                away: Away::Archived
+                away: SnoozeAction::Archived
             }]
         );
     }
     for id in ["c", "b"] {
-        scene.reply(Reply::Put {
+        scene.reply(InboxReply::Put {
             id: id.to_owned(),
-            away: Away::Archived,
+            away: SnoozeAction::Archived,
             done: Ok(()),
         });
     }
@@ -159,7 +159,7 @@ fn an_ask_is_not_archived_and_not_decided_from_the_list() {
     let mut scene = Scene::with(&["a"]);
     for letter in ['e', 'a', 'r', '1'] {
         assert_eq!(scene.key(letter), [], "{letter}");
-        assert!(!scene.said().is_empty());
+        assert!(!scene.message().is_empty());
     }
     assert!(scene.state.overlay.is_none());
 }
@@ -167,8 +167,8 @@ fn an_ask_is_not_archived_and_not_decided_from_the_list() {
 #[test]
 fn typing_narrows_the_list_and_enter_asks_the_hub() {
     let mut scene = Scene::holding(vec![
-        seen("a", &json!({"title": "Ship it"})),
-        seen("b", &json!({"body": "a leak"})),
+        details("a", &json!({"title": "Ship it"})),
+        details("b", &json!({"body": "a leak"})),
     ]);
     scene.key('/');
     scene.keys("lea");
@@ -186,21 +186,21 @@ fn typing_narrows_the_list_and_enter_asks_the_hub() {
         }]
     );
     assert_eq!(scene.state.tab, Tab::Found);
-    scene.loaded(listing, vec![seen("old", &json!({"status": "answered"}))]);
+    scene.loaded(listing, vec![details("old", &json!({"status": "answered"}))]);
     assert_eq!(scene.shown(), ["old"]);
     scene.press(KeyCode::Esc);
     assert_eq!((scene.state.tab, scene.shown()), (Tab::Waiting, vec!["a", "b"]));
 }
 
 #[test]
-fn the_answer_to_an_earlier_search_does_not_stand_for_a_later_one() {
+fn results_of_an_earlier_search_are_not_shown_for_a_later_one() {
     let mut scene = Scene::with(&[]);
     for word in ["one", "two"] {
         scene.key('/');
         scene.keys(word);
         scene.press(KeyCode::Enter);
     }
-    let effects = scene.loaded(Listing::Found("one".to_owned()), vec![seen("1", &json!({}))]);
+    let effects = scene.loaded(Listing::Found("one".to_owned()), vec![details("1", &json!({}))]);
     assert_eq!(scene.shown(), [] as [&str; 0]);
     let again = Effect::Load {
         listing: Listing::Found("two".to_owned()),
@@ -220,29 +220,29 @@ fn esc_leaves_a_search_and_shows_everything() {
 }
 
 #[test]
-fn a_lost_connection_is_said_and_looked_after_when_it_is_back() {
+fn everything_is_reloaded_after_a_reconnect() {
     let mut scene = Scene::with(&["a"]);
     scene.loaded(Listing::Notices, vec![]);
-    scene.feed(Feed::Lost("the connection to the hub ended".to_owned()));
-    assert!(matches!(scene.state.link, Link::Lost(_)));
+    scene.feed(FeedEvent::Lost("the connection to the hub ended".to_owned()));
+    assert!(matches!(scene.state.link, HubLink::Lost(_)));
     let load = |listing| Effect::Load {
         listing,
         after: None,
         want: 100,
     };
     assert_eq!(
-        scene.feed(Feed::Live),
+        scene.feed(FeedEvent::Live),
         [load(Listing::Waiting), load(Listing::Notices), Effect::Presets]
     );
 }
 
 #[test]
-fn what_happens_while_the_list_is_read_is_not_lost() {
+fn events_during_a_load_cause_another_load() {
     let mut scene = Scene::with(&["a"]);
     scene.control('l');
-    scene.news(News::Opened("b".to_owned()));
-    scene.read(seen("b", &json!({})), true);
-    let effects = scene.loaded(Listing::Waiting, vec![seen("a", &json!({}))]);
+    scene.news(InboxChange::Opened("b".to_owned()));
+    scene.read(details("b", &json!({})), true);
+    let effects = scene.loaded(Listing::Waiting, vec![details("a", &json!({}))]);
     assert_eq!(
         effects,
         [Effect::Load {
@@ -254,11 +254,11 @@ fn what_happens_while_the_list_is_read_is_not_lost() {
 }
 
 #[test]
-fn a_flood_is_read_as_a_list() {
+fn many_new_items_at_once_reload_the_list() {
     let mut scene = Scene::with(&[]);
     scene.loaded(Listing::Notices, vec![]);
     let reads: usize = (0..100)
-        .map(|nth| scene.news(News::Opened(format!("m{nth}"))).len())
+        .map(|nth| scene.news(InboxChange::Opened(format!("m{nth}"))).len())
         .sum();
     assert_eq!(reads, 16);
     let again = Effect::Load {
@@ -270,7 +270,7 @@ fn a_flood_is_read_as_a_list() {
 }
 
 #[test]
-fn the_list_is_read_again_now_and_then() {
+fn the_list_is_reloaded_periodically() {
     let mut scene = Scene::with(&["a"]);
     scene.loaded(Listing::Notices, vec![]);
     assert_eq!(scene.pass(Duration::from_secs(59)), []);
@@ -281,13 +281,13 @@ fn the_list_is_read_again_now_and_then() {
 fn more_is_read_when_the_cursor_comes_near_the_end() {
     let mut scene = Scene::with(&[]);
     let items = (0..100)
-        .map(|nth| std::sync::Arc::new(seen(&format!("m{nth:03}"), &json!({}))))
+        .map(|nth| std::sync::Arc::new(details(&format!("m{nth:03}"), &json!({}))))
         .collect();
-    let page = super::super::Page {
+    let page = super::super::ItemsPage {
         items,
         next: Some("2.100".to_owned()),
     };
-    scene.reply(Reply::Loaded {
+    scene.reply(InboxReply::Loaded {
         listing: Listing::Waiting,
         appends: false,
         page: Ok(page),
@@ -299,8 +299,8 @@ fn more_is_read_when_the_cursor_comes_near_the_end() {
         want: 100,
     };
     assert_eq!(scene.key('G'), [more]);
-    scene.read(seen("m500", &json!({})), true);
-    assert_eq!(scene.shown().len(), 100, "what lies beyond comes with its page");
+    scene.read(details("m500", &json!({})), true);
+    assert_eq!(scene.shown().len(), 100, "an item beyond the end comes with its page");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An inbox without terminal and hub: keys go in, effects come out, and the clock is moved by hand.
+//! An inbox without terminal and hub: keys go in, effects come out, and the clock is advanced manually.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,82 +8,82 @@ use jiff::tz::TimeZone;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::super::super::feed::{Feed, News};
-use super::super::super::filter::Filter;
-use super::super::super::seen::Seen;
-use super::super::super::seen::tests::{answered, seen};
-use super::super::{Effect, GUARD, Input, Listing, Now, Page, Reply, State};
-use crate::client::HubError;
+use super::super::super::feed::{FeedEvent, InboxChange};
+use super::super::super::filter::InboxFilter;
+use super::super::super::seen::ItemDetails;
+use super::super::super::seen::tests::{answered, details};
+use super::super::{Effect, GUARD, InboxInput, InboxReply, InboxState, ItemsPage, Listing, Now};
+use crate::client::ClientError;
 
 pub struct Scene {
-    pub state: State,
+    pub state: InboxState,
     now: Now,
 }
 
 impl Scene {
-    /// With these open confirms, all of them read.
+    /// With these open confirms, all loaded.
     pub fn with(ids: &[&str]) -> Self {
-        Self::holding(ids.iter().map(|id| seen(id, &json!({}))).collect())
+        Self::holding(ids.iter().map(|id| details(id, &json!({}))).collect())
     }
 
-    pub fn holding(items: Vec<Seen>) -> Self {
+    pub fn holding(items: Vec<ItemDetails>) -> Self {
         let now = Now {
             at: "2026-06-04T15:00:05Z".parse().unwrap(),
             elapsed: Duration::ZERO,
         };
         let mut scene = Self {
-            state: State::new(Filter::default(), TimeZone::UTC, now),
+            state: InboxState::new(InboxFilter::default(), TimeZone::UTC, now),
             now,
         };
-        scene.feed(Feed::Live);
+        scene.feed(FeedEvent::Live);
         scene.loaded(Listing::Waiting, items);
         scene
     }
 
-    pub fn put(&mut self, input: Input) -> Vec<Effect> {
+    pub fn put(&mut self, input: InboxInput) -> Vec<Effect> {
         self.state.update(input, self.now)
     }
 
     pub fn pass(&mut self, time: Duration) -> Vec<Effect> {
         self.now.elapsed += time;
         self.now.at += time;
-        self.put(Input::Tick)
+        self.put(InboxInput::Tick)
     }
 
-    pub fn feed(&mut self, feed: Feed) -> Vec<Effect> {
-        self.put(Input::Feed(feed))
+    pub fn feed(&mut self, feed: FeedEvent) -> Vec<Effect> {
+        self.put(InboxInput::Feed(feed))
     }
 
-    pub fn news(&mut self, news: News) -> Vec<Effect> {
-        self.feed(Feed::News(news))
+    pub fn news(&mut self, news: InboxChange) -> Vec<Effect> {
+        self.feed(FeedEvent::News(news))
     }
 
-    pub fn reply(&mut self, reply: Reply) -> Vec<Effect> {
-        self.put(Input::Reply(reply))
+    pub fn reply(&mut self, reply: InboxReply) -> Vec<Effect> {
+        self.put(InboxInput::Reply(reply))
     }
 
-    pub fn loaded(&mut self, listing: Listing, items: Vec<Seen>) -> Vec<Effect> {
-        let page = Page {
+    pub fn loaded(&mut self, listing: Listing, items: Vec<ItemDetails>) -> Vec<Effect> {
+        let page = ItemsPage {
             items: items.into_iter().map(Arc::new).collect(),
             next: None,
         };
-        self.reply(Reply::Loaded {
+        self.reply(InboxReply::Loaded {
             listing,
             appends: false,
             page: Ok(page),
         })
     }
 
-    pub fn read(&mut self, seen: Seen, fresh: bool) -> Vec<Effect> {
-        self.reply(Reply::Read {
-            id: seen.id().to_owned(),
+    pub fn read(&mut self, details: ItemDetails, fresh: bool) -> Vec<Effect> {
+        self.reply(InboxReply::Read {
+            id: details.id().to_owned(),
             fresh,
-            seen: Ok(Arc::new(seen)),
+            details: Ok(Arc::new(details)),
         })
     }
 
     pub fn press(&mut self, code: KeyCode) -> Vec<Effect> {
-        self.put(Input::Key(code.into()))
+        self.put(InboxInput::Key(code.into()))
     }
 
     pub fn key(&mut self, letter: char) -> Vec<Effect> {
@@ -91,7 +91,10 @@ impl Scene {
     }
 
     pub fn control(&mut self, letter: char) -> Vec<Effect> {
-        self.put(Input::Key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL)))
+        self.put(InboxInput::Key(KeyEvent::new(
+            KeyCode::Char(letter),
+            KeyModifiers::CONTROL,
+        )))
     }
 
     pub fn keys(&mut self, text: &str) {
@@ -99,14 +102,14 @@ impl Scene {
             .for_each(|letter| assert_eq!(self.key(letter), [], "{letter}"));
     }
 
-    /// Opens what is under the cursor and waits until it takes answers.
+    /// Opens the selected item and waits until it takes answers.
     pub fn open(&mut self) {
         self.press(KeyCode::Enter);
         assert!(self.state.open.is_some());
         self.pass(GUARD);
     }
 
-    /// What is sent when the hub is to decide; nothing else may go out with it.
+    /// The body of the resolve call, which must be the only effect.
     #[track_caller]
     pub fn sent(effects: Vec<Effect>) -> Value {
         match <[Effect; 1]>::try_from(effects) {
@@ -116,7 +119,7 @@ impl Scene {
     }
 
     pub fn taken(&mut self, id: &str) -> Vec<Effect> {
-        let effects = self.reply(Reply::Resolved {
+        let effects = self.reply(InboxReply::Resolved {
             id: id.to_owned(),
             status: Ok("answered".to_owned()),
         });
@@ -125,31 +128,31 @@ impl Scene {
     }
 
     pub fn refused(&mut self, id: &str, code: &str, field: Option<&str>, message: &str) -> Vec<Effect> {
-        let error = HubError::Refused {
+        let error = ClientError::Refused {
             status: StatusCode::CONFLICT,
             code: code.to_owned(),
             message: message.to_owned(),
             field: field.map(str::to_owned),
         };
-        self.reply(Reply::Resolved {
+        self.reply(InboxReply::Resolved {
             id: id.to_owned(),
             status: Err(error),
         })
     }
 
     pub fn shown(&self) -> Vec<&str> {
-        self.state.rows().iter().map(|seen| seen.id()).collect()
+        self.state.rows().iter().map(|details| details.id()).collect()
     }
 
     pub fn cursor(&self) -> &str {
-        self.state.selected().map(|seen| seen.id()).unwrap_or_default()
+        self.state.selected().map(|details| details.id()).unwrap_or_default()
     }
 
-    pub fn said(&self) -> &str {
+    pub fn message(&self) -> &str {
         self.state
-            .said
+            .message
             .as_ref()
-            .map(|said| said.text.as_str())
+            .map(|message| message.text.as_str())
             .unwrap_or_default()
     }
 }

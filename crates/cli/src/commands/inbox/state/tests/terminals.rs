@@ -1,21 +1,21 @@
-//! Agents in terminals: who waits, and what is written to them ahead.
+//! Agents in terminals: presence and type-ahead.
 
 use crossterm::event::KeyCode;
 use reqwest::StatusCode;
 use serde_json::{Value, json};
 
-use super::super::super::feed::News;
-use super::super::super::seen::tests::seen;
-use super::super::{Effect, Overlay, Reply};
+use super::super::super::feed::InboxChange;
+use super::super::super::seen::tests::details;
+use super::super::{Effect, InboxReply, Overlay};
 use super::scene::Scene;
-use crate::client::HubError;
+use crate::client::ClientError;
 
 fn cue(state: &str) -> Value {
     json!({"source": {"door": "hap", "cue": "cue"}, "open_ended": true, "presence": {"state": state, "since": null}})
 }
 
 fn facing_cue() -> Scene {
-    let mut scene = Scene::holding(vec![seen("a", &cue("waiting"))]);
+    let mut scene = Scene::holding(vec![details("a", &cue("waiting"))]);
     scene.open();
     scene
 }
@@ -28,9 +28,9 @@ fn ahead(text: &str) -> Effect {
 }
 
 #[test]
-fn the_list_follows_who_comes_and_goes() {
-    let mut scene = Scene::holding(vec![seen("a", &cue("waiting")), seen("b", &json!({}))]);
-    let effects = scene.news(News::Tracked("a".to_owned()));
+fn the_list_follows_the_presence_of_agents() {
+    let mut scene = Scene::holding(vec![details("a", &cue("waiting")), details("b", &json!({}))]);
+    let effects = scene.news(InboxChange::Tracked("a".to_owned()));
     assert_eq!(
         effects,
         [Effect::Read {
@@ -38,12 +38,12 @@ fn the_list_follows_who_comes_and_goes() {
             fresh: true
         }]
     );
-    assert_eq!(scene.read(seen("a", &cue("gone")), true), [], "it rings no bell");
+    assert_eq!(scene.read(details("a", &cue("gone")), true), [], "it rings no bell");
     assert_eq!(scene.state.rows()[0].item.presence_word(), Some("gone"));
     assert_eq!(
-        scene.news(News::Tracked("b".to_owned())),
+        scene.news(InboxChange::Tracked("b".to_owned())),
         [],
-        "others tell nothing in the list"
+        "other items show no presence in the list"
     );
 }
 
@@ -51,45 +51,45 @@ fn the_list_follows_who_comes_and_goes() {
 fn a_text_is_written_ahead_and_decides_nothing() {
     let mut scene = facing_cue();
     scene.keys("w");
-    assert_eq!(scene.press(KeyCode::Enter), [], "nothing is no text");
+    assert_eq!(scene.press(KeyCode::Enter), [], "an empty text is not sent");
     scene.keys("run a");
     scene.press(KeyCode::Esc);
     scene.keys("wll");
     assert_eq!(scene.press(KeyCode::Enter), [ahead("run all")]);
     assert!(scene.state.overlay.is_none());
-    scene.reply(Reply::Ahead {
+    scene.reply(InboxReply::Ahead {
         agent_id: "bot".to_owned(),
         text: "run all".to_owned(),
         done: Ok(()),
     });
-    assert!(scene.said().contains("bot gets it"), "{}", scene.said());
+    assert!(scene.message().contains("bot gets it"), "{}", scene.message());
     scene.keys("w");
     assert_eq!(scene.press(KeyCode::Enter), [], "what was sent is gone from the box");
 }
 
 #[test]
-fn a_text_that_was_not_taken_is_still_there() {
+fn a_refused_text_is_kept() {
     let mut scene = facing_cue();
     scene.keys("wgo on");
     scene.press(KeyCode::Enter);
-    let error = HubError::Refused {
+    let error = ClientError::Refused {
         status: StatusCode::TOO_MANY_REQUESTS,
         code: "rate_limited".to_owned(),
         message: "20 texts wait".to_owned(),
         field: None,
     };
-    scene.reply(Reply::Ahead {
+    scene.reply(InboxReply::Ahead {
         agent_id: "bot".to_owned(),
         text: "go on".to_owned(),
         done: Err(error),
     });
-    assert!(scene.said().contains("20 texts wait"));
+    assert!(scene.message().contains("20 texts wait"));
     scene.keys("w");
     assert_eq!(scene.press(KeyCode::Enter), [ahead("go on")]);
 }
 
 #[test]
-fn writing_ahead_goes_on_when_the_question_ends() {
+fn type_ahead_continues_when_the_question_ends() {
     let mut scene = facing_cue();
     scene.keys("wgo");
     scene.taken("a");
@@ -99,15 +99,15 @@ fn writing_ahead_goes_on_when_the_question_ends() {
 }
 
 #[test]
-fn only_terminals_are_written_to_ahead() {
+fn type_ahead_is_for_terminals_only() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     scene.keys("w");
-    assert!(scene.state.overlay.is_none() && scene.said().contains("terminal"));
+    assert!(scene.state.overlay.is_none() && scene.message().contains("terminal"));
 }
 
 #[test]
-fn any_question_of_a_terminal_takes_own_words() {
+fn any_question_of_a_terminal_takes_free_text() {
     let options = json!([{"value": "x", "label": "x"}]);
     for question in [
         json!({"kind": "confirm", "options": options}),
@@ -117,7 +117,7 @@ fn any_question_of_a_terminal_takes_own_words() {
     ] {
         let mut item = cue("waiting");
         item["question"] = question.clone();
-        let mut scene = Scene::holding(vec![seen("a", &item)]);
+        let mut scene = Scene::holding(vec![details("a", &item)]);
         scene.open();
         scene.keys("owhatever");
         assert_eq!(
@@ -128,7 +128,7 @@ fn any_question_of_a_terminal_takes_own_words() {
     }
     let mut strange = cue("waiting");
     strange["question"] = json!({"kind": "drawing"});
-    let mut scene = Scene::holding(vec![seen("a", &strange)]);
+    let mut scene = Scene::holding(vec![details("a", &strange)]);
     scene.open();
     scene.press(KeyCode::Enter);
     scene.keys("a text");

@@ -4,25 +4,25 @@ use crossterm::event::KeyCode;
 use serde_json::json;
 
 use super::super::super::answer::Editor;
-use super::super::super::feed::News;
-use super::super::super::seen::tests::{answered, seen};
-use super::super::{Effect, Ending, Open, Reply};
+use super::super::super::feed::InboxChange;
+use super::super::super::seen::tests::{answered, details};
+use super::super::{Effect, InboxReply, ItemEnding, OpenItem};
 use super::scene::Scene;
-use crate::client::HubError;
+use crate::client::ClientError;
 
-fn open(scene: &Scene) -> &Open {
+fn open(scene: &Scene) -> &OpenItem {
     scene.state.open.as_ref().unwrap()
 }
 
-fn resolved(id: &str) -> News {
-    News::Resolved {
+fn resolved(id: &str) -> InboxChange {
+    InboxChange::Resolved {
         id: id.to_owned(),
         words: "answered by human:ann".to_owned(),
     }
 }
 
 fn writing() -> Scene {
-    let mut scene = Scene::holding(vec![seen("a", &json!({"question": {"kind": "text"}}))]);
+    let mut scene = Scene::holding(vec![details("a", &json!({"question": {"kind": "text"}}))]);
     scene.open();
     scene.press(KeyCode::Enter);
     scene.keys("my long answer");
@@ -30,7 +30,7 @@ fn writing() -> Scene {
 }
 
 #[test]
-fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
+fn the_open_item_ends_and_keeps_the_typed_text_when_another_person_answers() {
     let mut scene = writing();
     assert_eq!(
         scene.news(resolved("a")),
@@ -40,7 +40,7 @@ fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
         }]
     );
     scene.read(answered("a", "human:ann", "yes"), false);
-    assert_eq!(open(&scene).ending, Ending::Theirs { sent: false });
+    assert_eq!(open(&scene).ending, ItemEnding::Theirs { sent: false });
     let Editor::Text(words) = &open(&scene).editor else {
         panic!("the text stays")
     };
@@ -50,34 +50,34 @@ fn the_open_item_flips_when_somebody_else_answers_and_keeps_what_was_typed() {
 }
 
 #[test]
-fn the_loser_of_a_race_is_told() {
+fn a_late_answer_is_reported_as_such() {
     let mut scene = writing();
     Scene::sent(scene.press(KeyCode::Enter));
     scene.news(resolved("a"));
     scene.read(answered("a", "human:ann", "yes"), false);
     assert_eq!(
         open(&scene).ending,
-        Ending::None,
-        "whose it was is not known before the reply"
+        ItemEnding::None,
+        "the winner is unknown before the reply"
     );
     scene.refused("a", "already_terminal", None, "already answered");
-    assert_eq!(open(&scene).ending, Ending::Theirs { sent: true });
+    assert_eq!(open(&scene).ending, ItemEnding::Theirs { sent: true });
     assert!(open(&scene).is_touched(), "nothing that was typed is lost");
 }
 
 #[test]
-fn the_winner_is_not_told_that_somebody_else_was_faster() {
+fn an_accepted_answer_is_never_reported_as_late() {
     let mut scene = writing();
     Scene::sent(scene.press(KeyCode::Enter));
     scene.news(resolved("a"));
     scene.read(answered("a", "human:owner", "my long answer"), false);
     scene.taken("a");
-    assert_eq!(open(&scene).ending, Ending::Mine);
+    assert_eq!(open(&scene).ending, ItemEnding::Mine);
     assert_eq!(open(&scene).editor, Editor::Nothing, "what was sent is not kept");
 }
 
 #[test]
-fn a_reason_half_typed_stays_on_screen() {
+fn an_unfinished_reason_stays_on_screen() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     scene.key('r');
@@ -96,64 +96,65 @@ fn a_reason_half_typed_stays_on_screen() {
 }
 
 #[test]
-fn an_old_error_goes_when_somebody_else_has_decided() {
+fn an_old_error_is_cleared_when_another_person_decides() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
-    let away = HubError::Unreachable("the hub is away".to_owned());
-    scene.reply(Reply::Read {
+    let away = ClientError::Unreachable("the hub is away".to_owned());
+    scene.reply(InboxReply::Read {
         id: "a".to_owned(),
         fresh: false,
-        seen: Err(away),
+        details: Err(away),
     });
-    assert_eq!(scene.said(), "the hub is away");
-    scene.read(seen("a", &json!({})), false);
-    assert_eq!(
-        scene.said(),
-        "the hub is away",
-        "while it is open, it can be read for its time"
-    );
+    assert_eq!(scene.message(), "the hub is away");
+    scene.read(details("a", &json!({})), false);
+    assert_eq!(scene.message(), "the hub is away", "it stays while the item is open");
     scene.read(answered("a", "human:ann", "approve"), false);
     assert_eq!(
-        (open(&scene).ending, scene.said()),
-        (Ending::Theirs { sent: false }, "")
+        (open(&scene).ending, scene.message()),
+        (ItemEnding::Theirs { sent: false }, "")
     );
 }
 
 #[test]
-fn a_hint_goes_when_there_is_nothing_left_to_answer() {
+fn a_hint_is_cleared_when_the_item_ends() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     scene.press(KeyCode::Enter);
-    assert!(scene.said().contains("pick one"));
+    assert!(scene.message().contains("pick one"));
     scene.read(answered("a", "human:ann", "approve"), false);
-    assert_eq!(scene.said(), "");
+    assert_eq!(scene.message(), "");
 }
 
 #[test]
-fn an_error_during_a_lost_race_goes_with_it() {
+fn an_error_is_cleared_by_a_late_answer() {
     let mut scene = writing();
     Scene::sent(scene.press(KeyCode::Enter));
-    scene.reply(Reply::Presets(Err(HubError::Unreachable("the hub is away".to_owned()))));
+    scene.reply(InboxReply::Presets(Err(ClientError::Unreachable(
+        "the hub is away".to_owned(),
+    ))));
     scene.refused("a", "already_terminal", None, "already answered");
-    assert_eq!((open(&scene).ending, scene.said()), (Ending::Theirs { sent: true }, ""));
+    assert_eq!(
+        (open(&scene).ending, scene.message()),
+        (ItemEnding::Theirs { sent: true }, "")
+    );
 }
 
 #[test]
-fn what_goes_wrong_after_the_end_stays_in_sight() {
+fn an_error_after_the_end_stays_visible() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     scene.read(answered("a", "human:ann", "approve"), false);
-    let away = HubError::Unreachable("the hub is away".to_owned());
-    scene.reply(Reply::Retried {
+    let away = ClientError::Unreachable("the hub is away".to_owned());
+    scene.reply(InboxReply::Retried {
         id: "a".to_owned(),
         done: Err(away),
     });
     scene.read(answered("a", "human:ann", "approve"), false);
-    assert_eq!(scene.said(), "the hub is away");
+    assert_eq!(scene.message(), "the hub is away");
 }
 
 #[test]
-fn the_track_of_the_open_item_is_followed() {
+fn the_delivery_of_the_open_item_is_followed() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     scene.key('a');
@@ -162,17 +163,17 @@ fn the_track_of_the_open_item_is_followed() {
         id: "a".to_owned(),
         fresh: false,
     }];
-    assert_eq!(scene.news(News::Tracked("a".to_owned())), read);
-    assert_eq!(scene.news(News::Tracked("other".to_owned())), []);
+    assert_eq!(scene.news(InboxChange::Tracked("a".to_owned())), read);
+    assert_eq!(scene.news(InboxChange::Tracked("other".to_owned())), []);
 }
 
 #[test]
-fn a_failed_delivery_can_be_tried_again() {
+fn a_failed_delivery_can_be_retried() {
     let mut decided = super::super::super::seen::tests::value("a", &json!({"status": "answered"}));
     decided["resolution"] = json!({"resolution_id": "r", "resolution": "answered", "actor": "human:ann",
         "resolved_at": "2026-06-04T15:00:01.000Z"});
     decided["delivery"] = json!({"state": "failed", "attempts": 8});
-    let mut scene = Scene::holding(vec![super::super::super::seen::Seen::read(&decided).unwrap()]);
+    let mut scene = Scene::holding(vec![super::super::super::seen::ItemDetails::read(&decided).unwrap()]);
     scene.press(KeyCode::Enter);
     assert_eq!(scene.key('t'), [Effect::Retry { id: "a".to_owned() }]);
 }
