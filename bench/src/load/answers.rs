@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
-use super::board::{LongPolls, Scoreboard};
 use super::connection::Connection;
+use super::scoreboard::{LongPolls, Scoreboard};
 use crate::process::Target;
 
 /// Enough connections that an answer waits for a free one only when the server stalls for 60 ms.

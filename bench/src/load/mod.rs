@@ -2,13 +2,13 @@
 //! Requests are rendered once and patched in place, replies are parsed by hand, one thread drives every connection.
 
 mod answers;
-mod board;
 mod closed_loop;
 mod connection;
 mod head;
 mod histogram;
 mod meter;
 mod request;
+mod scoreboard;
 mod sockets;
 mod spread;
 mod streams;
@@ -16,13 +16,13 @@ mod web_socket;
 mod work;
 
 pub use answers::{Pace, answer};
-pub use board::{LongPolls, Scoreboard};
 pub use closed_loop::{drain, measure};
 pub use connection::Connection;
 pub use head::Head;
 pub use histogram::Histogram;
 pub use meter::{Meter, Sample, Window, in_window};
 pub use request::{PLACEHOLDER, Slot, Template, render};
+pub use scoreboard::{LongPolls, Scoreboard};
 pub use sockets::wait_on_sockets;
 pub use spread::{Lane, drain_spread, measure_spread};
 pub use streams::wait_on_streams;

@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
-use super::board::{LongPolls, Scoreboard};
 use super::connection::Connection;
 use super::request::render;
+use super::scoreboard::{LongPolls, Scoreboard};
 use crate::process::Target;
 
 /// More connects at once would overflow the server's accept queue, and a lost SYN costs a second.

@@ -9,7 +9,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-use super::board::{LongPolls, Scoreboard};
+use super::scoreboard::{LongPolls, Scoreboard};
 use crate::process::Target;
 
 /// The default stream limit of the HTTP/2 library, which every server accepts. The hub allows ten times as many.

@@ -1,7 +1,7 @@
 //! The command line. `serve` runs when no command is named, so its flags also exist at the top level.
 
 mod admin;
-mod agent_side;
+mod agent_commands;
 mod ahead;
 mod answer;
 mod inbox;
@@ -18,7 +18,7 @@ pub use admin::{
     AgentCommand, CallbackCommand, DeliveryCommand, DeliveryStateArg, KeyCommand, PersonCommand, RoleArg,
     SecretCommand, SignatureAlgArg,
 };
-pub use agent_side::{
+pub use agent_commands::{
     AgentSideCommand, AskArgs, CancelArgs, ContentArgs, ExecArgs, JournalArgs, JournalCommand, KeyArgs, NotifyArgs,
     OpenArgs, ReceiveArgs, RequestArgs, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
 };

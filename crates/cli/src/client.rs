@@ -2,7 +2,7 @@
 
 mod error;
 mod locate;
-mod reach;
+mod relocating;
 mod socket;
 
 use std::time::Duration;
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 pub use error::ClientError;
 pub use locate::{AddressSource, HubLocation};
-pub use reach::RelocatingClient;
+pub use relocating::RelocatingClient;
 pub use socket::{Socket, SocketClosed};
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);

@@ -1,18 +1,13 @@
 //! One module per command. A command returns its output; only `main` writes to the terminal.
 
-mod agent;
-pub mod agent_side;
+mod admin;
+pub mod agent_commands;
 mod ahead;
 mod answer;
-mod callback;
-mod delivery;
 pub mod doctor;
 mod inbox;
-mod key;
-mod person;
 mod run;
 mod runs;
-mod secret;
 pub mod serve;
 mod show;
 pub mod skill;
@@ -59,9 +54,9 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
     let client = &HubClient::new(HubLocation::find(data)?)?;
     let json = globals.json;
     let text = match command {
-        ClientCommand::Agent(command) => agent::run(command, client, json).await,
-        ClientCommand::Secret(command) => secret::run(command, client, json).await,
-        ClientCommand::Person(command) => person::run(command, client, json).await,
+        ClientCommand::Agent(command) => admin::agent::run(command, client, json).await,
+        ClientCommand::Secret(command) => admin::secret::run(command, client, json).await,
+        ClientCommand::Person(command) => admin::person::run(command, client, json).await,
         ClientCommand::Inbox(args) => inbox::run(&args, client, json).await,
         ClientCommand::Show { id } => show::run(&id, client, json).await,
         ClientCommand::Answer(args) => answer::run(&args, client, json).await,
@@ -69,8 +64,8 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Ahead(args) => ahead::run(&args, client, json).await,
         ClientCommand::Run(args) => return run::run(&args, client, json).await,
         ClientCommand::Runs(args) => return runs::run(args, client, json).await,
-        ClientCommand::Delivery(command) => delivery::run(command, client, json).await,
-        ClientCommand::Key(command) => key::run(command, client, json).await,
+        ClientCommand::Delivery(command) => admin::delivery::run(command, client, json).await,
+        ClientCommand::Key(command) => admin::key::run(command, client, json).await,
     };
     text.map(Finished::ok)
 }

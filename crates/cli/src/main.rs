@@ -5,7 +5,7 @@ mod client;
 mod commands;
 mod item;
 mod screen;
-mod stops;
+mod stop_signals;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -29,7 +29,7 @@ fn main() -> ExitCode {
         Some(CliCommand::Serve(args)) => start_serve(args, &globals),
         Some(CliCommand::Doctor { config }) => run_client(commands::doctor::run(config.as_deref(), &globals)),
         Some(CliCommand::Client(command)) => run_client(commands::run(command, &globals)),
-        Some(CliCommand::AgentSide(command)) => run_client(commands::agent_side::run(command, &globals)),
+        Some(CliCommand::AgentSide(command)) => run_client(commands::agent_commands::run(command, &globals)),
         Some(CliCommand::Skill(command)) => run_client(commands::skill::run(command, &globals)),
         Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
         Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),

@@ -8,28 +8,28 @@ use axum::handler::Handler;
 use axum::routing::{MethodRouter, get, post};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
-use countersign_store::ops::credential::NewCredential;
+use countersign_store::ops::account::credential::NewCredential;
 use tokio::sync::watch;
 
 use crate::auth::{CredentialCache, Passwords, RequestLimiter, SignInAttempts};
+use crate::background::agent_last_seen::AgentLastSeen;
+use crate::background::indexer::Indexer;
+use crate::background::receipts::Receipts;
+use crate::background::timers::Alarm;
+use crate::cluster::Cluster;
 use crate::config::Config;
+use crate::cue_waiters::CueWaiters;
 use crate::delivery::Outbox;
 use crate::doors::{a2h, hap, runs as run_door};
 use crate::health::ReadinessCache;
-use crate::inbox::news::{LiveBroadcaster, RowRenderer};
-use crate::indexer::Indexer;
+use crate::limits::connection_limit::ConnectionLimit;
+use crate::limits::memory_budget::MemoryBudget;
+use crate::live::{LiveBroadcaster, RowRenderer};
 use crate::metrics::Metrics;
-use crate::peers::Cluster;
-use crate::presence::AgentLastSeen;
 use crate::problem::Problem;
-use crate::receipts::Receipts;
-use crate::room::MemoryBudget;
 use crate::runs::Runs;
-use crate::runs::agents::Tools;
-use crate::seats::ConnectionLimit;
-use crate::terminals::CueWaiters;
-use crate::timers::Alarm;
-use crate::wake::Waiters;
+use crate::runs::engine::agents::Tools;
+use crate::waiters::Waiters;
 use crate::{address, admin, health, inbox, openapi};
 
 /// Long-polls that the terminals of one person may hold at once.
@@ -64,7 +64,7 @@ pub struct Hub {
     pub indexer: Indexer,
     pub expiry_alarm: Alarm,
     pub rate_limit: RequestLimiter,
-    pub metrics: Metrics,
+    pub(crate) metrics: Metrics,
     pub readiness: ReadinessCache,
     /// Turns true when the hub stops: long-polls then return and connections drain.
     pub stopping: watch::Receiver<bool>,
@@ -214,9 +214,9 @@ fn terminal_routes(routes: Routes) -> Routes {
         .post("/v1/hap/cues", hap::cue::cue)
         .get("/v1/hap/cues/{id}", hap::wait::wait)
         .get("/v1/hap/cues/{id}/files/{index}", hap::files::file)
-        .post("/v1/hap/cues/{id}/collected", hap::collected::acknowledge)
+        .post("/v1/hap/cues/{id}/collected", hap::ack::acknowledge)
         .get("/v1/hap/agents/{agent_id}/current", hap::current::current)
-        .get("/v1/hap/agents/{agent_id}/kept", hap::kept::uncollected)
+        .get("/v1/hap/agents/{agent_id}/kept", hap::uncollected::uncollected)
         .post("/v1/hap/import", hap::import::import)
 }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use countersign_store::ops::list::Counts;
-use countersign_store::ops::sweep::ProveWritable;
+use countersign_store::ops::message::sweep::ProveWritable;
 use countersign_store::{Store, StoreError};
 use serde_json::{Value, json};
 use tokio::sync::Mutex;

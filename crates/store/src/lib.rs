@@ -4,10 +4,10 @@
 //! connections.
 
 pub mod clock;
+pub mod completion;
 pub mod copy;
 mod error;
 mod exec;
-pub mod finish;
 mod migrations;
 pub mod model;
 pub mod ops;

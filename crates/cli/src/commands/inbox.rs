@@ -7,15 +7,15 @@ mod draw;
 mod feed;
 mod filter;
 mod hub;
+mod item_details;
+mod local_time;
 mod plain;
 mod presets;
 mod run;
-mod seen;
 mod state;
 mod table;
+mod text_input;
 mod track;
-mod typing;
-mod zone;
 
 use std::io::IsTerminal;
 

@@ -1,19 +1,19 @@
 //! `run`: prepares, starts and follows a run. Progress goes to standard error, only the result to standard output.
 
+mod answer_entry;
 mod ask;
-mod back;
-mod begin;
 mod console;
 mod ending;
-mod entry;
 mod follow;
-mod hear;
-mod heard;
+mod handle_message;
+mod hub_message;
+mod id_conflict;
 mod keyboard;
-mod place;
-mod sent;
-mod story;
-mod taken;
+mod printer;
+mod reconnect;
+mod sent_answers;
+mod start;
+mod where_to_answer;
 
 use std::path::Path;
 
@@ -24,8 +24,8 @@ use super::Finished;
 use super::answer::read_free_text;
 use crate::args::{ContinueArgs, RunArgs};
 use crate::client::HubClient;
-use begin::StartInput;
 use follow::FollowSession;
+use start::StartInput;
 
 pub async fn run(args: &RunArgs, client: &HubClient, json: bool) -> Result<Finished> {
     let prepare = PrepareRun {
@@ -35,7 +35,7 @@ pub async fn run(args: &RunArgs, client: &HubClient, json: bool) -> Result<Finis
         cwd: Some(absolute(args.cwd.as_deref().unwrap_or(Path::new(".")))?),
         manifest_path: None,
     };
-    let begun = begin::begin(client, prepare, StartInput::Start(read_free_text(&args.input)?)).await?;
+    let begun = start::begin(client, prepare, StartInput::Start(read_free_text(&args.input)?)).await?;
     if args.no_wait {
         begun.leave(json)
     } else {
@@ -51,7 +51,7 @@ pub async fn continue_run(args: &ContinueArgs, client: &HubClient, json: bool) -
         model_override,
         ..PrepareRun::default()
     };
-    let begun = begin::begin(client, prepare, StartInput::Continue(read_free_text(&args.input)?)).await?;
+    let begun = start::begin(client, prepare, StartInput::Continue(read_free_text(&args.input)?)).await?;
     if args.no_wait {
         begun.leave(json)
     } else {

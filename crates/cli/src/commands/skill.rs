@@ -1,17 +1,17 @@
 //! `skill build` and `skill check`: one page per app on how its agents ask, notify or set a task.
 
 mod check;
+mod collect;
 #[cfg(test)]
 mod commands_shown;
 mod files;
-mod front;
+mod front_matter;
 mod json_blocks;
 mod plugin;
 mod prompt;
 mod render;
 mod secret;
 mod settings;
-mod settle;
 mod values;
 
 use std::io::{self, IsTerminal};
@@ -23,9 +23,9 @@ use serde_json::json;
 use super::Finished;
 use crate::args::{BuildArgs, Globals, SkillCommand};
 use crate::screen::{self, escape};
+use collect::BuildPlan;
 use files::{PlannedFile, WriteResult};
 use prompt::TerminalPrompt;
-use settle::BuildPlan;
 
 pub use check::read as read_skill;
 pub use settings::{ReturnPath, SkillSettings};
@@ -46,7 +46,7 @@ fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
     } else {
         None
     };
-    let settled = settle::collect_settings(args, prompt)?;
+    let settled = collect::collect_settings(args, prompt)?;
     let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
     Ok(Finished::ok(report(&settled, &files, json)))
 }

@@ -1,17 +1,17 @@
 //! `smoke`: runs the whole loop once against a running hub, as the agent and as the person who answers.
 
-mod debts;
-mod fresh;
+mod agent_half;
+mod cleanup;
+mod hub_access;
 mod listener;
-mod matter;
 mod people;
-mod place;
 mod plan;
 mod receiver;
 mod report;
 mod scratch;
 mod seal_key;
-mod trial;
+mod subprocess;
+mod test_message;
 
 use std::time::Duration;
 
@@ -22,14 +22,14 @@ use tokio::time::Instant;
 use super::Finished;
 use crate::args::{Globals, SmokeArgs};
 use crate::screen::escape;
-use debts::Cleanup;
+use agent_half::AgentHalf;
+use cleanup::Cleanup;
+use hub_access::HubAccess;
 use listener::{CallbackListener, ReceivedPush};
-use place::HubAccess;
 use plan::SmokePlan;
 use receiver::SmokeReceiver;
 use report::SmokeReport;
 use scratch::ScratchDir;
-use trial::AgentHalf;
 
 /// Long enough for a busy hub, short enough for a waiting person.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -80,7 +80,7 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
     };
     report.check("acted once", receiver.acted_once());
     report.check("changed state", agent_half.changed_state_is_refused(&resolved));
-    report.check("fresh process", fresh::open(&agent_half, &resolved));
+    report.check("fresh process", subprocess::open(&agent_half, &resolved));
     Some(())
 }
 

@@ -1,16 +1,16 @@
 //! `store copy`: copies everything a hub knows from one database to another.
 
-mod end;
+mod copy_end;
 mod outcome;
-mod teller;
+mod progress;
 
 use anyhow::Result;
 use countersign_store::copy::{BatchSize, copy};
 
 use super::Finished;
 use crate::args::{CopyArgs, Globals, StoreCommand};
-use end::CopyEnd;
-use teller::ProgressPrinter;
+use copy_end::CopyEnd;
+use progress::ProgressPrinter;
 
 pub async fn run(command: StoreCommand, globals: &Globals) -> Result<Finished> {
     let StoreCommand::Copy(CopyArgs { from, to }) = command;

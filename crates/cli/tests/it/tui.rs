@@ -2,11 +2,11 @@
 
 mod answering;
 pub mod cues;
-mod following;
-mod leaving;
+mod exit;
+mod live;
 mod pane;
 mod prompts;
+mod rendering;
 mod runs;
-mod showing;
 
 use pane::Pane;

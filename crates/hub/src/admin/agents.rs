@@ -9,8 +9,8 @@ use countersign_core::Actor;
 use countersign_core::access::is_agent_id;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
+use countersign_store::ops::account::credential::CredentialKind;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
-use countersign_store::ops::credential::CredentialKind;
 use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::{no_agent, no_randomness};
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token, new_signing_key};
-use crate::body::read_json;
+use crate::http::body::read_json;
 use crate::problem::Problem;
 
 /// How long old credentials stay valid after a rotation, by default.

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 use super::{AgentFilter, no_agent};
 use crate::app::Hub;
 use crate::auth::{AgentCaller, OwnerCaller};
-use crate::body::read_json;
 use crate::delivery::normalise_binding;
-use crate::extract::Params;
+use crate::http::body::read_json;
+use crate::http::extract::Params;
 use crate::problem::Problem;
 
 #[derive(Deserialize)]

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
-use crate::body::read_json;
-use crate::extract::Params;
-use crate::inbox::news::LiveChange;
+use crate::http::body::read_json;
+use crate::http::extract::Params;
+use crate::live::LiveChange;
 use crate::problem::Problem;
 
 const DEFAULT_LIMIT: i64 = 100;

@@ -18,7 +18,7 @@ use uuid::Uuid;
 use super::{agents, no_randomness};
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, random_key};
-use crate::body::read_json;
+use crate::http::body::read_json;
 use crate::problem::Problem;
 
 #[derive(Debug, Serialize)]

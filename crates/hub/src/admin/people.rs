@@ -6,8 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, is_person_name};
+use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, RemovePerson};
-use countersign_store::ops::credential::{CredentialKind, NewCredential};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ use super::no_randomness;
 use super::tokens::default_label;
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token, new_link};
-use crate::body::read_json;
+use crate::http::body::read_json;
 use crate::problem::Problem;
 
 #[derive(Deserialize)]

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use super::{AgentFilter, no_agent};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
-use crate::body::read_json;
-use crate::extract::Params;
+use crate::http::body::read_json;
+use crate::http::extract::Params;
 use crate::problem::Problem;
 
 const MAX_NAME_BYTES: usize = 255;

@@ -7,9 +7,9 @@ use axum::extract::State;
 use countersign_core::delivery::DeliveryState;
 use countersign_store::SCHEMA_VERSION;
 use countersign_store::ops::admin::callbacks::ListHosts;
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
+use countersign_store::ops::message::audit::Trail;
 use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use crate::app::Hub;
 use crate::auth::OwnerCaller;
 use crate::config::LegacyPush;
-use crate::extract::Params;
 use crate::health::NO_PERSON;
+use crate::http::extract::Params;
 use crate::problem::Problem;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {

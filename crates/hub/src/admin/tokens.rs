@@ -8,8 +8,10 @@ use axum::extract::State;
 use countersign_core::Actor;
 use countersign_core::access::Role;
 use countersign_store::model::{CredentialSummary, PersonSummary};
+use countersign_store::ops::account::credential::{
+    CredentialKind, EndCredential, ListCredentials, NewCredential, id_of,
+};
 use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
-use countersign_store::ops::credential::{CredentialKind, EndCredential, ListCredentials, NewCredential, id_of};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -17,8 +19,8 @@ use super::no_randomness;
 use super::people::no_person;
 use crate::app::Hub;
 use crate::auth::{OwnerCaller, Token};
-use crate::body::read_json;
-use crate::extract::Params;
+use crate::http::body::read_json;
+use crate::http::extract::Params;
 use crate::problem::Problem;
 use crate::serve::is_start_label;
 

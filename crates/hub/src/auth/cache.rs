@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_core::access::Principal;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{Authenticate, Credential, CredentialKind};
+use countersign_store::ops::account::credential::{Authenticate, Credential, CredentialKind};
 use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
 

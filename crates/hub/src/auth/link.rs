@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::credential::{AddLink, CredentialKind};
+use countersign_store::ops::account::credential::{AddLink, CredentialKind};
 
 use super::Token;
 use crate::admin::no_randomness;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign_core::Digest;
 use countersign_store::Store;
-use countersign_store::ops::rate::{Admission, Admit};
+use countersign_store::ops::account::rate_limit::{Admission, Admit};
 
 use super::attempts::{
     ADDRESS_LIMIT, Attempts, NAME_FROM_ADDRESS_LIMIT, NAME_LIMIT, SESSION_LIMIT, SignInLimit, network, too_many,

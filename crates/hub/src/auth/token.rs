@@ -4,7 +4,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_core::Digest;
 use countersign_protocol::webhooks;
-use countersign_store::ops::credential::CredentialKind;
+use countersign_store::ops::account::credential::CredentialKind;
 
 /// A new token. Its text is shown once; only the hash is stored.
 pub struct Token {

@@ -1,14 +1,14 @@
 //! Push delivery of resolutions: claim from the outbox, sign, send to a guarded address, settle.
 
-mod client;
+mod concurrency_window;
 pub mod guard;
-mod lane;
+mod host_worker;
+mod http_client;
 mod outbox;
+mod push_client;
 mod resolver;
-mod send;
 mod settle;
 mod sign;
-mod width;
 
 pub use guard::{TargetRefused, callback_host, check_callback_url, normalise_binding};
 pub use outbox::{Outbox, OutboxError};

@@ -13,12 +13,12 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::lane::HostWorker;
+use super::host_worker::HostWorker;
+use super::push_client::PushClient;
 use super::resolver::{DnsLookup, SystemLookup};
-use super::send::PushClient;
 use super::settle::{self, DeliveryCounts};
 use crate::config::PushSettings;
-use crate::inbox::news::{LiveBroadcaster, LiveChange};
+use crate::live::{LiveBroadcaster, LiveChange};
 
 /// Over all hosts.
 const MAX_CONCURRENT_ATTEMPTS: usize = 512;

@@ -14,7 +14,7 @@ use countersign_store::ops::admin::keys::HubKeys;
 use countersign_store::{Store, StoreError};
 use uuid::Uuid;
 
-use super::send::{failed_by_store, refused};
+use super::push_client::{failed_by_store, refused};
 use crate::doors::a2h::respond;
 
 pub type Headers = Vec<(&'static str, String)>;

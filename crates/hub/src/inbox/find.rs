@@ -2,7 +2,7 @@
 
 use countersign_protocol::id::MessageId;
 use countersign_store::model::{Lookup, PersonView};
-use countersign_store::ops::pull::View;
+use countersign_store::ops::message::pull::View;
 
 use crate::app::Hub;
 use crate::problem::Problem;

@@ -2,7 +2,7 @@
 //! another.
 
 use countersign_store::StoreError;
-use countersign_store::ops::setting::Setting;
+use countersign_store::ops::account::setting::Setting;
 
 use crate::app::Hub;
 

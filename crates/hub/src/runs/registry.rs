@@ -10,12 +10,12 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::model::AgentView;
 use tokio::sync::{Notify, Semaphore};
 
-use super::agents::Tools;
-use super::client::{Close, RunClient};
-use super::mail::RunCommand;
-use super::mirrors::Replicas;
+use super::engine::agents::Tools;
+use super::engine::commands::RunCommand;
+use super::follow::client::{Close, RunClient};
+use super::follow::replay::ByteBudget;
 use super::refusal::RunRefusal;
-use super::ring::ByteBudget;
+use super::remote::replicas::Replicas;
 use super::run::TrackedRun;
 
 /// Ended runs kept in memory: the latest ones, bounded by number and by bytes.
@@ -26,31 +26,31 @@ const MAX_CLIENTS: usize = 10_000;
 const MAX_CONCURRENT_REPLAYS: usize = 8;
 
 pub struct Runs {
-    pub(super) tools: Tools,
-    pub(super) byte_budget: ByteBudget,
-    pub(super) max_live: usize,
+    pub(crate) tools: Tools,
+    pub(crate) byte_budget: ByteBudget,
+    pub(crate) max_live: usize,
     table: Mutex<RunTable>,
     clients: Mutex<HashMap<u64, Arc<RunClient>>>,
     next_client: AtomicU64,
     /// Set on shutdown: no new run may start.
     is_closing: AtomicBool,
     client_left: Notify,
-    pub(super) replicas: Mutex<Replicas>,
+    pub(crate) replicas: Mutex<Replicas>,
     /// Permits for replays that read from the store.
-    pub(super) replays: Semaphore,
+    pub(crate) replays: Semaphore,
     /// Ids of runs that are being adopted.
     adopting: Arc<Mutex<HashSet<String>>>,
 }
 
 #[derive(Default)]
-pub(super) struct RunTable {
-    pub(super) runs: HashMap<String, Arc<TrackedRun>>,
+pub(crate) struct RunTable {
+    pub(crate) runs: HashMap<String, Arc<TrackedRun>>,
     /// Prepared or running.
-    pub(super) live: HashSet<String>,
+    pub(crate) live: HashSet<String>,
     /// Ids reserved by a prepare in progress.
     preparing: HashSet<String>,
     /// Oldest first.
-    pub(super) over: VecDeque<String>,
+    pub(crate) over: VecDeque<String>,
 }
 
 impl Runs {
@@ -237,7 +237,7 @@ impl Runs {
         }
     }
 
-    pub(super) fn table(&self) -> MutexGuard<'_, RunTable> {
+    pub(crate) fn table(&self) -> MutexGuard<'_, RunTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -248,7 +248,7 @@ impl Runs {
 
 impl RunTable {
     /// Removes this entry, but not another one with the same id.
-    pub(super) fn remove(&mut self, run: &Arc<TrackedRun>) {
+    pub(crate) fn remove(&mut self, run: &Arc<TrackedRun>) {
         if self.runs.get(&run.id).is_some_and(|known| Arc::ptr_eq(known, run)) {
             self.runs.remove(&run.id);
             self.live.remove(&run.id);
@@ -310,7 +310,7 @@ impl RunTable {
     }
 }
 
-pub(super) fn forget_followers(run: &TrackedRun) {
+pub(crate) fn forget_followers(run: &TrackedRun) {
     let followers = std::mem::take(&mut run.lock().followers);
     followers.iter().for_each(|follower| follower.client.unfollow(&run.id));
 }

@@ -8,12 +8,12 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::{RunEnding, StoredEvent};
 use tokio::sync::mpsc;
 
-use super::client::RunClient;
-use super::mail::RunCommand;
-use super::pending::{AskSelector, PendingAsk};
-use super::plan::RunPlan;
-use super::ring::{ByteBudget, ReplayBuffer};
-use super::standing::Steering;
+use super::engine::checkpoint::Steering;
+use super::engine::commands::RunCommand;
+use super::engine::plan::RunPlan;
+use super::follow::client::RunClient;
+use super::follow::pending::{AskSelector, PendingAsk};
+use super::follow::replay::{ByteBudget, ReplayBuffer};
 
 pub struct TrackedRun {
     pub id: String,

@@ -10,13 +10,13 @@ use serde_json::Value;
 use tokio::sync::mpsc;
 use uuid::Uuid;
 
-use super::client::{ClientAction, RunClient};
-use super::frame::EventFrame;
-use super::pending::PendingAsk;
-use super::plan::RunPlan;
-use super::ring::{ByteBudget, ReplayBuffer};
+use super::engine::plan::RunPlan;
+use super::follow::broadcast::RunUpdate;
+use super::follow::client::{ClientAction, RunClient};
+use super::follow::frame::EventFrame;
+use super::follow::pending::PendingAsk;
+use super::follow::replay::{ByteBudget, ReplayBuffer};
 use super::run::{RunStage, TrackedRun, TrackedRunState};
-use super::telling::RunUpdate;
 
 pub const NOW: Timestamp = Timestamp::from_millis(1);
 

@@ -16,10 +16,10 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 use tower::util::MapRequest;
 
-use super::patient::WriteTimeout;
-use super::prefixed::{HttpVersion, SniffedStream};
+use super::protocol_sniff::{HttpVersion, SniffedStream};
+use super::write_timeout::WriteTimeout;
 use crate::auth::ClientAddr;
-use crate::intake::SocketBudget;
+use crate::limits::socket_budget::SocketBudget;
 
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(75);

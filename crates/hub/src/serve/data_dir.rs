@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use serde_json::json;
 
-use super::first_start::Welcome;
+use super::startup::Welcome;
 
 /// Clients hold the lock for a moment to check whether a hub runs.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(200);

@@ -3,11 +3,11 @@
 mod accept;
 mod connection;
 mod data_dir;
-mod first_start;
-mod patient;
-mod prefixed;
+mod protocol_sniff;
+mod startup;
 mod tasks;
 mod tls;
+mod write_timeout;
 
 use std::future::Future;
 use std::io::Write;
@@ -25,13 +25,13 @@ use tokio::sync::watch;
 
 use crate::admin::keys::ensure_key;
 use crate::app::{self, Hub, Pages};
+use crate::cluster;
 use crate::config::Config;
 use crate::delivery::Outbox;
-use crate::peers;
 use accept::Acceptor;
 use data_dir::DataDir;
 pub use data_dir::DataDirLock;
-pub use first_start::{is_start_label, local_owner_of};
+pub use startup::{is_start_label, local_owner_of};
 
 /// How long open requests and pushes may take at a stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
@@ -61,7 +61,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     replace_previous_node(&hub, &data)
         .await
         .context("cannot restore unfinished work")?;
-    let welcome = first_start::prepare(&hub).await?;
+    let welcome = startup::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
     let mut background = tasks::start(&hub);
@@ -78,7 +78,7 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     hub.cluster.flush().await;
     background.shutdown().await;
     flush_in_memory_state(&hub).await;
-    if let Err(error) = peers::leave(&hub).await {
+    if let Err(error) = cluster::leave(&hub).await {
         tracing::warn!(%error, "releasing unfinished work failed; other nodes take it over when the lease expires");
     }
     hub.store.checkpoint()?;
@@ -95,7 +95,7 @@ async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result
         drop(hub.node_file.set(data.node_file()));
         hub.write_node_file();
     }
-    Ok(peers::enter(hub).await?)
+    Ok(cluster::enter(hub).await?)
 }
 
 async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError> {

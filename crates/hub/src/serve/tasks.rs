@@ -9,8 +9,9 @@ use futures_util::FutureExt;
 use tokio::task::JoinSet;
 
 use crate::app::Hub;
-use crate::inbox::news;
-use crate::{indexer, peers, presence, receipts, runs, terminals, timers};
+use crate::background::{agent_last_seen, indexer, receipts, timers};
+use crate::live;
+use crate::{cluster, cue_waiters, runs};
 
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 
@@ -19,14 +20,14 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     let hub = || Arc::clone(hub);
     tasks.spawn(supervise("expiry", hub(), timers::expire));
     tasks.spawn(supervise("retention", hub(), timers::purge));
-    tasks.spawn(supervise("news", hub(), news::run));
+    tasks.spawn(supervise("news", hub(), live::run));
     tasks.spawn(supervise("search index", hub(), indexer::run));
     tasks.spawn(supervise("receipts", hub(), receipts::run));
-    tasks.spawn(supervise("presence", hub(), presence::run));
-    tasks.spawn(supervise("terminals", hub(), terminals::run));
-    tasks.spawn(supervise("lease", hub(), peers::lease));
-    tasks.spawn(supervise("peers", hub(), peers::hear));
-    tasks.spawn(supervise("net", hub(), peers::net));
+    tasks.spawn(supervise("presence", hub(), agent_last_seen::run));
+    tasks.spawn(supervise("terminals", hub(), cue_waiters::run));
+    tasks.spawn(supervise("lease", hub(), cluster::lease));
+    tasks.spawn(supervise("peers", hub(), cluster::hear));
+    tasks.spawn(supervise("net", hub(), cluster::net));
     tasks.spawn(supervise("runs of others", hub(), runs::watch));
     tasks
 }

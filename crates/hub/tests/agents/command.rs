@@ -4,11 +4,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_hub::config::{ApiKey, Commands, Endpoint, LlmSettings, RunsSettings};
-use countersign_hub::runs::agents::{AgentOutcome, Tools};
+use countersign_hub::runs::engine::agents::{AgentOutcome, Tools};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::runs::strategy::AgentDef;
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::stage::{Scratch, Task, command_tools, commands, program};
 
 async fn run(agent: AgentDef, input: &str) -> Result<AgentOutcome, String> {

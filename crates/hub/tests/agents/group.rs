@@ -10,7 +10,7 @@ use countersign_protocol::runs::strategy::AgentDef;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::net::unix::pipe;
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::stage::{Scratch, Task, command_tools, commands, program, within};
 
 struct Lifeline {

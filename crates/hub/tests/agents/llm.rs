@@ -1,11 +1,11 @@
 use countersign_hub::config::{ApiKey, Endpoint, LlmSettings, RunsSettings};
-use countersign_hub::runs::agents::Tools;
+use countersign_hub::runs::engine::agents::Tools;
 use countersign_protocol::runs::strategy::LlmAgent;
 use countersign_protocol::runs::{ChatMessage, Record, StreamEvent, Usage};
 use countersign_protocol::time::Timestamp;
 use serde_json::json;
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::endpoint::{Act, Model, answer, delta, events, finish, word};
 use crate::stage::{KEY, Task, llm, llm_settings, tools};
 

@@ -1,12 +1,12 @@
 //! Agents at work, against a model's endpoint on a real socket and with real programs.
 
 mod command;
-mod desk;
+mod context;
 mod endpoint;
+mod errors;
 mod group;
 mod llm;
 mod permission;
 mod questions;
 mod retry;
 mod stage;
-mod trouble;

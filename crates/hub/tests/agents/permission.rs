@@ -1,9 +1,9 @@
 use countersign_hub::config::Commands;
-use countersign_hub::runs::agents::{AgentAsk, Resumed};
+use countersign_hub::runs::engine::agents::{AgentAsk, Resumed};
 use countersign_protocol::runs::{PolicyMode, UpdatePolicy};
 use serde_json::json;
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::stage::{Task, command_tools, commands, program};
 
 async fn run(rule: Commands, context: &mut TestContext) -> Result<String, String> {

@@ -1,11 +1,11 @@
 use std::pin::pin;
 
-use countersign_hub::runs::agents::Resumed;
+use countersign_hub::runs::engine::agents::Resumed;
 use countersign_protocol::runs::strategy::LlmAgent;
 use countersign_protocol::runs::{StreamEvent, ToolStatus, Usage};
 use serde_json::{Value, json};
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::endpoint::{Act, Model, answer, calls};
 use crate::stage::{Task, asker, llm, tools};
 

@@ -1,11 +1,11 @@
 use std::time::Duration;
 
 use countersign_hub::config::{LlmSettings, RunsSettings};
-use countersign_hub::runs::agents::{AgentOutcome, Tools};
+use countersign_hub::runs::engine::agents::{AgentOutcome, Tools};
 use countersign_protocol::runs::strategy::{LlmAgent, ModelOptions};
 use serde_json::json;
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::endpoint::{Act, Model, answer, delta};
 use crate::stage::{KEY, Task, llm, llm_settings};
 

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use countersign_hub::config::{ApiKey, Commands, Endpoint, LlmSettings, RunsSettings, Secret};
-use countersign_hub::runs::agents::{AgentJob, AgentOutcome, Resumed, Tools, work};
+use countersign_hub::runs::engine::agents::{AgentJob, AgentOutcome, Resumed, Tools, work};
 use countersign_protocol::runs::Record;
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, CommandAgent, LlmAgent};
 
-use crate::desk::TestContext;
+use crate::context::TestContext;
 use crate::endpoint::Model;
 
 pub const KEY: &str = "sk-test-1234567890";

@@ -1,14 +1,14 @@
 //! Behaviour that depends on the exact millisecond, on a hub with a manual clock.
 
-mod desk;
 mod presence;
+mod test_hub;
 
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use countersign_store::ops::sweep::Purge;
-use desk::TestHub;
+use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
+use test_hub::TestHub;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 

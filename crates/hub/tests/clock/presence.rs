@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::desk::TestHub;
+use crate::test_hub::TestHub;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 

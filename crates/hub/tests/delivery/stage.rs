@@ -22,10 +22,10 @@ use countersign_store::model::{
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
-use countersign_store::ops::apply::Apply;
 use countersign_store::ops::deliver::Deliveries;
+use countersign_store::ops::message::apply::Apply;
+use countersign_store::ops::message::submit::Submit;
 use countersign_store::ops::node::RegisterNode;
-use countersign_store::ops::submit::Submit;
 use serde_json::json;
 use uuid::Uuid;
 

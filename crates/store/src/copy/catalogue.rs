@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::left_out::is_skipped;
+use super::skipped::is_skipped;
 use super::table::{Column, ColumnKind, TableSchema};
 use crate::error::StoreError;
 use crate::exec::Row;

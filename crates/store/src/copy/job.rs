@@ -1,15 +1,15 @@
 //! One copy job from start to end.
 
+use super::checksum::TableChecksum;
+use super::endpoints::{BatchSize, CopySource, CopyTarget};
 use super::error::CopyError;
-use super::mark::CopyMarker;
-use super::place::StoreLocation;
+use super::location::StoreLocation;
+use super::marker::CopyMarker;
 use super::postgres::PostgresSide;
 use super::progress::{CopyProgress, CopyStage};
-use super::reading::{check_rows, checksum};
+use super::read_table::{check_rows, checksum};
 use super::report::{CopyReport, TableComparison};
-use super::side::{BatchSize, CopySource, CopyTarget};
 use super::sqlite::SqliteSide;
-use super::sum::TableChecksum;
 use super::table::{TableSchema, difference, keyless};
 use crate::error::StoreError;
 use crate::migrations::SCHEMA_VERSION;

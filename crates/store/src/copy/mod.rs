@@ -11,27 +11,27 @@
 //! a table that must not be copied (`left_out.rs`).
 
 mod catalogue;
+mod checksum;
+mod endpoints;
 mod error;
 mod job;
-mod left_out;
-mod mark;
-mod place;
+mod location;
+mod marker;
 mod postgres;
 mod progress;
-mod reading;
+mod read_table;
 mod report;
-mod side;
+mod skipped;
 mod sql;
 mod sqlite;
-mod sum;
 mod table;
 
+pub use checksum::TableChecksum;
+pub use endpoints::BatchSize;
 pub use error::CopyError;
 pub use job::copy;
-pub use left_out::SKIPPED_TABLES;
-pub(crate) use mark::{refuse_unfinished_database, refuse_unfinished_file};
-pub use place::StoreLocation;
+pub use location::StoreLocation;
+pub(crate) use marker::{refuse_unfinished_database, refuse_unfinished_file};
 pub use progress::{CopyProgress, CopyStage};
 pub use report::{CopyReport, TableComparison};
-pub use side::BatchSize;
-pub use sum::TableChecksum;
+pub use skipped::SKIPPED_TABLES;

@@ -1,4 +1,4 @@
-use super::sum::TableChecksum;
+use super::checksum::TableChecksum;
 
 /// The result of a copy: the checksums of source and target, table by table.
 #[derive(Debug, Clone, PartialEq, Eq)]

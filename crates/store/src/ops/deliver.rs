@@ -8,7 +8,8 @@ use countersign_core::message::Callback;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::{admin, pull, rows};
+use super::message::pull;
+use super::{admin, rows};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
@@ -285,7 +286,7 @@ impl Op for RetryDelivery {
         for retry in [RESTART, SOONER] {
             if let Some(mut row) = x.row(retry, &[now.into(), id.into()]).await? {
                 let subject = format!("delivery:{id}");
-                super::audit::append_operation(x, &subject, &self.actor, "delivery.retried", now).await?;
+                super::message::audit::append_operation(x, &subject, &self.actor, "delivery.retried", now).await?;
                 return row.text(0).map(Some);
             }
         }

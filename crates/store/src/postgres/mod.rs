@@ -4,13 +4,13 @@
 //! whose guard fails returns `Conflict`, is rolled back and runs again from its start. READ COMMITTED is enough for
 //! that, and makes writers of a hot row, such as an agent's counter, queue instead of fail.
 
-mod bus;
+mod circuit_breaker;
 pub mod connect;
+mod errors;
 pub mod migrate;
-mod outage;
-mod refusal;
-mod texts;
-mod turn;
+mod notify_bus;
+mod statement_cache;
+mod transaction;
 pub mod values;
 
 use std::sync::Arc;
@@ -22,14 +22,14 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
 
 use crate::clock::{Clock, SystemClock};
+use crate::completion::run_to_completion;
 use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Op};
-use crate::finish::run_to_completion;
-pub use bus::{Notification, NotifyBus};
-use outage::CircuitBreaker;
-use texts::StatementCache;
-use turn::PgTransaction;
+use circuit_breaker::CircuitBreaker;
+pub use notify_bus::{Notification, NotifyBus};
+use statement_cache::StatementCache;
+use transaction::PgTransaction;
 
 const MAX_ATTEMPTS: u32 = 16;
 const MAX_BACKOFF_MILLIS: u64 = 64;

@@ -16,10 +16,10 @@ use countersign_store::model::{
     Submission, json_text,
 };
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
-use countersign_store::ops::apply::Apply;
 use countersign_store::ops::list::{Inbox, InboxBefore, ListFilter};
-use countersign_store::ops::pull::{Pull, View};
-use countersign_store::ops::submit::Submit;
+use countersign_store::ops::message::apply::Apply;
+use countersign_store::ops::message::pull::{Pull, View};
+use countersign_store::ops::message::submit::Submit;
 use serde_json::json;
 
 pub const BUILDER: &str = "builder";

@@ -7,8 +7,8 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{ApplyOutcome, Lookup, Submission};
 use countersign_store::ops::list::History;
-use countersign_store::ops::pull::Pull;
-use countersign_store::ops::sweep::{ExpireDue, NextExpiry, Purge};
+use countersign_store::ops::message::pull::Pull;
+use countersign_store::ops::message::sweep::{ExpireDue, NextExpiry, Purge};
 use proptest::prelude::*;
 use proptest::sample::select;
 

@@ -6,9 +6,9 @@ use countersign_core::{Digest, State};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::NewMessage;
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::list::{Decided, ListFilter, Notices};
-use countersign_store::ops::sweep::{OldestResolved, Purge};
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::sweep::{OldestResolved, Purge};
 use serde_json::json;
 
 use crate::behaviours::audit::assert_chained;

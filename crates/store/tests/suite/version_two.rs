@@ -2,8 +2,8 @@
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::ops::account::setting::Setting;
 use countersign_store::ops::list::ListSnoozed;
-use countersign_store::ops::setting::Setting;
 
 use crate::cues::{add_people, created, cue, typed_ahead};
 use crate::scene::*;

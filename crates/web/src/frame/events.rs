@@ -8,10 +8,10 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_hub::inbox::news::{StreamFormat, stream};
+use countersign_hub::live::{StreamFormat, stream};
 
 use super::page::PageError;
-use super::signed_in::SignedInUser;
+use super::signed_in_user::SignedInUser;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox/events", get(events))

@@ -6,12 +6,12 @@ use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, header};
 use countersign_hub::Hub;
-use countersign_hub::body;
+use countersign_hub::http::body;
 use countersign_hub::problem::Problem;
 use url::form_urlencoded;
 
 use super::page::PageError;
-use super::signed_in::SignedInUser;
+use super::signed_in_user::SignedInUser;
 
 /// Size limit of a form.
 pub const MAX_FORM_BYTES: usize = 256 * 1024;

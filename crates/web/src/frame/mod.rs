@@ -3,8 +3,8 @@
 pub mod events;
 pub mod filters;
 pub mod form;
-pub mod format;
+pub mod formatting;
 pub mod not_found;
 pub mod page;
-pub mod signed_in;
+pub mod signed_in_user;
 pub mod upload;

@@ -16,7 +16,7 @@ use countersign_store::ops::list::Counts;
 use url::form_urlencoded::byte_serialize;
 
 use super::filters;
-use super::signed_in::SignedInUser;
+use super::signed_in_user::SignedInUser;
 use crate::assets;
 use crate::lists::row::person_mark;
 

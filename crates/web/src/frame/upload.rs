@@ -10,17 +10,17 @@ use axum::http::{HeaderMap, header};
 use countersign_core::Rejection;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES, check_files};
 use countersign_hub::Hub;
-use countersign_hub::attachments::AttachedFiles;
-use countersign_hub::body;
+use countersign_hub::http::attachments::AttachedFiles;
+use countersign_hub::http::body;
+use countersign_hub::limits::memory_budget::MemoryPermit;
 use countersign_hub::problem::Problem;
-use countersign_hub::room::MemoryPermit;
 use http_body::Body as _;
 use multer::{Constraints, Multipart, SizeLimit};
 
 use super::form::{FormFields, MAX_FORM_BYTES, MAX_LONG_FORM_BYTES, check_csrf, check_origin};
-use super::format::size;
+use super::formatting::size;
 use super::page::PageError;
-use super::signed_in::SignedInUser;
+use super::signed_in_user::SignedInUser;
 
 /// Bytes read at most. More than the file limits allow is read and discarded, to be able to name the file that is too
 /// large.

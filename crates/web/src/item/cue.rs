@@ -2,15 +2,15 @@
 
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
+use countersign_hub::cue_waiters::{CueState, cue_kind};
 use countersign_hub::doors::hap::IMPORTED_AT;
-use countersign_hub::terminals::{CueState, cue_kind};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};
 
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::PageError;
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
 use crate::terminals::AheadBox;
 

@@ -12,7 +12,7 @@ use countersign_protocol::time::Timestamp;
 use super::cue::CueDetails;
 use super::part::{ContextPart, part};
 use super::presence::AgentPresence;
-use crate::frame::format::{self, DisplayTime, Expiry};
+use crate::frame::formatting::{self, DisplayTime, Expiry};
 use crate::lists::row::encoded;
 use crate::text::{self, SafeHtml};
 
@@ -78,10 +78,14 @@ impl Head {
             priority: content.priority.as_str(),
             sensitive: content.sensitive,
             is_open,
-            received: format::display_time(message.received_at),
-            waited: format::waited(message.received_at, now),
-            freshness: format::freshness(message.received_at, now),
-            expiry: if is_open { format::expiry(message, now) } else { None },
+            received: formatting::display_time(message.received_at),
+            waited: formatting::waited(message.received_at, now),
+            freshness: formatting::freshness(message.received_at, now),
+            expiry: if is_open {
+                formatting::expiry(message, now)
+            } else {
+                None
+            },
             expires_ms: message.expires_at.filter(|_| is_open).map(Timestamp::as_millis),
             tags: content.tags.iter().map(|tag| filter_link("tag", tag)).collect(),
             agent: agent(message, presence),

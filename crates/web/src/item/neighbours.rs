@@ -7,7 +7,7 @@ use countersign_store::model::{Cursor, PersonView};
 use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
 
 use crate::frame::page::PageError;
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 /// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are for other people.

@@ -9,9 +9,9 @@ use countersign_store::model::PersonView;
 use serde_json::Value;
 
 use super::answer::control::{plain, value_label};
+use super::delivery_progress::{DeliveryProgress, delivery_progress};
 use super::presence::AgentPresence;
-use super::track::{DeliveryProgress, delivery_progress};
-use crate::frame::format::{self, DisplayTime};
+use crate::frame::formatting::{self, DisplayTime};
 
 /// Longer answers are shown below the sentence instead of in it.
 const MAX_SENTENCE_CHARS: usize = 120;
@@ -78,8 +78,8 @@ impl OutcomeView {
             value: answer_view(resolution, content, is_long),
             words: if is_long { bare() } else { words },
             actor: resolution.actor.to_string(),
-            at: format::display_time(resolution.resolved_at),
-            took: format::span(resolution.resolved_at.since(message.received_at)),
+            at: formatting::display_time(resolution.resolved_at),
+            took: formatting::span(resolution.resolved_at.since(message.received_at)),
             by_default: resolution.defaulted,
             edited: resolution.edited,
             comment: resolution.comment.clone().filter(|_| !content.sensitive),
@@ -101,7 +101,7 @@ fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {
     let files = resolution.files.iter().enumerate();
     let answer_files = files.map(|(index, file)| AnswerFile {
         name: file.name.clone(),
-        size: format::size(file.size),
+        size: formatting::size(file.size),
         href: format!("/inbox/items/{}/files/{index}", item.message.id),
     });
     answer_files.collect()

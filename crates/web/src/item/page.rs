@@ -5,13 +5,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
+use countersign_hub::cue_waiters::CueState;
 use countersign_hub::inbox::presets::presets;
-use countersign_hub::terminals::CueState;
 use countersign_store::model::PersonView;
 
 use super::answer::control::ControlShape;
-use super::answer::faults::FormErrors;
-use super::answer::typed::discarded_input;
+use super::answer::discarded_input::discarded_input;
+use super::answer::form_errors::FormErrors;
 use super::answer::{AnswerInput, RefusedAttempt};
 use super::cue::CueDetails;
 use super::head::{Head, MessageText};
@@ -24,7 +24,7 @@ use super::trail::{TrailEntry, trail};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 /// The state of the panel: a plain view, or the result of a failed decision.
 pub enum PanelState<'a> {

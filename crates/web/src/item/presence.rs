@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use countersign_core::Message;
 use countersign_hub::Hub;
-use countersign_hub::terminals::CueState;
+use countersign_hub::cue_waiters::CueState;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::format::{DisplayTime, display_time, waited};
+use crate::frame::formatting::{DisplayTime, display_time, waited};
 use crate::frame::page::PageError;
 
 /// An agent that has not called for longer than this counts as gone.

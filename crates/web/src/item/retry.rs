@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::extract::MessagePath;
+use countersign_hub::http::extract::MessagePath;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::deliver::RetryDelivery;
 

@@ -6,14 +6,14 @@ use askama::Template;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::extract::MessagePath;
+use countersign_hub::http::extract::MessagePath;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 
 use super::page::{PanelState, page};
 use crate::frame::filters;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 pub async fn show(
     State(hub): State<Arc<Hub>>,

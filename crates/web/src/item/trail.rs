@@ -2,9 +2,9 @@
 
 use countersign_hub::Hub;
 use countersign_store::model::{AuditRow, PersonView};
-use countersign_store::ops::audit::Trail;
+use countersign_store::ops::message::audit::Trail;
 
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::PageError;
 
 pub struct TrailEntry {

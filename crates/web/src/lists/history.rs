@@ -24,9 +24,9 @@ use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
 use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
-use crate::frame::format;
+use crate::frame::formatting;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 const ADDRESS: &str = "/inbox/history";
 
@@ -121,8 +121,8 @@ fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     RowOutcome {
         words: outcome::in_words(resolution, &message.content),
         actor: resolution.actor.to_string(),
-        at: format::display_time(resolution.resolved_at),
-        took: format::span(resolution.resolved_at.since(message.received_at)),
+        at: formatting::display_time(resolution.resolved_at),
+        took: formatting::span(resolution.resolved_at.since(message.received_at)),
         track: track(item, resolution),
     }
 }

@@ -10,8 +10,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get, post};
 use countersign_hub::Hub;
-use countersign_hub::extract::MessagePath;
-use countersign_hub::inbox::shelf;
+use countersign_hub::http::extract::MessagePath;
+use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::list::Notices;
 
@@ -20,7 +20,7 @@ use super::row::{ListKind, MessageRow, RowForm};
 use crate::frame::filters;
 use crate::frame::form::{FormFields, PostedForm};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
@@ -87,6 +87,6 @@ async fn archive(
     posted: PostedForm,
 ) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
-    shelf::archive(&hub, &posted.user.name, &id).await?;
+    snooze::archive(&hub, &posted.user.name, &id).await?;
     Ok(see_other(back(posted.fields.text("back"))))
 }

@@ -5,17 +5,17 @@ use countersign_core::access::may_resolve;
 use countersign_core::message::inbox_rank;
 use countersign_core::{Digest, Message, Payload, State};
 use countersign_hub::Hub;
+use countersign_hub::cue_waiters::{CueState, cue_kind};
 use countersign_hub::inbox::asker::{RunOrigin, asker_name};
 use countersign_hub::inbox::kind::kind_words;
-use countersign_hub::terminals::{CueState, cue_kind};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
 use url::form_urlencoded::byte_serialize;
 
 use crate::frame::filters;
-use crate::frame::format::{self, DisplayTime, Expiry};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::formatting::{self, DisplayTime, Expiry};
+use crate::frame::signed_in_user::SignedInUser;
 use crate::terminals::PresenceMark;
 
 /// The list that a row belongs to.
@@ -141,11 +141,15 @@ impl MessageRow {
             tags_joined: tags_joined(&content.tags),
             people_joined: people.take(MAX_PEOPLE).map(person_mark).collect::<Vec<_>>().join(" "),
             priority: content.priority.as_str(),
-            since: format::display_time(message.received_at),
-            waited: format::waited(message.received_at, now),
-            freshness: format::freshness(message.received_at, now),
+            since: formatting::display_time(message.received_at),
+            waited: formatting::waited(message.received_at, now),
+            freshness: formatting::freshness(message.received_at, now),
             is_open,
-            expiry: if is_open { format::expiry(message, now) } else { None },
+            expiry: if is_open {
+                formatting::expiry(message, now)
+            } else {
+                None
+            },
             presence: presence_on_arrival(item),
             mine: None,
             until: None,

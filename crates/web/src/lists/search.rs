@@ -18,7 +18,7 @@ use super::row::{ListKind, MessageRow, encoded};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 const MAX_QUERY_CHARS: usize = 200;
 

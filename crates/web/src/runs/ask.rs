@@ -7,9 +7,9 @@ use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_hub::runs::{PendingAskView, PendingKind};
 
-use crate::frame::format::{DisplayTime, display_time, waited};
+use crate::frame::formatting::{DisplayTime, display_time, waited};
 use crate::frame::page::PageError;
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::item::{AnswerForm, ContextPart, FormErrors, RefusedAttempt, part};
 use crate::lists::row::may_answer;
 use crate::text::{SafeHtml, markdown};

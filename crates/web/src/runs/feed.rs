@@ -11,9 +11,9 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use countersign_hub::Hub;
-use countersign_hub::extract::RunPath;
-use countersign_hub::inbox::news::{LiveEvent, LiveListener, SseSource, last_event_id, record, stream_from};
+use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::runs::find;
+use countersign_hub::live::{LiveEvent, LiveListener, SseSource, last_event_id, record, stream_from};
 use countersign_hub::problem::Problem;
 use countersign_hub::runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_protocol::visible::escape_lines;
@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::frame::events::is_signed_in;
 use crate::frame::form::FormFields;
 use crate::frame::page::PageError;
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 /// Updates are collected for this long after the first one, then sent together.
 const BATCH_DELAY: Duration = Duration::from_millis(150);

@@ -15,12 +15,12 @@ use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::RunCursor;
 
-use super::state::{RunLabel, STATUS_FILTERS};
+use super::label::{RunLabel, STATUS_FILTERS};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
-use crate::frame::format::{DisplayTime, display_time, span, waited};
+use crate::frame::formatting::{DisplayTime, display_time, span, waited};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 const PAGE_SIZE: i64 = 30;
 /// Pending asks shown in one row.

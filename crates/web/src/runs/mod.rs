@@ -2,10 +2,10 @@
 
 mod ask;
 mod feed;
+mod label;
+mod lines;
 mod list;
 mod page;
-mod shown;
-mod state;
 mod stop;
 mod texts;
 

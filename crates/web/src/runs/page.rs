@@ -7,20 +7,20 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::extract::RunPath;
+use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::asker::run_href;
 use countersign_hub::inbox::runs::{MAX_TEXT_BYTES, RunInfo, find, timeline};
 use countersign_hub::problem::Problem;
 use countersign_protocol::runs::RunStatus;
 
 use super::ask::{LaterAsk, RunPageAsk};
-use super::shown::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
-use super::state::RunLabel;
+use super::label::RunLabel;
+use super::lines::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
-use crate::frame::format::{DisplayTime, display_time, span, waited};
+use crate::frame::formatting::{DisplayTime, display_time, span, waited};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::item::{AnswerInput, ControlShape, PartContent};
 use crate::text::{self, SafeHtml};
 

@@ -6,12 +6,12 @@ use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::attachments::download;
+use countersign_hub::http::attachments::download;
 use countersign_hub::inbox::runs::event_text;
 use countersign_hub::problem::Problem;
 
 use crate::frame::page::PageError;
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 pub async fn text(
     State(hub): State<Arc<Hub>>,

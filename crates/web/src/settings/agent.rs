@@ -21,9 +21,9 @@ use super::agents::credentials_flash;
 use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
 use crate::frame::form::OwnerForm;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in::{SignedInOwner, SignedInUser};
+use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
 
 struct HostRow {
     host: String,

@@ -15,9 +15,9 @@ use countersign_store::ops::admin::callbacks::ListHosts;
 use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
 use crate::frame::form::OwnerForm;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::{SignedInOwner, SignedInUser};
+use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
 
 struct AgentListRow {
     id: String,

@@ -14,9 +14,9 @@ use countersign_store::ops::deliver::Deliveries;
 use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
 use crate::frame::form::OwnerForm;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in::SignedInOwner;
+use crate::frame::signed_in_user::SignedInOwner;
 use crate::item::failure_reason;
 
 const MAX_SHOWN_DELIVERIES: i64 = 100;

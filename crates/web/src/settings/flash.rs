@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use countersign_hub::problem::Problem;
 
 use crate::frame::form::FormFields;
-use crate::frame::format::DisplayTime;
+use crate::frame::formatting::DisplayTime;
 
 /// A secret that is shown once and never again.
 pub struct OneTimeSecret {

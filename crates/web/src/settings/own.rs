@@ -10,16 +10,16 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_hub::serve::is_start_label;
-use countersign_store::ops::credential::{CredentialKind, EndOtherSessions, ListCredentials};
-use countersign_store::ops::passkey::Passkeys;
-use countersign_store::ops::password::{PasswordOf, SetPassword};
+use countersign_store::ops::account::credential::{CredentialKind, EndOtherSessions, ListCredentials};
+use countersign_store::ops::account::passkey::Passkeys;
+use countersign_store::ops::account::password::{PasswordOf, SetPassword};
 
 use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
 use crate::frame::form::PostedForm;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::sign_in::password;
 
 pub struct PasskeyRow {

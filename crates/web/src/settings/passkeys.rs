@@ -6,7 +6,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::passkey::RemovePasskey;
+use countersign_store::ops::account::passkey::RemovePasskey;
 
 use crate::frame::form::PostedForm;
 use crate::frame::page::{PageError, see_other};

@@ -9,13 +9,13 @@ use countersign_hub::Hub;
 use countersign_hub::inbox::presets::{MAX_PRESET_CHARS, MAX_PRESETS, SETTING, presets};
 use countersign_hub::problem::Problem;
 use countersign_store::model::json_text;
-use countersign_store::ops::setting::PutSetting;
+use countersign_store::ops::account::setting::PutSetting;
 
 use super::flash::{DoneQuery, FlashMessage};
 use crate::frame::filters;
 use crate::frame::form::OwnerForm;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in::{SignedInOwner, SignedInUser};
+use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
 
 #[derive(Template)]
 #[template(path = "settings_presets.html")]

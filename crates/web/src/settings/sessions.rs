@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{CredentialKind, EndCredential, EndOtherSessions};
+use countersign_store::ops::account::credential::{CredentialKind, EndCredential, EndOtherSessions};
 
 use crate::frame::form::PostedForm;
 use crate::frame::page::{PageError, see_other};

@@ -8,8 +8,8 @@ use countersign_hub::Hub;
 use countersign_hub::admin::no_randomness;
 use countersign_hub::admin::tokens::{check_label, end_token};
 use countersign_hub::auth::Token;
+use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
 use countersign_store::ops::admin::people::AddPersonToken;
-use countersign_store::ops::credential::{CredentialKind, NewCredential};
 
 use super::flash::FlashMessage;
 use super::own;

@@ -16,7 +16,7 @@ use countersign_hub::problem::Problem;
 use super::session;
 use crate::frame::form::{FormFields, check_origin};
 use crate::frame::page::PageError;
-use crate::frame::signed_in::{cookie, cookie_name};
+use crate::frame::signed_in_user::{cookie, cookie_name};
 
 const FORM_TOKEN_TTL: Duration = Duration::from_secs(24 * 3600);
 

@@ -10,10 +10,10 @@ use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::auth::{ClientAddr, hash_token, looks_like};
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{CredentialKind, IsLinkValid, RedeemLink};
+use countersign_store::ops::account::credential::{CredentialKind, IsLinkValid, RedeemLink};
+use countersign_store::ops::account::passkey::Passkeys;
+use countersign_store::ops::account::password::PasswordOf;
 use countersign_store::ops::list::Counts;
-use countersign_store::ops::passkey::Passkeys;
-use countersign_store::ops::password::PasswordOf;
 
 use super::anonymous::{AnonymousForm, FormToken};
 use super::session::{NewBrowserSession, end_previous_session};

@@ -19,9 +19,9 @@ pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/signin", get(name::page).post(name::sign_in))
         .route("/signin/{token}", get(link::page).post(link::redeem))
-        .route("/signin/passkey/begin", post(passkey::enter::begin))
-        .route("/signin/passkey/finish", post(passkey::enter::finish))
-        .route("/inbox/settings/passkeys/begin", post(passkey::add::begin))
-        .route("/inbox/settings/passkeys/finish", post(passkey::add::finish))
+        .route("/signin/passkey/begin", post(passkey::sign_in::begin))
+        .route("/signin/passkey/finish", post(passkey::sign_in::finish))
+        .route("/inbox/settings/passkeys/begin", post(passkey::register::begin))
+        .route("/inbox/settings/passkeys/finish", post(passkey::register::finish))
         .route("/signout", post(session::sign_out))
 }

@@ -9,8 +9,8 @@ use axum::response::Response;
 use countersign_core::access::is_person_name;
 use countersign_hub::Hub;
 use countersign_hub::auth::ClientAddr;
-use countersign_store::ops::credential::StartSession;
-use countersign_store::ops::password::PasswordOf;
+use countersign_store::ops::account::credential::StartSession;
+use countersign_store::ops::account::password::PasswordOf;
 
 use super::address::is_loopback_ip;
 use super::anonymous::{AnonymousForm, FormToken};
@@ -18,7 +18,7 @@ use super::session::{NewBrowserSession, end_previous_session};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 #[derive(Template)]
 #[template(path = "sign_in.html")]

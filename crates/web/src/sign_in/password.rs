@@ -3,7 +3,7 @@
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 pub use countersign_hub::auth::check_password as check_new;
 

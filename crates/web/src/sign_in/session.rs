@@ -10,12 +10,12 @@ use countersign_hub::Hub;
 use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::Token;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::credential::{CredentialKind, EndCredential, NewSession};
+use countersign_store::ops::account::credential::{CredentialKind, EndCredential, NewSession};
 
 use super::device::device;
 use crate::frame::form::PostedForm;
 use crate::frame::page::{PageError, see_other};
-use crate::frame::signed_in::{SignedInUser, cookie_name, is_secure};
+use crate::frame::signed_in_user::{SignedInUser, cookie_name, is_secure};
 
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 

@@ -11,9 +11,9 @@ use countersign_store::ops::terminal::{Ahead, ListAhead};
 
 use super::page;
 use crate::frame::form::PostedForm;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageRequest, back, see_other};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::item::normalize_newlines;
 
 /// The type-ahead form of one agent, with its queued texts.

@@ -2,7 +2,7 @@
 
 mod ahead;
 mod page;
-mod state;
+mod presence_mark;
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use axum::routing::{get, post};
 use countersign_hub::Hub;
 
 pub use ahead::AheadBox;
-pub use state::PresenceMark;
+pub use presence_mark::PresenceMark;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()

@@ -12,11 +12,11 @@ use countersign_hub::problem::Problem;
 use countersign_store::ops::terminal::{ListTerminals, TerminalSummary};
 
 use super::ahead::{AheadBox, RefusedText};
-use super::state::PresenceMark;
+use super::presence_mark::PresenceMark;
 use crate::frame::filters;
-use crate::frame::format::{DisplayTime, display_time};
+use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
 
 /// Agents on the page; those that called last are shown.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::safe::{HtmlBuilder, SafeHtml};
+use super::safe_html::{HtmlBuilder, SafeHtml};
 
 /// Lines shown at once; the rest follows unmarked in a closed `<details>`.
 const MAX_LINES: usize = 2000;

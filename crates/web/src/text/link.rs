@@ -2,7 +2,7 @@
 
 use url::Url;
 
-use super::safe::{HtmlBuilder, SafeHtml};
+use super::safe_html::{HtmlBuilder, SafeHtml};
 
 /// Enough for the host, which comes first and has at most 253 characters, and part of the path.
 const MAX_SHOWN_CHARS: usize = 300;

@@ -4,11 +4,11 @@
 mod diff;
 mod link;
 mod markdown;
-mod safe;
+mod safe_html;
 mod tree;
 
 pub use diff::{diff, looks_like_diff};
 pub use link::link;
 pub use markdown::markdown;
-pub use safe::SafeHtml;
+pub use safe_html::SafeHtml;
 pub use tree::{json, tree};

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::safe::{HtmlBuilder, SafeHtml};
+use super::safe_html::{HtmlBuilder, SafeHtml};
 
 const MAX_NODES: usize = 2000;
 const MAX_DEPTH: usize = 20;

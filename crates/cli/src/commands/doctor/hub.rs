@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{Finding, Level, clock};
 use crate::args::DeliveryStateArg;
 use crate::client::{ClientError, HubClient, typed};
-use crate::commands::callback::{self, ListedCallback};
-use crate::commands::delivery;
+use crate::commands::admin::callback::{self, ListedCallback};
+use crate::commands::admin::delivery;
 
 /// Enough to show that deliveries failed.
 const MAX_LISTED_DELIVERIES: u32 = 100;

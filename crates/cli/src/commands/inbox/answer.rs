@@ -2,24 +2,24 @@
 //! and returns their result.
 
 mod choice;
+mod decision;
 mod form;
 mod many;
 pub mod rows;
 mod task;
 mod text;
-mod verdict;
 
 use crossterm::event::KeyEvent;
 
-use super::seen::ItemDetails;
+use super::item_details::ItemDetails;
 use crate::item::ItemQuestion;
 
 pub use choice::ChoiceEditor;
+pub use decision::PersonDecision;
 pub use form::{FormEditor, FormEntry};
 pub use many::ManyEditor;
 pub use task::TaskEditor;
 pub use text::TextEditor;
-pub use verdict::PersonDecision;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Editor {

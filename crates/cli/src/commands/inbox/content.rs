@@ -8,9 +8,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-use super::seen::ItemDetails;
+use super::item_details::ItemDetails;
+use super::local_time::time_words;
 use super::track::presence;
-use super::zone::time_words;
 use crate::item::{ChecklistStep, Choices, Item, ItemQuestion};
 use crate::screen::{duration_words, escape, escape_lines};
 
@@ -282,8 +282,8 @@ fn pretty(value: &Value) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn lines(extra: &Value) -> Vec<Piece> {
         content(

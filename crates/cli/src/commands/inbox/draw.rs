@@ -5,9 +5,9 @@ mod hints;
 mod item;
 mod list;
 mod overlay;
-mod paint;
 mod panel;
-mod sheet;
+mod text_layout;
+mod theme;
 mod wrap;
 
 use ratatui::Frame;
@@ -18,8 +18,8 @@ use ratatui::text::{Line, Span};
 use super::state::{HubLink, InboxState, Severity, Tab};
 use crate::screen::escape;
 
-pub use paint::Theme;
-use sheet::TextLayout;
+use text_layout::TextLayout;
+pub use theme::Theme;
 
 /// Below this width the program's name makes room for the tabs.
 const TITLE_MIN_WIDTH: u16 = 80;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::filter::InboxFilter;
+use super::item_details::ItemDetails;
 use super::presets;
-use super::seen::ItemDetails;
 use super::state::{Effect, InboxReply, ItemsPage, Listing, SnoozeAction};
 use crate::client::{ClientError, HubClient, typed};
 use crate::commands::terminals;

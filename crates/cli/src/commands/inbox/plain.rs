@@ -1,8 +1,8 @@
 //! The inbox line by line, for terminals that cannot draw and for people who prefer it: a numbered list, a question,
 //! an answer, and again.
 
-mod asker;
 mod form;
+mod prompter;
 mod refusal;
 mod verdict;
 
@@ -15,13 +15,13 @@ use jiff::tz::TimeZone;
 
 use super::content::{Piece, content};
 use super::filter::InboxFilter;
-use super::seen::ItemDetails;
+use super::item_details::ItemDetails;
 use super::state::Listing;
 use super::track::{outcome, track};
 use super::{hub, presets};
 use crate::client::{ClientError, HubClient};
 use crate::screen::{self, escape};
-use asker::Prompter;
+use prompter::Prompter;
 
 const MAX_ROWS: usize = 100;
 
@@ -209,8 +209,8 @@ fn lines(pieces: &[Piece]) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     #[test]
     fn only_a_number_of_the_list_opens_an_item() {

@@ -17,7 +17,7 @@ use super::filter::InboxFilter;
 use super::state::{Effect, InboxInput, InboxReply, InboxState, Listing, Now};
 use super::{feed, hub, presets};
 use crate::client::{HubClient, RelocatingClient};
-use crate::stops::{self, StopSignals};
+use crate::stop_signals::{self, StopSignals};
 use screen::Screen;
 
 const MAX_QUEUED_INPUTS: usize = 256;
@@ -33,7 +33,7 @@ pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<
     let (inputs, mut arrived) = mpsc::channel(MAX_QUEUED_INPUTS);
     let mut stops = StopSignals::new()?;
     // On a blocking thread, because that function builds a runtime of its own.
-    tokio::task::spawn_blocking(stops::exit_on_hangup).await??;
+    tokio::task::spawn_blocking(stop_signals::exit_on_hangup).await??;
     let mut screen = Screen::enter()?;
     let mut keys = EventStream::new();
     let runner = EffectRunner {

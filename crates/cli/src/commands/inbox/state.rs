@@ -7,7 +7,7 @@ mod effects;
 mod item_keys;
 mod list;
 mod list_keys;
-mod news;
+mod live_events;
 mod open;
 mod overlay;
 mod replies;
@@ -21,9 +21,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::filter::InboxFilter;
+use super::item_details::ItemDetails;
 use super::presets;
-use super::seen::ItemDetails;
-use super::typing::TextInput;
+use super::text_input::TextInput;
 use drafts::Drafts;
 
 pub use effects::{Effect, InboxInput, InboxReply, ItemsPage, Listing, SnoozeAction, Tab};

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::seen::ItemDetails;
-use super::zone::time_words;
+use super::item_details::ItemDetails;
+use super::local_time::time_words;
 use crate::item::ItemDelivery;
 use crate::screen::{duration_words, escape};
 
@@ -122,8 +122,8 @@ pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn steps(extra: &Value) -> Vec<(StepMark, String)> {
         let mut all = json!({"status": "answered", "resolution": {

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep_until};
 
+use super::answer_entry::{AnswerEntry, EntryResult, too_long};
 use super::ask::{ConsoleAsk, RunAnswer};
-use super::entry::{AnswerEntry, EntryResult, too_long};
 use super::keyboard::{InputLine, Keyboard};
 
 /// The time after a question appears in which input is discarded: it was meant for something else.

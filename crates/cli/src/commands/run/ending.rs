@@ -5,8 +5,8 @@ use std::io::{IsTerminal, stdout};
 use countersign_protocol::runs::{Event, RunError, Usage};
 
 use super::super::Finished;
-use super::super::agent_side::outcome::code;
-use super::story::usage_words;
+use super::printer::usage_words;
+use crate::commands::agent_commands::outcome::code;
 use crate::screen::{self, escape, escape_lines};
 
 #[derive(Debug, Clone, PartialEq)]

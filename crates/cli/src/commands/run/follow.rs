@@ -6,16 +6,16 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::super::Finished;
-use super::back::{MIN_BACKOFF, ReconnectResult};
-use super::begin::StartedRun;
 use super::console::{Console, ConsoleEvent};
 use super::ending::{self, FollowedEnding};
-use super::place::where_to_answer;
-use super::sent::SentAnswers;
-use super::story::EventPrinter;
+use super::printer::EventPrinter;
+use super::reconnect::{MIN_BACKOFF, ReconnectResult};
+use super::sent_answers::SentAnswers;
+use super::start::StartedRun;
+use super::where_to_answer::where_to_answer;
 use crate::client::{HubClient, RelocatingClient, Socket, SocketClosed};
 use crate::screen;
-use crate::stops::{self, StopSignals};
+use crate::stop_signals::{self, StopSignals};
 
 pub struct FollowSession {
     pub(super) hub_client: RelocatingClient,
@@ -93,7 +93,7 @@ impl FollowSession {
 
     pub async fn run(mut self) -> Result<Finished> {
         // On a blocking thread, because that function builds a runtime of its own.
-        tokio::task::spawn_blocking(stops::exit_on_second_interrupt).await??;
+        tokio::task::spawn_blocking(stop_signals::exit_on_second_interrupt).await??;
         if let Some(first) = self.first.take() {
             self.handle_message(&first).await?;
         }

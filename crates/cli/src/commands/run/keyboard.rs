@@ -8,7 +8,7 @@ use rustix::io::ioctl_fionread;
 use rustix::termios::{QueueSelector, tcflush};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::entry::MAX_ANSWER_BYTES;
+use super::answer_entry::MAX_ANSWER_BYTES;
 
 #[derive(Debug, PartialEq)]
 pub enum InputLine {

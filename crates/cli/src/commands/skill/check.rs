@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
-use super::front::FrontMatter;
+use super::front_matter::FrontMatter;
 use super::json_blocks;
 use super::secret::looks_secret;
 use super::settings::{ReturnPath, SkillSettings};

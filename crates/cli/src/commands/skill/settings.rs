@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
-use super::front::FrontMatter;
+use super::front_matter::FrontMatter;
 use super::values;
 
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,9 @@ use countersign_agent::{Kind, Ticket};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::matter;
-use super::place::HubAccess;
+use super::hub_access::HubAccess;
 use super::plan::{SmokePlan, variable};
+use super::test_message;
 use crate::client::{ClientError, HubClient, HubLocation, typed};
 use crate::screen::escape;
 
@@ -118,7 +118,7 @@ impl People {
         let id = ticket.message_id.as_deref().context("the hub gave the message no id")?;
         let reply = self
             .client
-            .post(&["v1", "messages", id, "resolve"], &matter::resolution(kind))
+            .post(&["v1", "messages", id, "resolve"], &test_message::resolution(kind))
             .await;
         let reply = reply.map_err(|error| self.explain(error))?;
         let status = reply.get("status").and_then(Value::as_str).unwrap_or_default();

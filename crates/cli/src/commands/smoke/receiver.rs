@@ -7,10 +7,10 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::{Claim, Refusal, Resolved, Ticket, Verified, Verifier};
 use serde_json::Value;
 
+use super::agent_half::{AgentHalf, changed};
 use super::listener::ReceivedPush;
-use super::matter::is_expected;
-use super::trial::{AgentHalf, changed};
-use crate::commands::agent_side::now;
+use super::test_message::is_expected;
+use crate::commands::agent_commands::now;
 use crate::screen::escape;
 
 pub struct SmokeReceiver<'a> {

@@ -1,7 +1,7 @@
 //! The process dies while its command runs. The outcome of the command is unknown, so it is not run again before a
 //! person clears the journal entry.
 
-use super::act::{exec, kill_9};
+use super::action_log::{exec, kill_9};
 use super::receive::ReceiverSetup;
 use crate::harness::*;
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::act::ActionLog;
+use super::action_log::ActionLog;
 use super::receive::ReceiverSetup;
 use super::{message_id, messages, stage};
 use crate::harness::*;

@@ -1,16 +1,16 @@
 //! The agent side of a decision: ask, perhaps exit and resume, and act at most once on a genuine answer.
 
-mod act;
+mod action_log;
 mod ask;
 mod crash;
-mod deliveries;
+mod duplicates;
 mod example;
 mod journal;
+mod json;
 mod kinds;
 mod local;
-mod lost;
-mod machine;
-mod own;
+mod lost_replies;
+mod own_agent;
 mod receive;
 mod refused;
 mod resume;

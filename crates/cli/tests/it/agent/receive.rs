@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::act::{ActionLog, exec};
+use super::action_log::{ActionLog, exec};
 use super::{message_id, stage};
 use crate::harness::*;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::act::{ActionLog, exec};
+use super::action_log::{ActionLog, exec};
 use super::receive::ReceiverSetup;
 use super::{message_id, stage};
 use crate::harness::*;

@@ -1,6 +1,6 @@
 //! Key rotation while answers are in flight loses no answer, no matter which side switches first.
 
-use super::act::{ActionLog, exec};
+use super::action_log::{ActionLog, exec};
 use super::message_id;
 use super::receive::{ReceiverSetup, address};
 use crate::harness::*;

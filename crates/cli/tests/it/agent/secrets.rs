@@ -1,6 +1,6 @@
 //! No command ever prints a token or a key.
 
-use super::act::exec;
+use super::action_log::exec;
 use super::receive::ReceiverSetup;
 use super::{asked, message_id};
 use crate::harness::*;

@@ -1,5 +1,6 @@
 //! The inbox in a real browser. Screenshots are kept for review by a person.
 
+mod accessibility;
 mod alerts;
 mod answer;
 mod chrome;
@@ -8,10 +9,9 @@ mod drafts;
 mod installed;
 mod list;
 mod live;
-mod pictures;
 mod runs;
+mod screenshots;
 pub mod seed;
 mod sign_in;
-mod surroundings;
 mod tabs;
 mod terminals;

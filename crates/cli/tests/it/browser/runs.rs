@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::accessibility::{accessibility_findings, axe};
 use super::chrome::{Browser, Viewport};
-use super::surroundings::{accessibility_findings, axe};
 use crate::harness::*;
 use crate::runs::inbox::id_of;
 use crate::runs::stage::*;

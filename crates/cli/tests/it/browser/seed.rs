@@ -12,7 +12,7 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::{Clock, SystemClock};
 use countersign_store::model::{NewMessage, Submission, json_text};
-use countersign_store::ops::submit::Submit;
+use countersign_store::ops::message::submit::Submit;
 use uuid::Uuid;
 
 use crate::harness::Hub;

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
+use super::accessibility::{accessibility_findings, axe};
 use super::chrome::{Browser, Viewport};
-use super::surroundings::{accessibility_findings, axe};
 use crate::hap::{TerminalAgent, id, until_gone};
 use crate::harness::Hub;
 

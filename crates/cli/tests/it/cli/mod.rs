@@ -6,5 +6,5 @@ mod answer_cue;
 mod find;
 mod read;
 mod run;
-mod run_away;
+mod run_outage;
 mod runs;

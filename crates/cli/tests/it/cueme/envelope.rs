@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use super::fresh::FreshMachine;
+use super::fresh_machine::FreshMachine;
 use super::{AgentShell, answer, answered, envelope, item, items, wait_for_request};
 use crate::harness::*;
 

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use super::fresh::FreshMachine;
+use super::fresh_machine::FreshMachine;
 use super::{AgentShell, envelope, item, wait_for_request};
 use crate::harness::*;
 

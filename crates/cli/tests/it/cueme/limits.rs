@@ -83,7 +83,7 @@ async fn an_invalid_setting_is_named_and_the_rest_applies() {
 #[test]
 fn start_hub_false_in_the_settings_file_starts_no_hub() {
     for value in [json!(false), json!("no")] {
-        let machine = super::fresh::FreshMachine::new();
+        let machine = super::fresh_machine::FreshMachine::new();
         std::fs::create_dir(machine.home().join(".cue")).expect("a directory");
         std::fs::write(
             machine.home().join(".cue/cueme.json"),

@@ -1,20 +1,20 @@
 //! `cueme` as a terminal agent runs it: the real program, a real hub, and a home directory per test.
 
 mod answers;
+mod concurrent;
 mod crash;
-mod elsewhere;
 mod envelope;
 mod files;
-mod fresh;
+mod fresh_machine;
 mod join;
-mod kept;
 mod limits;
 mod migrate;
 mod pause;
+mod remote_hub;
 mod restart;
 mod start;
-mod together;
 mod trust;
+mod uncollected;
 
 use std::path::PathBuf;
 use std::process::Command;

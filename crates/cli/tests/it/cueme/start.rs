@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use super::fresh::{FreshMachine, is_hub_on, pid_of, signal};
+use super::fresh_machine::{FreshMachine, is_hub_on, pid_of, signal};
 use super::{answered, envelope};
 use crate::harness::*;
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::AgentShell;
-use super::fresh::{FreshMachine, pid_of};
+use super::fresh_machine::{FreshMachine, pid_of};
 use crate::harness::*;
 
 fn set_mode(path: &Path, mode: u32) {

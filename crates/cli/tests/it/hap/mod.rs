@@ -1,7 +1,5 @@
 //! The terminal (HAP) door over plain HTTP, as any program in a terminal would use it.
 
-mod ahead;
-mod bounds;
 mod crash;
 mod cues;
 mod detached;
@@ -9,10 +7,12 @@ mod files;
 mod hostile;
 mod import;
 mod join;
-mod large;
+mod large_requests;
 mod names;
 mod presence;
+mod quotas;
 mod tokens;
+mod type_ahead;
 
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;

@@ -4,7 +4,7 @@ use reqwest::header::HeaderMap;
 use reqwest::{Client, Method, RequestBuilder};
 use serde_json::{Value, json};
 
-use super::patience::within;
+use super::wait::within;
 
 #[derive(Clone)]
 pub struct Api {

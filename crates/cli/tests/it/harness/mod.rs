@@ -2,10 +2,9 @@
 //! callback receiver, a fault-injecting proxy, and an independent signature check.
 
 mod api;
+mod dedicated_postgres;
 mod envelope;
 mod hub;
-mod own_postgres;
-mod patience;
 mod postgres;
 mod process;
 mod proxy;
@@ -13,12 +12,12 @@ mod receiver;
 mod scratch;
 mod signature;
 mod terminal;
+mod wait;
 
 pub use api::{Api, Reply};
+pub use dedicated_postgres::{OwnPostgres, PASSWORD};
 pub use envelope::*;
 pub use hub::{Agent, Hub, Setup};
-pub use own_postgres::{OwnPostgres, PASSWORD};
-pub use patience::{eventually, within};
 pub use postgres::{Database, Wire, WireState};
 pub use process::{CommandOutput, Process, countersign, cueme_binary};
 pub use proxy::{Fault, Proxy};
@@ -26,3 +25,4 @@ pub use receiver::{Push, PushReply, Receiver};
 pub use scratch::Scratch;
 pub use signature::{Signed, ed25519_holds, sign, signed, standard_webhooks_holds};
 pub use terminal::Terminal;
+pub use wait::{eventually, within};

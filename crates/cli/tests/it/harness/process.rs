@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::patience::{WAIT_TIMEOUT, within};
+use super::wait::{WAIT_TIMEOUT, within};
 
 /// The binary under test, with a cleared environment.
 pub fn countersign(home: &Path) -> Command {

@@ -8,7 +8,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use super::patience::within;
+use super::wait::within;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fault {

@@ -6,17 +6,17 @@ mod expiry;
 mod faults;
 mod following;
 mod inbox;
-mod letters;
+mod long_poll;
+mod missing_notifications;
 mod outage;
+mod run_commands;
 mod runs;
-mod shared;
+mod shared_state;
 mod start;
 mod takeover;
 mod terminals;
 mod tls;
-mod unsaid;
-mod unsure;
-mod waiting;
+mod unknown_outcome;
 
 use std::time::{Duration, Instant};
 

@@ -1,14 +1,13 @@
 //! The run door: the real binary, real sockets, and a scripted server in place of the model.
 
+mod access;
 mod answering;
 mod asking;
 mod attaching;
-mod broken;
+mod broken_frames;
 mod commands;
 mod crash;
-mod crowd;
 mod cycles;
-mod door;
 mod flows;
 mod hostile;
 pub mod inbox;
@@ -18,16 +17,17 @@ mod listing;
 mod llm;
 mod llm_faults;
 mod llm_request;
+mod many_runs;
 mod permission;
 mod question;
 mod racing;
 mod replay;
 mod restart;
-mod sequence;
-mod slow;
+mod slow_subscribers;
 pub mod stage;
 mod steering;
 mod stopping;
 mod strategies;
 mod timeouts;
 mod validation;
+mod wire_format;

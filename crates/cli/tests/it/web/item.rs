@@ -5,7 +5,7 @@ use std::sync::Arc;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::SystemClock;
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 
 use super::list::csrf;

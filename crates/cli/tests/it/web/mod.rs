@@ -1,6 +1,5 @@
 //! The inbox in a browser without scripts.
 
-mod aside;
 mod batch;
 mod browser;
 mod decide;
@@ -10,14 +9,15 @@ mod history;
 mod item;
 mod list;
 mod neighbours;
+mod not_found;
 mod notices;
-mod nowhere;
 mod proxy;
 pub mod runs;
 pub mod runs_asks;
 mod search;
 mod settings;
 mod sign_in;
+mod snooze;
 mod terminals;
 mod terminals_files;
 

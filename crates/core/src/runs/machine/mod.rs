@@ -2,7 +2,7 @@
 
 mod action;
 mod frame;
-mod place;
+mod position;
 mod state;
 
 pub use action::{AgentCall, MachineAction, Output};

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::action::{AgentCall, MachineAction, Output};
 use super::frame::{CurrentWork, FlowFrame};
-use super::place::{self, STRATEGY_MISMATCH};
+use super::position::{self, STRATEGY_MISMATCH};
 use crate::runs::text::check_bytes;
 
 /// One segment of a run. It holds the texts still needed, but not the strategy, which every call passes in.
@@ -81,7 +81,7 @@ impl Machine {
 
     /// The error of the run if the current agent fails.
     pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
-        place::failure(strategy, &self.frames, cause)
+        position::failure(strategy, &self.frames, cause)
     }
 
     fn ready(&mut self, strategy: &Strategy) -> Move {
@@ -92,7 +92,7 @@ impl Machine {
     }
 
     fn enter(&mut self, strategy: &Strategy) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let flow = position::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
             CurrentWork::Step(Step::Flow(_)) => {
@@ -106,7 +106,7 @@ impl Machine {
     }
 
     fn call(&mut self, strategy: &Strategy) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let flow = position::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last().ok_or(STRATEGY_MISMATCH)?;
         let agent = match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
             CurrentWork::Step(Step::Agent(name)) => name.clone(),
@@ -132,7 +132,7 @@ impl Machine {
     }
 
     fn advance(&mut self, strategy: &Strategy, output: Output) -> Move {
-        let flow = place::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let flow = position::flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
             self.frames.pop();

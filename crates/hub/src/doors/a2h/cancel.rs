@@ -7,12 +7,12 @@ use axum::extract::State;
 use countersign_core::{Command, Outcome};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::Lookup;
-use countersign_store::ops::pull::Pull;
+use countersign_store::ops::message::pull::Pull;
 use serde_json::{Value, json};
 
 use crate::app::Hub;
 use crate::auth::AgentCaller;
-use crate::extract::MessagePath;
+use crate::http::extract::MessagePath;
 use crate::problem::Problem;
 
 pub async fn cancel(

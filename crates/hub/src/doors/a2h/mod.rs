@@ -4,7 +4,7 @@ mod callback;
 pub mod cancel;
 pub mod discovery;
 pub mod pull;
-mod receipted;
+mod receipt_body;
 pub mod resolve;
 pub mod respond;
 pub mod submit;

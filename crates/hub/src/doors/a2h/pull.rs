@@ -11,17 +11,17 @@ use countersign_core::State as MessageState;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentView, Lookup};
-use countersign_store::ops::pull::Pull;
+use countersign_store::ops::message::pull::Pull;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::receipted::ReceiptBody;
+use super::receipt_body::ReceiptBody;
 use super::respond;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
-use crate::extract::{MessagePath, Params, parse_wait};
+use crate::http::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::wake::STORE_RETRY_DELAY;
+use crate::waiters::STORE_RETRY_DELAY;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {

@@ -13,15 +13,15 @@ use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::Lookup;
-use countersign_store::ops::pull::{Pull, View};
+use countersign_store::ops::message::pull::{Pull, View};
 use http_body::Body as _;
 use serde_json::{Map, Value, json};
 
 use crate::app::Hub;
-use crate::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::auth::AnyCaller;
-use crate::body;
-use crate::extract::MessagePath;
+use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
+use crate::http::body;
+use crate::http::extract::MessagePath;
 use crate::problem::Problem;
 
 pub async fn resolve(

@@ -16,11 +16,11 @@ use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
-use countersign_store::finish::run_to_completion;
+use countersign_store::completion::run_to_completion;
 use countersign_store::model::{DuplicateOf, NewMessage, Submission, json_text};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
-use countersign_store::ops::submit::{FindDuplicate, Submit};
+use countersign_store::ops::message::submit::{FindDuplicate, Submit};
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
@@ -29,9 +29,9 @@ use uuid::Uuid;
 use super::callback;
 use crate::app::Hub;
 use crate::auth::AgentCaller;
-use crate::body;
 use crate::delivery::guard::check_url;
-use crate::inbox::news::LiveChange;
+use crate::http::body;
+use crate::live::LiveChange;
 use crate::problem::Problem;
 
 /// Fields that the hub adds to a pulled envelope. They are removed from a submit.

@@ -15,15 +15,15 @@ use countersign_store::ops::terminal::{CueOutcome, NewCue, OpenCues, SubmitCue};
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::given::{TerminalInfo, TerminalRequest};
 use super::message::{
     CueOrigin, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
 };
+use super::request::{TerminalInfo, TerminalRequest};
 use super::wait::load_cue;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
-use crate::body;
-use crate::inbox::news::LiveChange;
+use crate::http::body;
+use crate::live::LiveChange;
 use crate::problem::Problem;
 
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;

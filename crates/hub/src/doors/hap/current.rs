@@ -11,7 +11,7 @@ use super::reply;
 use super::wait::load_cue;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
-use crate::extract::AgentPath;
+use crate::http::extract::AgentPath;
 use crate::problem::Problem;
 
 /// The newest cue that is open or whose answer is not collected.

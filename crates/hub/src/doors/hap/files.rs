@@ -8,9 +8,9 @@ use countersign_core::State as MessageState;
 
 use super::wait::load_cue;
 use crate::app::Hub;
-use crate::attachments::attachment_response;
 use crate::auth::TerminalCaller;
-use crate::extract::FilePath;
+use crate::http::attachments::attachment_response;
+use crate::http::extract::FilePath;
 use crate::problem::Problem;
 
 pub async fn file(

@@ -15,15 +15,15 @@ use countersign_store::ops::terminal::{ImportCue, ImportOutcome};
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::given::{TerminalInfo, TerminalRequest};
 use super::message::{
     CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
 };
+use super::request::{TerminalInfo, TerminalRequest};
 use crate::app::Hub;
-use crate::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::auth::TerminalCaller;
-use crate::body;
-use crate::inbox::news::LiveChange;
+use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
+use crate::http::body;
+use crate::live::LiveChange;
 use crate::problem::Problem;
 
 const MAX_KEY_CHARS: usize = 200;

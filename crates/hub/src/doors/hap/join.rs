@@ -11,12 +11,12 @@ use countersign_protocol::hap::name;
 use countersign_store::ops::terminal::{JoinOutcome, JoinTerminal, TerminalOf, TooMany};
 use uuid::Uuid;
 
-use super::given::TerminalRequest;
 use super::message::{not_your_name, terminal_quota, too_many};
+use super::request::TerminalRequest;
 use crate::admin::no_randomness;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
-use crate::body;
+use crate::http::body;
 use crate::problem::Problem;
 
 const MAX_BODY_BYTES: usize = 64 * 1024;

@@ -11,7 +11,7 @@ use countersign_store::model::{NewMessage, json_text};
 use countersign_store::ops::terminal::{NewCue, TerminalOf, TerminalQuota, TooMany};
 use uuid::Uuid;
 
-use super::given::TerminalInfo;
+use super::request::TerminalInfo;
 use crate::app::Hub;
 use crate::problem::Problem;
 

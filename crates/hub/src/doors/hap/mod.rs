@@ -1,15 +1,15 @@
 //! The HAP door over HTTP, for agents in a person's terminals. An agent loses no answer when its process ends.
 
-pub mod collected;
+pub mod ack;
 pub mod cue;
 pub mod current;
 pub mod files;
-mod given;
 pub mod import;
 pub mod join;
-pub mod kept;
 mod message;
 mod reply;
+mod request;
+pub mod uncollected;
 pub mod wait;
 
 pub use message::IMPORTED_AT;

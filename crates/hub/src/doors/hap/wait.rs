@@ -16,10 +16,10 @@ use tokio::time::Instant;
 use super::reply;
 use crate::app::Hub;
 use crate::auth::TerminalCaller;
-use crate::extract::{MessagePath, Params, parse_wait};
+use crate::cue_waiters::{WaitGuard, cue_kind};
+use crate::http::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::terminals::{WaitGuard, cue_kind};
-use crate::wake::STORE_RETRY_DELAY;
+use crate::waiters::STORE_RETRY_DELAY;
 
 #[derive(Debug, Deserialize)]
 pub struct WaitQuery {

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use countersign_protocol::runs::{self, ClientMessage, Received, RunReply};
 
 use super::session::Session;
-use crate::body::offload_if_large;
+use crate::http::body::offload_if_large;
 use crate::runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
 /// Handles one message; the messages of a client run in order.

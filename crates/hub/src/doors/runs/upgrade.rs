@@ -14,8 +14,8 @@ use super::gate;
 use super::session::Session;
 use crate::app::Hub;
 use crate::auth::{ClientAddr, token_from_headers};
-use crate::extract::Params;
-use crate::intake::SocketBudget;
+use crate::http::extract::Params;
+use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
 
 /// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields

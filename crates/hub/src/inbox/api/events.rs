@@ -8,7 +8,7 @@ use axum::response::Response;
 
 use crate::app::Hub;
 use crate::auth::PersonCaller;
-use crate::inbox::news::{StreamFormat, stream};
+use crate::live::{StreamFormat, stream};
 use crate::problem::Problem;
 
 /// A client that opens the stream first and then reads the list misses nothing.

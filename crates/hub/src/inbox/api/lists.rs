@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::query::ListQuery;
 use crate::app::Hub;
 use crate::auth::{AnyCaller, PersonCaller, not_for_terminals};
-use crate::extract::Params;
+use crate::http::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
 

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::query::parse_limit;
 use crate::app::Hub;
 use crate::auth::PersonCaller;
-use crate::extract::{Params, RunPath};
+use crate::http::extract::{Params, RunPath};
 use crate::inbox::cursor::parse_pair;
 use crate::inbox::runs::{
     RunInfo, RunListQuery, RunOverview, Timeline, TimelineEntry, TimelineStep, find, runs, timeline,
@@ -32,7 +32,7 @@ pub struct RunsQuery {
 }
 
 impl RunsQuery {
-    fn to_query(self) -> Result<RunListQuery, Problem> {
+    fn into_query(self) -> Result<RunListQuery, Problem> {
         Ok(RunListQuery {
             limit: parse_limit(self.limit.as_deref())?,
             status: self.status.as_deref().map(status).transpose()?,
@@ -62,7 +62,7 @@ pub async fn list_runs(
     _person: PersonCaller,
     Params(query): Params<RunsQuery>,
 ) -> Result<Json<Value>, Problem> {
-    let (found, next) = runs(&hub, query.to_query()?).await?;
+    let (found, next) = runs(&hub, query.into_query()?).await?;
     let mut page = json!({ "runs": found.iter().map(overview).collect::<Vec<_>>() });
     if let Some(next) = next {
         page["next_cursor"] = format!("{}.{}", next.started_at.as_millis(), next.seq).into();

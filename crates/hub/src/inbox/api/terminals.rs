@@ -17,11 +17,11 @@ use serde_json::{Value, json};
 
 use crate::app::Hub;
 use crate::auth::PersonCaller;
-use crate::body::read_json;
-use crate::extract::{AgentPath, AheadPath};
-use crate::inbox::news::LiveChange;
+use crate::cue_waiters::CuePresence;
+use crate::http::body::read_json;
+use crate::http::extract::{AgentPath, AheadPath};
+use crate::live::LiveChange;
 use crate::problem::Problem;
-use crate::terminals::CuePresence;
 
 const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;

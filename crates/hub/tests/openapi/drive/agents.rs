@@ -1,5 +1,5 @@
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 
 use super::envelope::{ask, confirm, notify, rich, task};

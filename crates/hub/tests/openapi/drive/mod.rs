@@ -8,7 +8,7 @@ mod people;
 mod public;
 mod refusals;
 mod runs;
-mod shelf;
+mod snooze;
 mod terminals;
 
 pub use admin::admin;
@@ -18,5 +18,5 @@ pub use people::people;
 pub use public::public;
 pub use refusals::refusals;
 pub use runs::runs;
-pub use shelf::shelf;
+pub use snooze::shelf;
 pub use terminals::terminals;

@@ -1,7 +1,7 @@
 //! Agents in terminals, and the people who answer them.
 
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 
 use super::agents::{NOWHERE, submitted};

@@ -1,12 +1,12 @@
 //! The strategy file: its agents, and the flow in which they run.
 
 mod agents;
-mod endless;
 mod error;
 mod flow;
 mod format;
 mod jsonc;
 mod llm;
+mod loop_check;
 mod model;
 mod read;
 mod references;

@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::error::StrategyError;
 use super::model::Strategy;
-use super::{StrategyFormat, agents, endless, flow, references, text};
+use super::{StrategyFormat, agents, flow, loop_check, references, text};
 use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::Object;
 
@@ -21,7 +21,7 @@ pub fn read(text: &str, format: StrategyFormat) -> Result<Strategy, StrategyErro
     match strategy {
         Some(strategy) if faults.is_empty() => {
             references::check(&strategy)?;
-            endless::check(&strategy)?;
+            loop_check::check(&strategy)?;
             Ok(strategy)
         }
         Some(_) | None => Err(StrategyError::Invalid(faults)),

@@ -1,7 +1,7 @@
 //! The PostgreSQL side of a copy.
 
-mod guard;
 mod read;
+mod running_hubs;
 mod write;
 
 use std::pin::Pin;
@@ -32,7 +32,7 @@ pub struct PostgresSide {
 
 impl PostgresSide {
     pub async fn connect(config: &Config) -> Result<Self, StoreError> {
-        let hub_names = guard::hub_names(config);
+        let hub_names = running_hubs::hub_names(config);
         let mut config = config.clone();
         config.application_name(APPLICATION_NAME);
         if config.get_connect_timeout().is_none() {

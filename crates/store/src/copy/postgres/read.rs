@@ -3,8 +3,8 @@ use tokio_postgres::error::SqlState;
 
 use super::PostgresSide;
 use crate::copy::catalogue;
-use crate::copy::mark::{self, CopyMarker};
-use crate::copy::side::{BatchSize, CopySource, SequenceNumbers};
+use crate::copy::endpoints::{BatchSize, CopySource, SequenceNumbers};
+use crate::copy::marker::{self, CopyMarker};
 use crate::copy::sql::{self, quoted};
 use crate::copy::table::TableSchema;
 use crate::error::StoreError;
@@ -45,7 +45,7 @@ impl CopySource for PostgresSide {
     }
 
     async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError> {
-        mark::of_database(&self.connection).await
+        marker::of_database(&self.connection).await
     }
 
     async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError> {

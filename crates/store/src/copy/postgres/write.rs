@@ -6,8 +6,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use super::PostgresSide;
-use crate::copy::mark::CopyMarker;
-use crate::copy::side::{CopyTarget, SequenceNumbers};
+use crate::copy::endpoints::{CopyTarget, SequenceNumbers};
+use crate::copy::marker::CopyMarker;
 use crate::copy::sql::{self, quoted};
 use crate::copy::table::{ColumnKind, TableSchema};
 use crate::error::StoreError;

@@ -2,8 +2,8 @@ use rusqlite::types::ValueRef;
 
 use super::{SqliteSide, TableCursor};
 use crate::copy::catalogue;
-use crate::copy::mark::{self, CopyMarker};
-use crate::copy::side::{BatchSize, CopySource, SequenceNumbers};
+use crate::copy::endpoints::{BatchSize, CopySource, SequenceNumbers};
+use crate::copy::marker::{self, CopyMarker};
 use crate::copy::sql;
 use crate::copy::table::TableSchema;
 use crate::error::StoreError;
@@ -28,7 +28,7 @@ impl CopySource for SqliteSide {
     }
 
     async fn marker(&mut self) -> Result<Option<CopyMarker>, StoreError> {
-        mark::of_file(&self.connection)
+        marker::of_file(&self.connection)
     }
 
     async fn tables(&mut self) -> Result<Vec<TableSchema>, StoreError> {

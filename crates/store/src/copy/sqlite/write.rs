@@ -1,8 +1,8 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::SqliteSide;
-use crate::copy::mark::CopyMarker;
-use crate::copy::side::{CopyTarget, SequenceNumbers};
+use crate::copy::endpoints::{CopyTarget, SequenceNumbers};
+use crate::copy::marker::CopyMarker;
 use crate::copy::sql;
 use crate::copy::table::TableSchema;
 use crate::error::StoreError;

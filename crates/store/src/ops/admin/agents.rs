@@ -5,8 +5,9 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentSummary, SignatureAlg};
-use crate::ops::credential::{self, CredentialKind, NewCredential};
-use crate::ops::{audit, hold, left_open, terminal};
+use crate::ops::account::credential::{self, CredentialKind, NewCredential};
+use crate::ops::message::{audit, orphan_quota};
+use crate::ops::{row_lock, terminal};
 
 pub const TOKEN_LABEL: &str = "token";
 
@@ -62,7 +63,7 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         return Ok(());
     }
     let open = i64::try_from(open).unwrap_or(i64::MAX);
-    left_open::add(x, -open).await?;
+    orphan_quota::add(x, -open).await?;
     x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()])
         .await
         .map(drop)
@@ -117,7 +118,7 @@ impl Op for RotateAgent {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const END_TOKENS: &str = "UPDATE credential SET expires_at = ?1 WHERE kind = 'agent' AND subject = ?2 \
              AND (expires_at IS NULL OR expires_at > ?1)";
-        if !hold::agent(x, &self.id).await? || terminal::person_of(x, &self.id).await?.is_some() {
+        if !row_lock::agent(x, &self.id).await? || terminal::person_of(x, &self.id).await?.is_some() {
             return Ok(None);
         }
         let old_valid_until = now.plus(self.overlap);
@@ -162,7 +163,7 @@ impl Op for RemoveAgent {
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
         // Last, in the same lock order as releasing a slot.
-        left_open::add(x, open).await?;
+        orphan_quota::add(x, open).await?;
         Ok(true)
     }
 }

@@ -5,7 +5,8 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::CallbackHost;
-use crate::ops::{audit, hold};
+use crate::ops::message::audit;
+use crate::ops::row_lock;
 
 pub const PENDING: &str = "pending";
 pub const APPROVED: &str = "approved";
@@ -52,7 +53,7 @@ impl Op for PutHost {
              ON CONFLICT (agent_id, host) DO UPDATE SET state = \
              CASE WHEN callback_host.state = 'approved' THEN 'approved' ELSE excluded.state END \
              RETURNING agent_id, host, state, created_at";
-        if !hold::agent(x, &self.agent_id).await? {
+        if !row_lock::agent(x, &self.agent_id).await? {
             return Ok(None);
         }
         let state = if self.approve { APPROVED } else { PENDING };

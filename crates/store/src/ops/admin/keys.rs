@@ -7,7 +7,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::HubKey;
-use crate::ops::audit;
+use crate::ops::message::audit;
 
 pub async fn insert_signing_key<X: Exec>(
     x: &mut X,

@@ -5,8 +5,9 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::PersonSummary;
-use crate::ops::credential::{self, NewCredential};
-use crate::ops::{audit, hold};
+use crate::ops::account::credential::{self, NewCredential};
+use crate::ops::message::audit;
+use crate::ops::row_lock;
 
 /// Returns whether the name was free.
 pub struct AddPerson {
@@ -47,7 +48,7 @@ impl Op for AddPersonToken {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        if !hold::person(x, &self.name).await? {
+        if !row_lock::person(x, &self.name).await? {
             return Ok(false);
         }
         credential::insert(x, &self.token, now).await?;
@@ -68,8 +69,8 @@ pub enum AccountChange {
 /// Locks the person for a change that may cost the hub its last owner, and returns the objection, if any.
 async fn lock_unless_last_owner<X: Exec>(x: &mut X, name: &str) -> Result<AccountChange, StoreError> {
     // The owners are locked first, so that two owners who change each other are serialized.
-    let owners = hold::owners(x).await?;
-    if !hold::person(x, name).await? {
+    let owners = row_lock::owners(x).await?;
+    if !row_lock::person(x, name).await? {
         return Ok(AccountChange::NotFound);
     }
     if owners.iter().all(|owner| owner == name) {

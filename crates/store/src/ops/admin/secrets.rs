@@ -5,7 +5,8 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SecretName;
-use crate::ops::{audit, hold};
+use crate::ops::message::audit;
+use crate::ops::row_lock;
 
 pub async fn value<X: Exec>(x: &mut X, agent_id: &str, name: &str) -> Result<Option<String>, StoreError> {
     const SELECT: &str = "SELECT value FROM secret WHERE agent_id = ?1 AND name = ?2";
@@ -44,7 +45,7 @@ impl Op for PutSecret {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
         const PUT: &str = "INSERT INTO secret (agent_id, name, value, created_at) VALUES (?1, ?2, ?3, ?4) \
              ON CONFLICT (agent_id, name) DO UPDATE SET value = excluded.value, created_at = excluded.created_at";
-        if !hold::agent(x, &self.agent_id).await? {
+        if !row_lock::agent(x, &self.agent_id).await? {
             return Ok(false);
         }
         let params = [

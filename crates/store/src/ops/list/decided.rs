@@ -1,9 +1,9 @@
 use countersign_core::message::Status;
 use countersign_protocol::time::Timestamp;
 
-use super::ended::latest_decided;
 use super::filter::ListFilter;
 use super::page::{ItemPage, PagedList, page};
+use super::terminal_messages::latest_decided;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::PersonView;

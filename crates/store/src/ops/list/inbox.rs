@@ -1,8 +1,8 @@
 use countersign_protocol::time::Timestamp;
 
 use super::filter::ListFilter;
+use super::open_messages::{OpenMessages, ScanDirection};
 use super::page::{ItemPage, page};
-use super::waiting::{OpenMessages, ScanDirection};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::Cursor;

@@ -1,18 +1,17 @@
 //! Lists of open, snoozed and resolved messages. Pages use keyset pagination, never OFFSET.
 
-mod aside;
 mod counts;
 mod decided;
-mod ended;
 mod filter;
 mod history;
 mod inbox;
 mod inbox_before;
 mod notices;
+mod open_messages;
 mod page;
-mod waiting;
+mod snoozed;
+mod terminal_messages;
 
-pub use aside::ListSnoozed;
 pub use counts::Counts;
 pub use decided::{Decided, DecidedPage};
 pub use filter::ListFilter;
@@ -21,6 +20,7 @@ pub use inbox::{Inbox, InboxPage};
 pub use inbox_before::InboxBefore;
 pub use notices::{NoticePage, Notices};
 pub use page::ItemPage;
+pub use snoozed::ListSnoozed;
 
-pub(super) use ended::{EARLIEST_END, OLDEST_TERMINAL};
 pub(super) use page::{PagedList, page};
+pub(super) use terminal_messages::{EARLIEST_END, OLDEST_TERMINAL};

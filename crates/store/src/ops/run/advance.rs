@@ -3,12 +3,12 @@
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
+use super::convert::{bytes_of, to_i64, without_nul};
 use super::model::{NewAsk, RunEnding, RunPhase, StoredEvent};
 use super::prune;
-use super::text::{bytes_of, to_i64, without_nul};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param, Row};
-use crate::ops::{left_open, submit};
+use crate::ops::message::{orphan_quota, submit};
 
 /// Returns whether the segment is still running and owned by this node; if not, nothing is written. Idempotent: a write
 /// that is repeated after a lost reply is not applied again.
@@ -84,7 +84,7 @@ impl Op for AskInRun {
             x.exec(INSERT, &params).await?;
         }
         // Last: every ask and every answer in a run locks this one row.
-        left_open::add(x, to_i64(self.asks.len())).await?;
+        orphan_quota::add(x, to_i64(self.asks.len())).await?;
         Ok(true)
     }
 }

@@ -3,8 +3,8 @@
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
+use super::convert::count;
 use super::model::StoredAsk;
-use super::text::count;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;

@@ -4,8 +4,8 @@ use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
 
 use super::advance::{self, RunCounters};
+use super::convert::{bytes_of, to_i64, without_nul};
 use super::model::{BeginOutcome, NewRun, StoredEvent};
-use super::text::{bytes_of, to_i64, without_nul};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param};
 

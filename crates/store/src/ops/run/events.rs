@@ -2,8 +2,8 @@
 
 use countersign_protocol::time::Timestamp;
 
+use super::convert::{count, to_i64};
 use super::model::StoredEvent;
-use super::text::{count, to_i64};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 

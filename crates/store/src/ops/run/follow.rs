@@ -3,10 +3,10 @@
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
+use super::convert::{count, to_i64};
 use super::events::event;
 use super::model::{Run, StoredEvent, StoredRunState};
 use super::read::{self, select_whole_runs};
-use super::text::{count, to_i64};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;

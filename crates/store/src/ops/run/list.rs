@@ -3,9 +3,9 @@
 use countersign_core::Digest;
 use countersign_protocol::time::Timestamp;
 
+use super::convert::without_nul;
 use super::model::{RunCursor, RunSummaryPage};
 use super::read::{self, select_runs};
-use super::text::without_nul;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 

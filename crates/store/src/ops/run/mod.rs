@@ -8,26 +8,26 @@ mod adopt;
 mod advance;
 mod asks;
 mod begin;
+mod commands;
+mod convert;
 mod events;
 mod find;
 mod follow;
 mod list;
-mod mail;
 pub mod model;
 mod prune;
 mod purge;
 mod read;
-mod text;
 
 pub use adopt::{AdoptRuns, Adopted, RunsOfNode};
 pub use advance::{Advance, AskInRun, EndRun};
 pub use asks::{PendingAsks, RunOfAsk};
 pub use begin::{BeginRun, ReserveNumbers};
+pub use commands::{DeleteRunCommand, ReadRunCommands, RemoteCommand, SendRunCommand};
 pub use events::{LatestEvents, RunEvents};
 pub use find::{FindRun, ReadRun};
 pub use follow::{FollowRun, Followed, NewSegment, OpenAsk, OpenAsks, RunVersion, RunVersions};
 pub use list::ListRuns;
-pub use mail::{DeleteRunCommand, ReadRunCommands, RemoteCommand, SendRunCommand};
 pub use model::{
     BeginOutcome, NewAsk, NewRun, Run, RunCursor, RunEnding, RunPhase, RunSummary, RunSummaryPage, RunWithRecords,
     StoredAsk, StoredEvent, StoredRunState,

@@ -1,7 +1,7 @@
 //! Decodes rows into runs.
 
+use super::convert::count;
 use super::model::{Run, RunEnding, RunPhase, RunSummary, StoredRunState};
-use super::text::count;
 use crate::error::StoreError;
 use crate::exec::Row;
 

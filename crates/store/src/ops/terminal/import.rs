@@ -3,14 +3,14 @@
 use countersign_core::Resolution;
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::TerminalQuota;
 use super::join::CueAdmission;
 use super::model::{ImportOutcome, NewCue, TooMany};
+use super::quota::TerminalQuota;
 use super::{find, join, submit as cue_submit};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
-use crate::ops::apply::{self, Loaded};
-use crate::ops::submit;
+use crate::ops::message::apply::{self, Loaded};
+use crate::ops::message::submit;
 
 /// Imports a cue once per idempotency key. An answer that its agent already had counts as collected, so that asking the
 /// same again makes a new cue. An import uses no type-ahead text and supersedes nothing. The audit trail records the

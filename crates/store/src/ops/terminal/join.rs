@@ -4,13 +4,14 @@ use countersign_core::Actor;
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::{self, TerminalQuota};
 use super::model::{JoinOutcome, NewCue};
+use super::quota::{self, TerminalQuota};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SignatureAlg;
 use crate::ops::admin::agents;
-use crate::ops::{audit, hold};
+use crate::ops::message::audit;
+use crate::ops::row_lock;
 
 /// A name that was ever used is taken, even if its agent has been removed.
 pub struct JoinTerminal {
@@ -28,7 +29,7 @@ impl Op for JoinTerminal {
         if was_ever_known(x, &self.terminal.agent_id).await? {
             return Ok(JoinOutcome::Taken);
         }
-        if !bounds::may_join(x, &self.person, self.max_joined, now).await? {
+        if !quota::may_join(x, &self.person, self.max_joined, now).await? {
             return Ok(JoinOutcome::TooMany);
         }
         match enroll(x, &self.terminal, &self.person, now).await? {
@@ -60,7 +61,7 @@ pub(super) async fn admit<X: Exec>(
     if cue.message.agent_id != id {
         return Ok(CueAdmission::NotYours);
     }
-    let is_there = hold::agent(x, id).await?;
+    let is_there = row_lock::agent(x, id).await?;
     // The audit trail is read first: an agent that joins concurrently would otherwise seem known but without a person.
     let was_known = is_there || was_ever_known(x, id).await?;
     match person_of(x, id).await? {
@@ -69,10 +70,10 @@ pub(super) async fn admit<X: Exec>(
         None if was_known => return Ok(CueAdmission::NotYours),
         Some(_) | None => {}
     }
-    if !bounds::may_join(x, person, quota.joined, now).await? {
+    if !quota::may_join(x, person, quota.joined, now).await? {
         return Ok(CueAdmission::TooManyJoined);
     }
-    if !bounds::may_ask(x, person, quota.open_of_person).await? {
+    if !quota::may_ask(x, person, quota.open_of_person).await? {
         return Ok(CueAdmission::TooManyOpen);
     }
     match enroll(x, &cue.terminal, person, now).await? {
@@ -116,7 +117,7 @@ async fn enroll<X: Exec>(
     const JOIN: &str = "INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (agent_id) DO NOTHING";
     let id = &terminal.agent_id;
-    if !hold::person(x, person).await? {
+    if !row_lock::person(x, person).await? {
         return Ok(Enrollment::NoPerson);
     }
     // Terminals get no pushes, so nothing is ever signed for them.

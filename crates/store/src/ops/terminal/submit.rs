@@ -5,14 +5,15 @@ use countersign_core::{Command, Source};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
-use super::bounds::{self, TerminalQuota};
 use super::join::CueAdmission;
 use super::model::{CueOutcome, NewCue, TooMany};
-use super::{ahead, join, waits};
+use super::quota::{self, TerminalQuota};
+use super::{join, type_ahead, waits};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{ApplyOutcome, ResolveRequest, ResolvedMessage, json_text};
-use crate::ops::{apply, rows, submit};
+use crate::ops::message::{apply, submit};
+use crate::ops::rows;
 
 /// The store checks which cues of `gone` are still open; `source` names the superseded ones.
 pub struct SubmitCue {
@@ -45,7 +46,7 @@ impl Op for SubmitCue {
         let superseded = supersede(x, cue, gone, now).await?;
         let source = with_superseded(&cue.message.source, &superseded)?;
         insert(x, cue, &source).await?;
-        let answered = ahead::answer(x, cue, now).await?.map(Box::new);
+        let answered = type_ahead::answer(x, cue, now).await?.map(Box::new);
         Ok(CueOutcome::Created { superseded, answered })
     }
 }
@@ -57,13 +58,13 @@ pub(super) async fn reserve_slots<X: Exec>(
     quota: &TerminalQuota,
     ending: i64,
 ) -> Result<Option<TooMany>, StoreError> {
-    if !bounds::lock_and_check_may_ask(x, &cue.person, quota.open_of_person.saturating_add(ending)).await? {
+    if !quota::lock_and_check_may_ask(x, &cue.person, quota.open_of_person.saturating_add(ending)).await? {
         return Ok(Some(TooMany::OpenOfPerson));
     }
     if !submit::reserve_slot(x, &cue.message.agent_id, quota.open_of_agent.saturating_add(ending)).await? {
         return Ok(Some(TooMany::OpenOfAgent));
     }
-    bounds::reserve(x, &cue.person).await?;
+    quota::reserve(x, &cue.person).await?;
     Ok(None)
 }
 

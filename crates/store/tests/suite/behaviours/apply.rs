@@ -4,7 +4,7 @@ use countersign_protocol::a2h::CheckItem;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::ApplyOutcome;
-use countersign_store::ops::audit::Trail;
+use countersign_store::ops::message::audit::Trail;
 use serde_json::json;
 
 use crate::scene::*;

@@ -5,7 +5,7 @@ use countersign_store::model::{AuditRow, json_text};
 use countersign_store::ops::admin::agents::{RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
-use countersign_store::ops::audit::Trail;
+use countersign_store::ops::message::audit::Trail;
 
 use crate::scene::*;
 

@@ -1,7 +1,7 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::callbacks::{IsApproved, ListHosts, PutHost, RemoveHost};
-use countersign_store::ops::audit::Trail;
+use countersign_store::ops::message::audit::Trail;
 
 use crate::scene::*;
 

@@ -1,6 +1,8 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, MAX_CEREMONIES_PER_PERSON, TakeCeremony};
+use countersign_store::ops::account::ceremony::{
+    BeginCeremony, Ceremony, HasCeremony, MAX_CEREMONIES_PER_PERSON, TakeCeremony,
+};
 use futures_util::future::join_all;
 
 use crate::scene::*;

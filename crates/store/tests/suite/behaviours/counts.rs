@@ -4,7 +4,7 @@ use countersign_store::model::{CountsNow, Settlement};
 use countersign_store::ops::admin::agents::RemoveAgent;
 use countersign_store::ops::list::Counts;
 
-use super::shelf::put_away;
+use super::snooze::put_away;
 use crate::outbox::{claims, failed, settle};
 use crate::scene::*;
 

@@ -2,8 +2,8 @@ use countersign_core::access::{Principal, Role};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::ops::account::credential::{Authenticate, CredentialKind, NewCredential, ReplaceCredential};
 use countersign_store::ops::admin::people::AddPerson;
-use countersign_store::ops::credential::{Authenticate, CredentialKind, NewCredential, ReplaceCredential};
 
 use crate::scene::*;
 

@@ -3,9 +3,9 @@ use countersign_core::{Actor, Command, State, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::pull::Pull;
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::pull::Pull;
+use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::terminal::{CueOutcome, MAX_UNCOLLECTED, OpenCues, TooMany};
 
 use super::audit::assert_chained;

@@ -4,7 +4,7 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::list::{Decided, DecidedPage, ListFilter};
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::sweep::Purge;
 
 use crate::scene::*;
 

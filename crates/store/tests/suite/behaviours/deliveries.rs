@@ -7,8 +7,8 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{ApplyOutcome, Delivery, Settlement};
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{ClaimDue, Deliveries, DueHosts, NextDue, PendingHosts, RetryDelivery};
+use countersign_store::ops::message::audit::Trail;
 use futures_util::future::join_all;
 
 use crate::nodes::*;

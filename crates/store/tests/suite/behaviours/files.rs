@@ -3,9 +3,9 @@ use countersign_core::{Digest, Rejection, State, Verdict};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{ApplyOutcome, ResolveRequest};
-use countersign_store::ops::apply::Apply;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::apply::Apply;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::terminal::Attachment;
 use serde_json::json;
 

@@ -6,7 +6,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Cursor;
 use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
-use countersign_store::ops::shelf::SnoozeOrArchive;
+use countersign_store::ops::message::snooze::SnoozeOrArchive;
 
 use crate::scene::*;
 

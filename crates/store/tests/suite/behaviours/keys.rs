@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
-use countersign_store::ops::audit::Trail;
+use countersign_store::ops::message::audit::Trail;
 
 use crate::scene::*;
 

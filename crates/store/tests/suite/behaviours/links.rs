@@ -1,7 +1,9 @@
 use countersign_core::access::Role;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::credential::{AddLink, CredentialKind, IsLinkValid, RedeemLink, ReplaceCredential};
+use countersign_store::ops::account::credential::{
+    AddLink, CredentialKind, IsLinkValid, RedeemLink, ReplaceCredential,
+};
 use futures_util::future::join_all;
 
 use super::audit::events_about;

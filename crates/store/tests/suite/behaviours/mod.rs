@@ -1,12 +1,11 @@
 //! The behaviours every engine shares: functions over an empty store and a clock that stands still.
 
 pub mod agents;
-pub mod ahead;
 pub mod apply;
 pub mod audit;
-pub mod bounds;
 pub mod callbacks;
 pub mod ceremonies;
+pub mod concurrency;
 pub mod counts;
 pub mod credentials;
 pub mod cues;
@@ -14,23 +13,22 @@ pub mod decided;
 pub mod deliveries;
 pub mod files;
 pub mod history;
+pub mod idempotency;
 pub mod imports;
 pub mod inbox;
 pub mod keys;
+pub mod last_seen;
 pub mod links;
-pub mod mail;
 pub mod nodes;
 pub mod notices;
-pub mod parcels;
 pub mod passkeys;
 pub mod passwords;
 pub mod people;
-pub mod presence;
 pub mod purge;
-pub mod race;
+pub mod push_context;
 pub mod rates;
-pub mod repeats;
 pub mod run_asks;
+pub mod run_commands;
 pub mod run_events;
 pub mod run_follow;
 pub mod run_lists;
@@ -39,10 +37,12 @@ pub mod search;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
-pub mod shelf;
+pub mod snooze;
 pub mod submit;
 pub mod sweep;
+pub mod terminal_quota;
 pub mod terminals;
+pub mod type_ahead;
 
 /// The list of all behaviours, passed to an engine's macro. A missing one is dead code and fails the lint.
 macro_rules! behaviours {
@@ -69,7 +69,7 @@ macro_rules! behaviours {
                 late_answer_loses_to_the_default
                 late_cancel_triggers_the_expiry
                 nothing_expires_early;
-            race:
+            concurrency:
                 sixty_four_rivals_have_one_winner
                 submits_under_one_key_make_one_message
                 concurrent_submits_respect_the_quota
@@ -96,7 +96,7 @@ macro_rules! behaviours {
                 name_of_a_removed_terminal_agent_can_be_registered_by_an_owner
                 a_terminal_token_ends_with_its_person
                 removed_person_leaves_no_terminal_to_a_namesake;
-            bounds:
+            terminal_quota:
                 recent_joins_are_limited_per_person
                 open_cues_are_limited_per_person
                 resolved_cue_releases_its_slot
@@ -116,7 +116,7 @@ macro_rules! behaviours {
                 decided_cues_stay_until_collected
                 open_cues_come_oldest_first
                 purged_cue_is_not_attached_to;
-            ahead:
+            type_ahead:
                 texts_answer_one_cue_each_oldest_first
                 text_that_matches_a_choice_does_not_select_it
                 reattaching_uses_no_text
@@ -175,7 +175,7 @@ macro_rules! behaviours {
                 only_runs_that_ended_before_the_time_are_purged
                 purged_run_id_can_be_reused
                 oldest_ended_runs_are_purged_first_in_bounded_batches;
-            repeats:
+            idempotency:
                 repeated_write_is_applied_once
                 repeated_ask_is_created_once
                 repeated_end_is_idempotent
@@ -196,7 +196,7 @@ macro_rules! behaviours {
                 adoption_is_limited_and_the_rest_follows_next_time
                 only_a_thorough_take_over_finds_orphans_while_all_nodes_live
                 writes_of_a_removed_node_are_fenced;
-            mail:
+            run_commands:
                 commands_are_read_in_order
                 command_stays_until_it_is_deleted
                 command_is_late_by_time_or_by_segment
@@ -230,7 +230,7 @@ macro_rules! behaviours {
                 backwards_pages_have_no_gap_and_no_duplicate
                 backwards_cursor_of_a_decided_message_still_works
                 backwards_the_same_messages_are_left_out;
-            shelf:
+            snooze:
                 snoozed_message_returns_at_its_time
                 snooze_applies_to_one_person
                 snooze_can_be_undone
@@ -272,7 +272,7 @@ macro_rules! behaviours {
                 index_batch_is_limited_by_text_size
                 concurrent_batches_index_each_message_once
                 purged_messages_are_not_found;
-            presence:
+            last_seen:
                 an_agent_was_seen_when_it_last_called
                 last_seen_never_moves_backwards
                 the_first_fetch_of_an_answer_counts
@@ -319,7 +319,7 @@ macro_rules! behaviours {
                 a_list_keeps_to_its_limit
                 success_counts_even_after_the_claim_was_lost
                 a_failure_after_the_claim_is_lost_does_not_count;
-            parcels:
+            push_context:
                 push_context_holds_everything_an_attempt_needs
                 no_push_context_without_something_to_deliver
                 a_host_is_approved_by_its_name_for_every_port

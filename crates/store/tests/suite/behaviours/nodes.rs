@@ -4,9 +4,9 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Claim;
-use countersign_store::ops::credential::{CredentialKind, NewCredential, ReplaceCredential};
+use countersign_store::ops::account::credential::{CredentialKind, NewCredential, ReplaceCredential};
+use countersign_store::ops::message::pull::Pull;
 use countersign_store::ops::node::{GoneNodes, LABEL, LiveNodes, TakeOver};
-use countersign_store::ops::pull::Pull;
 use countersign_store::ops::run::{AdoptRuns, Advance, AskInRun, BeginOutcome, EndRun, NewRun, RunEnding, RunsOfNode};
 use futures_util::future::join_all;
 

@@ -1,9 +1,9 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::list::{NoticePage, Notices};
-use countersign_store::ops::sweep::Purge;
+use countersign_store::ops::message::sweep::Purge;
 
-use super::shelf::{put_away, take_back};
+use super::snooze::{put_away, take_back};
 use crate::scene::*;
 
 async fn page(store: &Store, person: Option<&str>, before: Option<i64>, limit: i64) -> NoticePage {

@@ -2,10 +2,10 @@ use countersign_core::access::Role;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Passkey;
-use countersign_store::ops::admin::people::ListPeople;
-use countersign_store::ops::passkey::{
+use countersign_store::ops::account::passkey::{
     AddPasskey, AddPasskeyOutcome, FindPasskey, MAX_PASSKEYS, Passkeys, RemovePasskey, UsePasskey,
 };
+use countersign_store::ops::admin::people::ListPeople;
 use futures_util::future::join_all;
 
 use super::audit::events_about;

@@ -1,8 +1,8 @@
 use countersign_core::access::Role;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::ops::account::password::{PasswordOf, SetPassword};
 use countersign_store::ops::admin::people::ListPeople;
-use countersign_store::ops::password::{PasswordOf, SetPassword};
 
 use super::audit::events_about;
 use super::credentials::add_person;

@@ -1,20 +1,20 @@
 use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::ops::account::ceremony::{BeginCeremony, TakeCeremony};
+use countersign_store::ops::account::credential::{CredentialKind, StartSession};
+use countersign_store::ops::account::passkey::{AddPasskey, AddPasskeyOutcome, FindPasskey};
+use countersign_store::ops::account::password::{PasswordOf, SetPassword};
 use countersign_store::ops::admin::people::{
     AccountChange, AddPerson, AddPersonToken, ListPeople, RemovePerson, SetRole,
 };
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::ceremony::{BeginCeremony, TakeCeremony};
-use countersign_store::ops::credential::{CredentialKind, StartSession};
 use countersign_store::ops::list::ListSnoozed;
-use countersign_store::ops::passkey::{AddPasskey, AddPasskeyOutcome, FindPasskey};
-use countersign_store::ops::password::{PasswordOf, SetPassword};
+use countersign_store::ops::message::audit::Trail;
 
 use super::audit::events_about;
 use super::credentials::{add_person, authenticate, credential, person};
 use super::sessions::session;
-use super::shelf::put_away;
+use super::snooze::put_away;
 use crate::scene::*;
 
 pub async fn a_name_is_taken_once(store: &Store, _clock: &ManualClock) {

@@ -4,12 +4,12 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{ApplyOutcome, Lookup, Submission};
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::{Deliveries, LoadPushContext, PendingHosts};
 use countersign_store::ops::list::History;
-use countersign_store::ops::pull::{Pull, View};
-use countersign_store::ops::submit::FindDuplicate;
-use countersign_store::ops::sweep::{OldestResolved, Purge};
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::pull::{Pull, View};
+use countersign_store::ops::message::submit::FindDuplicate;
+use countersign_store::ops::message::sweep::{OldestResolved, Purge};
 
 use super::audit::assert_chained;
 use crate::outbox::claims;

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::rate::{Admission, Admit, ForgetRates};
+use countersign_store::ops::account::rate_limit::{Admission, Admit, ForgetRates};
 use futures_util::future::join_all;
 
 use crate::scene::*;

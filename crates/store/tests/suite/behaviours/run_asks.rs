@@ -1,11 +1,11 @@
 use countersign_core::message::Outcome;
 use countersign_core::{Command, State};
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::list::Counts;
-use countersign_store::ops::pull::Pull;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::pull::Pull;
+use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::run::{Advance, AskInRun, BeginOutcome, BeginRun, NewAsk, PurgeRuns, RunOfAsk, StoredAsk};
-use countersign_store::ops::sweep::Purge;
 use countersign_store::{Store, StoreError};
 
 use super::audit::assert_chained;

@@ -2,9 +2,9 @@ use countersign_core::message::{Payload, Task};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::fetched::RecordFetched;
+use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::search::{IndexBatch, Indexed, Search, SearchPage};
-use countersign_store::ops::sweep::Purge;
 use futures_util::future::join_all;
 
 use crate::scene::*;

@@ -1,10 +1,10 @@
 use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
-use countersign_store::ops::credential::{
+use countersign_store::ops::account::credential::{
     Authenticate, CredentialKind, EndCredential, EndOtherSessions, ListCredentials, NewSession, StartSession,
 };
+use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
 
 use super::audit::events_about;
 use super::credentials::{add_person, authenticate, credential, person};

@@ -1,7 +1,7 @@
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::setting::{PutSetting, Setting};
+use countersign_store::ops::account::setting::{PutSetting, Setting};
+use countersign_store::ops::message::audit::Trail;
 
 use super::audit::assert_chained;
 use crate::scene::*;

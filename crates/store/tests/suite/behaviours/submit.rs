@@ -3,8 +3,8 @@ use countersign_core::message::{Outcome, Status};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::Submission;
-use countersign_store::ops::pull::{Pull, View};
-use countersign_store::ops::submit::FindDuplicate;
+use countersign_store::ops::message::pull::{Pull, View};
+use countersign_store::ops::message::submit::FindDuplicate;
 
 use crate::scene::*;
 

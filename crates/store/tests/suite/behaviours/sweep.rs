@@ -6,8 +6,8 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::ResolvedMessage;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::sweep::{ExpireDue, NextExpiry, ProveWritable, ResolvedSince};
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::sweep::{ExpireDue, NextExpiry, ProveWritable, ResolvedSince};
 use futures_util::future::join_all;
 use serde_json::json;
 

@@ -2,11 +2,11 @@ use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
+use countersign_store::ops::account::credential::{CredentialKind, EndCredential, ListCredentials};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::people::{AccountChange, AddPersonToken, RemovePerson};
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::credential::{CredentialKind, EndCredential, ListCredentials};
-use countersign_store::ops::seen::RecordSeen;
+use countersign_store::ops::last_seen::RecordSeen;
+use countersign_store::ops::message::audit::Trail;
 use countersign_store::ops::terminal::{CueOutcome, ListTerminals};
 
 use super::credentials::{add_person, authenticate, credential};

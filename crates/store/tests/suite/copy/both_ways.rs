@@ -4,11 +4,11 @@ use countersign_core::State;
 use countersign_store::Store;
 use countersign_store::copy::SKIPPED_TABLES;
 use countersign_store::model::Submission;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::setting::Setting;
+use countersign_store::ops::account::setting::Setting;
+use countersign_store::ops::message::audit::Trail;
 
-use super::full::{LAST, WORD};
-use super::stage::*;
+use super::fixtures::*;
+use super::full_store::{LAST, WORD};
 use crate::behaviours::audit::assert_chained;
 use crate::behaviours::files::{attachment, bodies};
 use crate::behaviours::search::{find, index_all};

@@ -1,9 +1,9 @@
 //! Copying a store between the engines: identical results, interruptions, and refusals.
 
 mod both_ways;
-mod cut;
-mod full;
-mod held;
+mod fixtures;
+mod full_store;
+mod interrupted;
+mod locking;
 mod refusals;
-mod stage;
 mod verified;

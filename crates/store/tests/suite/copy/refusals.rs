@@ -3,7 +3,7 @@
 use countersign_store::copy::{CopyError, StoreLocation};
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
-use super::stage::*;
+use super::fixtures::*;
 use crate::postgres::fresh::Database;
 use crate::scene::*;
 use crate::sqlite::fresh::Scratch;

@@ -3,7 +3,7 @@
 use countersign_store::StoreError;
 use countersign_store::copy::{CopyReport, copy};
 
-use super::stage::*;
+use super::fixtures::*;
 use crate::postgres::fresh::Database;
 use crate::sqlite::fresh::Scratch;
 

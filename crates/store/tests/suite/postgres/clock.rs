@@ -7,7 +7,7 @@ use countersign_core::Command;
 use countersign_core::message::Outcome;
 use countersign_protocol::time::Timestamp;
 use countersign_store::clock::{Clock, DatabaseClock, SystemClock};
-use countersign_store::ops::sweep::ProveWritable;
+use countersign_store::ops::message::sweep::ProveWritable;
 
 use super::fresh::Database;
 use crate::behaviours::sweep::expire;

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use countersign_core::Digest;
 use countersign_store::clock::{Clock, ManualClock};
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::fetched::RecordFetched;
+use countersign_store::ops::account::setting::Setting;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::run::PurgeRuns;
-use countersign_store::ops::setting::Setting;
-use countersign_store::ops::sweep::Purge;
 use countersign_store::{SCHEMA_VERSION, Store, StoreError};
 use futures_util::future::join_all;
 
 use super::fresh::{Database, Fresh};
 use crate::behaviours::search::index_all;
-use crate::behaviours::shelf::put_away;
+use crate::behaviours::snooze::put_away;
 use crate::runs;
 use crate::scene::*;
 

@@ -4,14 +4,14 @@ mod bus;
 mod clock;
 mod database;
 pub mod fresh;
+mod index_order;
 mod outages;
 mod overdue;
 mod proxy;
-mod rivals;
+mod row_conflicts;
 mod sequences;
 mod server;
 mod sharing;
-mod turns;
 mod upgrade;
 
 use std::future::Future;

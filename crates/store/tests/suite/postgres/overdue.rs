@@ -3,15 +3,15 @@
 use std::pin::pin;
 
 use countersign_store::ops::admin::agents::RemoveAgent;
-use countersign_store::ops::fetched::RecordFetched;
-use countersign_store::ops::sweep::{ExpireDue, NextExpiry, Purge};
+use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::sweep::{ExpireDue, NextExpiry, Purge};
 use futures_util::future::join_all;
 use tokio_postgres::Client;
 
 use super::fresh::{Database, Fresh};
 use super::proxy::Proxy;
-use super::rivals::{holding, until_it_waits};
-use crate::behaviours::shelf::put_away;
+use super::row_conflicts::{holding, until_it_waits};
+use crate::behaviours::snooze::put_away;
 use crate::behaviours::sweep::expired;
 use crate::scene::*;
 

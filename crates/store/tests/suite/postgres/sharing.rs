@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
+use countersign_store::ops::account::rate_limit::Admission;
 use countersign_store::ops::deliver::ClaimDue;
 use countersign_store::ops::node::LiveNodes;
-use countersign_store::ops::rate::Admission;
 use futures_util::future::join_all;
 
 use super::fresh::Fresh;
-use super::rivals::{holding, until_it_waits};
+use super::row_conflicts::{holding, until_it_waits};
 use crate::behaviours::rates::three;
 use crate::behaviours::sweep::expired;
 use crate::nodes::*;

@@ -7,8 +7,8 @@ use std::task::Poll;
 use countersign_core::State;
 use countersign_store::StoreError;
 use countersign_store::model::Submission;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::submit::Submit;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::submit::Submit;
 use futures_util::future::join_all;
 
 use super::fresh::Fresh;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use countersign_core::Digest;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::audit::Trail;
-use countersign_store::ops::fetched::RecordFetched;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::fetched::RecordFetched;
 use countersign_store::ops::run::PurgeRuns;
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
 use super::fresh::{Fresh, Scratch};
 use crate::behaviours::search::{find, index_all};
-use crate::behaviours::shelf::put_away;
+use crate::behaviours::snooze::put_away;
 use crate::runs;
 use crate::scene::*;
 
@@ -139,7 +139,7 @@ async fn purge_leaves_no_text_behind() {
         .await
         .unwrap();
     assert!(put_away(&fresh.store, "alice", 1, None).await);
-    let purge = countersign_store::ops::sweep::Purge {
+    let purge = countersign_store::ops::message::sweep::Purge {
         resolved_before: at(1),
         limit: 10,
     };

@@ -3,8 +3,8 @@
 mod batch;
 mod file;
 pub mod fresh;
-mod looking;
 mod restart;
+mod scan_limits;
 mod sequences;
 mod upgrade;
 

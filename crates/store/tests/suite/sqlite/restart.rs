@@ -10,12 +10,12 @@ use countersign_store::model::{Lookup, Settlement};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::ops::admin::secrets::{HasSecret, PutSecret};
-use countersign_store::ops::audit::Trail;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
-use countersign_store::ops::pull::Pull;
+use countersign_store::ops::message::audit::Trail;
+use countersign_store::ops::message::pull::Pull;
+use countersign_store::ops::message::sweep::{NextExpiry, Purge};
 use countersign_store::ops::run::{Advance, AskInRun, BeginOutcome, Run};
-use countersign_store::ops::sweep::{NextExpiry, Purge};
 
 use super::fresh::Fresh;
 use crate::behaviours::credentials::{add_person, authenticate};

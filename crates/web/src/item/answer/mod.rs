@@ -1,10 +1,10 @@
 //! The form that decides an open message.
 
 pub mod control;
-pub mod faults;
+pub mod discarded_input;
+pub mod form_errors;
 pub mod parse;
 pub mod roles;
-pub mod typed;
 
 use countersign_core::form;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES};
@@ -15,11 +15,11 @@ use countersign_hub::inbox::asker::RunOrigin;
 use countersign_protocol::a2h::Choice;
 
 use self::control::{Control, control_of};
-use self::faults::FormErrors;
+use self::form_errors::FormErrors;
 use self::parse::{normalize_newlines, takes_own_words};
 use self::roles::{approval, denial};
 use crate::frame::form::FormFields;
-use crate::frame::format::size;
+use crate::frame::formatting::size;
 use crate::frame::upload::FILES;
 
 /// Number keys select the first nine choices.

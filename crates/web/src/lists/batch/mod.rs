@@ -1,7 +1,7 @@
 //! Batches: a review page shows what will happen to each item, then the items are decided one by one, through the same
 //! guarded path as any answer.
 
-mod act;
+mod action;
 mod plan;
 mod review;
 mod run;

@@ -12,8 +12,8 @@ use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
 use serde_json::Value;
 
-use super::act::BatchAction;
-use crate::frame::signed_in::SignedInUser;
+use super::action::BatchAction;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 /// The change to one item.

@@ -9,12 +9,12 @@ use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 
-use super::act::{BatchAction, BatchRequest};
+use super::action::{BatchAction, BatchRequest};
 use super::plan::BatchPlan;
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 
 #[derive(Template)]
 #[template(path = "batch_review.html")]

@@ -9,19 +9,19 @@ use axum::response::Response;
 use countersign_core::limits::check_comment;
 use countersign_core::{Command, Verdict};
 use countersign_hub::Hub;
-use countersign_hub::inbox::shelf;
+use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::act::{BatchAction, BatchRequest};
+use super::action::{BatchAction, BatchRequest};
 use super::plan::{BatchPlan, BatchStep};
 use super::review::{BatchLine, show};
 use crate::frame::filters;
 use crate::frame::form::{FormFields, PostedForm};
-use crate::frame::format::{self, DisplayTime};
+use crate::frame::formatting::{self, DisplayTime};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::item::normalize_newlines;
 use crate::lists::snoozed::until;
 
@@ -81,7 +81,7 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
     let page = DonePage {
         layout: PageLayout::of(&hub, &user, &request, section, "Done").await?,
         action: options.action,
-        until: options.until.map(format::display_time),
+        until: options.until.map(formatting::display_time),
         done,
         failed,
     };
@@ -92,9 +92,9 @@ async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &Signe
     let (step, words) = plan.step.as_ref().map_err(String::clone)?;
     let applied = match (step, options.until) {
         (BatchStep::Decide(verdict), _) => resolve(hub, &plan.id, verdict, options, user).await,
-        (BatchStep::SetAside, Some(until)) => shelf::snooze(hub, &user.name, &plan.id, until).await,
+        (BatchStep::SetAside, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await,
         (BatchStep::SetAside, None) => Err(Problem::invalid("until", "choose until when to set it aside")),
-        (BatchStep::Archive, _) => shelf::archive(hub, &user.name, &plan.id).await,
+        (BatchStep::Archive, _) => snooze::archive(hub, &user.name, &plan.id).await,
     };
     applied.map(|()| words.clone()).map_err(|problem| problem.message())
 }

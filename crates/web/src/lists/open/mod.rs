@@ -1,7 +1,7 @@
 //! The list of open items, and its filters.
 
-mod narrow;
+mod filter_form;
 mod page;
 
-pub use narrow::{ActiveFilter, FilterForm, FilterSuggestions};
+pub use filter_form::{ActiveFilter, FilterForm, FilterSuggestions};
 pub use page::{PAGE_SIZE, router};

@@ -14,11 +14,11 @@ use countersign_hub::problem::Problem;
 use countersign_store::model::Cursor;
 use countersign_store::ops::list::{Inbox, ListSnoozed};
 
-use super::narrow::{ActiveFilter, FilterForm, FilterSuggestions};
+use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::{ListKind, MessageRow};
 
 /// Rows on one page.

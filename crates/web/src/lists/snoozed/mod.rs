@@ -1,7 +1,7 @@
 //! "Not now": snoozes an item until a given time, for one person only. This is not an answer.
 
+mod actions;
 mod page;
-mod put;
 mod until;
 
 use std::sync::Arc;
@@ -16,6 +16,6 @@ use countersign_hub::Hub;
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/aside", get(page::aside))
-        .route("/inbox/items/{id}/aside", post(put::snooze))
-        .route("/inbox/items/{id}/return", post(put::restore))
+        .route("/inbox/items/{id}/aside", post(actions::snooze))
+        .route("/inbox/items/{id}/return", post(actions::restore))
 }

@@ -11,9 +11,9 @@ use countersign_store::model::SnoozedItem;
 use countersign_store::ops::list::ListSnoozed;
 
 use crate::frame::filters;
-use crate::frame::format;
+use crate::frame::formatting;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in::SignedInUser;
+use crate::frame::signed_in_user::SignedInUser;
 use crate::lists::row::{ListKind, MessageRow, RowForm};
 
 /// Far more than a person snoozes in practice; the soonest to return are shown.
@@ -41,7 +41,7 @@ pub async fn aside(
         .await?;
     let now = hub.store.clock().now();
     let row = |SnoozedItem { item, until }: &SnoozedItem| MessageRow {
-        until: Some(format::display_time(*until)),
+        until: Some(formatting::display_time(*until)),
         form: RowForm {
             csrf: user.csrf.clone(),
             back: request.path.clone(),

@@ -1,6 +1,6 @@
 //! The end of a snooze, in the user's time zone.
 
-use countersign_hub::inbox::shelf;
+use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 
@@ -31,7 +31,7 @@ pub fn until(fields: &FormFields, now: Timestamp) -> Result<Timestamp, Problem> 
             ));
         }
     };
-    shelf::check_until(at, now)
+    snooze::check_until(at, now)
 }
 
 fn in_millis(now: Timestamp, millis: i64) -> Timestamp {

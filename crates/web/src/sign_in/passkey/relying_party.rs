@@ -7,7 +7,7 @@ use countersign_hub::Hub;
 use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::problem::Problem;
-use countersign_store::ops::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
+use countersign_store::ops::account::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
 use url::Url;
 use uuid::Uuid;
 use webauthn_rs::prelude::WebauthnError;

@@ -1,13 +1,13 @@
 //! Markdown from agents: CommonMark with tables and strikethrough. Raw HTML is shown as text, and images are not
 //! fetched.
 
-mod clean;
+mod sanitize;
 mod writer;
 
 use pulldown_cmark::{Options, Parser};
 
 use self::writer::HtmlWriter;
-use super::safe::{HtmlBuilder, SafeHtml};
+use super::safe_html::{HtmlBuilder, SafeHtml};
 
 /// A longer text, or one with more markup than `HtmlWriter` accepts, is shown as plain text. Nothing is ever left out.
 const MAX_BYTES: usize = 64 * 1024;
@@ -43,7 +43,7 @@ fn count_markers(line: &str) -> usize {
 fn render(text: &str) -> Option<SafeHtml> {
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     let html = HtmlWriter::default().write(parser)?;
-    clean::is_cheap_to_clean(html.as_str()).then(|| html.finish_sanitized(&clean::GUARD))
+    sanitize::is_cheap_to_clean(html.as_str()).then(|| html.finish_sanitized(&sanitize::GUARD))
 }
 
 fn plain_text(text: &str) -> SafeHtml {

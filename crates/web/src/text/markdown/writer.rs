@@ -4,7 +4,7 @@ use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Ta
 
 use crate::text::diff::{diff, is_diff_name};
 use crate::text::link::LinkTarget;
-use crate::text::safe::HtmlBuilder;
+use crate::text::safe_html::HtmlBuilder;
 
 /// More nesting than real texts have, yet cheap for the sanitizer, whose work grows with depth times events.
 const MAX_DEPTH: usize = 50;

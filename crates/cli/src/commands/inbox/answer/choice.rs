@@ -122,8 +122,8 @@ impl ChoiceEditor {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn choices(values: &[&str], allow_edit: bool) -> Choices {
         let options: Vec<_> = values

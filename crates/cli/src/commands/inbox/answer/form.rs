@@ -241,8 +241,8 @@ impl FormEditor {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn form() -> FormEditor {
         let schema = json!({

@@ -124,8 +124,8 @@ impl ManyEditor {
 mod tests {
     use serde_json::json;
 
-    use super::super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn ticks(options: &[serde_json::Value], open_ended: bool) -> ManyEditor {
         let choices = serde_json::from_value(json!({"options": options, "many": true})).unwrap();

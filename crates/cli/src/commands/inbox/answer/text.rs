@@ -2,8 +2,8 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::super::typing::TextInput;
 use super::{KeyResult, PersonDecision};
+use crate::commands::inbox::text_input::TextInput;
 use crate::item::Item;
 
 /// The key that begins a free text answer.

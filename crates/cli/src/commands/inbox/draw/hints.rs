@@ -88,9 +88,9 @@ fn deciding(open: &OpenItem) -> String {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::super::seen::tests::details;
     use super::super::super::state::Scene;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn line(extra: &Value) -> String {
         let mut scene = Scene::holding(vec![details("a", extra)]);

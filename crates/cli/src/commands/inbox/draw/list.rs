@@ -5,11 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span, Text};
 
-use super::super::seen::ItemDetails;
 use super::super::state::{InboxState, Tab};
-use super::super::zone::time_words;
 use super::wrap::{cut, width};
 use super::{TextLayout, Theme};
+use crate::commands::inbox::item_details::ItemDetails;
+use crate::commands::inbox::local_time::time_words;
 use crate::screen::{duration_words, escape};
 
 const LINES_EACH: usize = 2;

@@ -7,9 +7,9 @@ use ratatui::backend::TestBackend;
 use serde_json::json;
 
 use super::super::feed::{FeedEvent, InboxChange};
-use super::super::seen::tests::{answered, details};
 use super::super::state::{GUARD, InboxReply, InboxState, Listing, Scene};
 use super::{Theme, draw};
+use crate::commands::inbox::item_details::tests::{answered, details};
 
 fn picture(state: &mut InboxState, width: u16, height: u16) -> Vec<String> {
     let mut terminal = Terminal::new(TestBackend::new(width, height)).unwrap();

@@ -6,7 +6,7 @@ use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
 use serde_json::{Map, Value};
 
 use super::super::answer::PersonDecision;
-use super::asker::Prompter;
+use super::prompter::Prompter;
 use super::refusal::{KEY, RefusalOption, offered};
 use super::verdict::{self, OTHER, PromptResult};
 use crate::item::Item;

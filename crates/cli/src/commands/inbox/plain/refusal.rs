@@ -4,9 +4,9 @@ use anyhow::Result;
 
 use super::super::answer::{Editor, PersonDecision};
 use super::super::content::option_words;
-use super::super::seen::ItemDetails;
-use super::asker::Prompter;
+use super::prompter::Prompter;
 use super::verdict::PlainAnswer;
+use crate::commands::inbox::item_details::ItemDetails;
 use crate::item::{Item, ItemQuestion};
 use crate::screen::{self, escape};
 
@@ -81,8 +81,8 @@ pub async fn ask_reason(
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::super::seen::tests::details;
     use super::*;
+    use crate::commands::inbox::item_details::tests::details;
 
     fn said(extra: &Value) -> String {
         offered(RefusalOption::of(&details("a", extra)).as_ref())

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use super::super::answer::PersonDecision;
 use super::super::content::option_words;
-use super::super::seen::ItemDetails;
-use super::asker::Prompter;
 use super::form;
+use super::prompter::Prompter;
 use super::refusal::{KEY, RefusalOption, ask_reason, offered};
+use crate::commands::inbox::item_details::ItemDetails;
 use crate::item::{ChecklistStep, Choices, Item, ItemQuestion, TaskDetails};
 use crate::screen::{self, escape};
 

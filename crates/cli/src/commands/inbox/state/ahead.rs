@@ -2,10 +2,10 @@
 
 use crossterm::event::{KeyCode, KeyEvent};
 
-use super::super::typing::TextInput;
 use super::overlay::is_enter;
 use super::{Effect, InboxState, Overlay};
 use crate::client::ClientError;
+use crate::commands::inbox::text_input::TextInput;
 
 impl InboxState {
     /// Continues an unsent text for this agent.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::super::answer::Editor;
-use super::super::typing::TextInput;
+use crate::commands::inbox::text_input::TextInput;
 
 const MAX_DRAFTS: usize = 32;
 

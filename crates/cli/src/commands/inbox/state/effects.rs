@@ -7,8 +7,8 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::super::feed::FeedEvent;
-use super::super::seen::ItemDetails;
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::ItemDetails;
 
 #[derive(Debug)]
 pub enum InboxInput {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::super::seen::ItemDetails;
 use super::{GUARD, ItemsPage};
+use crate::commands::inbox::item_details::ItemDetails;
 
 const PAGE_SIZE: usize = 100;
 /// The next page is loaded this many rows before the end.

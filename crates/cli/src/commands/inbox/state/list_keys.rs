@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::super::seen::ItemDetails;
-use super::super::typing::TextInput;
 use super::{Effect, InboxState, ItemEnding, OpenItem, Overlay, SnoozeAction, Tab};
+use crate::commands::inbox::item_details::ItemDetails;
+use crate::commands::inbox::text_input::TextInput;
 
 const PAGE_STEP: isize = 10;
 const OPEN_FIRST: &str = "open it first, with Enter: decisions are made in front of the item";

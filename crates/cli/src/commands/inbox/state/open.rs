@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::super::answer::{Editor, PersonDecision};
-use super::super::seen::ItemDetails;
-use super::super::typing::TextInput;
 use super::GUARD;
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::ItemDetails;
+use crate::commands::inbox::text_input::TextInput;
 
 /// How the item ended, from this person's point of view.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,8 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
 
-use super::super::typing::TextInput;
 use super::{Effect, InboxState, OpenItem, SnoozeAction, Tab};
+use crate::commands::inbox::text_input::TextInput;
 
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
 const MORNING_HOUR: i8 = 9;

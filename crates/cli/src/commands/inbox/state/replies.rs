@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use super::super::seen::ItemDetails;
-use super::super::zone::at_words;
 use super::{
     Effect, InboxReply, InboxState, ItemEnding, ItemsPage, Listing, Overlay, Severity, SnoozeAction, StatusMessage, Tab,
 };
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::ItemDetails;
+use crate::commands::inbox::local_time::at_words;
 
 impl InboxState {
     pub(super) fn replied(&mut self, reply: InboxReply) -> Vec<Effect> {

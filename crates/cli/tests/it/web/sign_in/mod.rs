@@ -1,7 +1,7 @@
 //! Sign-in, sessions, and forged requests.
 
 mod authenticator;
-mod foreign;
+mod csrf;
 mod link;
 mod passkey;
 mod password;

@@ -4,7 +4,7 @@ use countersign_core::form::{Field, FieldKind};
 use countersign_protocol::visible;
 use serde_json::{Number, Value};
 
-use super::faults::FormErrors;
+use super::form_errors::FormErrors;
 use super::parse::{input_name, submitted_value};
 use crate::frame::form::FormFields;
 

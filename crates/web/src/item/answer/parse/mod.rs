@@ -9,7 +9,7 @@ use countersign_core::{Content, Payload, Question, Rejection, Verdict};
 use countersign_protocol::a2h::{CheckItem, Choice};
 use serde_json::{Map, Value};
 
-use super::faults::FormErrors;
+use super::form_errors::FormErrors;
 use super::roles::denial;
 use crate::frame::form::FormFields;
 

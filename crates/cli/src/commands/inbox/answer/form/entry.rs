@@ -7,8 +7,8 @@ use countersign_core::form::{Field, FieldKind, value_of};
 use crossterm::event::{KeyCode, KeyEvent};
 use serde_json::{Value, json};
 
-use super::super::super::typing::TextInput;
 use super::super::rows::numbered;
+use crate::commands::inbox::text_input::TextInput;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FormEntry {

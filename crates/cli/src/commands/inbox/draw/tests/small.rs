@@ -4,9 +4,9 @@ use crossterm::event::KeyCode;
 use serde_json::json;
 
 use super::super::super::feed::FeedEvent;
-use super::super::super::seen::tests::details;
 use super::super::super::state::Scene;
 use super::picture;
+use crate::commands::inbox::item_details::tests::details;
 
 fn small(scene: &mut Scene) -> String {
     picture(&mut scene.state, 40, 12).join("\n")

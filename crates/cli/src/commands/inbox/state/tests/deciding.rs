@@ -3,10 +3,10 @@ use std::time::Duration;
 use crossterm::event::KeyCode;
 use serde_json::{Value, json};
 
-use super::super::super::seen::tests::{answered, details};
 use super::super::{Effect, GUARD, InboxReply, ItemEnding, Overlay};
 use super::scene::Scene;
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::tests::{answered, details};
 
 fn opened(extra: &Value) -> Scene {
     let mut scene = Scene::holding(vec![details("a", extra), details("b", &json!({}))]);

@@ -4,9 +4,9 @@ use crossterm::event::KeyCode;
 use serde_json::json;
 
 use super::super::super::feed::{FeedEvent, InboxChange};
-use super::super::super::seen::tests::details;
 use super::super::{Effect, GUARD, HubLink, InboxReply, Listing, Overlay, SnoozeAction, Tab};
 use super::scene::Scene;
+use crate::commands::inbox::item_details::tests::details;
 
 fn fresh(id: &str) -> Vec<Effect> {
     vec![Effect::Read {

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use super::super::super::feed::{FeedEvent, InboxChange};
 use super::super::super::filter::InboxFilter;
-use super::super::super::seen::ItemDetails;
-use super::super::super::seen::tests::{answered, details};
 use super::super::{Effect, GUARD, InboxInput, InboxReply, InboxState, ItemsPage, Listing, Now};
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::ItemDetails;
+use crate::commands::inbox::item_details::tests::{answered, details};
 
 pub struct Scene {
     pub state: InboxState,

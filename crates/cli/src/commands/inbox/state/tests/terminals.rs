@@ -5,10 +5,10 @@ use reqwest::StatusCode;
 use serde_json::{Value, json};
 
 use super::super::super::feed::InboxChange;
-use super::super::super::seen::tests::details;
 use super::super::{Effect, InboxReply, Overlay};
 use super::scene::Scene;
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::tests::details;
 
 fn cue(state: &str) -> Value {
     json!({"source": {"door": "hap", "cue": "cue"}, "open_ended": true, "presence": {"state": state, "since": null}})

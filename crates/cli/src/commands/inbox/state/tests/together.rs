@@ -5,10 +5,10 @@ use serde_json::json;
 
 use super::super::super::answer::Editor;
 use super::super::super::feed::InboxChange;
-use super::super::super::seen::tests::{answered, details};
 use super::super::{Effect, InboxReply, ItemEnding, OpenItem};
 use super::scene::Scene;
 use crate::client::ClientError;
+use crate::commands::inbox::item_details::tests::{answered, details};
 
 fn open(scene: &Scene) -> &OpenItem {
     scene.state.open.as_ref().unwrap()
@@ -169,11 +169,13 @@ fn the_delivery_of_the_open_item_is_followed() {
 
 #[test]
 fn a_failed_delivery_can_be_retried() {
-    let mut decided = super::super::super::seen::tests::value("a", &json!({"status": "answered"}));
+    let mut decided = crate::commands::inbox::item_details::tests::value("a", &json!({"status": "answered"}));
     decided["resolution"] = json!({"resolution_id": "r", "resolution": "answered", "actor": "human:ann",
         "resolved_at": "2026-06-04T15:00:01.000Z"});
     decided["delivery"] = json!({"state": "failed", "attempts": 8});
-    let mut scene = Scene::holding(vec![super::super::super::seen::ItemDetails::read(&decided).unwrap()]);
+    let mut scene = Scene::holding(vec![
+        crate::commands::inbox::item_details::ItemDetails::read(&decided).unwrap(),
+    ]);
     scene.press(KeyCode::Enter);
     assert_eq!(scene.key('t'), [Effect::Retry { id: "a".to_owned() }]);
 }

@@ -1,0 +1,127 @@
+//! `agent add|list|rotate|remove`.
+
+use anyhow::Result;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::callback;
+use crate::args::{AgentCommand, SignatureAlgArg};
+use crate::client::{AddressSource, HubClient, typed};
+use crate::commands::agent_commands::credentials::stored_agent::StoredAgent;
+use crate::commands::present;
+use crate::screen::{self, HubTime, TextTable, escape};
+
+#[derive(Deserialize)]
+struct NewCredentials {
+    agent_id: String,
+    token: String,
+    signing_key: String,
+    old_valid_until: Option<HubTime>,
+}
+
+#[derive(Deserialize)]
+struct ListedAgent {
+    agent_id: String,
+    signature_alg: String,
+    created_at: HubTime,
+    tokens: u64,
+    signing_keys: u64,
+    open: u64,
+}
+
+#[derive(Deserialize)]
+struct RemovedAgent {
+    agent_id: String,
+}
+
+pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Result<String> {
+    match command {
+        AgentCommand::Add { id, signature_alg } => add(&id, signature_alg, client, json).await,
+        AgentCommand::List => list(client, json).await,
+        AgentCommand::Rotate { id, overlap_seconds } => rotate(&id, overlap_seconds, client, json).await,
+        AgentCommand::Remove { id } => remove(&id, client, json).await,
+        AgentCommand::Callback(command) => callback::run(command, client, json).await,
+    }
+}
+
+async fn add(id: &str, alg: Option<SignatureAlgArg>, client: &HubClient, json: bool) -> Result<String> {
+    let mut body = json!({ "id": id });
+    if let Some(alg) = alg {
+        body["signature_alg"] = alg.as_str().into();
+    }
+    let reply = client.post(&["v1", "admin", "agents"], &body).await?;
+    present(&reply, json, |made: NewCredentials| {
+        format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made))
+    })
+}
+
+async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json: bool) -> Result<String> {
+    let mut body = json!({ "id": id });
+    if let Some(seconds) = overlap_seconds {
+        body["overlap_seconds"] = seconds.into();
+    }
+    let reply = client.post(&["v1", "admin", "agents", "rotate"], &body).await?;
+    renew_stored(&reply, client);
+    present(&reply, json, |made: NewCredentials| {
+        let until = made.old_valid_until.as_ref();
+        let until = until
+            .map(|at| format!(" The old ones are valid until {at}."))
+            .unwrap_or_default();
+        format!(
+            "Agent {} has a new token and signing key.{until}\n\n{}",
+            escape(&made.agent_id),
+            secrets(&made)
+        )
+    })
+}
+
+/// Updates the stored credential on the hub's own machine, so that agent commands keep working. A failure is only
+/// reported: the new secrets must still be shown, because the hub does not return them again.
+fn renew_stored(reply: &Value, client: &HubClient) {
+    let AddressSource::DataDirectory(data) = &client.location().source else {
+        return;
+    };
+    let renewed = typed::<StoredAgent>(reply)
+        .map_err(Into::into)
+        .and_then(|made| made.renew(data));
+    if let Err(error) = renewed {
+        screen::print_error(&format!("{error:#}"));
+    }
+}
+
+fn secrets(made: &NewCredentials) -> String {
+    format!(
+        "  token        {}\n  signing key  {}\n\nKeep them now: they are not shown again.\n",
+        escape(&made.token),
+        escape(&made.signing_key)
+    )
+}
+
+async fn list(client: &HubClient, json: bool) -> Result<String> {
+    let reply = client.get_field(&["v1", "admin", "agents"], &[], "agents").await?;
+    present(&reply, json, |agents: Vec<ListedAgent>| {
+        let mut table = TextTable::new(&["AGENT", "SIGNED WITH", "TOKENS", "SIGNING KEYS", "OPEN", "ADDED"]);
+        for agent in agents {
+            let counts = [agent.tokens, agent.signing_keys, agent.open].map(|count| count.to_string());
+            let [tokens, keys, open] = counts;
+            table.row([
+                agent.agent_id,
+                agent.signature_alg,
+                tokens,
+                keys,
+                open,
+                agent.created_at.to_string(),
+            ]);
+        }
+        table.render_or("No agents yet: add one with `countersign agent add ID`.")
+    })
+}
+
+async fn remove(id: &str, client: &HubClient, json: bool) -> Result<String> {
+    let reply = client
+        .post(&["v1", "admin", "agents", "remove"], &json!({ "id": id }))
+        .await?;
+    present(&reply, json, |gone: RemovedAgent| {
+        format!("Agent {} removed.\n", escape(&gone.agent_id))
+    })
+}

@@ -1,0 +1,126 @@
+//! Signals between hubs: ids of changed things, never the content of messages.
+
+use countersign_protocol::hap::CueKind;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::run_commands::CommandReply;
+use crate::live::LiveChange;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Signal {
+    Changed(LiveChange),
+    /// A message was resolved; an ask of a run also names the run.
+    Resolved {
+        id: MessageId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        run: Option<String>,
+    },
+    /// A credential may have been revoked.
+    Credentials,
+    /// A client of this hub waits for a cue, or will in a moment.
+    Here {
+        id: MessageId,
+        kind: CueKind,
+        since: Timestamp,
+        held: bool,
+    },
+    /// The last client that waited for this cue has left.
+    Away {
+        id: MessageId,
+        at: Timestamp,
+        broken: bool,
+    },
+    /// An announced waiter will not come: the cue does not exist or has ended.
+    NoCue(MessageId),
+    /// A run has stored new events.
+    Advanced(String),
+    /// A remote run command was stored.
+    Letter,
+    /// The reply to a remote run command.
+    Answered {
+        letter: i64,
+        reply: CommandReply,
+    },
+    /// Another node was removed because its lease ran out.
+    Gone(String),
+    /// Asks every hub to publish its memory-only state again.
+    Hello,
+}
+
+/// Every signal starts with the id of its node, which has a fixed length.
+const NODE_ID_LENGTH: usize = 16;
+
+impl Signal {
+    pub fn text(&self, node: &str) -> String {
+        // Serialization cannot fail: the type has no map and no foreign value.
+        format!("{node}{}", serde_json::to_string(self).unwrap_or_default())
+    }
+
+    /// Returns the sending node and the signal, or `None` for a signal of a later version.
+    pub fn read(text: &str) -> Option<(&str, Self)> {
+        let (node, signal) = text.split_at_checked(NODE_ID_LENGTH)?;
+        Some((node, serde_json::from_str(signal).ok()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use uuid::Uuid;
+
+    use super::*;
+
+    #[test]
+    fn a_signal_survives_the_round_trip() {
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        for signal in [
+            Signal::Changed(LiveChange::Opened(id.clone())),
+            Signal::Changed(LiveChange::Run("r".to_owned())),
+            Signal::Resolved {
+                id: id.clone(),
+                run: None,
+            },
+            Signal::Resolved {
+                id: id.clone(),
+                run: Some("r".to_owned()),
+            },
+            Signal::Credentials,
+            Signal::Here {
+                id: id.clone(),
+                kind: CueKind::Pause,
+                since: Timestamp::from_millis(7),
+                held: true,
+            },
+            Signal::Away {
+                id: id.clone(),
+                at: Timestamp::from_millis(7),
+                broken: true,
+            },
+            Signal::NoCue(id),
+            Signal::Answered {
+                letter: 7,
+                reply: CommandReply::Done,
+            },
+            Signal::Gone("fedcba9876543210".to_owned()),
+        ] {
+            let text = signal.text("0123456789abcdef");
+            assert!(!text.contains('\n'), "{text}");
+            assert_eq!(Signal::read(&text), Some(("0123456789abcdef", signal)));
+        }
+    }
+
+    #[test]
+    fn an_unknown_signal_is_ignored() {
+        for text in [
+            "",
+            "short",
+            "0123456789abcdef",
+            "0123456789abcdef{\"later\":1}",
+            "0123456789abcdeé\"credentials\"",
+        ] {
+            assert_eq!(Signal::read(text), None, "{text}");
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! Which open cues a process still waits for: how many long-polls are held for each, and when the last one ended. This
+//! is in memory only; nodes on one store publish it to each other. After a start nothing is known, so every process
+//! gets a grace period to reconnect before its cue counts as gone.
+
+mod waiter;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use countersign_core::message::{Door, Message, Source, State};
+use countersign_protocol::hap::CueKind;
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+use countersign_store::Store;
+use countersign_store::ops::terminal::ListTerminals;
+use serde::Serialize;
+use tokio::sync::Notify;
+
+use crate::app::Hub;
+use crate::cluster::{Cluster, Signal};
+use crate::live::{LiveBroadcaster, LiveChange};
+use waiter::{CueWaiter, POLL_GAP_GRACE, RemoteWaiters};
+
+/// After a start, cues without a process count as gone only when this has passed.
+const STARTUP_GRACE: Duration = Duration::from_secs(10);
+/// How often processes between two long-polls are checked; there is no timer while there are none.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Agents announced as gone at the end of the startup grace.
+const MAX_ANNOUNCED_AGENTS: i64 = 1000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CueState {
+    Waiting,
+    Paused,
+    Gone,
+}
+
+/// Both fields are `None` for messages that are not open cues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct CuePresence {
+    pub state: Option<CueState>,
+    /// `None` when this process cannot know.
+    pub since: Option<Timestamp>,
+}
+
+/// The kind of a message that came from a terminal; `None` for all others.
+pub fn cue_kind(source: &Source) -> Option<CueKind> {
+    match source.door {
+        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == CueKind::Pause.as_str()) => Some(CueKind::Pause),
+        Door::Hap => Some(CueKind::Cue),
+        Door::A2h | Door::Runs => None,
+    }
+}
+
+pub struct CueWaiters {
+    /// Provides the clock.
+    store: Arc<Store>,
+    news: Arc<LiveBroadcaster>,
+    started_at: Timestamp,
+    cluster: Arc<Cluster>,
+    /// Waiters of open cues at this node.
+    cues: Mutex<HashMap<MessageId, CueWaiter>>,
+    /// Waiters at other nodes.
+    remote: Mutex<RemoteWaiters>,
+    /// Resolved cues whose outcome was handed to a waiting process, with the time. That process is printing it.
+    handed_over: Mutex<HashMap<MessageId, Timestamp>>,
+    wakeup: Notify,
+}
+
+impl CueWaiters {
+    pub fn new(
+        store: Arc<Store>,
+        news: Arc<LiveBroadcaster>,
+        cluster: Arc<Cluster>,
+        started_at: Timestamp,
+    ) -> Arc<Self> {
+        let cues = Mutex::default();
+        let remote = Mutex::default();
+        let handed_over = Mutex::default();
+        Arc::new(Self {
+            store,
+            news,
+            cluster,
+            started_at,
+            cues,
+            remote,
+            handed_over,
+            wakeup: Notify::new(),
+        })
+    }
+
+    /// Announces a process that will start its long-poll in a moment. Call before checking that there is something to
+    /// wait for, and `withdraw` if there is not.
+    pub fn expect(&self, id: &MessageId, kind: CueKind) {
+        let now = self.store.clock().now();
+        let mut cues = self.lock();
+        let waiter = Self::waiter(&mut cues, id, kind, now);
+        waiter.left_at = now;
+        waiter.is_gone = false;
+        let waiter = *waiter;
+        drop(cues);
+        self.publish_waiting(id, waiter);
+        self.wakeup.notify_one();
+    }
+
+    /// Counts a waiting connection until the guard is dropped. Call before the last read of the cue.
+    pub fn start_wait(self: &Arc<Self>, id: &MessageId, kind: CueKind) -> WaitGuard {
+        let now = self.store.clock().now();
+        let is_first_notice = !self.is_present(id, now);
+        let mut cues = self.lock();
+        let waiter = Self::waiter(&mut cues, id, kind, now);
+        waiter.held += 1;
+        let waiter = *waiter;
+        drop(cues);
+        if waiter.held == 1 {
+            self.publish_waiting(id, waiter);
+        }
+        if is_first_notice {
+            self.news.publish(LiveChange::Tracked(id.clone()));
+        }
+        WaitGuard {
+            cue_waiters: Arc::clone(self),
+            id: id.clone(),
+            ending: WaitEnd::Broken,
+        }
+    }
+
+    fn waiter<'c>(
+        cues: &'c mut HashMap<MessageId, CueWaiter>,
+        id: &MessageId,
+        kind: CueKind,
+        now: Timestamp,
+    ) -> &'c mut CueWaiter {
+        let fresh = CueWaiter {
+            kind,
+            held: 0,
+            waiting_since: now,
+            left_at: now,
+            is_gone: false,
+        };
+        let waiter = cues.entry(id.clone()).or_insert(fresh);
+        if !waiter.is_present(now) {
+            waiter.waiting_since = now;
+        }
+        waiter
+    }
+
+    /// Adds an imported open cue. Its process, if any, waits at another program.
+    pub fn add_gone(&self, id: &MessageId, kind: CueKind, since: Timestamp) {
+        let waiter = CueWaiter {
+            kind,
+            held: 0,
+            waiting_since: since,
+            left_at: since,
+            is_gone: true,
+        };
+        self.lock().entry(id.clone()).or_insert(waiter);
+    }
+
+    /// Removes a cue that no longer exists.
+    pub fn forget(&self, id: &MessageId) {
+        self.lock().remove(id);
+        self.lock_remote().forget(id);
+    }
+
+    /// Reverts `expect` for a cue that was not created or is resolved already, here and at other nodes.
+    pub fn withdraw(&self, id: &MessageId) {
+        self.forget(id);
+        self.cluster.publish(|| Signal::NoCue(id.clone()));
+    }
+
+    /// Handles `NoCue` of another node.
+    pub fn remote_withdrawn(&self, node: &str, id: &MessageId) {
+        self.lock_remote().withdraw(node, id);
+    }
+
+    /// Call when the cue is resolved. A process that waits for it gets the outcome.
+    pub fn cue_ended(&self, id: &MessageId) {
+        let now = self.store.clock().now();
+        let is_present = self.latest(id, now).is_some_and(|waiter| waiter.is_present(now));
+        if is_present {
+            self.mark_handed_over(id)
+        } else {
+            self.forget(id)
+        }
+    }
+
+    /// Marks the outcome as handed to a process that is about to print it.
+    pub fn mark_handed_over(&self, id: &MessageId) {
+        let now = self.store.clock().now();
+        let mut handed_over = self.lock_handed_over();
+        handed_over.retain(|_, at| now < at.plus(POLL_GAP_GRACE));
+        handed_over.insert(id.clone(), now);
+        drop(handed_over);
+        // Second, so that the cue is at every moment in one of the two maps.
+        self.forget(id);
+    }
+
+    /// Whether a process waits for the outcome or is printing it, so that no other process needs to.
+    pub fn is_handed_over(&self, id: &MessageId) -> bool {
+        let now = self.store.clock().now();
+        let is_present = self.latest(id, now).is_some_and(|waiter| waiter.is_present(now));
+        is_present
+            || self
+                .lock_handed_over()
+                .get(id)
+                .is_some_and(|at| now < at.plus(POLL_GAP_GRACE))
+    }
+
+    pub fn is_gone(&self, id: &MessageId) -> bool {
+        let now = self.store.clock().now();
+        !self.is_present(id, now)
+    }
+
+    fn is_present(&self, id: &MessageId, now: Timestamp) -> bool {
+        self.latest(id, now).map_or_else(
+            || now < self.started_at.plus(STARTUP_GRACE),
+            |waiter| waiter.is_present(now),
+        )
+    }
+
+    /// The best known waiter of a cue, at this node or another: a present one first, then the latest.
+    fn latest(&self, id: &MessageId, now: Timestamp) -> Option<CueWaiter> {
+        let here = self.lock().get(id).copied();
+        let remote = self.lock_remote().latest(id, now);
+        here.into_iter()
+            .chain(remote)
+            .max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
+    }
+
+    /// Whether a process waits for an open cue.
+    pub fn presence(&self, id: &MessageId, kind: CueKind) -> CuePresence {
+        let now = self.store.clock().now();
+        let waiter = self.latest(id, now);
+        let is_present = self.is_present(id, now);
+        let state = match (is_present, waiter.map_or(kind, |waiter| waiter.kind)) {
+            (true, CueKind::Cue) => CueState::Waiting,
+            (true, CueKind::Pause) => CueState::Paused,
+            (false, CueKind::Cue | CueKind::Pause) => CueState::Gone,
+        };
+        let since = waiter.map(|waiter| {
+            if is_present {
+                waiter.waiting_since
+            } else {
+                waiter.left_at
+            }
+        });
+        CuePresence {
+            state: Some(state),
+            since,
+        }
+    }
+
+    fn leave(&self, id: &MessageId, ending: WaitEnd) {
+        let now = self.store.clock().now();
+        let mut cues = self.lock();
+        // A resolved cue has no entry any more.
+        let Some(waiter) = cues.get_mut(id) else { return };
+        waiter.held = waiter.held.saturating_sub(1);
+        if waiter.held > 0 {
+            return;
+        }
+        waiter.left_at = now;
+        waiter.is_gone = ending == WaitEnd::Broken;
+        drop(cues);
+        self.cluster.publish(|| Signal::Away {
+            id: id.clone(),
+            at: now,
+            broken: ending == WaitEnd::Broken,
+        });
+        match ending {
+            WaitEnd::Broken => self.news.publish(LiveChange::Tracked(id.clone())),
+            WaitEnd::Finished => self.wakeup.notify_one(),
+        }
+    }
+
+    /// Announces the processes that did not reconnect in time. Returns whether others still may.
+    fn announce_gone(&self) -> bool {
+        let now = self.store.clock().now();
+        let mut gone = Vec::new();
+        let mut is_any_expected = false;
+        for (id, waiter) in self
+            .lock()
+            .iter_mut()
+            .filter(|(_, waiter)| waiter.held == 0 && !waiter.is_gone)
+        {
+            if waiter.is_present(now) {
+                is_any_expected = true;
+            } else {
+                waiter.is_gone = true;
+                gone.push(id.clone());
+            }
+        }
+        gone.into_iter()
+            .for_each(|id| self.news.publish(LiveChange::Tracked(id)));
+        is_any_expected
+    }
+
+    async fn watch_departures(&self) {
+        loop {
+            self.wakeup.notified().await;
+            loop {
+                tokio::time::sleep(CHECK_INTERVAL).await;
+                if !self.announce_gone() {
+                    break;
+                }
+            }
+        }
+    }
+
+    fn publish_waiting(&self, id: &MessageId, waiter: CueWaiter) {
+        let CueWaiter {
+            kind,
+            held,
+            waiting_since: since,
+            ..
+        } = waiter;
+        self.cluster.publish(|| Signal::Here {
+            id: id.clone(),
+            kind,
+            since,
+            held: held > 0,
+        });
+    }
+
+    /// Publishes all waiters for a node that may not know them.
+    pub fn publish_all(&self) {
+        let now = self.store.clock().now();
+        let here: Vec<_> = self.lock().iter().map(|(id, waiter)| (id.clone(), *waiter)).collect();
+        here.iter()
+            .filter(|(_, waiter)| waiter.is_present(now))
+            .for_each(|(id, waiter)| self.publish_waiting(id, *waiter));
+    }
+
+    /// Handles `Here` of another node: a process waits there.
+    pub fn remote_waiting(&self, node: &str, id: &MessageId, kind: CueKind, since: Timestamp, held: bool) {
+        let left_at = self.store.clock().now();
+        let waiter = CueWaiter {
+            kind,
+            held: usize::from(held),
+            waiting_since: since,
+            left_at,
+            is_gone: false,
+        };
+        self.lock_remote().record(node, id, waiter);
+    }
+
+    /// Handles `Away` of another node: no process waits there any more. That node announces it to all pages.
+    pub fn remote_left(&self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
+        self.lock_remote().left(node, id, at, broken);
+    }
+
+    /// Marks the waiters of a removed node as gone.
+    pub fn remote_node_gone(&self, node: &str) {
+        let now = self.store.clock().now();
+        let left = self.lock_remote().node_gone(node, now);
+        left.into_iter()
+            .for_each(|id| self.news.publish_local(LiveChange::Tracked(id)));
+    }
+
+    fn lock_remote(&self) -> MutexGuard<'_, RemoteWaiters> {
+        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_handed_over(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {
+        self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<MessageId, CueWaiter>> {
+        self.cues.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WaitEnd {
+    /// The client disconnected before the reply.
+    Broken,
+    Finished,
+}
+
+/// One waiting connection. Dropped without `finish`, it marks the process as gone.
+pub struct WaitGuard {
+    cue_waiters: Arc<CueWaiters>,
+    id: MessageId,
+    ending: WaitEnd,
+}
+
+impl WaitGuard {
+    /// Call when the long-poll has its reply.
+    pub fn finish(mut self) {
+        self.ending = WaitEnd::Finished;
+    }
+}
+
+impl Drop for WaitGuard {
+    fn drop(&mut self) {
+        self.cue_waiters.leave(&self.id, self.ending);
+    }
+}
+
+impl Hub {
+    pub fn cue_presence(&self, message: &Message) -> CuePresence {
+        match (&message.state, cue_kind(&message.source)) {
+            (State::Open, Some(kind)) => self.cue_waiters.presence(&message.id, kind),
+            (State::Open | State::Delivered | State::Resolved(_), _) => CuePresence::default(),
+        }
+    }
+}
+
+/// Runs until dropped.
+pub async fn run(hub: Arc<Hub>) {
+    tokio::join!(announce_missing_after_start(&hub), hub.cue_waiters.watch_departures());
+}
+
+/// Announces, after the startup grace, the cues whose processes have not reconnected.
+async fn announce_missing_after_start(hub: &Hub) {
+    let grace_ends_at = hub.started_at.plus(STARTUP_GRACE);
+    tokio::time::sleep(grace_ends_at.since(hub.store.clock().now())).await;
+    match hub
+        .store
+        .run(ListTerminals {
+            limit: MAX_ANNOUNCED_AGENTS,
+        })
+        .await
+    {
+        Ok(terminals) => {
+            let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
+            let gone = open
+                .filter_map(|terminal| terminal.last_cue_id)
+                .filter(|id| hub.cue_waiters.is_gone(id));
+            gone.for_each(|id| hub.news.publish(LiveChange::Tracked(id)));
+        }
+        Err(error) => tracing::warn!(%error, "reading terminals after the startup grace failed"),
+    }
+}

@@ -1,0 +1,253 @@
+//! The broadcaster: takes changes, renders each of them once, and sends the event to all listeners.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::PersonView;
+use tokio::sync::{Mutex, mpsc, watch};
+
+use super::event::{EventDraft, LiveChange, LiveEvent};
+use super::listener::LiveListener;
+use super::listener_count::ListenerCount;
+use super::replay::{LiveReplayBuffer, ReplayNext};
+use crate::app::Hub;
+use crate::cluster::{Cluster, Signal};
+use crate::limits::connection_limit::ConnectionLimit;
+
+/// Changes that wait to be rendered. When the queue is full, listeners get one resync instead.
+const QUEUE_CAPACITY: usize = 4096;
+const MAX_STREAMS_PER_PERSON: usize = 50;
+/// Event ids start at the current millisecond times this, plus a random offset. So they never overlap with ids of an
+/// earlier process or another hub, and a client cannot resume at a position of another replay buffer.
+const IDS_PER_MILLISECOND: u64 = 1 << 20;
+
+/// The HTML of a list row. The pages register it, and it runs once per change, however many people look on.
+pub type RowRenderer = fn(&PersonView, Timestamp) -> String;
+
+pub struct LiveBroadcaster {
+    replay: RwLock<LiveReplayBuffer>,
+    newest: watch::Sender<u64>,
+    listeners: ListenerCount,
+    /// A change is missing from the replay buffer, so listeners need a resync.
+    has_gap: AtomicBool,
+    queue: mpsc::Sender<LiveChange>,
+    /// Locked by the one task that renders changes.
+    pending: Mutex<mpsc::Receiver<LiveChange>>,
+    /// The rendering task has run before.
+    has_run_before: AtomicBool,
+    pub(super) connection_limit: Arc<ConnectionLimit>,
+    stopping: watch::Receiver<bool>,
+    cluster: Arc<Cluster>,
+    row_renderer: OnceLock<RowRenderer>,
+}
+
+impl LiveBroadcaster {
+    pub fn new(now: Timestamp, stopping: watch::Receiver<bool>, cluster: Arc<Cluster>) -> Arc<Self> {
+        let random = getrandom::u64().unwrap_or(0) % IDS_PER_MILLISECOND;
+        let first = u64::try_from(now.as_millis())
+            .unwrap_or(0)
+            .saturating_mul(IDS_PER_MILLISECOND)
+            + random;
+        let (queue, pending) = mpsc::channel(QUEUE_CAPACITY);
+        Arc::new(Self {
+            replay: RwLock::new(LiveReplayBuffer::starting_at(first)),
+            newest: watch::Sender::new(first),
+            listeners: ListenerCount::new(),
+            has_gap: AtomicBool::new(false),
+            queue,
+            pending: Mutex::new(pending),
+            has_run_before: AtomicBool::new(false),
+            connection_limit: ConnectionLimit::new(
+                MAX_STREAMS_PER_PERSON,
+                "event streams are already open under your name; close some of them",
+            ),
+            stopping,
+            cluster,
+            row_renderer: OnceLock::new(),
+        })
+    }
+
+    /// Events carry HTML from here on. The first registration stays.
+    pub fn render_rows_with(&self, renderer: RowRenderer) {
+        let _ = self.row_renderer.set(renderer);
+    }
+
+    pub(super) fn row_renderer(&self) -> Option<RowRenderer> {
+        self.row_renderer.get().copied()
+    }
+
+    /// Publishes a change on all hubs. Call it after the commit. It never blocks and never fails, and costs almost
+    /// nothing without listeners.
+    pub fn publish(&self, change: LiveChange) {
+        self.cluster.publish(|| Signal::Changed(change.clone()));
+        self.publish_local(change);
+    }
+
+    /// Publishes a change to the listeners of this hub only; the other hubs already know it.
+    pub fn publish_local(&self, change: LiveChange) {
+        if !self.listeners.is_active() {
+            self.has_gap.store(true, Ordering::SeqCst);
+            // A listener that subscribes between the two checks is either found here, or has seen `has_gap` and
+            // resyncs.
+            if !self.listeners.is_active() {
+                return;
+            }
+        }
+        if self.queue.try_send(change).is_err() {
+            self.has_gap.store(true, Ordering::SeqCst);
+        }
+    }
+
+    /// Tells listeners to resync, because unknown changes happened.
+    pub fn publish_resync(&self) {
+        match self.listeners.is_active() {
+            true => self.push(|id| LiveEvent::Resync { id }),
+            false => self.has_gap.store(true, Ordering::SeqCst),
+        }
+    }
+
+    /// True while a client listens, or during the grace period in which it may reconnect.
+    pub fn has_listeners(&self) -> bool {
+        self.listeners.is_active()
+    }
+
+    /// Subscribes after `last_event_id`, or from now on.
+    pub fn listen(self: &Arc<Self>, last_event_id: Option<u64>) -> LiveListener {
+        self.listeners.add();
+        if self.has_gap.swap(false, Ordering::SeqCst) {
+            self.push(|id| LiveEvent::Resync { id });
+        }
+        let newest = self.newest.subscribe();
+        let last_id = last_event_id.unwrap_or_else(|| self.newest_id());
+        LiveListener::new(Arc::clone(self), last_id, newest, self.stopping.clone())
+    }
+
+    /// The id of the newest event. A client that reads a list notes this id first, then listens from there.
+    pub fn newest_id(&self) -> u64 {
+        self.replay.read().unwrap_or_else(PoisonError::into_inner).newest()
+    }
+
+    pub(super) fn after(&self, last_id: u64) -> ReplayNext {
+        self.replay
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .after(last_id)
+    }
+
+    pub(super) fn remove_listener(&self) {
+        self.listeners.remove();
+    }
+
+    fn push(&self, make: impl FnOnce(u64) -> LiveEvent) {
+        let newest = self.replay.write().unwrap_or_else(PoisonError::into_inner).push(make);
+        // Concurrent pushes may arrive here out of order; the larger id wins.
+        self.newest.send_modify(|known| *known = newest.max(*known));
+    }
+}
+
+/// Renders and broadcasts changes until the future is dropped.
+pub async fn run(hub: Arc<Hub>) {
+    let news = Arc::clone(&hub.news);
+    let mut pending = news.pending.lock().await;
+    if news.has_run_before.swap(true, Ordering::SeqCst) {
+        // The change that was being rendered when the task ended is lost.
+        news.push(|id| LiveEvent::Resync { id });
+    }
+    while let Some(change) = pending.recv().await {
+        if news.has_gap.swap(false, Ordering::SeqCst) {
+            // After a resync clients read everything again, so the queued changes are redundant.
+            while pending.try_recv().is_ok() {}
+            news.push(|id| LiveEvent::Resync { id });
+            continue;
+        }
+        match EventDraft::of(change, &hub).await {
+            Ok(Some(draft)) => news.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id)))),
+            Ok(None) => {}
+            // The store error is already logged.
+            Err(_) => news.push(|id| LiveEvent::Resync { id }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_protocol::id::MessageId;
+    use countersign_store::Store;
+    use countersign_store::clock::SystemClock;
+    use futures_util::FutureExt;
+    use uuid::Uuid;
+
+    use super::*;
+    use crate::live::replay::MAX_EVENTS;
+
+    fn news() -> (Arc<LiveBroadcaster>, watch::Sender<bool>) {
+        let (stop, stopping) = watch::channel(false);
+        let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
+        let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
+        (
+            LiveBroadcaster::new(Timestamp::from_millis(1), stopping, Cluster::new(Arc::new(store))),
+            stop,
+        )
+    }
+
+    fn change() -> LiveChange {
+        LiveChange::Tracked(MessageId::from_uuid(Uuid::from_u128(7)))
+    }
+
+    fn queued(news: &LiveBroadcaster) -> usize {
+        news.queue.max_capacity() - news.queue.capacity()
+    }
+
+    #[test]
+    fn without_listeners_nothing_is_queued_and_a_returning_client_gets_a_resync() {
+        let (news, _stop) = news();
+        let before = news.newest_id();
+        news.publish(change());
+        assert_eq!(queued(&news), 0);
+        let mut back = news.listen(Some(before));
+        assert!(matches!(
+            back.next().now_or_never(),
+            Some(Some(LiveEvent::Resync { .. }))
+        ));
+        assert!(back.next().now_or_never().is_none(), "once");
+        let mut fresh = news.listen(None);
+        assert!(
+            fresh.next().now_or_never().is_none(),
+            "a new listener has missed nothing"
+        );
+        news.publish(change());
+        assert_eq!(queued(&news), 1);
+    }
+
+    #[test]
+    fn full_queue_becomes_one_resync() {
+        let (news, _stop) = news();
+        let _listener = news.listen(None);
+        (0..QUEUE_CAPACITY + 10).for_each(|_| news.publish(change()));
+        assert_eq!(queued(&news), QUEUE_CAPACITY);
+        assert!(news.has_gap.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn listener_that_falls_behind_gets_a_resync_and_continues_from_now() {
+        let (news, _stop) = news();
+        let mut slow = news.listen(None);
+        (0..=MAX_EVENTS).for_each(|_| news.push(|id| LiveEvent::Resync { id }));
+        let newest = news.newest_id();
+        let mut next_id = || slow.next().now_or_never().flatten().map(|event| event.id());
+        assert_eq!(next_id(), Some(newest));
+        assert_eq!(next_id(), None);
+        news.push(|id| LiveEvent::Resync { id });
+        assert_eq!(next_id(), Some(newest + 1));
+    }
+
+    #[tokio::test]
+    async fn listener_ends_when_the_hub_stops() {
+        let (news, stop) = news();
+        let mut listener = news.listen(None);
+        let waiting = tokio::spawn(async move { listener.next().await.is_none() });
+        stop.send_replace(true);
+        assert!(waiting.await.unwrap());
+    }
+}

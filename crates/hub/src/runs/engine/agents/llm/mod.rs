@@ -1,0 +1,17 @@
+//! LLM agents: models behind an OpenAI-compatible endpoint.
+
+mod attempt;
+mod backoff;
+mod body;
+mod chunk;
+mod client;
+mod conversation;
+mod excerpt;
+mod prompt;
+mod questions;
+mod response;
+mod sse;
+mod tool_calls;
+
+pub use client::Models;
+pub use conversation::talk;

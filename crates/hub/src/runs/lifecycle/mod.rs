@@ -1,0 +1,9 @@
+//! Prepare, start, answer, steer, stop and restore a run.
+
+pub mod answer;
+pub mod file;
+pub mod prepare;
+pub mod restore;
+pub mod start;
+pub mod steer;
+pub mod stop;

@@ -1,0 +1,272 @@
+//! load → decide → write: the only code path that changes a message.
+
+use countersign_core::audit::AuditRecord;
+use countersign_core::message::{FileNote, Message, Resolution, State};
+use countersign_core::{Command, Digest, Rejection, Verdict, decide};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
+
+use super::audit;
+use super::quota::{self, ReleasedSlots};
+use crate::error::StoreError;
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param};
+use crate::model::{AgentView, ApplyOutcome, ResolveRequest, ResolvedMessage};
+use crate::ops::{rows, terminal};
+
+pub struct Apply(pub ResolveRequest);
+
+impl Op for Apply {
+    type Out = ApplyOutcome;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<ApplyOutcome, StoreError> {
+        apply(x, &self.0, now).await
+    }
+}
+
+/// All three steps, in the caller's transaction.
+pub(in crate::ops) async fn apply<X: Exec>(
+    x: &mut X,
+    proposal: &ResolveRequest,
+    now: Timestamp,
+) -> Result<ApplyOutcome, StoreError> {
+    match load_and_decide(x, proposal, now).await? {
+        LoadedDecision::Refused(refusal) => Ok(refusal),
+        LoadedDecision::Accepted(loaded, resolution) => {
+            write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
+            Ok(ApplyOutcome::Resolved(Box::new(loaded.into_resolved(resolution))))
+        }
+    }
+}
+
+pub(in crate::ops) enum LoadedDecision {
+    Refused(ApplyOutcome),
+    Accepted(Box<LoadedMessage>, Resolution),
+}
+
+/// Loads and decides; nothing is written yet.
+pub(in crate::ops) async fn load_and_decide<X: Exec>(
+    x: &mut X,
+    proposal: &ResolveRequest,
+    now: Timestamp,
+) -> Result<LoadedDecision, StoreError> {
+    let loaded = match load(x, &proposal.message_id).await? {
+        Loaded::Nothing => return Ok(LoadedDecision::Refused(ApplyOutcome::NotFound)),
+        Loaded::Purged => return Ok(LoadedDecision::Refused(ApplyOutcome::Purged)),
+        Loaded::Message(loaded) => loaded,
+    };
+    let decided = check_files(file_notes(&proposal.command), &proposal.files).and_then(|()| {
+        decide(
+            &loaded.message,
+            proposal.command.clone(),
+            proposal.resolution_id.clone(),
+            now,
+        )
+    });
+    Ok(match decided {
+        Ok(resolution) => LoadedDecision::Accepted(loaded, resolution),
+        Err(rejection) => LoadedDecision::Refused(ApplyOutcome::Rejected(rejection)),
+    })
+}
+
+/// Writes one of many resolutions in a transaction; its quota slot is released together with the others.
+pub(in crate::ops) async fn write_one_of_many<X: Exec>(
+    x: &mut X,
+    loaded: LoadedMessage,
+    resolution: Resolution,
+    slots: &mut ReleasedSlots,
+) -> Result<ResolvedMessage, StoreError> {
+    write_resolution(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
+    slots.add(&loaded.message);
+    Ok(loaded.into_resolved(resolution))
+}
+
+fn file_notes(command: &Command) -> &[FileNote] {
+    match command {
+        Command::Resolve {
+            verdict: Verdict::AnsweredWith { files, .. },
+            ..
+        } => files,
+        Command::Resolve { .. } | Command::Cancel | Command::Supersede { .. } | Command::Expire => &[],
+    }
+}
+
+/// Checks that the file bodies match the notes in number and size.
+pub(in crate::ops) fn check_files(file_notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
+    let fit = |(note, body): (&FileNote, &Vec<u8>)| usize::try_from(note.size) == Ok(body.len());
+    if file_notes.len() == bodies.len() && file_notes.iter().zip(bodies).all(fit) {
+        return Ok(());
+    }
+    Err(Rejection::field(
+        "files",
+        "send the bytes of exactly the files that are named",
+    ))
+}
+
+pub(in crate::ops) struct LoadedMessage {
+    seq: i64,
+    message: Message,
+    content_sha256: Digest,
+    audit_seq: i64,
+    /// Only set while the message is open; no other message changes.
+    audit_hash: Option<Digest>,
+    wire: String,
+}
+
+impl LoadedMessage {
+    fn into_resolved(self, resolution: Resolution) -> ResolvedMessage {
+        let Message {
+            id,
+            received_at,
+            expires_at,
+            content,
+            source,
+            callback,
+            rev,
+            state: _,
+        } = self.message;
+        let pulled = AgentView {
+            id,
+            agent_id: content.agent.id,
+            rev: rev + 1,
+            received_at,
+            expires_at,
+            state: State::Resolved(resolution.clone()),
+            source,
+            wire: self.wire,
+        };
+        ResolvedMessage {
+            resolution,
+            pulled,
+            push_host: callback.map(|callback| callback.host),
+        }
+    }
+}
+
+pub(in crate::ops) enum Loaded {
+    Nothing,
+    Purged,
+    Message(Box<LoadedMessage>),
+}
+
+pub(in crate::ops) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, StoreError> {
+    const SELECT: &str = rows::select_messages!("m.seq, m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
+    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
+        return Ok(Loaded::Nothing);
+    };
+    if row.opt_int(rows::MESSAGE + 3)?.is_some() {
+        return Ok(Loaded::Purged);
+    }
+    let content_sha256 = rows::content_digest(&row)?;
+    let (message, wire) = rows::message_and_wire(&mut row)?;
+    Ok(Loaded::Message(Box::new(LoadedMessage {
+        seq: row.int(rows::MESSAGE)?,
+        message,
+        content_sha256,
+        audit_seq: row.int(rows::MESSAGE + 1)?,
+        audit_hash: row.opt_digest(rows::MESSAGE + 2)?,
+        wire,
+    })))
+}
+
+/// Writes the resolution with its files, the audit entry at `at`, the message row and the delivery, and releases the
+/// slot.
+pub(in crate::ops) async fn write<X: Exec>(
+    x: &mut X,
+    loaded: &LoadedMessage,
+    resolution: &Resolution,
+    files: &[Vec<u8>],
+    at: Timestamp,
+) -> Result<(), StoreError> {
+    let release = [(&loaded.message.content.agent.id).into(), 1.into()];
+    // After the message row: the lock order is message, then agent.
+    let release = BatchStatement {
+        sql: quota::RELEASE,
+        params: &release,
+        into: None,
+    };
+    let released = write_resolution(x, loaded, resolution, files, at, Some(release)).await?;
+    quota::release_rest(x, &loaded.message, released > 0).await
+}
+
+/// Writes everything, with the statement `then` right behind the message row. The update is guarded by the revision
+/// that was read; if that has changed, the whole transaction is rolled back. Returns the number of rows that `then`
+/// changed.
+async fn write_resolution<X: Exec>(
+    x: &mut X,
+    loaded: &LoadedMessage,
+    resolution: &Resolution,
+    files: &[Vec<u8>],
+    at: Timestamp,
+    then: Option<BatchStatement<'_>>,
+) -> Result<i64, StoreError> {
+    const TABLE: &str = "resolution";
+    const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
+    const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
+         audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
+    let message = &loaded.message;
+    let text = serde_json::to_string(resolution)?;
+    let entry = AuditRecord {
+        subject: message.id.to_string(),
+        at,
+        actor: resolution.actor.to_string(),
+        event: resolution.outcome.to_string(),
+        content_sha256: Some(loaded.content_sha256),
+        resolution_sha256: Some(Digest::of(text.as_bytes())),
+        prev_hash: loaded.audit_hash,
+    };
+    let hash = entry.hash();
+    let update = [
+        resolution.outcome.as_str().into(),
+        resolution.resolved_at.into(),
+        Param::InsertedSeq(TABLE),
+        Param::InsertedSeq(audit::TABLE),
+        loaded.seq.into(),
+        message.rev.into(),
+    ];
+    let body = [(&text).into()];
+    let append = audit::append_params(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
+    let written = [
+        BatchStatement {
+            sql: INSERT,
+            params: &body,
+            into: Some(TABLE),
+        },
+        BatchStatement {
+            sql: audit::APPEND,
+            params: &append,
+            into: Some(audit::TABLE),
+        },
+        BatchStatement {
+            sql: UPDATE,
+            params: &update,
+            into: None,
+        },
+    ];
+    let steps: Vec<_> = written.into_iter().chain(then).collect();
+    let done = x.batch(&steps).await?;
+    if done.get(2).is_none_or(|updated| *updated == 0) {
+        return Err(StoreError::Conflict);
+    }
+    // The resolution of a late answer is an expiry, which has no files.
+    if !resolution.files.is_empty() {
+        terminal::store_files(x, loaded.seq, files).await?;
+    }
+    enqueue_delivery(x, message, resolution.resolved_at).await?;
+    Ok(done.get(3).copied().unwrap_or(0))
+}
+
+async fn enqueue_delivery<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {
+    const INSERT: &str = "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at) \
+         VALUES (?1, ?2, ?3, 'pending', 0, ?4, ?4)";
+    let Some(callback) = &message.callback else {
+        return Ok(());
+    };
+    let params = [
+        message.id.as_str().into(),
+        (&message.content.agent.id).into(),
+        (&callback.host).into(),
+        now.into(),
+    ];
+    x.exec(INSERT, &params).await.map(drop)
+}

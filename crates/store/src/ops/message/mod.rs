@@ -1,0 +1,11 @@
+//! One message: submit, resolve, read, expire, purge.
+
+pub mod apply;
+pub mod audit;
+pub mod fetched;
+pub mod orphan_quota;
+pub mod pull;
+pub mod quota;
+pub mod snooze;
+pub mod submit;
+pub mod sweep;

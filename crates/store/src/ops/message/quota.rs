@@ -1,0 +1,76 @@
+//! The quota of open messages: each takes one slot of its agent, and a cue also one of its person.
+//!
+//! Releasing slots locks agents first, then people, then the orphan count, and each of these in one order, so that no
+//! two transactions deadlock.
+
+use std::collections::BTreeMap;
+
+use countersign_core::message::{Door, Message};
+
+use super::orphan_quota;
+use crate::error::StoreError;
+use crate::exec::{BatchStatement, Exec};
+use crate::ops::terminal;
+
+/// Releases ?2 slots of the agent ?1.
+pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
+
+/// Releases the other slots of a message after its agent's. `was_counted` is false if the agent no longer exists.
+pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
+    if message.source.door == Door::Hap {
+        terminal::release(x, &message.content.agent.id, 1).await?;
+    }
+    orphan_quota::add(x, if was_counted { 0 } else { -1 }).await
+}
+
+/// The slots of many messages, released together.
+#[derive(Default)]
+pub struct ReleasedSlots(BTreeMap<String, SlotCount>);
+
+#[derive(Default)]
+struct SlotCount {
+    open: i64,
+    cues: i64,
+}
+
+impl ReleasedSlots {
+    pub fn add(&mut self, message: &Message) {
+        let slots = self.0.entry(message.content.agent.id.clone()).or_default();
+        slots.open += 1;
+        slots.cues += i64::from(message.source.door == Door::Hap);
+    }
+
+    /// Call it at the end of a transaction: from here on, other transactions on these agents wait.
+    pub async fn release<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
+        let params: Vec<_> = self
+            .0
+            .iter()
+            .map(|(id, slots)| [id.into(), slots.open.into()])
+            .collect();
+        let steps: Vec<_> = params
+            .iter()
+            .map(|params| BatchStatement {
+                sql: RELEASE,
+                params,
+                into: None,
+            })
+            .collect();
+        let counted = x.batch(&steps).await?;
+        let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);
+        let left: i64 = uncounted.map(|(slots, _)| slots.open).sum();
+        self.release_cues(x).await?;
+        orphan_quota::add(x, -left).await
+    }
+
+    async fn release_cues<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {
+        let mut by_person = Vec::new();
+        for (agent_id, slots) in self.0.iter().filter(|(_, slots)| slots.cues > 0) {
+            by_person.push((terminal::person_of(x, agent_id).await?, agent_id, slots.cues));
+        }
+        by_person.sort_unstable();
+        for (_, agent_id, cues) in by_person {
+            terminal::release(x, agent_id, cues).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Expiry and retention of messages.
+
+use countersign_core::Command;
+use countersign_core::message::{Outcome, Status};
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+
+use super::apply::{LoadedDecision, load_and_decide, write_one_of_many};
+use super::quota::ReleasedSlots;
+use crate::error::StoreError;
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row};
+use crate::model::{ResolveRequest, ResolvedMessage};
+use crate::ops::{list, rows, search};
+
+/// Expires open messages, the longest overdue first, one for each given resolution id. Messages that another node is
+/// just expiring are skipped; if that node dies, its transaction is rolled back and the next sweep finds them.
+pub struct ExpireDue {
+    pub resolution_ids: Vec<ResolutionId>,
+    /// Messages found unreadable before: they are skipped, so that they do not block the others.
+    pub skipped: Vec<MessageId>,
+}
+
+#[derive(Debug, Default)]
+pub struct Expired {
+    pub applied: Vec<ResolvedMessage>,
+    /// Overdue messages that cannot be decoded. Skip them the next time.
+    pub unreadable: Vec<MessageId>,
+}
+
+impl Op for ExpireDue {
+    type Out = Expired;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Expired, StoreError> {
+        let limit = to_i64(self.resolution_ids.len() + self.skipped.len());
+        let mut due = Vec::new();
+        for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
+            due.push(rows::message_id(&mut row, 0)?);
+        }
+        due.retain(|id| !self.skipped.contains(id));
+        let mut expired = Expired::default();
+        let mut slots = ReleasedSlots::default();
+        for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
+            let command = Command::Expire;
+            let resolution_id = resolution_id.clone();
+            let proposal = ResolveRequest {
+                message_id,
+                command,
+                resolution_id,
+                files: Vec::new(),
+            };
+            match load_and_decide(x, &proposal, now).await {
+                Ok(LoadedDecision::Accepted(loaded, resolution)) => {
+                    expired
+                        .applied
+                        .push(write_one_of_many(x, *loaded, resolution, &mut slots).await?);
+                }
+                Ok(LoadedDecision::Refused(_)) => {}
+                Err(StoreError::Corrupt(why)) => {
+                    tracing::error!(id = %proposal.message_id, why, "message cannot be decoded; skipping its expiry");
+                    expired.unreadable.push(proposal.message_id);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        slots.release(x).await?;
+        Ok(expired)
+    }
+}
+
+fn to_i64(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// When the next open message expires, or should have expired.
+#[derive(Default)]
+pub struct NextExpiry {
+    /// As in `ExpireDue`.
+    pub skipped: Vec<MessageId>,
+}
+
+impl Op for NextExpiry {
+    type Out = Option<Timestamp>;
+    const MODE: AccessMode = AccessMode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        const SELECT: &str = "SELECT expires_at, id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
+             ORDER BY expires_at LIMIT ?1";
+        let limit = to_i64(self.skipped.len() + 1);
+        for mut row in x.rows(SELECT, &[limit.into()]).await? {
+            if !self.skipped.contains(&rows::message_id(&mut row, 1)?) {
+                return row.instant(0).map(Some);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The messages resolved at or after a time, at most `limit` of each outcome, latest first.
+pub struct ResolvedSince {
+    pub since: Timestamp,
+    pub limit: i64,
+}
+
+impl Op for ResolvedSince {
+    type Out = Vec<MessageId>;
+    const MODE: AccessMode = AccessMode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        const SELECT: &str = "SELECT id FROM message WHERE status = ?1 AND resolved_at IS NOT NULL \
+             AND resolved_at >= ?2 ORDER BY resolved_at DESC, seq DESC LIMIT ?3";
+        let mut found = Vec::new();
+        for outcome in Outcome::ALL {
+            let params = [
+                Status::Resolved(outcome).as_str().into(),
+                self.since.into(),
+                self.limit.into(),
+            ];
+            for mut row in x.rows(SELECT, &params).await? {
+                found.push(rows::message_id(&mut row, 0)?);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Purges messages that became terminal before a time. The id, the agent and the audit trail stay (a tombstone); the
+/// idempotency key is free again.
+pub struct Purge {
+    pub resolved_before: Timestamp,
+    pub limit: i64,
+}
+
+impl Op for Purge {
+    type Out = u64;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
+        let mut due = Vec::new();
+        for mut row in x
+            .rows(list::OLDEST_TERMINAL, &[self.resolved_before.into(), self.limit.into()])
+            .await?
+        {
+            due.push(PurgeTarget {
+                seq: [row.int(0)?.into()],
+                resolution_seq: [row.opt_int(1)?.into()],
+            });
+        }
+        if due.is_empty() {
+            return Ok(0);
+        }
+        search::lock_index(x).await?;
+        let mut purged = 0;
+        for targets in due.chunks(PURGE_BATCH) {
+            purged += purge_batch(x, targets, now).await?;
+        }
+        Ok(purged)
+    }
+}
+
+/// How many messages are purged in one batch.
+const PURGE_BATCH: usize = 32;
+
+struct PurgeTarget {
+    seq: [Param<'static>; 1],
+    resolution_seq: [Param<'static>; 1],
+}
+
+/// Returns how many were purged here, and not by another node before.
+async fn purge_batch<X: Exec>(x: &mut X, ended: &[PurgeTarget], now: Timestamp) -> Result<u64, StoreError> {
+    // First: notes lock the message, so a concurrent note is either deleted below or never written.
+    const EMPTY: &str = "UPDATE message SET purged_at = ?1, resolved_at = NULL, idempotency_key = NULL, \
+         source = '', callback = NULL, resolution_seq = NULL, rev = rev + 1 WHERE seq = ?2 AND purged_at IS NULL";
+    const FORGET: [&str; 7] = [
+        "DELETE FROM message_text WHERE seq = ?1",
+        "DELETE FROM shelf WHERE seq = ?1",
+        "DELETE FROM fetched WHERE seq = ?1",
+        "DELETE FROM cue WHERE seq = ?1",
+        "DELETE FROM attachment WHERE message_seq = ?1",
+        "DELETE FROM run_ask WHERE message_seq = ?1",
+        "DELETE FROM delivery WHERE message_id = (SELECT id FROM message WHERE seq = ?1)",
+    ];
+    const FORGET_RESOLUTION: &str = "DELETE FROM resolution WHERE seq = ?1";
+    let purge_params: Vec<_> = ended
+        .iter()
+        .map(|PurgeTarget { seq: [seq], .. }| [now.into(), *seq])
+        .collect();
+    let mut steps: Vec<_> = purge_params
+        .iter()
+        .map(|params| BatchStatement {
+            sql: EMPTY,
+            params,
+            into: None,
+        })
+        .collect();
+    for PurgeTarget { seq, resolution_seq } in ended {
+        let forget = FORGET.into_iter().chain([X::DIALECT.remove_from_index]);
+        steps.extend(forget.map(|sql| BatchStatement {
+            sql,
+            params: seq,
+            into: None,
+        }));
+        steps.push(BatchStatement {
+            sql: FORGET_RESOLUTION,
+            params: resolution_seq,
+            into: None,
+        });
+    }
+    let changed = x.batch(&steps).await?;
+    Ok(changed
+        .iter()
+        .take(ended.len())
+        .map(|changed| changed.unsigned_abs())
+        .sum())
+}
+
+/// When the oldest terminal message became terminal.
+pub struct OldestResolved;
+
+impl Op for OldestResolved {
+    type Out = Option<Timestamp>;
+    const MODE: AccessMode = AccessMode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let ends = Outcome::ALL
+            .map(Status::Resolved)
+            .into_iter()
+            .chain([Status::Delivered]);
+        let mut oldest: Option<Timestamp> = None;
+        for status in ends {
+            let found = first_instant(x.row(list::EARLIEST_END, &[status.as_str().into()]).await?)?;
+            oldest = oldest.into_iter().chain(found).min();
+        }
+        Ok(oldest)
+    }
+}
+
+fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
+    row.map(|mut row| row.instant(0)).transpose()
+}
+
+/// A committed test write, for readiness checks.
+pub struct ProveWritable;
+
+impl Op for ProveWritable {
+    type Out = ();
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        // The value must change: a commit without changes succeeds even on a full disk.
+        const PROVE: &str = "INSERT INTO setting (name, value) VALUES ('proof', ?1) \
+             ON CONFLICT (name) DO UPDATE SET value = ?1";
+        x.exec(PROVE, &[(&now.as_millis().to_string()).into()]).await.map(drop)
+    }
+}

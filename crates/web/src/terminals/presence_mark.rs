@@ -1,0 +1,68 @@
+//! The presence of an agent in a terminal as a short label.
+
+use countersign_hub::Hub;
+use countersign_hub::cue_waiters::CueState;
+use countersign_protocol::hap::CueKind;
+use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
+
+use crate::frame::page::PageError;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PresenceMark {
+    /// `waiting`, `paused`, `gone` or `idle`.
+    pub class: &'static str,
+    /// `good`, `warn` or nothing.
+    pub mood: &'static str,
+    pub words: &'static str,
+}
+
+impl PresenceMark {
+    /// The mark of one open cue.
+    pub fn of(state: CueState) -> Self {
+        match state {
+            CueState::Waiting => Self {
+                class: "waiting",
+                mood: "good",
+                words: "waiting now",
+            },
+            CueState::Paused => Self {
+                class: "paused",
+                mood: "good",
+                words: "paused, waiting",
+            },
+            CueState::Gone => Self {
+                class: "gone",
+                mood: "warn",
+                words: "gone",
+            },
+        }
+    }
+
+    /// The mark of an agent: the best state among its open cues.
+    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
+        let idle = Self {
+            class: "idle",
+            mood: "",
+            words: "idle",
+        };
+        if agent.open == 0 {
+            return Ok(idle);
+        }
+        let open = hub
+            .store
+            .run(OpenCues {
+                agent_id: agent.terminal.agent_id.clone(),
+            })
+            .await?;
+        // The kind given here is a fallback; a waiting connection knows its own kind.
+        let states = open
+            .iter()
+            .filter_map(|id| hub.cue_waiters.presence(id, CueKind::Cue).state);
+        let best = states.min_by_key(|state| match state {
+            CueState::Waiting => 0,
+            CueState::Paused => 1,
+            CueState::Gone => 2,
+        });
+        Ok(best.map_or(idle, Self::of))
+    }
+}
