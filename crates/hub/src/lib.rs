@@ -1,8 +1,6 @@
 //! The hub: doors for agents, the inbox for people, push delivery, and timers.
 
-mod address;
 pub mod admin;
-pub mod app;
 pub mod auth;
 pub mod background;
 pub mod cluster;
@@ -10,19 +8,20 @@ pub mod config;
 pub mod cue_waiters;
 pub mod delivery;
 pub mod doors;
-mod health;
 pub mod http;
 pub mod inbox;
 pub mod limits;
 pub mod live;
 pub mod messages;
 mod metrics;
-mod openapi;
+pub mod node;
 pub mod problem;
-pub mod runs;
+pub mod process;
+pub mod routes;
 pub mod serve;
+pub mod state;
 #[cfg(test)]
 mod testing;
-pub mod waiters;
 
-pub use app::{Hub, Pages};
+pub use routes::Pages;
+pub use state::Hub;

@@ -7,6 +7,8 @@ use countersign_core::{Outcome, Rejection};
 use countersign_protocol::a2h::EnvelopeError;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json::JsonError;
+use countersign_runs::CommandFailure;
+use countersign_runs::remote::commands::{NO_REPLY, NOT_APPLIED};
 use countersign_store::StoreError;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -274,6 +276,28 @@ impl From<StoreError> for Problem {
             | StoreError::Corrupt(_)
             | StoreError::NewerSchema { .. }
             | StoreError::UnfinishedCopy { .. } => Self::Unavailable { id },
+        }
+    }
+}
+pub fn no_randomness(error: getrandom::Error) -> Problem {
+    let id = Uuid::new_v4();
+    tracing::error!(%id, %error, "reading random bytes from the operating system failed");
+    Problem::Unavailable { id }
+}
+
+impl From<CommandFailure> for Problem {
+    fn from(failure: CommandFailure) -> Self {
+        let id = Uuid::new_v4();
+        match failure {
+            CommandFailure::Store(error) => error.into(),
+            CommandFailure::NotApplied => {
+                tracing::warn!(%id, "{}", NOT_APPLIED);
+                Self::Unavailable { id }
+            }
+            CommandFailure::NoReply => {
+                tracing::warn!(%id, "{}", NO_REPLY);
+                Self::Unsure { id }
+            }
         }
     }
 }

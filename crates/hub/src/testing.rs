@@ -7,13 +7,17 @@ use countersign_store::clock::SystemClock;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::app::Hub;
 use crate::config::{Config, ConfigFile, Overrides};
 use crate::delivery::Outbox;
+use crate::state::Hub;
+
+pub fn store() -> Arc<Store> {
+    let file = std::env::temp_dir().join(format!("countersign-hub-{}.db", Uuid::new_v4()));
+    Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap())
+}
 
 pub fn hub() -> Arc<Hub> {
-    let file = std::env::temp_dir().join(format!("countersign-hub-{}.db", Uuid::new_v4()));
-    let store = Arc::new(Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap());
+    let store = store();
     let config = Config::resolve(ConfigFile::default(), Overrides::default()).unwrap();
     let outbox = Outbox::new(Arc::clone(&store), config.push).unwrap();
     Hub::new(store, config, outbox, watch::channel(false).1).unwrap()

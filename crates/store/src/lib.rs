@@ -14,6 +14,7 @@ pub mod ops;
 mod postgres;
 mod sqlite;
 mod store;
+pub mod waiters;
 
 pub use error::StoreError;
 pub use exec::Op;

@@ -1,10 +1,11 @@
 //! Inputs and results of store operations that have no type in `core`.
 
 use countersign_core::access::Role;
+use countersign_core::audit::AuditRecord;
 use countersign_core::delivery::DeliveryState;
-use countersign_core::message::{Callback, Message, Resolution, Source, Status};
+use countersign_core::message::{Callback, Content, Message, Resolution, Source, Status, inbox_rank};
 use countersign_core::{Digest, Rejection, State};
-use countersign_protocol::a2h::Kind;
+use countersign_protocol::a2h::{Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
@@ -24,7 +25,57 @@ pub struct NewMessage {
     /// The content shown to people, unless it is read from `wire`.
     pub content: Option<String>,
     pub wire: String,
-    pub audit: countersign_core::audit::AuditRecord,
+    pub audit: AuditRecord,
+}
+
+/// A message as its door has read it. The row and the first audit record are made from it, alike for every door.
+pub struct Incoming<'a> {
+    pub id: MessageId,
+    pub agent_id: String,
+    pub kind: Kind,
+    pub priority: Priority,
+    pub received_at: Timestamp,
+    /// The hub's own clock. An imported message was received earlier.
+    pub recorded_at: Timestamp,
+    /// The name of the first audit record.
+    pub event: &'static str,
+    pub expires_at: Option<Timestamp>,
+    pub idempotency_key: Option<String>,
+    pub source: &'a Source,
+    pub callback: Option<&'a Callback>,
+    /// The content shown to people, unless it is read from `wire`.
+    pub content: Option<&'a Content>,
+    pub wire: String,
+}
+
+impl Incoming<'_> {
+    pub fn into_row(self) -> Result<NewMessage, crate::StoreError> {
+        let content = self.content.map(json_text).transpose()?;
+        // The text that people decide on; every later audit record hashes the same one.
+        let decided_on = content.as_deref().unwrap_or(&self.wire);
+        Ok(NewMessage {
+            audit: AuditRecord {
+                subject: self.id.to_string(),
+                at: self.recorded_at,
+                actor: format!("agent:{}", self.agent_id),
+                event: self.event.to_owned(),
+                content_sha256: Some(Digest::of(decided_on.as_bytes())),
+                resolution_sha256: None,
+                prev_hash: None,
+            },
+            id: self.id,
+            agent_id: self.agent_id,
+            kind: self.kind,
+            rank: inbox_rank(self.priority),
+            received_at: self.received_at,
+            expires_at: self.expires_at,
+            idempotency_key: self.idempotency_key,
+            source: json_text(self.source)?,
+            callback: self.callback.map(json_text).transpose()?,
+            content,
+            wire: self.wire,
+        })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -15,11 +15,12 @@ use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{no_agent, no_randomness};
-use crate::app::Hub;
-use crate::auth::{OwnerCaller, Token, new_signing_key};
+use super::no_agent;
+use crate::auth::{Token, new_signing_key};
 use crate::http::body::read_json;
-use crate::problem::Problem;
+use crate::http::callers::OwnerCaller;
+use crate::problem::{Problem, no_randomness};
+use crate::state::Hub;
 
 /// How long old credentials stay valid after a rotation, by default.
 pub const DEFAULT_OVERLAP_SECONDS: u64 = 24 * 3600;
@@ -125,7 +126,7 @@ pub async fn rotate_agent(
 ) -> Result<AgentCredentials, Problem> {
     let token = Token::new(CredentialKind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
-    let rotated = hub.revoke_credentials(RotateAgent {
+    let rotated = hub.auth.revoke(RotateAgent {
         id: id.to_owned(),
         token_hash: token.hash,
         signing_key: signing_key.clone(),
@@ -189,7 +190,8 @@ struct Removal {
 
 pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Problem> {
     if !hub
-        .revoke_credentials(RemoveAgent {
+        .auth
+        .revoke(RemoveAgent {
             id: id.to_owned(),
             actor,
         })

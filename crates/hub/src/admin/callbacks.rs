@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{AgentFilter, no_agent};
-use crate::app::Hub;
-use crate::auth::{AgentCaller, OwnerCaller};
 use crate::delivery::normalise_binding;
 use crate::http::body::read_json;
+use crate::http::callers::{AgentCaller, OwnerCaller};
 use crate::http::extract::Params;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -48,7 +48,7 @@ pub async fn register(
     agent: AgentCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<CallbackHost>), Problem> {
-    hub.rate_limit.check(&agent.id).await?;
+    hub.auth.request_limiter.check(&agent.id).await?;
     let own: OwnBinding = read_json(body).await?;
     let actor = Actor::agent(&agent.id).to_string();
     let stored = put(

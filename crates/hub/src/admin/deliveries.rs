@@ -9,12 +9,12 @@ use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::app::Hub;
-use crate::auth::OwnerCaller;
+use crate::cluster::LiveChange;
 use crate::http::body::read_json;
+use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
-use crate::live::LiveChange;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 const DEFAULT_LIMIT: i64 = 100;
 const MAX_LIMIT: i64 = 1000;
@@ -66,7 +66,7 @@ pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<Messag
         .await?
         .ok_or_else(missing)?;
     hub.outbox.wake(&host);
-    hub.news.publish(LiveChange::Tracked(message_id.clone()));
+    hub.live.publish(LiveChange::Tracked(message_id.clone()));
     Ok(message_id)
 }
 

@@ -15,11 +15,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::{agents, no_randomness};
-use crate::app::Hub;
-use crate::auth::{OwnerCaller, random_key};
+use super::agents;
+use crate::auth::random_key;
 use crate::http::body::read_json;
-use crate::problem::Problem;
+use crate::http::callers::OwnerCaller;
+use crate::problem::{Problem, no_randomness};
+use crate::state::Hub;
 
 #[derive(Debug, Serialize)]
 pub struct PublicKey {

@@ -3,7 +3,10 @@
 pub mod agents;
 pub mod callbacks;
 pub mod deliveries;
+pub mod health;
 pub mod keys;
+pub mod links;
+pub mod openapi;
 pub mod people;
 pub mod secrets;
 pub mod status;
@@ -23,10 +26,4 @@ pub fn no_agent(id: &str) -> Problem {
     Problem::NotFound {
         message: format!("no agent {id}; add it with `countersign agent add {id}`"),
     }
-}
-
-pub fn no_randomness(error: getrandom::Error) -> Problem {
-    let id = uuid::Uuid::new_v4();
-    tracing::error!(%id, %error, "reading random bytes from the operating system failed");
-    Problem::Unavailable { id }
 }

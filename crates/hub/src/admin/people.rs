@@ -11,12 +11,13 @@ use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::no_randomness;
 use super::tokens::default_label;
-use crate::app::Hub;
-use crate::auth::{OwnerCaller, Token, new_link};
+use crate::admin::links::new_link;
+use crate::auth::Token;
 use crate::http::body::read_json;
-use crate::problem::Problem;
+use crate::http::callers::OwnerCaller;
+use crate::problem::{Problem, no_randomness};
+use crate::state::Hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +83,8 @@ pub fn no_person(name: &str) -> Problem {
 
 pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), Problem> {
     match hub
-        .revoke_credentials(RemovePerson {
+        .auth
+        .revoke(RemovePerson {
             name: name.to_owned(),
             actor,
         })

@@ -14,12 +14,12 @@ use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::app::Hub;
-use crate::auth::OwnerCaller;
+use crate::admin::health::NO_PERSON;
 use crate::config::LegacyPush;
-use crate::health::NO_PERSON;
+use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
     let open = hub
@@ -31,9 +31,9 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
         .open;
     Ok(Json(json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "started_at": hub.started_at,
+        "started_at": hub.process.started_at,
         "now": hub.store.clock().now(),
-        "url": hub.url(),
+        "url": hub.process.url(),
         "public_url": hub.config.public_url,
         "schema_version": SCHEMA_VERSION,
         "open": open,

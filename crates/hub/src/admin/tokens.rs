@@ -15,14 +15,14 @@ use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::no_randomness;
 use super::people::no_person;
-use crate::app::Hub;
-use crate::auth::{OwnerCaller, Token};
+use crate::auth::Token;
+use crate::auth::is_start_label;
 use crate::http::body::read_json;
+use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
-use crate::problem::Problem;
-use crate::serve::is_start_label;
+use crate::problem::{Problem, no_randomness};
+use crate::state::Hub;
 
 const MAX_LABEL_CHARS: usize = 60;
 /// The credential kinds that are shown as tokens, in list order.
@@ -175,7 +175,8 @@ pub async fn end_token(hub: &Hub, person: &str, id: &str, actor: &str) -> Result
         let id = id.to_owned();
         let actor = actor.to_owned();
         if hub
-            .revoke_credentials(EndCredential {
+            .auth
+            .revoke(EndCredential {
                 person,
                 kind,
                 id,

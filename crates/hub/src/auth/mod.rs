@@ -1,23 +1,51 @@
-//! Credentials, sign-in limits and the authenticated caller of a request.
+//! Credentials, passwords, and the limits on trying them.
 
 mod attempts;
 mod cache;
-mod caller;
-mod client_addr;
-mod link;
 mod password;
 mod request_limiter;
 mod revocation;
 mod sign_in;
+mod start;
 mod token;
 
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+
+use countersign_store::Store;
+use countersign_store::ops::account::credential::NewCredential;
+
+use crate::cluster::Cluster;
+
 pub use cache::CredentialCache;
-pub use caller::{
-    AgentCaller, AnyCaller, OwnerCaller, PersonCaller, TerminalCaller, not_for_terminals, token_from_headers,
-};
-pub use client_addr::ClientAddr;
-pub use link::{link_to, new_link};
 pub use password::{Passwords, check_password};
 pub use request_limiter::RequestLimiter;
 pub use sign_in::SignInAttempts;
+pub use start::{OWNER, is_start_label, local_owner_of};
 pub use token::{Token, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text};
+
+/// Who may call, and how often.
+pub struct Auth {
+    store: Arc<Store>,
+    cluster: Arc<Cluster>,
+    pub credentials: CredentialCache,
+    pub passwords: Passwords,
+    pub sign_in_attempts: SignInAttempts,
+    pub request_limiter: RequestLimiter,
+    /// Credentials that this start created for programs on this machine.
+    pub start_credentials: Mutex<Vec<NewCredential>>,
+}
+
+impl Auth {
+    pub fn new(store: &Arc<Store>, cluster: Arc<Cluster>, requests_per_minute: Option<NonZeroU32>) -> Arc<Self> {
+        Arc::new(Self {
+            store: Arc::clone(store),
+            cluster,
+            credentials: CredentialCache::default(),
+            passwords: Passwords::default(),
+            sign_in_attempts: SignInAttempts::new(store),
+            request_limiter: RequestLimiter::per_minute(requests_per_minute, store),
+            start_credentials: Mutex::default(),
+        })
+    }
+}

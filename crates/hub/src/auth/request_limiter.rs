@@ -10,7 +10,7 @@ use countersign_store::ops::account::rate_limit::{Admission, Admit};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use super::caller::TerminalCaller;
+use crate::http::callers::TerminalCaller;
 use crate::problem::Problem;
 
 pub enum RequestLimiter {

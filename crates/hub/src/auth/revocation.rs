@@ -5,32 +5,30 @@ use std::sync::Arc;
 use countersign_store::completion::run_to_completion;
 use countersign_store::{Op, StoreError};
 
-use crate::app::Hub;
+use super::Auth;
 use crate::cluster::Signal;
 
-impl Hub {
+impl Auth {
     /// Runs an operation that revokes or changes credentials, then invalidates the caches of all nodes. It runs to
     /// completion after a disconnect, and invalidates also when the commit is unsure.
-    pub async fn revoke_credentials<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
+    pub async fn revoke<O: Op>(self: &Arc<Self>, op: O) -> Result<O::Out, StoreError> {
         let store = Arc::clone(&self.store);
-        self.revoke_credentials_with(async move { store.run(op).await }).await
+        self.revoke_with(async move { store.run(op).await }).await
     }
 
-    /// As `revoke_credentials`, for several operations.
-    pub async fn revoke_credentials_with<T>(
-        &self,
+    /// As `revoke`, for several operations.
+    pub async fn revoke_with<T>(
+        self: &Arc<Self>,
         work: impl Future<Output = Result<T, StoreError>> + Send + 'static,
     ) -> Result<T, StoreError>
     where
         T: Send + 'static,
     {
-        let me = self.me.clone();
+        let auth = Arc::clone(self);
         let revocation = async move {
             let done = work.await;
-            if let Some(hub) = me.upgrade() {
-                hub.credentials.clear();
-                hub.cluster.publish(|| Signal::Credentials);
-            }
+            auth.credentials.clear();
+            auth.cluster.publish(|| Signal::Credentials);
             done
         };
         run_to_completion(revocation).await
@@ -75,21 +73,23 @@ mod tests {
             assert!(hub.store.run(person).await.unwrap());
         }
         assert!(
-            hub.credentials
+            hub.auth
+                .credentials
                 .authenticate(&hub.store, &token.text)
                 .await
                 .unwrap()
                 .is_some()
         );
-        let mut revocations = hub.credentials.revocations();
+        let mut revocations = hub.auth.credentials.revocations();
         // Dropped in the middle, as when the client disconnects.
-        let _ = hub.revoke_credentials(RemovePerson { name, actor }).now_or_never();
+        let _ = hub.auth.revoke(RemovePerson { name, actor }).now_or_never();
         timeout(Duration::from_secs(5), revocations.changed())
             .await
             .expect("connections are notified")
             .unwrap();
         assert!(
-            hub.credentials
+            hub.auth
+                .credentials
                 .authenticate(&hub.store, &token.text)
                 .await
                 .unwrap()
@@ -100,9 +100,9 @@ mod tests {
     #[tokio::test]
     async fn unsure_revocation_invalidates_the_cache() {
         let hub = testing::hub();
-        let revocations = hub.credentials.revocations();
+        let revocations = hub.auth.credentials.revocations();
         let unsure = async { Err::<(), _>(StoreError::CommitUnknown("in the middle".to_owned())) };
-        assert!(hub.revoke_credentials_with(unsure).await.is_err());
+        assert!(hub.auth.revoke_with(unsure).await.is_err());
         assert!(revocations.has_changed().unwrap());
     }
 }

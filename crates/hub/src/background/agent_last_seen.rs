@@ -9,15 +9,13 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::last_seen::{AgentSeen, RecordSeen};
 use countersign_store::{Store, StoreError};
 
-use crate::app::Hub;
-
 const FLUSH_INTERVAL: Duration = Duration::from_secs(60);
 /// Shorter, because other nodes read it from the shared store.
 const SHARED_STORE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Bounded by the number of agents, because only authenticated ones are recorded.
-#[derive(Default)]
 pub struct AgentLastSeen {
+    store: Arc<Store>,
     agents: RwLock<HashMap<String, LastSeen>>,
 }
 
@@ -28,6 +26,13 @@ struct LastSeen {
 }
 
 impl AgentLastSeen {
+    pub fn new(store: Arc<Store>) -> Self {
+        Self {
+            store,
+            agents: RwLock::default(),
+        }
+    }
+
     pub fn record(&self, agent_id: &str, now: Timestamp) {
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(last_seen) = agents.get(agent_id) {
@@ -54,12 +59,12 @@ impl AgentLastSeen {
     }
 
     /// Stores the entries that changed since the last flush.
-    pub async fn flush(&self, store: &Store) -> Result<(), StoreError> {
+    pub async fn flush(&self) -> Result<(), StoreError> {
         let seen = self.unstored();
         if seen.is_empty() {
             return Ok(());
         }
-        store.run(RecordSeen { seen: seen.clone() }).await?;
+        self.store.run(RecordSeen { seen: seen.clone() }).await?;
         let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
         for (agent_id, seen_at) in &seen {
             if let Some(last_seen) = agents.get(agent_id) {
@@ -83,12 +88,10 @@ impl AgentLastSeen {
             .map(|(agent_id, seen_at, _)| (agent_id.clone(), Timestamp::from_millis(seen_at)))
             .collect()
     }
-}
 
-impl Hub {
     /// When an agent last called, at this process, at another node or before.
-    pub async fn agent_seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
-        match self.agent_last_seen.get(agent_id) {
+    pub async fn seen_at(&self, agent_id: &str) -> Result<Option<Timestamp>, StoreError> {
+        match self.get(agent_id) {
             Some(seen_at) if !self.store.is_shared() => Ok(Some(seen_at)),
             here => Ok(here.max(
                 self.store
@@ -99,19 +102,19 @@ impl Hub {
             )),
         }
     }
-}
 
-/// Runs until dropped.
-pub async fn run(hub: Arc<Hub>) {
-    let interval = if hub.store.is_shared() {
-        SHARED_STORE_FLUSH_INTERVAL
-    } else {
-        FLUSH_INTERVAL
-    };
-    loop {
-        tokio::time::sleep(interval).await;
-        if let Err(error) = hub.agent_last_seen.flush(&hub.store).await {
-            tracing::warn!(%error, "storing the last-seen times of agents failed; retrying");
+    /// Flushes until the future is dropped.
+    pub async fn run(&self) {
+        let interval = if self.store.is_shared() {
+            SHARED_STORE_FLUSH_INTERVAL
+        } else {
+            FLUSH_INTERVAL
+        };
+        loop {
+            tokio::time::sleep(interval).await;
+            if let Err(error) = self.flush().await {
+                tracing::warn!(%error, "storing the last-seen times of agents failed; retrying");
+            }
         }
     }
 }
@@ -119,10 +122,11 @@ pub async fn run(hub: Arc<Hub>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing;
 
     #[test]
     fn last_call_wins_and_waits_to_be_stored() {
-        let seen = AgentLastSeen::default();
+        let seen = AgentLastSeen::new(testing::store());
         let at = Timestamp::from_millis;
         assert_eq!(seen.get("bot"), None);
         seen.record("bot", at(1000));

@@ -10,8 +10,6 @@ use countersign_store::{Store, StoreError};
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::app::Hub;
-
 /// Messages in one transaction; small, because all operations share the writer.
 const BATCH_ROWS: i64 = 200;
 /// The hub counts as quiet after this long without activity.
@@ -116,19 +114,18 @@ impl Indexer {
         }
         Ok(())
     }
-}
 
-/// Runs until dropped.
-pub async fn run(hub: Arc<Hub>) {
-    let indexer = &hub.indexer;
-    loop {
-        if !indexer.is_behind() {
-            indexer.wakeup.notified().await;
-        }
-        let is_quiet = indexer.wait_for_quiet().await;
-        if let Err(error) = indexer.work(is_quiet).await {
-            tracing::warn!(%error, "indexing messages failed; retrying");
-            sleep(MAX_BATCH_DELAY).await;
+    /// Indexes until the future is dropped.
+    pub async fn run(&self) {
+        loop {
+            if !self.is_behind() {
+                self.wakeup.notified().await;
+            }
+            let is_quiet = self.wait_for_quiet().await;
+            if let Err(error) = self.work(is_quiet).await {
+                tracing::warn!(%error, "indexing messages failed; retrying");
+                sleep(MAX_BATCH_DELAY).await;
+            }
         }
     }
 }

@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
-use countersign_store::StoreError;
 use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::{Store, StoreError};
 use tokio::sync::Notify;
 
-use crate::app::Hub;
-use crate::live::LiveChange;
+use crate::cluster::LiveChange;
+use crate::live::LiveBroadcaster;
 
 /// Receipts not stored yet. Beyond that a pull is not recorded, until the agent pulls again.
 const MAX_PENDING: usize = 65_536;
@@ -22,8 +22,9 @@ const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
 /// Size of one generation of the dedup window: a repeated pull of the same answer causes no write.
 const MAX_IDS_PER_GENERATION: usize = 4096;
 
-#[derive(Default)]
 pub struct Receipts {
+    store: Arc<Store>,
+    live: Arc<LiveBroadcaster>,
     pending: Mutex<PendingReceipts>,
     wakeup: Notify,
 }
@@ -55,6 +56,15 @@ impl ReceiptDedup {
 }
 
 impl Receipts {
+    pub fn new(store: Arc<Store>, live: Arc<LiveBroadcaster>) -> Self {
+        Self {
+            store,
+            live,
+            pending: Mutex::default(),
+            wakeup: Notify::new(),
+        }
+    }
+
     /// Records that the agent fetched its answer.
     pub fn record(&self, id: &MessageId) {
         let mut pending = self.lock();
@@ -81,37 +91,35 @@ impl Receipts {
     fn lock(&self) -> MutexGuard<'_, PendingReceipts> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Hub {
     /// Stores all pending receipts and announces the new ones to open pages.
-    pub async fn store_receipts(&self) -> Result<(), StoreError> {
+    pub async fn flush(&self) -> Result<(), StoreError> {
         loop {
-            let ids = self.receipts.take();
+            let ids = self.take();
             if ids.is_empty() {
                 return Ok(());
             }
             match self.store.run(RecordFetched { ids: ids.clone() }).await {
                 Ok(recorded) => recorded
                     .into_iter()
-                    .for_each(|id| self.news.publish(LiveChange::Tracked(id))),
+                    .for_each(|id| self.live.publish(LiveChange::Tracked(id))),
                 Err(error) => {
-                    self.receipts.requeue(ids);
+                    self.requeue(ids);
                     return Err(error);
                 }
             }
         }
     }
-}
 
-/// Runs until dropped.
-pub async fn run(hub: Arc<Hub>) {
-    loop {
-        hub.receipts.wakeup.notified().await;
-        tokio::time::sleep(BATCH_DELAY).await;
-        if let Err(error) = hub.store_receipts().await {
-            tracing::warn!(%error, "storing receipts of fetched answers failed; retrying");
-            tokio::time::sleep(ERROR_RETRY_DELAY).await;
+    /// Flushes until the future is dropped.
+    pub async fn run(&self) {
+        loop {
+            self.wakeup.notified().await;
+            tokio::time::sleep(BATCH_DELAY).await;
+            if let Err(error) = self.flush().await {
+                tracing::warn!(%error, "storing receipts of fetched answers failed; retrying");
+                tokio::time::sleep(ERROR_RETRY_DELAY).await;
+            }
         }
     }
 }
@@ -121,6 +129,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::testing;
 
     fn id(number: usize) -> MessageId {
         MessageId::from_uuid(Uuid::from_u128(number as u128))
@@ -128,7 +137,8 @@ mod tests {
 
     #[test]
     fn repeated_fetch_is_recorded_once() {
-        let receipts = Receipts::default();
+        let hub = testing::hub();
+        let receipts = &hub.background.receipts;
         receipts.record(&id(1));
         receipts.record(&id(1));
         assert_eq!(receipts.take(), [id(1)]);
@@ -138,7 +148,8 @@ mod tests {
 
     #[test]
     fn pending_receipts_are_bounded_and_none_is_lost() {
-        let receipts = Receipts::default();
+        let hub = testing::hub();
+        let receipts = &hub.background.receipts;
         (0..MAX_PENDING + 10).for_each(|number| receipts.record(&id(number)));
         let mut taken = HashSet::new();
         loop {

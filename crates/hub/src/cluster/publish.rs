@@ -1,29 +1,25 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 
-use super::reconcile::DEDUP_TTL;
-use super::replies::CommandTracker;
 use super::seen::DedupWindow;
 use super::signal::Signal;
 
+/// Longer than the look-back of the reconciliation, so that a late round does not announce a message twice.
+const DEDUP_TTL: Duration = Duration::from_secs(120);
+
 pub struct Cluster {
     store: Arc<Store>,
-    pub(super) commands: CommandTracker,
     /// Resolved messages that were already announced on this hub.
-    pub(super) notified: DedupWindow,
+    pub(crate) notified: DedupWindow,
 }
 
 impl Cluster {
     pub fn new(store: Arc<Store>) -> Arc<Self> {
-        let commands = CommandTracker::default();
         let notified = DedupWindow::with_ttl(DEDUP_TTL);
-        Arc::new(Self {
-            store,
-            commands,
-            notified,
-        })
+        Arc::new(Self { store, notified })
     }
 
     /// Returns true if the resolution of this message was not announced here before. Always true on an unshared store.

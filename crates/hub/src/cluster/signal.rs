@@ -3,10 +3,22 @@
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
+use countersign_runs::CommandReply;
 use serde::{Deserialize, Serialize};
 
-use super::run_commands::CommandReply;
-use crate::live::LiveChange;
+/// A committed change. The code that made the change publishes it after the commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LiveChange {
+    Opened(MessageId),
+    /// A notify arrived.
+    Noticed(MessageId),
+    Resolved(MessageId),
+    /// The delivery of the answer made progress.
+    Tracked(MessageId),
+    /// A run began or ended. Asks of a run are published as `Opened` and `Resolved`, like all others.
+    Run(String),
+}
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use countersign_runs::settings::InvalidSetting;
 use serde::Deserialize;
 
 use super::{LlmTable, RunsTable, Secret};
@@ -14,6 +15,12 @@ pub enum ConfigError {
     Malformed { path: PathBuf, cause: Box<toml::de::Error> },
     #[error("{key}: {message}")]
     Invalid { key: &'static str, message: String },
+}
+
+impl From<InvalidSetting> for ConfigError {
+    fn from(setting: InvalidSetting) -> Self {
+        Self::invalid(setting.key, setting.message)
+    }
 }
 
 impl ConfigError {

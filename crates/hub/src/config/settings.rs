@@ -71,6 +71,10 @@ pub struct Overrides {
 }
 
 impl Config {
+    pub fn retention(&self) -> Duration {
+        Duration::from_secs(u64::from(self.retention_days) * 24 * 3600)
+    }
+
     pub fn resolve(file: ConfigFile, flags: Overrides) -> Result<Self, ConfigError> {
         let chosen = flags.listen.clone().or(file.listen.clone());
         let listen_is_default = chosen.is_none();

@@ -16,11 +16,11 @@ use countersign_store::Store;
 use countersign_store::ops::terminal::ListTerminals;
 use serde::Serialize;
 use tokio::sync::Notify;
-
-use crate::app::Hub;
-use crate::cluster::{Cluster, Signal};
-use crate::live::{LiveBroadcaster, LiveChange};
 use waiter::{CueWaiter, POLL_GAP_GRACE, RemoteWaiters};
+
+use crate::cluster::LiveChange;
+use crate::cluster::{Cluster, Signal};
+use crate::live::LiveBroadcaster;
 
 /// After a start, cues without a process count as gone only when this has passed.
 const STARTUP_GRACE: Duration = Duration::from_secs(10);
@@ -57,7 +57,7 @@ pub fn cue_kind(source: &Source) -> Option<CueKind> {
 pub struct CueWaiters {
     /// Provides the clock.
     store: Arc<Store>,
-    news: Arc<LiveBroadcaster>,
+    live: Arc<LiveBroadcaster>,
     started_at: Timestamp,
     cluster: Arc<Cluster>,
     /// Waiters of open cues at this node.
@@ -72,7 +72,7 @@ pub struct CueWaiters {
 impl CueWaiters {
     pub fn new(
         store: Arc<Store>,
-        news: Arc<LiveBroadcaster>,
+        live: Arc<LiveBroadcaster>,
         cluster: Arc<Cluster>,
         started_at: Timestamp,
     ) -> Arc<Self> {
@@ -81,7 +81,7 @@ impl CueWaiters {
         let handed_over = Mutex::default();
         Arc::new(Self {
             store,
-            news,
+            live,
             cluster,
             started_at,
             cues,
@@ -118,7 +118,7 @@ impl CueWaiters {
             self.publish_waiting(id, waiter);
         }
         if is_first_notice {
-            self.news.publish(LiveChange::Tracked(id.clone()));
+            self.live.publish(LiveChange::Tracked(id.clone()));
         }
         WaitGuard {
             cue_waiters: Arc::clone(self),
@@ -271,7 +271,7 @@ impl CueWaiters {
             broken: ending == WaitEnd::Broken,
         });
         match ending {
-            WaitEnd::Broken => self.news.publish(LiveChange::Tracked(id.clone())),
+            WaitEnd::Broken => self.live.publish(LiveChange::Tracked(id.clone())),
             WaitEnd::Finished => self.wakeup.notify_one(),
         }
     }
@@ -294,7 +294,7 @@ impl CueWaiters {
             }
         }
         gone.into_iter()
-            .for_each(|id| self.news.publish(LiveChange::Tracked(id)));
+            .for_each(|id| self.live.publish(LiveChange::Tracked(id)));
         is_any_expected
     }
 
@@ -357,7 +357,7 @@ impl CueWaiters {
         let now = self.store.clock().now();
         let left = self.lock_remote().node_gone(node, now);
         left.into_iter()
-            .for_each(|id| self.news.publish_local(LiveChange::Tracked(id)));
+            .for_each(|id| self.live.publish_local(LiveChange::Tracked(id)));
     }
 
     fn lock_remote(&self) -> MutexGuard<'_, RemoteWaiters> {
@@ -400,38 +400,41 @@ impl Drop for WaitGuard {
     }
 }
 
-impl Hub {
-    pub fn cue_presence(&self, message: &Message) -> CuePresence {
+impl CueWaiters {
+    /// Announces, after the startup grace, the cues whose processes have not reconnected.
+    async fn announce_missing_after_start(&self) {
+        let grace_ends_at = self.started_at.plus(STARTUP_GRACE);
+        tokio::time::sleep(grace_ends_at.since(self.store.clock().now())).await;
+        match self
+            .store
+            .run(ListTerminals {
+                limit: MAX_ANNOUNCED_AGENTS,
+            })
+            .await
+        {
+            Ok(terminals) => {
+                let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
+                let gone = open
+                    .filter_map(|terminal| terminal.last_cue_id)
+                    .filter(|id| self.is_gone(id));
+                gone.for_each(|id| self.live.publish(LiveChange::Tracked(id)));
+            }
+            Err(error) => tracing::warn!(%error, "reading terminals after the startup grace failed"),
+        }
+    }
+
+    pub fn presence_of(&self, message: &Message) -> CuePresence {
         match (&message.state, cue_kind(&message.source)) {
-            (State::Open, Some(kind)) => self.cue_waiters.presence(&message.id, kind),
+            (State::Open, Some(kind)) => self.presence(&message.id, kind),
             (State::Open | State::Delivered | State::Resolved(_), _) => CuePresence::default(),
         }
     }
 }
 
 /// Runs until dropped.
-pub async fn run(hub: Arc<Hub>) {
-    tokio::join!(announce_missing_after_start(&hub), hub.cue_waiters.watch_departures());
-}
-
-/// Announces, after the startup grace, the cues whose processes have not reconnected.
-async fn announce_missing_after_start(hub: &Hub) {
-    let grace_ends_at = hub.started_at.plus(STARTUP_GRACE);
-    tokio::time::sleep(grace_ends_at.since(hub.store.clock().now())).await;
-    match hub
-        .store
-        .run(ListTerminals {
-            limit: MAX_ANNOUNCED_AGENTS,
-        })
-        .await
-    {
-        Ok(terminals) => {
-            let open = terminals.into_iter().filter(|terminal| terminal.open > 0);
-            let gone = open
-                .filter_map(|terminal| terminal.last_cue_id)
-                .filter(|id| hub.cue_waiters.is_gone(id));
-            gone.for_each(|id| hub.news.publish(LiveChange::Tracked(id)));
-        }
-        Err(error) => tracing::warn!(%error, "reading terminals after the startup grace failed"),
-    }
+pub async fn run(cue_waiters: &CueWaiters) {
+    tokio::join!(
+        cue_waiters.announce_missing_after_start(),
+        cue_waiters.watch_departures()
+    );
 }

@@ -7,6 +7,7 @@ mod http_client;
 mod outbox;
 mod push_client;
 mod resolver;
+pub mod respond;
 mod settle;
 mod sign;
 

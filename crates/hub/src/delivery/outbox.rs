@@ -17,8 +17,9 @@ use super::host_worker::HostWorker;
 use super::push_client::PushClient;
 use super::resolver::{DnsLookup, SystemLookup};
 use super::settle::{self, DeliveryCounts};
+use crate::cluster::LiveChange;
 use crate::config::PushSettings;
-use crate::live::{LiveBroadcaster, LiveChange};
+use crate::live::LiveBroadcaster;
 
 /// Over all hosts.
 const MAX_CONCURRENT_ATTEMPTS: usize = 512;

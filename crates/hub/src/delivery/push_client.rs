@@ -18,7 +18,7 @@ use super::http_client;
 use super::resolver::{DnsLookup, GuardedResolver};
 use super::sign::{Signer, named_secret};
 use crate::config::PushSettings;
-use crate::doors::a2h::respond;
+use crate::delivery::respond;
 
 /// A response body up to this size is drained, so that its connection can be reused.
 const MAX_DRAINED_BYTES: usize = 16 * 1024;

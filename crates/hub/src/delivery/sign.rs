@@ -15,7 +15,7 @@ use countersign_store::{Store, StoreError};
 use uuid::Uuid;
 
 use super::push_client::{failed_by_store, refused};
-use crate::doors::a2h::respond;
+use crate::delivery::respond;
 
 pub type Headers = Vec<(&'static str, String)>;
 

@@ -12,10 +12,10 @@ use countersign_store::ops::terminal::Attachment;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::app::Hub;
 use crate::http::chunked_body::chunked_body;
 use crate::limits::memory_budget::MemoryPermit;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// Request limit for an answer with the largest allowed set of files, in base64.
 pub const MAX_BYTES_WITH_FILES: usize = 28 * 1024 * 1024;
@@ -113,7 +113,8 @@ pub async fn attachment_response(
     let note = resolution.files.get(index).ok_or_else(Problem::no_file)?;
     let row_index = i64::try_from(index).map_err(|_| Problem::no_file())?;
     let permit = hub
-        .memory_budget
+        .limits
+        .memory
         .acquire(caller, usize::try_from(note.size).unwrap_or(usize::MAX))
         .await?;
     let body = hub

@@ -10,9 +10,9 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::app::Hub;
 use crate::limits::memory_budget::{LARGE_BODY_BYTES, MemoryPermit};
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// For a whole body; for a large one, the time between two chunks.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);
@@ -97,7 +97,7 @@ pub async fn read_budgeted(
     let permit = if size.lower() > limit as u64 {
         None
     } else {
-        hub.memory_budget.acquire(caller, bytes).await?
+        hub.limits.memory.acquire(caller, bytes).await?
     };
     Ok((read(body, limit).await?, permit))
 }

@@ -2,5 +2,8 @@
 
 pub mod attachments;
 pub mod body;
+pub mod callers;
 pub mod chunked_body;
+pub mod client_addr;
+pub mod event_stream;
 pub mod extract;

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod asker;
 pub mod cursor;
+pub mod events;
 pub mod find;
 pub mod item;
 pub mod kind;

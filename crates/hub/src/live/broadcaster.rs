@@ -5,14 +5,13 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
-use tokio::sync::{Mutex, mpsc, watch};
+use tokio::sync::{Mutex, MutexGuard, mpsc, watch};
 
-use super::event::{EventDraft, LiveChange, LiveEvent};
+use super::event::{EventDraft, LiveEvent};
 use super::listener::LiveListener;
 use super::listener_count::ListenerCount;
 use super::replay::{LiveReplayBuffer, ReplayNext};
-use crate::app::Hub;
-use crate::cluster::{Cluster, Signal};
+use crate::cluster::{Cluster, LiveChange, Signal};
 use crate::limits::connection_limit::ConnectionLimit;
 
 /// Changes that wait to be rendered. When the queue is full, listeners get one resync instead.
@@ -36,7 +35,7 @@ pub struct LiveBroadcaster {
     pending: Mutex<mpsc::Receiver<LiveChange>>,
     /// The rendering task has run before.
     has_run_before: AtomicBool,
-    pub(super) connection_limit: Arc<ConnectionLimit>,
+    pub connection_limit: Arc<ConnectionLimit>,
     stopping: watch::Receiver<bool>,
     cluster: Arc<Cluster>,
     row_renderer: OnceLock<RowRenderer>,
@@ -73,7 +72,7 @@ impl LiveBroadcaster {
         let _ = self.row_renderer.set(renderer);
     }
 
-    pub(super) fn row_renderer(&self) -> Option<RowRenderer> {
+    pub fn row_renderer(&self) -> Option<RowRenderer> {
         self.row_renderer.get().copied()
     }
 
@@ -144,28 +143,42 @@ impl LiveBroadcaster {
         // Concurrent pushes may arrive here out of order; the larger id wins.
         self.newest.send_modify(|known| *known = newest.max(*known));
     }
+
+    /// The published changes, for the one task that renders them.
+    pub async fn changes(&self) -> Changes<'_> {
+        let pending = self.pending.lock().await;
+        if self.has_run_before.swap(true, Ordering::SeqCst) {
+            // The change that was being rendered when the task ended is lost.
+            self.push_resync();
+        }
+        Changes { live: self, pending }
+    }
+
+    pub fn broadcast(&self, draft: EventDraft) {
+        self.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id))));
+    }
+
+    pub fn push_resync(&self) {
+        self.push(|id| LiveEvent::Resync { id });
+    }
 }
 
-/// Renders and broadcasts changes until the future is dropped.
-pub async fn run(hub: Arc<Hub>) {
-    let news = Arc::clone(&hub.news);
-    let mut pending = news.pending.lock().await;
-    if news.has_run_before.swap(true, Ordering::SeqCst) {
-        // The change that was being rendered when the task ended is lost.
-        news.push(|id| LiveEvent::Resync { id });
-    }
-    while let Some(change) = pending.recv().await {
-        if news.has_gap.swap(false, Ordering::SeqCst) {
+pub struct Changes<'l> {
+    live: &'l LiveBroadcaster,
+    pending: MutexGuard<'l, mpsc::Receiver<LiveChange>>,
+}
+
+impl Changes<'_> {
+    /// Waits for the next change. `None` never comes while the hub lives.
+    pub async fn next(&mut self) -> Option<LiveChange> {
+        loop {
+            let change = self.pending.recv().await?;
+            if !self.live.has_gap.swap(false, Ordering::SeqCst) {
+                return Some(change);
+            }
             // After a resync clients read everything again, so the queued changes are redundant.
-            while pending.try_recv().is_ok() {}
-            news.push(|id| LiveEvent::Resync { id });
-            continue;
-        }
-        match EventDraft::of(change, &hub).await {
-            Ok(Some(draft)) => news.push(|id| LiveEvent::Rendered(Arc::new(draft.numbered(id)))),
-            Ok(None) => {}
-            // The store error is already logged.
-            Err(_) => news.push(|id| LiveEvent::Resync { id }),
+            while self.pending.try_recv().is_ok() {}
+            self.live.push_resync();
         }
     }
 }

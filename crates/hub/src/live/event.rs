@@ -3,32 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_core::message::{State, inbox_rank};
-use countersign_protocol::id::MessageId;
-use countersign_protocol::visible::escape;
-use countersign_store::model::PersonView;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
-use crate::app::Hub;
-use crate::inbox::asker::asker_name;
-use crate::inbox::find::find;
-use crate::inbox::outcome;
-use crate::problem::Problem;
-
-/// A committed change. The code that made the change publishes it after the commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum LiveChange {
-    Opened(MessageId),
-    /// A notify arrived.
-    Noticed(MessageId),
-    Resolved(MessageId),
-    /// The delivery of the answer made progress.
-    Tracked(MessageId),
-    /// A run began or ended. Asks of a run are published as `Opened` and `Resolved`, like all others.
-    Run(String),
-}
+use serde_json::Value;
 
 #[derive(Debug)]
 pub struct RenderedEvent {
@@ -70,25 +45,13 @@ impl LiveEvent {
 
 /// A rendered event that has no id yet.
 pub struct EventDraft {
-    kind: &'static str,
-    about: String,
-    web: Value,
-    api: Value,
+    pub kind: &'static str,
+    pub about: String,
+    pub web: Value,
+    pub api: Value,
 }
 
 impl EventDraft {
-    /// Returns `None` if the message was purged. A message that was resolved meanwhile still gets its `opened` event,
-    /// so that clients which keep counts see both events.
-    pub async fn of(change: LiveChange, hub: &Hub) -> Result<Option<Self>, Problem> {
-        Ok(match change {
-            LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
-            LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
-            LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
-            LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
-            LiveChange::Run(run_id) => Some(moved("run", run_id)),
-        })
-    }
-
     pub fn numbered(self, id: u64) -> RenderedEvent {
         let web = record(id, self.kind, &self.web);
         let api = record(id, self.kind, &self.api);
@@ -99,75 +62,6 @@ impl EventDraft {
             web,
             api,
         }
-    }
-}
-
-async fn load(hub: &Hub, id: &MessageId) -> Result<Option<PersonView>, Problem> {
-    match find(hub, id).await {
-        Ok(item) => Ok(Some(item)),
-        Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
-        Err(problem) => Err(problem),
-    }
-}
-
-fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
-    let message = &item.message;
-    let content = &item.message.content;
-    let data = |title: &str, agent: &str| {
-        json!({
-            "id": message.id,
-            "rank": inbox_rank(content.priority),
-            "seq": item.seq,
-            "kind": content.kind_word(),
-            "title": title,
-            "agent": agent,
-            "sensitive": content.sensitive,
-        })
-    };
-    let api = data(&content.title, &content.agent.id);
-    // Pages show title and agent as plain text, so hidden characters are escaped here.
-    let mut web = data(&escape(&content.title), &escape(asker_name(message)));
-    if let Some(row) = hub.news.row_renderer() {
-        web["html"] = row(item, hub.store.clock().now()).into();
-    }
-    EventDraft {
-        kind,
-        about: message.id.to_string(),
-        web,
-        api,
-    }
-}
-
-fn resolved(item: &PersonView) -> Option<EventDraft> {
-    let State::Resolved(resolution) = &item.message.state else {
-        return None;
-    };
-    let words = outcome::in_words(resolution, &item.message.content);
-    let data = |words: &str| {
-        json!({
-            "id": item.message.id,
-            "words": words,
-            "actor": resolution.actor,
-            "at_ms": resolution.resolved_at.as_millis(),
-        })
-    };
-    let web = data(&escape(&words));
-    let api = data(&words);
-    Some(EventDraft {
-        kind: "resolved",
-        about: item.message.id.to_string(),
-        web,
-        api,
-    })
-}
-
-fn moved(kind: &'static str, about: String) -> EventDraft {
-    let data = json!({ "id": about });
-    EventDraft {
-        kind,
-        about,
-        web: data.clone(),
-        api: data,
     }
 }
 

@@ -2,13 +2,11 @@
 //! rendered once, numbered, and kept in a replay buffer for clients that reconnect.
 
 mod broadcaster;
-mod event;
-mod listener;
+pub mod event;
+pub mod listener;
 mod listener_count;
 mod replay;
-mod stream;
 
-pub use broadcaster::{LiveBroadcaster, RowRenderer, run};
-pub use event::{LiveChange, LiveEvent, RenderedEvent, record};
+pub use broadcaster::{LiveBroadcaster, RowRenderer};
+pub use event::{EventDraft, LiveEvent, RenderedEvent, record};
 pub use listener::LiveListener;
-pub use stream::{SseSource, StreamFormat, last_event_id, stream, stream_from};

@@ -10,8 +10,8 @@ use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
 use super::{connection, tls};
-use crate::auth::ClientAddr;
 use crate::config::Config;
+use crate::http::client_addr::ClientAddr;
 
 const MAX_CONNECTIONS: usize = 100_000;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);

@@ -18,7 +18,7 @@ use tower::util::MapRequest;
 
 use super::protocol_sniff::{HttpVersion, SniffedStream};
 use super::write_timeout::WriteTimeout;
-use crate::auth::ClientAddr;
+use crate::http::client_addr::ClientAddr;
 use crate::limits::socket_budget::SocketBudget;
 
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);

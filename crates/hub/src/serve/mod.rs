@@ -16,22 +16,22 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use accept::Acceptor;
 use anyhow::Context;
 use countersign_store::clock::{DatabaseClock, SystemClock};
 use countersign_store::ops::node::LeaveNode;
 use countersign_store::{Store, StoreError};
+use data_dir::DataDir;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
 use crate::admin::keys::ensure_key;
-use crate::app::{self, Hub, Pages};
-use crate::cluster;
 use crate::config::Config;
 use crate::delivery::Outbox;
-use accept::Acceptor;
-use data_dir::DataDir;
+use crate::node;
+use crate::routes::{self, Pages};
+use crate::state::Hub;
 pub use data_dir::DataDirLock;
-pub use startup::{is_start_label, local_owner_of};
 
 /// How long open requests and pushes may take at a stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
@@ -56,7 +56,8 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
     let hub = Hub::new(store, options.config, outbox, stopping)?;
     let (listener, address) = listen(&hub.config).await?;
-    hub.set_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
+    hub.process
+        .set_local_url(format!("{}://{}", acceptor.scheme(), reachable(address)));
     // Before clients can connect, so that they find waiting runs.
     replace_previous_node(&hub, &data)
         .await
@@ -65,8 +66,8 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     data.announce(&welcome)?;
     hub.outbox.start().await?;
     let mut background = tasks::start(&hub);
-    let router = app::router(Arc::clone(&hub), options.pages);
-    let serving = tokio::spawn(acceptor.serve(listener, router, hub.stopping.clone(), SHUTDOWN_GRACE));
+    let router = routes::router(Arc::clone(&hub), options.pages);
+    let serving = tokio::spawn(acceptor.serve(listener, router, hub.process.stopping.clone(), SHUTDOWN_GRACE));
     print(&welcome.text(&hub))?;
     stop.await;
     print("Stopping: answering waiting requests and finishing open work.\n")?;
@@ -74,11 +75,11 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     // Fails only when no receiver is left.
     let _ = stop_sender.send(true);
     let pushes = hub.outbox.stop(SHUTDOWN_GRACE);
-    let (served, (), ()) = tokio::join!(serving, pushes, hub.stop_runs());
+    let (served, (), ()) = tokio::join!(serving, pushes, hub.runs.stop_runs());
     hub.cluster.flush().await;
     background.shutdown().await;
     flush_in_memory_state(&hub).await;
-    if let Err(error) = cluster::leave(&hub).await {
+    if let Err(error) = node::leave(&hub).await {
         tracing::warn!(%error, "releasing unfinished work failed; other nodes take it over when the lease expires");
     }
     hub.store.checkpoint()?;
@@ -92,10 +93,10 @@ async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result
         if let Some(id) = data.previous_node() {
             hub.store.run(LeaveNode { id }).await?;
         }
-        drop(hub.node_file.set(data.node_file()));
-        hub.write_node_file();
+        drop(hub.process.node_file.set(data.node_file()));
+        hub.process.write_node_file(&hub.store.node());
     }
-    Ok(cluster::enter(hub).await?)
+    Ok(node::enter(hub).await?)
 }
 
 async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError> {
@@ -107,7 +108,7 @@ async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError
 
 /// Stores receipts and last-seen times that are only in memory.
 async fn flush_in_memory_state(hub: &Hub) {
-    let (receipts, presence) = tokio::join!(hub.store_receipts(), hub.agent_last_seen.flush(&hub.store));
+    let (receipts, presence) = tokio::join!(hub.background.receipts.flush(), hub.background.agent_last_seen.flush());
     if let Err(error) = receipts.and(presence) {
         tracing::warn!(%error, "storing receipts and last-seen times at the stop failed");
     }

@@ -5,27 +5,18 @@ use std::time::Duration;
 
 use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
-use countersign_store::StoreError;
-use countersign_store::model::{PersonSummary, SignatureAlg};
+use countersign_store::model::SignatureAlg;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential, ReplaceCredential};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
-use countersign_store::ops::node::LABEL;
 
-use crate::app::Hub;
-use crate::auth::{Token, link_to, new_signing_key};
+use crate::admin::links::link_to;
+use crate::auth::{OWNER, Token, local_owner_of, new_signing_key};
+use crate::state::Hub;
 
-const OWNER: &str = "owner";
 const DEMO_AGENT: &str = "demo";
 const HUB_ACTOR: &str = "system:hub";
-/// Label of the tokens in hub.json and of the demo token; each start replaces them.
-const START_LABEL: &str = "start";
 
-/// Whether a label belongs to a start credential. On a shared store every node has its own label, and its credentials
-/// end with the node.
-pub fn is_start_label(label: &str) -> bool {
-    label == START_LABEL || label.starts_with(LABEL)
-}
 const SIGN_IN_LINK_TTL: Duration = Duration::from_secs(24 * 3600);
 
 pub struct Welcome {
@@ -68,8 +59,8 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         None
     };
     Ok(Welcome {
-        local_url: hub.local_url().to_owned(),
-        started_at: hub.started_at,
+        local_url: hub.process.local_url().to_owned(),
+        started_at: hub.process.started_at,
         owner_token: start_credential(hub, CredentialKind::Person, &owner, None).await?,
         terminal_token: start_credential(hub, CredentialKind::Terminal, &owner, None).await?,
         sign_in_url: link_to(
@@ -81,16 +72,6 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
     })
 }
 
-/// The person that the local user acts as: `owner`, or another owner if that account was removed.
-pub fn local_owner_of(people: &[PersonSummary]) -> String {
-    let mut owners = people
-        .iter()
-        .filter(|person| person.role == Role::Owner)
-        .map(|person| person.name.as_str());
-    let first = owners.clone().find(|name| *name == OWNER);
-    first.or_else(|| owners.next()).unwrap_or(OWNER).to_owned()
-}
-
 async fn start_credential(
     hub: &Hub,
     kind: CredentialKind,
@@ -99,7 +80,7 @@ async fn start_credential(
 ) -> anyhow::Result<String> {
     let token = Token::new(kind)?;
     let subject = subject.to_owned();
-    let label = label(hub);
+    let label = hub.auth.start_label();
     let credential = NewCredential {
         hash: token.hash,
         kind,
@@ -110,40 +91,13 @@ async fn start_credential(
     hub.store.run(ReplaceCredential(credential.clone())).await?;
     // A sign-in link works once, so it is not renewed.
     if kind != CredentialKind::SignIn {
-        hub.start_credentials
+        hub.auth
+            .start_credentials
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(credential);
     }
     Ok(token.text)
-}
-
-fn label(hub: &Hub) -> String {
-    if hub.store.is_shared() {
-        format!("{LABEL}{}", hub.store.node())
-    } else {
-        START_LABEL.to_owned()
-    }
-}
-
-impl Hub {
-    /// Moves the start credentials to the new node id, because those of the old node end with it.
-    pub(crate) async fn renew_start_credentials(&self) -> Result<(), StoreError> {
-        let credentials = self
-            .start_credentials
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone();
-        for credential in credentials {
-            self.store
-                .run(ReplaceCredential(NewCredential {
-                    label: label(self),
-                    ..credential
-                }))
-                .await?;
-        }
-        Ok(())
-    }
 }
 
 async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
@@ -170,7 +124,7 @@ impl Welcome {
             text.push_str(&format!("\nLet an agent ask something:\n  {}\n", self.demo_line(token)));
             text.push_str(&format!(
                 "\nThen answer it in the browser or a terminal:\n  {}/inbox\n",
-                hub.browser_url()
+                hub.process.browser_url()
             ));
             text.push_str("  countersign inbox\n");
         }

@@ -8,31 +8,52 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::task::JoinSet;
 
-use crate::app::Hub;
-use crate::background::{agent_last_seen, indexer, receipts, timers};
-use crate::live;
-use crate::{cluster, cue_waiters, runs};
+use crate::state::Hub;
+use crate::{cue_waiters, inbox, messages, node};
 
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 
 pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     let mut tasks = JoinSet::new();
     let hub = || Arc::clone(hub);
-    tasks.spawn(supervise("expiry", hub(), timers::expire));
-    tasks.spawn(supervise("retention", hub(), timers::purge));
-    tasks.spawn(supervise("news", hub(), live::run));
-    tasks.spawn(supervise("search index", hub(), indexer::run));
-    tasks.spawn(supervise("receipts", hub(), receipts::run));
-    tasks.spawn(supervise("presence", hub(), agent_last_seen::run));
-    tasks.spawn(supervise("terminals", hub(), cue_waiters::run));
-    tasks.spawn(supervise("lease", hub(), cluster::lease));
-    tasks.spawn(supervise("peers", hub(), cluster::hear));
-    tasks.spawn(supervise("net", hub(), cluster::net));
-    tasks.spawn(supervise("runs of others", hub(), runs::watch));
+    tasks.spawn(supervise("expiry", hub(), |hub: Arc<Hub>| async move {
+        messages::expire(&hub.messages).await
+    }));
+    tasks.spawn(supervise("retention", hub(), |hub: Arc<Hub>| async move {
+        messages::purge(&hub.messages, hub.config.retention()).await
+    }));
+    tasks.spawn(supervise("live events", hub(), |hub: Arc<Hub>| async move {
+        inbox::events::run(hub).await
+    }));
+    tasks.spawn(supervise("search index", hub(), |hub: Arc<Hub>| async move {
+        hub.background.indexer.run().await
+    }));
+    tasks.spawn(supervise("receipts", hub(), |hub: Arc<Hub>| async move {
+        hub.background.receipts.run().await
+    }));
+    tasks.spawn(supervise("agents last seen", hub(), |hub: Arc<Hub>| async move {
+        hub.background.agent_last_seen.run().await
+    }));
+    tasks.spawn(supervise("terminals", hub(), |hub: Arc<Hub>| async move {
+        cue_waiters::run(&hub.cue_waiters).await
+    }));
+    tasks.spawn(supervise("lease", hub(), node::lease));
+    tasks.spawn(supervise("signals of other nodes", hub(), |hub: Arc<Hub>| async move {
+        node::subscribe(hub).await
+    }));
+    tasks.spawn(supervise("reconciliation", hub(), |hub: Arc<Hub>| async move {
+        node::reconcile(hub).await
+    }));
+    tasks.spawn(supervise("runs of other nodes", hub(), |hub: Arc<Hub>| async move {
+        countersign_runs::watch(Arc::clone(&hub.runs)).await
+    }));
     tasks
 }
 
-async fn supervise<T, F: Future<Output = ()>>(name: &'static str, hub: Arc<T>, run: fn(Arc<T>) -> F) {
+async fn supervise<T, F>(name: &'static str, hub: Arc<T>, run: fn(Arc<T>) -> F)
+where
+    F: Future<Output = ()>,
+{
     loop {
         // Unwind safe: poisoned locks are recovered, and shared state is never left half written.
         match AssertUnwindSafe(run(Arc::clone(&hub))).catch_unwind().await {

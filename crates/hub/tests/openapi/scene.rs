@@ -13,7 +13,7 @@ use countersign_hub::admin::keys::ensure_key;
 use countersign_hub::auth::{Token, new_signing_key};
 use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
-use countersign_hub::{Hub, app};
+use countersign_hub::{Hub, routes};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
@@ -107,7 +107,7 @@ impl Scene {
         let (stop, stopping) = watch::channel(false);
         let outbox = Outbox::new(Arc::clone(&store), config.push).expect("an outbox");
         let hub = Hub::new(Arc::clone(&store), config, outbox, stopping).unwrap();
-        hub.set_url("http://127.0.0.1:7422".to_owned());
+        hub.process.set_local_url("http://127.0.0.1:7422".to_owned());
         Self {
             owner: person(&store, "owner", Role::Owner).await,
             ann: person(&store, "ann", Role::Resolver).await,
@@ -116,7 +116,7 @@ impl Scene {
             terminal: terminal(&store, "ann").await,
             other_terminal: terminal(&store, "owner").await,
             document: Document::read(),
-            router: app::api().with_state(Arc::clone(&hub)),
+            router: routes::api().with_state(Arc::clone(&hub)),
             hub,
             seen: seen.clone(),
             store,

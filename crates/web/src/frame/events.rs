@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_hub::live::{StreamFormat, stream};
+use countersign_hub::http::event_stream::{StreamFormat, stream};
 
 use super::page::PageError;
 use super::signed_in_user::SignedInUser;

@@ -56,7 +56,7 @@ impl SignedInUser {
         let Some(token) = cookie(headers, &cookie_name(hub)) else {
             return Ok(None);
         };
-        match hub.credentials.session(&hub.store, token).await? {
+        match hub.auth.credentials.session(&hub.store, token).await? {
             Some(Principal::Person { name, role }) => Ok(Some(Self {
                 name,
                 role,
@@ -79,7 +79,7 @@ pub fn cookie_name(hub: &Hub) -> String {
     if is_secure(hub) {
         return "__Host-countersign".to_owned();
     }
-    let port = Url::parse(hub.url())
+    let port = Url::parse(hub.process.url())
         .ok()
         .and_then(|url| url.port_or_known_default())
         .unwrap_or_default();
@@ -87,7 +87,7 @@ pub fn cookie_name(hub: &Hub) -> String {
 }
 
 pub fn is_secure(hub: &Hub) -> bool {
-    hub.url().starts_with("https://")
+    hub.process.url().starts_with("https://")
 }
 
 pub fn cookie<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {

@@ -105,7 +105,8 @@ impl UnreadForm {
             ),
             Some(boundary) => {
                 hold = hub
-                    .memory_budget
+                    .limits
+                    .memory
                     .acquire(self.user.actor().as_str(), self.max_memory(accepted.files))
                     .await?;
                 let reading = read_parts(self.body, boundary, accepted.files);

@@ -49,7 +49,7 @@ impl CueDetails {
             superseded_by: superseded_by(message),
             earlier: earlier(hub, message).await?,
             earlier_href: format!("/inbox?agent={}", encoded(agent_id)),
-            is_gone: hub.cue_presence(message).state == Some(CueState::Gone),
+            is_gone: hub.cue_waiters.presence_of(message).state == Some(CueState::Gone),
             ahead: ahead(hub, message, user).await?,
         }))
     }

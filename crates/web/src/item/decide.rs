@@ -92,7 +92,7 @@ impl DecisionRequest<'_> {
             return self.show(item, PanelState::NotAllowed { sent: self.fields }).await;
         }
         if is_overdue_at(item.message.expires_at, self.hub.store.clock().now()) {
-            self.hub.apply_command(&item.message.id, Command::Expire).await?;
+            self.hub.messages.decide(&item.message.id, Command::Expire).await?;
             return self.late(&item.message.id).await;
         }
         let ParsedAnswer { verdict, comment } = match self.read(item, &files) {
@@ -116,7 +116,7 @@ impl DecisionRequest<'_> {
             verdict,
             comment,
         };
-        match self.hub.apply_command_with_files(id, command, files.bodies).await? {
+        match self.hub.messages.decide_with_files(id, command, files.bodies).await? {
             // The answer came after the expiry and triggered it.
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
             ApplyOutcome::Resolved(_) => Ok(see_other(&self.next(id))),

@@ -34,15 +34,19 @@ pub enum AgentPresence {
 
 impl AgentPresence {
     pub async fn of(hub: &Hub, message: &Message, now: Timestamp) -> Result<Self, PageError> {
-        let seen_at = hub.agent_seen_at(&message.content.agent.id).await?;
-        let cue = hub.cue_presence(message);
+        let seen_at = hub
+            .background
+            .agent_last_seen
+            .seen_at(&message.content.agent.id)
+            .await?;
+        let cue = hub.cue_waiters.presence_of(message);
         if let Some(state) = cue.state {
             return Ok(Self::Cue {
                 state,
                 since: cue.since.or(seen_at).map(display_time),
             });
         }
-        Ok(Self::at(hub.waiters.has_waiter(&message.id), seen_at, now))
+        Ok(Self::at(hub.messages.waiters.has_waiter(&message.id), seen_at, now))
     }
 
     fn at(waiting: bool, seen_at: Option<Timestamp>, now: Timestamp) -> Self {

@@ -162,7 +162,7 @@ impl MessageRow {
     pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
         let mine = may_answer(item, user);
         let row = Self::of(item, list, now);
-        let presence = hub.cue_presence(&item.message).state.map(PresenceMark::of);
+        let presence = hub.cue_waiters.presence_of(&item.message).state.map(PresenceMark::of);
         Self {
             mine: row.is_open.then_some(mine),
             presence,

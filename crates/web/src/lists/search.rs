@@ -44,7 +44,7 @@ async fn search(
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
     let text: String = query.text("q").trim().chars().take(MAX_QUERY_CHARS).collect();
-    hub.indexer.wait_until_caught_up().await;
+    hub.background.indexer.wait_until_caught_up().await;
     let found = hub
         .store
         .run(Search {

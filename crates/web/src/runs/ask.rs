@@ -5,7 +5,7 @@ use countersign_hub::Hub;
 use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
-use countersign_hub::runs::{PendingAskView, PendingKind};
+use countersign_runs::{PendingAskView, PendingKind};
 
 use crate::frame::formatting::{DisplayTime, display_time, waited};
 use crate::frame::page::PageError;

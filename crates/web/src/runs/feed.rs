@@ -11,12 +11,13 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use bytes::{Bytes, BytesMut};
 use countersign_hub::Hub;
+use countersign_hub::http::event_stream::{SseSource, last_event_id, stream_from};
 use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::runs::find;
-use countersign_hub::live::{LiveEvent, LiveListener, SseSource, last_event_id, record, stream_from};
+use countersign_hub::live::{LiveEvent, LiveListener, record};
 use countersign_hub::problem::Problem;
-use countersign_hub::runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_protocol::visible::escape_lines;
+use countersign_runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
@@ -76,10 +77,10 @@ impl RunFeed {
         let mut feed = Self {
             hub: Arc::clone(hub),
             run_id,
-            connected: hub.runs.page_client(),
+            connected: hub.runs.registry.page_client(),
             joined: Weak::new(),
             must_rejoin: false,
-            listener: hub.news.listen(None),
+            listener: hub.live.listen(None),
             pending: PendingUpdates {
                 last_seq: after,
                 ..PendingUpdates::default()
@@ -94,7 +95,7 @@ impl RunFeed {
     /// local replica; if there are too many replicas, only the inbox's live events trigger updates.
     async fn join(&mut self) -> Result<(), StoreError> {
         loop {
-            let run = match self.hub.find_run(&self.run_id).await {
+            let run = match self.hub.runs.find_run(&self.run_id).await {
                 Ok(Some(run)) => run,
                 Ok(None) | Err(FindRunError::TooMany(_)) => return Ok(()),
                 Err(FindRunError::Store(error)) => return Err(error),
@@ -156,7 +157,7 @@ impl RunFeed {
             }
             // The client fell behind, so it starts again as a new one.
             ClientAction::Close(_) => {
-                (self.connected, self.joined) = (self.hub.runs.page_client(), Weak::new());
+                (self.connected, self.joined) = (self.hub.runs.registry.page_client(), Weak::new());
                 self.must_rejoin = true;
                 self.mark_changed();
             }

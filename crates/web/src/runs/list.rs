@@ -164,7 +164,7 @@ fn row(run: RunOverview, now: Timestamp) -> RunRow {
     }
 }
 
-fn ask(wait: &countersign_hub::runs::PendingAskView, now: Timestamp) -> RunRowAsk {
+fn ask(wait: &countersign_runs::PendingAskView, now: Timestamp) -> RunRowAsk {
     let prompt = wait.prompt.as_deref().and_then(countersign_core::excerpt::title);
     RunRowAsk {
         href: format!("/inbox/items/{}", wait.message_id),

@@ -23,7 +23,7 @@ pub async fn text(
         .and_then(|Path((run_id, seq))| Some((run_id, seq.parse().ok()?)));
     let (run_id, seq): (String, u64) = read.ok_or_else(Problem::no_run)?;
     let text = event_text(&hub, &run_id, seq).await?;
-    let hold = hub.memory_budget.acquire(user.actor().as_str(), text.len()).await?;
+    let hold = hub.limits.memory.acquire(user.actor().as_str(), text.len()).await?;
     Ok(download(
         &format!("{run_id}-{seq}.txt"),
         "text/plain; charset=utf-8",

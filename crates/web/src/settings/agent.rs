@@ -99,7 +99,12 @@ async fn show(
         open: agent.open,
         tokens: agent.tokens,
         created_at: display_time(agent.created_at),
-        seen_at: hub.agent_last_seen.get(id).or(agent.seen_at).map(display_time),
+        seen_at: hub
+            .background
+            .agent_last_seen
+            .get(id)
+            .or(agent.seen_at)
+            .map(display_time),
         id: agent.agent_id,
         hosts: hosts.collect(),
         secrets: secrets.collect(),

@@ -59,6 +59,7 @@ async fn show(
     let mut agents = Vec::new();
     for agent in hub.store.run(ListAgents).await? {
         let seen_at = hub
+            .background
             .agent_last_seen
             .get(&agent.agent_id)
             .or(agent.seen_at)

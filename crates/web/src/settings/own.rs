@@ -8,8 +8,8 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_hub::Hub;
+use countersign_hub::auth::is_start_label;
 use countersign_hub::problem::Problem;
-use countersign_hub::serve::is_start_label;
 use countersign_store::ops::account::credential::{CredentialKind, EndOtherSessions, ListCredentials};
 use countersign_store::ops::account::passkey::Passkeys;
 use countersign_store::ops::account::password::{PasswordOf, SetPassword};
@@ -189,6 +189,6 @@ async fn put_password(hub: &Hub, user: &SignedInUser, hash: Option<String>) -> R
             .await?;
         store.run(EndOtherSessions { person, keep, actor }).await
     };
-    hub.revoke_credentials_with(change).await?;
+    hub.auth.revoke_with(change).await?;
     Ok(())
 }

@@ -7,8 +7,8 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_core::access::Role;
 use countersign_hub::Hub;
+use countersign_hub::admin::links::new_link;
 use countersign_hub::admin::people::{check_name, no_person, remove_person};
-use countersign_hub::auth::new_link;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, SetRole};
 
@@ -135,7 +135,7 @@ pub async fn role(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Own
             role,
             actor: user.actor().to_string(),
         };
-        match hub.revoke_credentials(change).await? {
+        match hub.auth.revoke(change).await? {
             AccountChange::Done => Ok(()),
             AccountChange::NotFound => Err(no_person(&name)),
             AccountChange::LastOwner => Err(Problem::invalid(

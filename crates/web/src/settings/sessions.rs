@@ -14,7 +14,8 @@ pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Resp
     let id = fields.text("id").to_owned();
     let actor = user.actor().to_string();
     if !hub
-        .revoke_credentials(EndCredential {
+        .auth
+        .revoke(EndCredential {
             person: user.name.clone(),
             kind: CredentialKind::Session,
             id,
@@ -33,11 +34,12 @@ pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Resp
 pub async fn end_others(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
     let user = posted.user;
     let actor = user.actor().to_string();
-    hub.revoke_credentials(EndOtherSessions {
-        person: user.name.clone(),
-        keep: user.session,
-        actor,
-    })
-    .await?;
+    hub.auth
+        .revoke(EndOtherSessions {
+            person: user.name.clone(),
+            keep: user.session,
+            actor,
+        })
+        .await?;
     Ok(see_other("/inbox/settings?done=sessions"))
 }

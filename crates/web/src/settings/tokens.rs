@@ -5,9 +5,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::admin::no_randomness;
 use countersign_hub::admin::tokens::{check_label, end_token};
 use countersign_hub::auth::Token;
+use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
 use countersign_store::ops::admin::people::AddPersonToken;
 
@@ -39,7 +39,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         })
         .await?;
     let lines = vec![
-        ("COUNTERSIGN_URL", hub.url().to_owned()),
+        ("COUNTERSIGN_URL", hub.process.url().to_owned()),
         ("COUNTERSIGN_TOKEN", token.text),
     ];
     own::show(&hub, &user, &request, FlashMessage::secret("Your new token", lines)).await

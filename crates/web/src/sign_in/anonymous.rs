@@ -9,9 +9,9 @@ use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::problem::Problem;
+use countersign_hub::problem::no_randomness;
 
 use super::session;
 use crate::frame::form::{FormFields, check_origin};

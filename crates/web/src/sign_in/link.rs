@@ -8,7 +8,8 @@ use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::auth::{ClientAddr, hash_token, looks_like};
+use countersign_hub::auth::{hash_token, looks_like};
+use countersign_hub::http::client_addr::ClientAddr;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::{CredentialKind, IsLinkValid, RedeemLink};
 use countersign_store::ops::account::passkey::Passkeys;
@@ -62,7 +63,7 @@ pub async fn redeem(
     let token = path.map(|Path(token)| token).unwrap_or_default();
     let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
     let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
-        hub.sign_in_attempts.record_miss(from).await?;
+        hub.auth.sign_in_attempts.record_miss(from).await?;
         let layout = PageLayout::anonymous(&request, PageSection::SignIn, "This link no longer works");
         return Ok(render(StatusCode::GONE, &UsedPage { layout }));
     };

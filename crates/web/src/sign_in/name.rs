@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use countersign_core::access::is_person_name;
 use countersign_hub::Hub;
-use countersign_hub::auth::ClientAddr;
+use countersign_hub::http::client_addr::ClientAddr;
 use countersign_store::ops::account::credential::StartSession;
 use countersign_store::ops::account::password::PasswordOf;
 
@@ -70,7 +70,7 @@ fn shown(
 fn passkey_url(hub: &Hub, headers: &HeaderMap) -> Option<String> {
     let host = headers.get(header::HOST)?.to_str().ok()?;
     let is_wrong = hub.config.public_url.is_none() && is_loopback_ip(host);
-    is_wrong.then(|| format!("{}/signin", hub.browser_url()))
+    is_wrong.then(|| format!("{}/signin", hub.process.browser_url()))
 }
 
 pub async fn sign_in(
@@ -83,7 +83,7 @@ pub async fn sign_in(
     let fields = &posted.fields;
     let name = fields.text("name").trim();
     let next = back(fields.text("next"));
-    hub.sign_in_attempts.by_password(name, from).await?;
+    hub.auth.sign_in_attempts.by_password(name, from).await?;
     let stored = match is_person_name(name) {
         true => {
             hub.store
@@ -96,7 +96,7 @@ pub async fn sign_in(
     };
     let is_known = stored.is_some();
     let new_session = NewBrowserSession::for_browser(&hub, headers)?;
-    let is_right = hub.passwords.matches(fields.text("password"), stored).await?;
+    let is_right = hub.auth.passwords.matches(fields.text("password"), stored).await?;
     let start = StartSession {
         person: name.to_owned(),
         session: new_session.session.clone(),

@@ -7,9 +7,9 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use countersign_hub::Hub;
-use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::Token;
 use countersign_hub::problem::Problem;
+use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::credential::{CredentialKind, EndCredential, NewSession};
 
 use super::device::device;
@@ -69,7 +69,7 @@ async fn end(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
         id: user.session_id(),
         actor: user.actor().to_string(),
     };
-    hub.revoke_credentials(op).await?;
+    hub.auth.revoke(op).await?;
     Ok(())
 }
 

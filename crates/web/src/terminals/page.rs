@@ -81,7 +81,11 @@ async fn show(
         })
         .await?;
     for agent in &mut found {
-        agent.seen_at = hub.agent_last_seen.get(&agent.terminal.agent_id).or(agent.seen_at);
+        agent.seen_at = hub
+            .background
+            .agent_last_seen
+            .get(&agent.terminal.agent_id)
+            .or(agent.seen_at);
     }
     found.sort_by_key(|agent| Reverse(agent.seen_at.unwrap_or(agent.joined_at)));
     let mut agents = Vec::new();

@@ -10,23 +10,23 @@ use countersign_store::model::Lookup;
 use countersign_store::ops::message::pull::Pull;
 use serde_json::{Value, json};
 
-use crate::app::Hub;
-use crate::auth::AgentCaller;
+use crate::http::callers::AgentCaller;
 use crate::http::extract::MessagePath;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 pub async fn cancel(
     State(hub): State<Arc<Hub>>,
     agent: AgentCaller,
     MessagePath(id): MessagePath,
 ) -> Result<Json<Value>, Problem> {
-    hub.rate_limit.check(&agent.id).await?;
+    hub.auth.request_limiter.check(&agent.id).await?;
     match hub.store.run(Pull(id.clone())).await? {
         Some(Lookup::Present(pulled)) if pulled.agent_id == agent.id => {}
         Some(Lookup::Purged { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),
         Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
     }
-    match hub.apply_or_problem(&id, Command::Cancel).await {
+    match hub.messages.decide_exactly(&id, Command::Cancel).await {
         Ok(_)
         | Err(Problem::AlreadyTerminal {
             outcome: Outcome::Cancelled,

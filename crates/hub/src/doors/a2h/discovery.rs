@@ -10,8 +10,8 @@ use countersign_store::ops::admin::keys::HubKeys;
 use serde_json::Value;
 
 use crate::admin::keys::public_keys;
-use crate::app::Hub;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 const REPLAY_WINDOW_SECONDS: u64 = 120;
 

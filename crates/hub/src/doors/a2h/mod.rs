@@ -6,5 +6,4 @@ pub mod discovery;
 pub mod pull;
 mod receipt_body;
 pub mod resolve;
-pub mod respond;
 pub mod submit;

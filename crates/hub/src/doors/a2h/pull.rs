@@ -12,16 +12,16 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::message::pull::Pull;
+use countersign_store::waiters::STORE_RETRY_DELAY;
 use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::receipt_body::ReceiptBody;
-use super::respond;
-use crate::app::Hub;
-use crate::auth::AgentCaller;
+use crate::delivery::respond;
+use crate::http::callers::AgentCaller;
 use crate::http::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::waiters::STORE_RETRY_DELAY;
+use crate::state::Hub;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {
@@ -91,11 +91,11 @@ async fn wait_until_resolved(
     wait: Duration,
 ) -> Result<AgentView, Problem> {
     let deadline = Instant::now() + wait;
-    let mut stopping = hub.stopping.clone();
-    let mut revocations = hub.credentials.revocations();
+    let mut stopping = hub.process.stopping.clone();
+    let mut revocations = hub.auth.credentials.revocations();
     let mut has_loaded = false;
     loop {
-        let mut waiter = hub.waiters.register(id);
+        let mut waiter = hub.messages.waiters.register(id);
         // Boxed and freed before the wait, because a read needs much more memory than waiting does.
         let pulled = match Box::pin(load(hub, &agent.id, id)).await {
             // A long-poll continues while the store is unavailable.
@@ -129,7 +129,7 @@ async fn load(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<AgentView, Pr
             Some(Lookup::Purged { agent_id: owner }) if owner == agent_id => return Err(Problem::Gone),
             Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
         };
-        if !hub.expire_if_overdue(&pulled).await? {
+        if !hub.messages.expire_if_overdue(&pulled).await? {
             return Ok(pulled);
         }
     }

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use countersign_protocol::id::MessageId;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::app::Hub;
+use crate::state::Hub;
 
 pub struct ReceiptBody {
     /// The body in one chunk, until it is read.
@@ -38,7 +38,7 @@ impl Body for ReceiptBody {
             return Poll::Ready(None);
         };
         // Recorded here, because a connection that knows the length does not poll for the end.
-        self.hub.receipts.record(&self.id);
+        self.hub.background.receipts.record(&self.id);
         Poll::Ready(Some(Ok(Frame::data(text))))
     }
 

@@ -17,12 +17,12 @@ use countersign_store::ops::message::pull::{Pull, View};
 use http_body::Body as _;
 use serde_json::{Map, Value, json};
 
-use crate::app::Hub;
-use crate::auth::AnyCaller;
 use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::http::body;
+use crate::http::callers::AnyCaller;
 use crate::http::extract::MessagePath;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 pub async fn resolve(
     State(hub): State<Arc<Hub>>,
@@ -31,7 +31,7 @@ pub async fn resolve(
     body: Body,
 ) -> Result<Json<Value>, Problem> {
     if let Principal::Agent { id } = &principal {
-        hub.rate_limit.check(id).await?;
+        hub.auth.request_limiter.check(id).await?;
     }
     let length = body.size_hint().upper();
     let limit = body_limit(&hub, &principal, &id, length).await?;
@@ -46,7 +46,10 @@ pub async fn resolve(
         verdict: request.verdict,
         comment: request.comment,
     };
-    let resolution = hub.apply_or_problem_with_files(&id, command, request.files).await?;
+    let resolution = hub
+        .messages
+        .decide_exactly_with_files(&id, command, request.files)
+        .await?;
     Ok(Json(
         json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id}),
     ))

@@ -7,38 +7,35 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use countersign_core::audit::AuditRecord;
+use countersign_core::Rejection;
 use countersign_core::envelope;
 use countersign_core::limits::check_idempotency_key;
-use countersign_core::message::{Callback, Status, inbox_rank};
-use countersign_core::{Digest, Rejection};
+use countersign_core::message::{Callback, Status};
 use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
-use countersign_store::completion::run_to_completion;
-use countersign_store::model::{DuplicateOf, NewMessage, Submission, json_text};
+use countersign_store::model::{DuplicateOf, Incoming, NewMessage, Submission};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
-use countersign_store::ops::message::submit::{FindDuplicate, Submit};
+use countersign_store::ops::message::submit::FindDuplicate;
 use serde::Serialize;
 use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
 use super::callback;
-use crate::app::Hub;
-use crate::auth::AgentCaller;
 use crate::delivery::guard::check_url;
 use crate::http::body;
-use crate::live::LiveChange;
+use crate::http::callers::AgentCaller;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
-    hub.rate_limit.check(&agent.id).await?;
+    hub.auth.request_limiter.check(&agent.id).await?;
     let (bytes, _permit) = body::read_budgeted(&hub, &agent.id, body, hub.config.limits.max_request_bytes).await?;
     let (wire, envelope) = body::offload_if_large(bytes.len(), move || read(&bytes)).await??;
     if envelope.agent.id != agent.id {
@@ -54,8 +51,7 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         wire,
     };
     match prepare(&hub, envelope, &incoming).await {
-        // The submit runs to completion after the client disconnects, so that people see the message.
-        Ok(message) => run_to_completion(async move { store(&hub, message, &incoming).await }).await,
+        Ok(message) => store(&hub, message, &incoming).await,
         Err(problem) => replay(&hub, &incoming, problem).await,
     }
 }
@@ -97,21 +93,22 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     let content = envelope::content(envelope)?;
     content.check()?;
     hub.config.limits.check(&content, incoming.wire.len())?;
-    let id = MessageId::from_uuid(Uuid::now_v7());
-    Ok(NewMessage {
+    let row = Incoming {
+        id: MessageId::from_uuid(Uuid::now_v7()),
         agent_id: incoming.agent_id.clone(),
         kind,
-        rank: inbox_rank(priority),
+        priority,
         received_at,
+        recorded_at: received_at,
+        event: "submitted",
         expires_at: expires_at.filter(|_| kind != Kind::Notify),
         idempotency_key: incoming.idempotency_key.clone(),
-        source: json_text(&source)?,
-        callback: callback.as_ref().map(json_text).transpose()?,
+        source: &source,
+        callback: callback.as_ref(),
         content: None,
         wire: incoming.wire.clone(),
-        audit: submitted(&id, incoming, received_at),
-        id,
-    })
+    };
+    Ok(row.into_row()?)
 }
 
 fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now: Timestamp) -> Result<(), Problem> {
@@ -127,18 +124,6 @@ fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now
         return Err(Rejection::field("expires_at", "is in the past; give a time in the future").into());
     }
     Ok(())
-}
-
-fn submitted(id: &MessageId, incoming: &IncomingSubmit, at: Timestamp) -> AuditRecord {
-    AuditRecord {
-        subject: id.to_string(),
-        at,
-        actor: format!("agent:{}", incoming.agent_id),
-        event: "submitted".to_owned(),
-        content_sha256: Some(Digest::of(incoming.wire.as_bytes())),
-        resolution_sha256: None,
-        prev_hash: None,
-    }
 }
 
 async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> Result<(), Problem> {
@@ -191,25 +176,13 @@ async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> 
 
 async fn store(hub: &Hub, message: NewMessage, incoming: &IncomingSubmit) -> Result<Response, Problem> {
     let id = message.id.clone();
-    let kind = message.kind;
-    let expires_at = message.expires_at;
+    let status = match message.kind {
+        Kind::Notify => Status::Delivered,
+        Kind::Ask | Kind::Task => Status::Open,
+    };
     let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
-    let submitted = hub.store.run(Submit { message, max_open }).await;
-    match submitted.inspect_err(|error| hub.resync_if_unsure(error))? {
-        Submission::Created => {
-            hub.metrics.submitted(kind);
-            if let Some(expires_at) = expires_at {
-                hub.expiry_alarm.due(expires_at);
-            }
-            hub.indexer.note_submitted();
-            tracing::debug!(%id, kind = kind.as_str(), "submitted");
-            let (status, change) = match kind {
-                Kind::Notify => (Status::Delivered, LiveChange::Noticed(id.clone())),
-                Kind::Ask | Kind::Task => (Status::Open, LiveChange::Opened(id.clone())),
-            };
-            hub.news.publish(change);
-            Ok(ack(hub, &id, status))
-        }
+    match hub.messages.accept(message, max_open).await? {
+        Submission::Created => Ok(ack(hub, &id, status)),
         Submission::Duplicate(earlier) => repeat_ack(hub, &earlier, incoming),
         Submission::TooManyOpen => Err(Problem::RateLimited {
             retry_after_seconds: 30,
@@ -241,8 +214,8 @@ fn repeat_ack(hub: &Hub, earlier: &DuplicateOf, incoming: &IncomingSubmit) -> Re
 }
 
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
-    let poll_url = format!("{}/v1/messages/{id}", hub.url());
-    let review_url = format!("{}/inbox/items/{id}", hub.browser_url());
+    let poll_url = format!("{}/v1/messages/{id}", hub.process.url());
+    let review_url = format!("{}/inbox/items/{id}", hub.process.browser_url());
     (
         StatusCode::ACCEPTED,
         Json(SubmitAccepted {

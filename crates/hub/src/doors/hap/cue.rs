@@ -20,11 +20,12 @@ use super::message::{
 };
 use super::request::{TerminalInfo, TerminalRequest};
 use super::wait::load_cue;
-use crate::app::Hub;
-use crate::auth::TerminalCaller;
+use crate::cluster::LiveChange;
 use crate::http::body;
-use crate::live::LiveChange;
+use crate::http::callers::TerminalCaller;
+use crate::messages::Accepted;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
@@ -48,7 +49,7 @@ pub async fn cue(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<CueAck>), Problem> {
-    hub.rate_limit.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(&caller).await?;
     let (bytes, permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BODY_BYTES).await?;
     let size = bytes.len();
     let (wire, agent_id, cue, info) = body::offload_if_large(size, move || read(&bytes)).await??;
@@ -99,10 +100,12 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
             quota: terminal_quota(hub),
         })
         .await;
-    match outcome.inspect_err(|error| hub.resync_if_unsure(error))? {
+    match outcome.inspect_err(|error| hub.messages.resync_if_unsure(error))? {
         CueOutcome::Created { superseded, answered } => {
             expected.keep();
-            hub.agent_last_seen.record(&agent_id, hub.store.clock().now());
+            hub.background
+                .agent_last_seen
+                .record(&agent_id, hub.store.clock().now());
             Ok((
                 StatusCode::CREATED,
                 Json(created(hub, id, cue, earlier.len(), superseded, answered.as_deref())),
@@ -150,13 +153,15 @@ fn created(
     superseded: Vec<ResolvedMessage>,
     answered: Option<&ResolvedMessage>,
 ) -> CueAck {
-    hub.metrics.submitted(a2h::Kind::Ask);
-    hub.indexer.note_submitted();
-    hub.news.publish(LiveChange::Opened(id.clone()));
+    hub.messages.announce_accepted(&Accepted {
+        id: id.clone(),
+        kind: a2h::Kind::Ask,
+        expires_at: None,
+    });
     superseded
         .iter()
         .chain(answered)
-        .for_each(|applied| hub.announce(applied));
+        .for_each(|applied| hub.messages.announce(applied));
     tracing::debug!(%id, superseded = superseded.len(), answered = answered.is_some(), "cued");
     CueAck {
         status: answered
@@ -177,7 +182,7 @@ async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[
     let queued_behind = match status {
         Status::Open => {
             expected.keep();
-            hub.news.publish(LiveChange::Tracked(id.clone()));
+            hub.live.publish(LiveChange::Tracked(id.clone()));
             earlier.iter().take_while(|earlier| **earlier != id).count()
         }
         Status::Delivered | Status::Resolved(_) => 0,
@@ -197,5 +202,5 @@ async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[
 }
 
 fn item_url(hub: &Hub, id: &MessageId) -> String {
-    format!("{}/inbox/items/{id}", hub.browser_url())
+    format!("{}/inbox/items/{id}", hub.process.browser_url())
 }

@@ -19,12 +19,12 @@ use super::message::{
     CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
 };
 use super::request::{TerminalInfo, TerminalRequest};
-use crate::app::Hub;
-use crate::auth::TerminalCaller;
+use crate::cluster::LiveChange;
 use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::http::body;
-use crate::live::LiveChange;
+use crate::http::callers::TerminalCaller;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 const MAX_KEY_CHARS: usize = 200;
 const IMPORT_ACTOR: &str = "system:imported";
@@ -41,7 +41,7 @@ pub async fn import(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<Json<ImportAck>, Problem> {
-    hub.rate_limit.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(&caller).await?;
     let (bytes, _permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BYTES_WITH_FILES).await?;
     let size = bytes.len();
     let now = hub.store.clock().now();
@@ -87,12 +87,12 @@ pub async fn import(
         .await?
     {
         ImportOutcome::New => {
-            hub.indexer.note_submitted();
+            hub.background.indexer.note_submitted();
             if is_open {
                 // Its process, if any, waits at the original program.
                 hub.cue_waiters.add_gone(&id, kind, at);
             }
-            hub.news.publish(if is_open {
+            hub.live.publish(if is_open {
                 LiveChange::Opened(id.clone())
             } else {
                 LiveChange::Tracked(id.clone())

@@ -1,19 +1,16 @@
 //! Builds the store message of a cue.
 
-use countersign_core::Digest;
-use countersign_core::audit::AuditRecord;
 use countersign_core::hap::{self, Cue, Terminal};
-use countersign_core::message::inbox_rank;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::{NewMessage, json_text};
+use countersign_store::model::Incoming;
 use countersign_store::ops::terminal::{NewCue, TerminalOf, TerminalQuota, TooMany};
 use uuid::Uuid;
 
 use super::request::TerminalInfo;
-use crate::app::Hub;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// Open cues of all terminals of one person.
 const MAX_OPEN_CUES: i64 = 1000;
@@ -88,8 +85,6 @@ pub async fn complete_terminal(
 pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, origin: CueOrigin) -> Result<NewCue, Problem> {
     let id = MessageId::from_uuid(Uuid::now_v7());
     let content = hap::content(cue, &terminal, &person);
-    // The content that people decide on; every audit entry hashes the same text.
-    let content_json = json_text(&content)?;
     let mut source = hap::source(cue, &terminal);
     if origin.imported_from.is_some() {
         source.ids.insert(IMPORTED_AT.to_owned(), origin.now.to_string());
@@ -102,29 +97,23 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, origin: CueOrigin)
     let (at, key) = origin.imported_from.map_or((origin.now, None), |imported_from| {
         (imported_from.at, Some(imported_from.key))
     });
-    let message = NewMessage {
+    let message = Incoming {
+        id,
         agent_id: terminal.agent_id.clone(),
         kind: Kind::Ask,
-        rank: inbox_rank(content.priority),
+        priority: content.priority,
         received_at: at,
+        // Our own clock, never the time that a terminal claims.
+        recorded_at: origin.now,
+        event,
         expires_at: None,
         idempotency_key: key,
-        source: json_text(&source)?,
+        source: &source,
         callback: None,
-        audit: AuditRecord {
-            subject: id.to_string(),
-            // Our own clock, never the time that a terminal claims.
-            at: origin.now,
-            actor: format!("agent:{}", terminal.agent_id),
-            event: event.to_owned(),
-            content_sha256: Some(Digest::of(content_json.as_bytes())),
-            resolution_sha256: None,
-            prev_hash: None,
-        },
-        content: Some(content_json),
+        content: Some(&content),
         wire: origin.wire,
-        id,
-    };
+    }
+    .into_row()?;
     let envelope = hap::digest(cue);
     let resolution_id = new_resolution_id();
     Ok(NewCue {

@@ -9,17 +9,17 @@ use countersign_core::State as MessageState;
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_store::ops::terminal::{FindCue, FoundCue};
+use countersign_store::waiters::STORE_RETRY_DELAY;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::reply;
-use crate::app::Hub;
-use crate::auth::TerminalCaller;
 use crate::cue_waiters::{WaitGuard, cue_kind};
+use crate::http::callers::TerminalCaller;
 use crate::http::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::waiters::STORE_RETRY_DELAY;
+use crate::state::Hub;
 
 #[derive(Debug, Deserialize)]
 pub struct WaitQuery {
@@ -37,7 +37,7 @@ pub async fn wait(
     let found = if wait.is_zero() {
         load_cue(&hub, &caller.person, &id).await?
     } else {
-        let _permit = hub.terminal_limit.acquire(&caller.person)?;
+        let _permit = hub.limits.terminal_waits.acquire(&caller.person)?;
         wait_until_resolved(&hub, &caller, &id, wait).await?
     };
     if !matches!(found.pulled.state, MessageState::Open) {
@@ -72,10 +72,10 @@ async fn wait_guarded(
     guard: &mut Option<WaitGuard>,
 ) -> Result<Box<FoundCue>, Problem> {
     let deadline = Instant::now() + wait;
-    let mut stopping = hub.stopping.clone();
-    let mut revocations = hub.credentials.revocations();
+    let mut stopping = hub.process.stopping.clone();
+    let mut revocations = hub.auth.credentials.revocations();
     loop {
-        let mut waiter = hub.waiters.register(id);
+        let mut waiter = hub.messages.waiters.register(id);
         let found = match load_cue(hub, &caller.person, id).await {
             // A long-poll continues while the store is unavailable.
             Err(Problem::Unavailable { .. }) if guard.is_some() && Instant::now() < deadline && !*stopping.borrow() => {
@@ -113,7 +113,8 @@ pub async fn load_cue(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<Fou
         })
         .await?;
     let found = found.ok_or_else(Problem::no_message)?;
-    hub.agent_last_seen
+    hub.background
+        .agent_last_seen
         .record(&found.pulled.agent_id, hub.store.clock().now());
     Ok(Box::new(found))
 }

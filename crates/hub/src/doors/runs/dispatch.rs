@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use countersign_protocol::runs::{self, ClientMessage, Received, RunReply};
+use countersign_runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
 use super::session::Session;
 use crate::http::body::offload_if_large;
-use crate::runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
 /// Handles one message; the messages of a client run in order.
 pub async fn message(session: &Session, bytes: Bytes) {
@@ -33,17 +33,19 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
                 request_id,
                 is_owner: caller.is_owner,
             };
-            hub.prepare_run(request, who).await?;
+            hub.runs.prepare_run(request, who).await?;
         }
         ClientMessage::StartRun { run_id, input } => {
-            hub.start_run(StartMode::Start, (&run_id, input), request_id, client)
+            hub.runs
+                .start_run(StartMode::Start, (&run_id, input), request_id, client)
                 .await?;
         }
         ClientMessage::ContinueRun { run_id, input } => {
-            hub.start_run(StartMode::Continue, (&run_id, input), request_id, client)
+            hub.runs
+                .start_run(StartMode::Continue, (&run_id, input), request_id, client)
                 .await?;
         }
-        ClientMessage::StopRun { run_id } => hub.stop_run(&run_id).await?,
+        ClientMessage::StopRun { run_id } => hub.runs.stop_run(&run_id).await?,
         ClientMessage::UserInput {
             run_id,
             agent_name,
@@ -54,44 +56,47 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
                 agent_name: &agent_name,
                 input_id: input_id.as_deref(),
             };
-            hub.answer_run(&run_id, selector, &text, caller.actor()).await?;
+            hub.runs.answer_run(&run_id, selector, &text, caller.actor()).await?;
         }
         ClientMessage::PermissionDecision {
             run_id,
             permission_request_id: id,
             decision,
         } => {
-            hub.answer_run(
-                &run_id,
-                AskSelector::Permission { id: &id },
-                decision.as_str(),
-                caller.actor(),
-            )
-            .await?;
+            hub.runs
+                .answer_run(
+                    &run_id,
+                    AskSelector::Permission { id: &id },
+                    decision.as_str(),
+                    caller.actor(),
+                )
+                .await?;
         }
         ClientMessage::QuestionResponse {
             run_id,
             question_request_id: id,
             response,
         } => {
-            hub.answer_run(&run_id, AskSelector::Question { id: &id }, &response, caller.actor())
+            hub.runs
+                .answer_run(&run_id, AskSelector::Question { id: &id }, &response, caller.actor())
                 .await?;
         }
-        ClientMessage::SteerRun { run_id, text } => hub.steer_run(&run_id, text).await?,
-        ClientMessage::UpdatePolicy(change) => hub.change_policy(change).await?,
+        ClientMessage::SteerRun { run_id, text } => hub.runs.steer_run(&run_id, text).await?,
+        ClientMessage::UpdatePolicy(change) => hub.runs.change_policy(change).await?,
         ClientMessage::Subscribe {
             run_id,
             after_seq,
             extensions,
         } => {
-            hub.subscribe(client, &run_id, (after_seq, extensions), request_id)
+            hub.runs
+                .subscribe(client, &run_id, (after_seq, extensions), request_id)
                 .await?;
         }
-        ClientMessage::Unsubscribe { run_id } => hub.unsubscribe(client, &run_id),
+        ClientMessage::Unsubscribe { run_id } => hub.runs.unsubscribe(client, &run_id),
         ClientMessage::ListStrategies => {
             session.reply(
                 &RunReply::StrategyList {
-                    runs: hub.live_runs().await?,
+                    runs: hub.runs.live_runs().await?,
                 },
                 request_id,
             );
@@ -99,7 +104,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         ClientMessage::ListRuns { cwd } => {
             session.reply(
                 &RunReply::RunList {
-                    runs: hub.stored_runs(cwd).await?,
+                    runs: hub.runs.stored_runs(cwd).await?,
                 },
                 request_id,
             );

@@ -6,11 +6,12 @@ use countersign_core::Actor;
 use countersign_core::access::{Principal, Role};
 use countersign_store::ops::admin::people::ListPeople;
 
-use crate::app::Hub;
-use crate::auth::{ClientAddr, not_for_terminals};
+use crate::auth::local_owner_of;
 use crate::config::{Commands, Config};
+use crate::http::callers::not_for_terminals;
+use crate::http::client_addr::ClientAddr;
 use crate::problem::Problem;
-use crate::serve::local_owner_of;
+use crate::state::Hub;
 
 /// Headers that show a proxied request.
 const PROXY_HEADERS: [&str; 3] = ["forwarded", "via", "x-real-ip"];
@@ -56,7 +57,7 @@ pub async fn readmit(hub: &Hub, caller: &SocketCaller) -> Result<SocketCaller, P
 }
 
 async fn by_token(hub: &Hub, token: String) -> Result<SocketCaller, Problem> {
-    match hub.credentials.authenticate(&hub.store, &token).await? {
+    match hub.auth.credentials.authenticate(&hub.store, &token).await? {
         Some(Principal::Person {
             name,
             role: role @ (Role::Owner | Role::Resolver),

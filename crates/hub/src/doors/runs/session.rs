@@ -4,9 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, WebSocket};
+use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
 use countersign_protocol::runs::RunReply;
+use countersign_runs::{ClientAction, Close, ConnectedClient, RunClient};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use tokio::sync::watch;
@@ -16,11 +17,10 @@ use tokio_tungstenite::tungstenite::error::ProtocolError;
 
 use super::dispatch;
 use super::gate::{self, SocketCaller};
-use crate::app::Hub;
 use crate::limits::connection_limit::ConnectionPermit;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
-use crate::runs::{ClientAction, Close, ConnectedClient, RunClient};
+use crate::state::Hub;
 
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_SILENCE: Duration = Duration::from_secs(90);
@@ -204,7 +204,7 @@ async fn write(client: &RunClient, sink: &mut SplitSink<WebSocket, Message>) -> 
             timeout_at(ping_at, client.next()).await.ok()
         };
         let message = match message {
-            Some(ClientAction::Send(text)) => Message::Text(text),
+            Some(ClientAction::Send(text)) => Message::Text(Utf8Bytes::from(&*text)),
             Some(ClientAction::Close(close)) => return Ok(close),
             None => {
                 ping_at = Instant::now() + PING_INTERVAL;

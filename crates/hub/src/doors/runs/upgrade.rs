@@ -12,11 +12,12 @@ use serde::Deserialize;
 
 use super::gate;
 use super::session::Session;
-use crate::app::Hub;
-use crate::auth::{ClientAddr, token_from_headers};
+use crate::http::callers::token_from_headers;
+use crate::http::client_addr::ClientAddr;
 use crate::http::extract::Params;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
 /// around it.
@@ -58,10 +59,10 @@ pub async fn upgrade(
     };
     let token = token_from_headers(&headers).map(str::to_owned).or(query.token);
     // Subscribed before admission, so that a revocation in between triggers a recheck.
-    let revocations = hub.credentials.revocations();
+    let revocations = hub.auth.credentials.revocations();
     let caller = gate::admit(&hub, &headers, peer, token).await?;
-    let permit = hub.socket_limit.acquire(&caller.person)?;
-    let Some(connected) = hub.runs.connect() else {
+    let permit = hub.limits.run_sockets.acquire(&caller.person)?;
+    let Some(connected) = hub.runs.registry.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
         return Err(Problem::RateLimited {
             retry_after_seconds: 5,
@@ -75,7 +76,7 @@ pub async fn upgrade(
         .max_frame_size(MAX_MESSAGE_BYTES);
     // A request without a connection, as in tests, has no budget.
     let budget = budget.map(|Extension(budget)| budget).unwrap_or_default();
-    budget.begin(&hub.memory_budget, &caller.person, MAX_MESSAGE_BYTES);
+    budget.begin(&hub.limits.memory, &caller.person, MAX_MESSAGE_BYTES);
     Ok(socket
         .on_upgrade(move |socket| Session::new(hub, connected, (caller, revocations), (permit, budget)).serve(socket)))
 }

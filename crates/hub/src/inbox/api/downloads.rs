@@ -11,13 +11,13 @@ use countersign_protocol::json;
 use countersign_store::model::Lookup;
 use countersign_store::ops::message::pull::Pull;
 
-use crate::app::Hub;
-use crate::auth::PersonCaller;
 use crate::http::attachments::{attachment_response, download};
 use crate::http::body;
+use crate::http::callers::PersonCaller;
 use crate::http::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// The full prompt of an agent in a terminal or a run; the item shows only its start.
 pub async fn prompt(
@@ -45,7 +45,7 @@ pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Res
     };
     let name = format!("{}.txt", pulled.id);
     let wire = pulled.wire;
-    let hold = hub.memory_budget.acquire(person.as_str(), wire.len()).await?;
+    let hold = hub.limits.memory.acquire(person.as_str(), wire.len()).await?;
     let text = body::offload_if_large(wire.len(), move || prompt_text(&wire, names)).await??;
     Ok(download(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
 }

@@ -11,11 +11,11 @@ use countersign_store::ops::search::Search;
 use serde_json::{Value, json};
 
 use super::query::ListQuery;
-use crate::app::Hub;
-use crate::auth::{AnyCaller, PersonCaller, not_for_terminals};
+use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 /// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
 pub async fn list(
@@ -39,7 +39,7 @@ pub async fn list(
     let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
     let mut page = page("items", &found.items, &person.into(), next);
     for (index, item) in found.items.iter().enumerate() {
-        page["items"][index]["presence"] = json!(hub.cue_presence(&item.message));
+        page["items"][index]["presence"] = json!(hub.cue_waiters.presence_of(&item.message));
     }
     Ok(Json(page))
 }
@@ -77,7 +77,7 @@ pub async fn search(
     let text = query.search_text()?;
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
-    hub.indexer.wait_until_caught_up().await;
+    hub.background.indexer.wait_until_caught_up().await;
     let found = hub.store.run(Search { text, before, limit }).await?;
     Ok(Json(page(
         "items",

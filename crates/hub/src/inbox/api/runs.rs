@@ -8,20 +8,20 @@ use axum::http::StatusCode;
 use countersign_core::access::Principal;
 use countersign_protocol::runs::{RunStatus, Usage};
 use countersign_protocol::time::Timestamp;
+use countersign_runs::PendingAskView;
 use countersign_store::ops::run::RunCursor;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::parse_limit;
-use crate::app::Hub;
-use crate::auth::PersonCaller;
+use crate::http::callers::PersonCaller;
 use crate::http::extract::{Params, RunPath};
 use crate::inbox::cursor::parse_pair;
 use crate::inbox::runs::{
     RunInfo, RunListQuery, RunOverview, Timeline, TimelineEntry, TimelineStep, find, runs, timeline,
 };
 use crate::problem::Problem;
-use crate::runs::PendingAskView;
+use crate::state::Hub;
 
 #[derive(Debug, Default, Deserialize)]
 pub struct RunsQuery {
@@ -96,7 +96,7 @@ pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Pr
     };
     who.resolver().map_err(may_not)?;
     find(hub, run_id).await?;
-    Ok(hub.stop_run(run_id).await?)
+    Ok(hub.runs.stop_run(run_id).await?)
 }
 
 fn overview(run: &RunOverview) -> Value {

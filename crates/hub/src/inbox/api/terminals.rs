@@ -15,13 +15,13 @@ use countersign_store::ops::terminal::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::app::Hub;
-use crate::auth::PersonCaller;
+use crate::cluster::LiveChange;
 use crate::cue_waiters::CuePresence;
 use crate::http::body::read_json;
+use crate::http::callers::PersonCaller;
 use crate::http::extract::{AgentPath, AheadPath};
-use crate::live::LiveChange;
 use crate::problem::Problem;
+use crate::state::Hub;
 
 const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;
@@ -35,6 +35,7 @@ pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Re
 
 fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
     terminal.seen_at = hub
+        .background
         .agent_last_seen
         .get(&terminal.terminal.agent_id)
         .or(terminal.seen_at);
@@ -150,6 +151,6 @@ pub async fn remove_ahead(hub: &Hub, typist: Actor, agent_id: String, id: i64) -
 /// Updates open pages, which show the queued texts beside the agent's newest cue.
 fn refresh_pages(hub: &Hub, terminal: TerminalSummary) {
     if let Some(id) = terminal.last_cue_id {
-        hub.news.publish(LiveChange::Tracked(id));
+        hub.live.publish(LiveChange::Tracked(id));
     }
 }

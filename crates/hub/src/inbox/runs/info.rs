@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use countersign_protocol::runs::Event;
+use countersign_runs::{RunPlan, read_plan};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{ReadRun, RunEvents};
 
 use super::overview::RunOverview;
-use crate::app::Hub;
 use crate::problem::Problem;
-use crate::runs::{RunPlan, read_plan};
+use crate::state::Hub;
 
 pub struct RunInfo {
     pub overview: RunOverview,
@@ -43,7 +43,7 @@ pub async fn find(hub: &Hub, run_id: &str) -> Result<RunInfo, Problem> {
 }
 
 fn prepared(hub: &Hub, run_id: &str) -> Option<RunInfo> {
-    let view = hub.runs.get(run_id)?.view();
+    let view = hub.runs.registry.get(run_id)?.view();
     let plan = Arc::clone(&view.plan);
     Some(RunInfo {
         overview: RunOverview::in_memory(run_id, view),

@@ -2,11 +2,11 @@
 
 use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
+use countersign_runs::{PendingAskView, RunView, pending_views};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{ListRuns, RunCursor, RunSummary};
 
-use crate::app::Hub;
-use crate::runs::{PendingAskView, RunView, pending_views};
+use crate::state::Hub;
 
 /// Rows scanned for one page when the list is filtered by status; the next page continues from there.
 const MAX_SCANNED_RUNS: i64 = 1000;
@@ -56,10 +56,11 @@ impl RunOverview {
             && self.status == RunStatus::Running
             && hub
                 .runs
+                .registry
                 .get(&self.run_id)
                 .is_none_or(|run| run.command_sender().is_none())
         {
-            self.waiting = pending_views(&hub.pending_in_store(&self.run_id).await?);
+            self.waiting = pending_views(&hub.runs.pending_in_store(&self.run_id).await?);
         }
         Ok(self)
     }
@@ -84,6 +85,7 @@ impl RunOverview {
 /// The local view of a segment. Returns `None` if another hub started the segment, even when an earlier one is here.
 fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<RunView> {
     hub.runs
+        .registry
         .get(run_id)
         .map(|run| run.view())
         .filter(|view| view.segment == segment)
@@ -146,7 +148,12 @@ pub async fn runs(hub: &Hub, query: RunListQuery) -> Result<(Vec<RunOverview>, O
 
 /// Prepared runs that never started, latest first. They exist in memory only.
 fn prepared(hub: &Hub, cwd: Option<&str>) -> Vec<RunOverview> {
-    let runs = hub.runs.all().into_iter().map(|run| (run.id.clone(), run.view()));
+    let runs = hub
+        .runs
+        .registry
+        .all()
+        .into_iter()
+        .map(|run| (run.id.clone(), run.view()));
     let runs = runs.filter(|(_, view)| view.segment == 0 && view.status == RunStatus::Pending);
     let runs = runs.filter(|(_, view)| cwd.is_none_or(|cwd| cwd == view.plan.cwd));
     let mut runs: Vec<RunOverview> = runs

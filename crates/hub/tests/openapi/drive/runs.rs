@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use countersign_hub::runs::{ClientAction, PrepareContext, RunClient, StartMode};
 use countersign_protocol::runs::PrepareRun;
+use countersign_runs::{ClientAction, PrepareContext, RunClient, StartMode};
 use serde_json::{Value, json};
 
 use crate::call::{Call, get, post};
@@ -51,7 +51,7 @@ async fn begin(scene: &Scene, run_id: &str, input: &str) {
         request_id: None,
         is_owner: true,
     };
-    scene.hub.prepare_run(request, who).await.expect("it is prepared");
+    scene.hub.runs.prepare_run(request, who).await.expect("it is prepared");
     let prepared = scene.json(200, get(RUN).by(&scene.viewer).at(run_id)).await;
     assert_eq!(
         (&prepared["status"], &prepared["segment"]),
@@ -59,6 +59,7 @@ async fn begin(scene: &Scene, run_id: &str, input: &str) {
     );
     scene
         .hub
+        .runs
         .start_run(StartMode::Start, (run_id, input.to_owned()), None, &client)
         .await
         .expect("it is started");

@@ -112,5 +112,5 @@ async fn resolve(
         verdict: verdict.clone(),
         comment: options.reason.clone(),
     };
-    hub.apply_or_problem(id, command).await.map(drop)
+    hub.messages.decide_exactly(id, command).await.map(drop)
 }

@@ -65,7 +65,7 @@ pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) 
         return Err(too_many());
     }
     let known = existing.into_iter().map(|passkey| passkey.id).collect();
-    let user_handle = user_handle(hub.url(), &user.name);
+    let user_handle = user_handle(hub.process.url(), &user.name);
     let started = relying_party.start_passkey_registration(user_handle, &user.name, &user.name, Some(known));
     let (challenge, state) = started.map_err(|error| not_accepted(&error))?;
     let body =

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::http::{HeaderMap, header};
 use countersign_hub::Hub;
-use countersign_hub::admin::no_randomness;
 use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::problem::Problem;
+use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
 use url::Url;
 use uuid::Uuid;
@@ -65,7 +65,7 @@ pub fn not_accepted(error: &WebauthnError) -> Problem {
 
 pub fn relying_party(hub: &Hub, headers: &HeaderMap) -> Result<Webauthn, Problem> {
     let opened = headers.get(header::ORIGIN).and_then(|value| value.to_str().ok());
-    relying_party_at(hub.browser_url(), opened)
+    relying_party_at(hub.process.browser_url(), opened)
 }
 
 fn relying_party_at(address: &str, opened: Option<&str>) -> Result<Webauthn, Problem> {

@@ -8,8 +8,8 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use countersign_hub::Hub;
-use countersign_hub::auth::ClientAddr;
 use countersign_hub::http::body::read_json;
+use countersign_hub::http::client_addr::ClientAddr;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::StartSession;
 use countersign_store::ops::account::passkey::{FindPasskey, UsePasskey};
@@ -31,7 +31,7 @@ pub async fn begin(
 ) -> Result<Json<Value>, Problem> {
     check_script(&headers)?;
     let relying_party = relying_party(&hub, &headers)?;
-    hub.sign_in_attempts.by_passkey(from).await?;
+    hub.auth.sign_in_attempts.by_passkey(from).await?;
     let (challenge, state) = relying_party
         .start_discoverable_authentication()
         .map_err(|error| not_accepted(&error))?;
@@ -64,7 +64,7 @@ pub async fn finish(
         next,
     } = read_json(body).await?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
-        hub.sign_in_attempts.record_miss(from).await?;
+        hub.auth.sign_in_attempts.record_miss(from).await?;
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;

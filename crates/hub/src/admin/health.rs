@@ -1,0 +1,60 @@
+//! Liveness, readiness and metrics endpoints.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use countersign_store::ops::list::Counts;
+use serde_json::{Value, json};
+
+use crate::http::callers::OwnerCaller;
+use crate::metrics::Snapshot;
+use crate::problem::Problem;
+use crate::state::Hub;
+
+/// Stands for no person in counts, so that no snoozed message is left out.
+pub const NO_PERSON: &str = "";
+
+/// Liveness, with the counts that run clients read.
+pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
+    let uptime = hub.store.clock().now().since(hub.process.started_at).as_millis();
+    Json(json!({
+        "status": "ok",
+        "uptime": u64::try_from(uptime).unwrap_or(u64::MAX),
+        "activeRuns": hub.runs.registry.live(),
+        "connectedClients": hub.runs.registry.connected(),
+    }))
+}
+
+/// Ready means that the store accepts a write; a test write goes through the writer.
+pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
+    if hub.process.is_stopping() {
+        return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
+    }
+    hub.process.readiness.check(&hub.store).await?;
+    Ok(Json(json!({"status": "ready"})).into_response())
+}
+
+/// Open on loopback, where the hub belongs to its user; otherwise it needs an owner's token.
+pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Problem> {
+    let is_exposed = !hub.config.listen.ip().is_loopback() || hub.config.public_url.is_some();
+    if is_exposed {
+        OwnerCaller::from_headers(&headers, &hub).await?;
+    }
+    let snapshot = Snapshot {
+        waiters: i64::try_from(hub.messages.waiters.message_count()).unwrap_or(i64::MAX),
+        open: hub
+            .store
+            .run(Counts {
+                person: NO_PERSON.to_owned(),
+            })
+            .await?
+            .open,
+        deliveries: hub.outbox.counts(),
+    };
+    let text = hub.metrics.render(&snapshot).unwrap_or_default();
+    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
+}

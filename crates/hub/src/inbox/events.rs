@@ -1,0 +1,111 @@
+//! The live events of the inbox: each change is read once and rendered for pages and for API clients.
+
+use std::sync::Arc;
+
+use countersign_core::message::{State, inbox_rank};
+use countersign_protocol::id::MessageId;
+use countersign_protocol::visible::escape;
+use countersign_store::model::PersonView;
+use serde_json::json;
+
+use super::asker::asker_name;
+use super::find::find;
+use super::outcome;
+use crate::cluster::LiveChange;
+use crate::live::EventDraft;
+use crate::problem::Problem;
+use crate::state::Hub;
+
+/// Renders and broadcasts changes until the future is dropped.
+pub async fn run(hub: Arc<Hub>) {
+    let mut changes = hub.live.changes().await;
+    while let Some(change) = changes.next().await {
+        match draft(change, &hub).await {
+            Ok(Some(draft)) => hub.live.broadcast(draft),
+            Ok(None) => {}
+            // The store error is already logged.
+            Err(_) => hub.live.push_resync(),
+        }
+    }
+}
+
+/// Returns `None` if the message was purged. A message that was resolved meanwhile still gets its `opened` event, so that
+/// clients which keep counts see both events.
+async fn draft(change: LiveChange, hub: &Hub) -> Result<Option<EventDraft>, Problem> {
+    Ok(match change {
+        LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
+        LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
+        LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+        LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
+        LiveChange::Run(run_id) => Some(moved("run", run_id)),
+    })
+}
+
+async fn load(hub: &Hub, id: &MessageId) -> Result<Option<PersonView>, Problem> {
+    match find(hub, id).await {
+        Ok(item) => Ok(Some(item)),
+        Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
+        Err(problem) => Err(problem),
+    }
+}
+
+fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
+    let message = &item.message;
+    let content = &item.message.content;
+    let data = |title: &str, agent: &str| {
+        json!({
+            "id": message.id,
+            "rank": inbox_rank(content.priority),
+            "seq": item.seq,
+            "kind": content.kind_word(),
+            "title": title,
+            "agent": agent,
+            "sensitive": content.sensitive,
+        })
+    };
+    let api = data(&content.title, &content.agent.id);
+    // Pages show title and agent as plain text, so hidden characters are escaped here.
+    let mut web = data(&escape(&content.title), &escape(asker_name(message)));
+    if let Some(row) = hub.live.row_renderer() {
+        web["html"] = row(item, hub.store.clock().now()).into();
+    }
+    EventDraft {
+        kind,
+        about: message.id.to_string(),
+        web,
+        api,
+    }
+}
+
+fn resolved(item: &PersonView) -> Option<EventDraft> {
+    let State::Resolved(resolution) = &item.message.state else {
+        return None;
+    };
+    let words = outcome::in_words(resolution, &item.message.content);
+    let data = |words: &str| {
+        json!({
+            "id": item.message.id,
+            "words": words,
+            "actor": resolution.actor,
+            "at_ms": resolution.resolved_at.as_millis(),
+        })
+    };
+    let web = data(&escape(&words));
+    let api = data(&words);
+    Some(EventDraft {
+        kind: "resolved",
+        about: item.message.id.to_string(),
+        web,
+        api,
+    })
+}
+
+fn moved(kind: &'static str, about: String) -> EventDraft {
+    let data = json!({ "id": about });
+    EventDraft {
+        kind,
+        about,
+        web: data.clone(),
+        api: data,
+    }
+}

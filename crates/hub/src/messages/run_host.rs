@@ -1,0 +1,46 @@
+//! What runs need of the hub: their asks are messages like any other.
+
+use countersign_core::Command;
+use countersign_protocol::id::MessageId;
+use countersign_runs::{RunHost, RunSignal};
+use countersign_store::StoreError;
+use countersign_store::model::{ApplyOutcome, NewMessage};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
+use super::{Accepted, Messages};
+use crate::cluster::{LiveChange, Signal};
+
+impl RunHost for Messages {
+    fn announce_ask(&self, message: &NewMessage) {
+        self.announce_accepted(&Accepted::of(message));
+    }
+
+    fn decide<'a>(
+        self: std::sync::Arc<Self>,
+        message_id: &'a MessageId,
+        command: Command,
+    ) -> BoxFuture<'a, Result<ApplyOutcome, StoreError>> {
+        async move { Messages::decide(&self, message_id, command).await }.boxed()
+    }
+
+    fn run_changed(&self, run_id: &str) {
+        self.parts.live.publish(LiveChange::Run(run_id.to_owned()));
+    }
+
+    fn note_activity(&self) {
+        self.parts.indexer.note_activity();
+    }
+
+    fn publish(&self, signal: RunSignal) {
+        self.parts.cluster.publish(|| match signal {
+            RunSignal::Advanced(run_id) => Signal::Advanced(run_id),
+            RunSignal::CommandStored => Signal::Letter,
+            RunSignal::CommandReplied { number, reply } => Signal::Answered { letter: number, reply },
+        });
+    }
+
+    fn is_stopping(&self) -> bool {
+        *self.parts.stopping.borrow()
+    }
+}

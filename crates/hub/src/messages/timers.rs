@@ -1,0 +1,237 @@
+//! Timers for expiry and retention. Both sleep while there is nothing due.
+
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use countersign_core::decide::is_overdue_at;
+use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::time::Timestamp;
+use countersign_store::StoreError;
+use countersign_store::ops::account::rate_limit::ForgetRates;
+use countersign_store::ops::message::sweep::{ExpireDue, Expired, NextExpiry, OldestResolved, Purge};
+use countersign_store::ops::run::{OldestEndedRun, PurgeRuns};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+use uuid::Uuid;
+
+use super::Messages;
+
+/// Wakes the expiry timer when a new message is due before its next wake-up.
+#[derive(Default)]
+pub struct Alarm {
+    notify: Notify,
+    sleeps_until: AtomicI64,
+}
+
+impl Alarm {
+    /// Call after the message is committed.
+    pub fn due(&self, expires_at: Timestamp) {
+        if expires_at.as_millis() < self.sleeps_until.load(Ordering::SeqCst) {
+            self.notify.notify_one();
+        }
+    }
+
+    /// Until the timer sleeps again, every new message wakes it: it may have read the next expiry already.
+    fn awake(&self) {
+        self.sleeps_until.store(i64::MAX, Ordering::SeqCst);
+    }
+
+    async fn sleep(&self, until: Option<Timestamp>, max: Duration) {
+        self.sleeps_until
+            .store(until.map_or(i64::MAX, Timestamp::as_millis), Ordering::SeqCst);
+        drop(timeout(max, self.notify.notified()).await);
+    }
+}
+
+const BATCH_ROWS: i64 = 256;
+/// Smaller on a shared store, where the transaction locks the agents of the expiring messages.
+const SHARED_STORE_BATCH_ROWS: i64 = 32;
+const RATE_BATCH_ROWS: i64 = 10_000;
+/// Another node may have accepted a message that is due sooner.
+const SHARED_STORE_MAX_SLEEP: Duration = Duration::from_secs(1);
+/// Bounded, because the wall clock may be set during the sleep.
+const MAX_SLEEP: Duration = Duration::from_secs(60);
+const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
+const PURGE_INTERVAL: Duration = Duration::from_secs(600);
+
+/// Runs until dropped.
+pub async fn expire(messages: &Messages) {
+    let max_sleep = if messages.parts.store.is_shared() {
+        SHARED_STORE_MAX_SLEEP
+    } else {
+        MAX_SLEEP
+    };
+    let mut unreadable = Vec::new();
+    loop {
+        messages.expiry_alarm.awake();
+        let (next, pause) = match expire_due(messages, &mut unreadable).await {
+            // Strictly after the instant, because until then an answer wins.
+            Ok(Some(next)) => (
+                Some(next),
+                next.since(messages.parts.store.clock().now()) + Duration::from_millis(1),
+            ),
+            Ok(None) => (None, max_sleep),
+            Err(error) => {
+                tracing::error!(%error, "expiring messages failed; retrying");
+                (None, ERROR_RETRY_DELAY)
+            }
+        };
+        messages.expiry_alarm.sleep(next, pause.min(max_sleep)).await;
+    }
+}
+
+/// Expires all due messages and returns when the next one is due. Unreadable messages are skipped from then on.
+async fn expire_due(messages: &Messages, unreadable: &mut Vec<MessageId>) -> Result<Option<Timestamp>, StoreError> {
+    let mut batch_rows = if messages.parts.store.is_shared() {
+        SHARED_STORE_BATCH_ROWS
+    } else {
+        BATCH_ROWS
+    };
+    while is_overdue_at(
+        next_expiry(messages, unreadable).await?,
+        messages.parts.store.clock().now(),
+    ) {
+        let expired = with_shrinking_batch(&mut batch_rows, |batch_rows| {
+            messages.parts.store.run(expire_batch(batch_rows, unreadable))
+        })
+        .await;
+        let Expired {
+            applied,
+            unreadable: found,
+        } = expired.inspect_err(|error| messages.resync_if_unsure(error))?;
+        messages.parts.indexer.note_activity();
+        applied.iter().for_each(|applied| messages.announce(applied));
+        if applied.is_empty() && found.is_empty() {
+            // Another node is expiring them.
+            break;
+        }
+        unreadable.extend(found);
+    }
+    next_expiry(messages, unreadable).await
+}
+
+fn expire_batch(batch_rows: i64, unreadable: &[MessageId]) -> ExpireDue {
+    let resolution_ids = (0..batch_rows)
+        .map(|_| ResolutionId::from_uuid(Uuid::new_v4()))
+        .collect();
+    ExpireDue {
+        resolution_ids,
+        skipped: unreadable.to_vec(),
+    }
+}
+
+async fn next_expiry(messages: &Messages, unreadable: &[MessageId]) -> Result<Option<Timestamp>, StoreError> {
+    messages
+        .parts
+        .store
+        .run(NextExpiry {
+            skipped: unreadable.to_vec(),
+        })
+        .await
+}
+
+/// Halves the batch each time the store cannot finish it in time; the same batch would fail forever.
+async fn with_shrinking_batch<T, F>(batch_rows: &mut i64, run: impl Fn(i64) -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    loop {
+        match run(*batch_rows).await {
+            Err(StoreError::Unavailable(_)) if *batch_rows > 1 => *batch_rows /= 2,
+            done => return done,
+        }
+    }
+}
+
+pub async fn purge(messages: &Messages, retention: Duration) {
+    loop {
+        let purged = purge_old_messages(messages, retention).await;
+        if let Err(error) = purged.and(purge_old_runs(messages, retention).await) {
+            tracing::error!(%error, "purging old messages and runs failed; retrying");
+        }
+        if messages.parts.store.is_shared()
+            && let Err(error) = forget_rates(messages).await
+        {
+            tracing::error!(%error, "deleting unused rate-limit rows failed; retrying");
+        }
+        tokio::time::sleep(PURGE_INTERVAL).await;
+    }
+}
+
+/// Deletes unused rate-limit rows until none is left.
+async fn forget_rates(messages: &Messages) -> Result<(), StoreError> {
+    let mut batch_rows = RATE_BATCH_ROWS;
+    loop {
+        let forgotten =
+            with_shrinking_batch(&mut batch_rows, |limit| messages.parts.store.run(ForgetRates { limit })).await?;
+        if forgotten < batch_rows.unsigned_abs() {
+            return Ok(());
+        }
+    }
+}
+
+pub async fn purge_old_messages(messages: &Messages, retention: Duration) -> Result<(), StoreError> {
+    let mut batch_rows = BATCH_ROWS;
+    loop {
+        let resolved_before = messages.parts.store.clock().now().minus(retention);
+        let oldest = messages.parts.store.run(OldestResolved).await?;
+        if oldest.is_none_or(|oldest| oldest >= resolved_before) {
+            return Ok(());
+        }
+        let purge = |limit| messages.parts.store.run(Purge { resolved_before, limit });
+        let emptied = with_shrinking_batch(&mut batch_rows, purge).await?;
+        tracing::info!(emptied, "retention purged messages");
+    }
+}
+
+async fn purge_old_runs(messages: &Messages, retention: Duration) -> Result<(), StoreError> {
+    let mut batch_rows = BATCH_ROWS;
+    loop {
+        let ended_before = messages.parts.store.clock().now().minus(retention);
+        let oldest = messages.parts.store.run(OldestEndedRun).await?;
+        if oldest.is_none_or(|oldest| oldest >= ended_before) {
+            return Ok(());
+        }
+        let purge = |limit| messages.parts.store.run(PurgeRuns { ended_before, limit });
+        let forgotten = with_shrinking_batch(&mut batch_rows, purge).await?;
+        tracing::info!(forgotten, "retention deleted runs");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::ready;
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn slow_batch_shrinks_until_it_succeeds() {
+        let tried = Mutex::new(Vec::new());
+        let mut batch_rows = 256;
+        let slow = |limit| {
+            tried.lock().unwrap().push(limit);
+            let late = || StoreError::Unavailable("the database did not respond in time".to_owned());
+            ready(if limit > 32 { Err(late()) } else { Ok(limit) })
+        };
+        assert_eq!(with_shrinking_batch(&mut batch_rows, slow).await.unwrap(), 32);
+        assert_eq!(
+            with_shrinking_batch(&mut batch_rows, slow).await.unwrap(),
+            32,
+            "the next batch keeps the smaller size"
+        );
+        assert_eq!(*tried.lock().unwrap(), [256, 128, 64, 32, 32]);
+    }
+
+    #[tokio::test]
+    async fn failing_store_ends_the_retries() {
+        let mut batch_rows = 256;
+        let away = |_| ready(Err::<(), _>(StoreError::Unavailable("away".to_owned())));
+        assert!(with_shrinking_batch(&mut batch_rows, away).await.is_err());
+        assert_eq!(batch_rows, 1);
+        let mut batch_rows = 256;
+        let corrupt = |_| ready(Err::<(), _>(StoreError::Corrupt("a row".to_owned())));
+        assert!(with_shrinking_batch(&mut batch_rows, corrupt).await.is_err());
+        assert_eq!(batch_rows, 256, "a smaller batch would not help");
+    }
+}

@@ -1,0 +1,71 @@
+//! This process: when it started, where it is reached, and whether it stops.
+
+mod readiness;
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use countersign_protocol::time::Timestamp;
+use tokio::sync::watch;
+
+use crate::config::browser_url;
+use readiness::ReadinessCache;
+
+pub struct Process {
+    pub started_at: Timestamp,
+    /// Turns true when the hub stops: long-polls then return and connections drain.
+    pub stopping: watch::Receiver<bool>,
+    /// File with the node id of this process, for the next start on the same data directory.
+    pub node_file: OnceLock<PathBuf>,
+    pub readiness: ReadinessCache,
+    public_url: Option<String>,
+    /// Set once the listener is bound.
+    local_url: OnceLock<String>,
+    browser_url: OnceLock<String>,
+}
+
+impl Process {
+    pub fn new(started_at: Timestamp, public_url: Option<String>, stopping: watch::Receiver<bool>) -> Self {
+        Self {
+            started_at,
+            stopping,
+            node_file: OnceLock::new(),
+            readiness: ReadinessCache::default(),
+            public_url,
+            local_url: OnceLock::new(),
+            browser_url: OnceLock::new(),
+        }
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
+    }
+
+    pub fn set_local_url(&self, url: String) {
+        // Set once, after the listener is bound.
+        drop(self.local_url.set(url));
+    }
+
+    /// The URL of the listener itself.
+    pub fn local_url(&self) -> &str {
+        self.local_url.get().map(String::as_str).unwrap_or_default()
+    }
+
+    /// The URL that agents and people use.
+    pub fn url(&self) -> &str {
+        self.public_url.as_deref().unwrap_or_else(|| self.local_url())
+    }
+
+    /// The URL that people open in a browser.
+    pub fn browser_url(&self) -> &str {
+        self.browser_url.get_or_init(|| browser_url(self.url()))
+    }
+
+    /// Notes the node id in the data directory of a shared store. The next start here then knows which node is gone.
+    pub fn write_node_file(&self, node: &str) {
+        let Some(file) = self.node_file.get() else { return };
+        if let Err(error) = std::fs::write(file, node) {
+            tracing::warn!(%error, "writing the node id to the data directory failed");
+        }
+    }
+}

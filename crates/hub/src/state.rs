@@ -1,0 +1,95 @@
+//! The `Hub` value: the services that request handlers and background tasks share.
+
+use std::sync::Arc;
+
+use countersign_runs::engine::agents::Tools;
+use countersign_runs::{RunRegistry, RunService, RunServiceParts};
+use countersign_store::Store;
+use tokio::sync::watch;
+
+use crate::auth::Auth;
+use crate::background::Background;
+use crate::cluster::{Cluster, LEASE};
+use crate::config::Config;
+use crate::cue_waiters::CueWaiters;
+use crate::delivery::Outbox;
+use crate::limits::Limits;
+use crate::live::LiveBroadcaster;
+use crate::messages::{Messages, MessagesParts};
+use crate::metrics::Metrics;
+use crate::process::Process;
+
+pub struct Hub {
+    pub store: Arc<Store>,
+    pub config: Config,
+    /// The one way in: every message is accepted, decided and announced here.
+    pub messages: Arc<Messages>,
+    pub outbox: Arc<Outbox>,
+    pub live: Arc<LiveBroadcaster>,
+    pub cluster: Arc<Cluster>,
+    pub cue_waiters: Arc<CueWaiters>,
+    pub runs: Arc<RunService>,
+    pub auth: Arc<Auth>,
+    pub limits: Limits,
+    pub background: Background,
+    pub(crate) metrics: Arc<Metrics>,
+    pub process: Process,
+}
+
+impl Hub {
+    pub fn new(
+        store: Arc<Store>,
+        config: Config,
+        outbox: Arc<Outbox>,
+        stopping: watch::Receiver<bool>,
+    ) -> anyhow::Result<Arc<Self>> {
+        let process = Process::new(store.clock().now(), config.public_url.clone(), stopping.clone());
+        let cluster = Cluster::new(Arc::clone(&store));
+        let live = LiveBroadcaster::new(process.started_at, stopping.clone(), Arc::clone(&cluster));
+        outbox.announce_attempts_to(Arc::clone(&live));
+        let cue_waiters = CueWaiters::new(
+            Arc::clone(&store),
+            Arc::clone(&live),
+            Arc::clone(&cluster),
+            process.started_at,
+        );
+        let background = Background::new(&store, &live);
+        let metrics = Arc::new(Metrics::new());
+        let registry = Arc::new(RunRegistry::new(config.runs.max_live));
+        let messages = Messages::new(MessagesParts {
+            store: Arc::clone(&store),
+            live: Arc::clone(&live),
+            cluster: Arc::clone(&cluster),
+            cue_waiters: Arc::clone(&cue_waiters),
+            runs: Arc::clone(&registry),
+            outbox: Arc::clone(&outbox),
+            indexer: Arc::clone(&background.indexer),
+            metrics: Arc::clone(&metrics),
+            stopping,
+        });
+        let runs = RunService::new(RunServiceParts {
+            store: Arc::clone(&store),
+            registry,
+            settings: config.runs.clone(),
+            tools: Tools::new(&config.runs, &config.llm)?,
+            waiters: Arc::clone(&messages.waiters),
+            host: Arc::clone(&messages) as _,
+            lease: LEASE,
+        });
+        Ok(Arc::new(Self {
+            messages,
+            outbox,
+            live,
+            auth: Auth::new(&store, Arc::clone(&cluster), config.requests_per_minute),
+            cluster,
+            cue_waiters,
+            runs,
+            limits: Limits::default(),
+            background,
+            metrics,
+            process,
+            config,
+            store,
+        }))
+    }
+}

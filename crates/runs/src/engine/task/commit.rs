@@ -1,0 +1,107 @@
+//! Committing the events of a run, then broadcasting them.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_store::StoreError;
+use countersign_store::ops::run::{Advance, RunPhase};
+use tokio::time::{Instant, sleep_until};
+
+use super::state::{Halt, RunTask, Stopped};
+use crate::engine::commands::RunCommand;
+use crate::follow::broadcast::RunUpdate;
+
+const FIRST_BACKOFF: Duration = Duration::from_millis(100);
+const MAX_BACKOFF: Duration = Duration::from_secs(5);
+
+impl RunTask {
+    pub(crate) async fn commit(&mut self, phase: RunPhase) -> Result<(), Halt> {
+        let (advance, news) = self.drain_events(phase)?;
+        let service = Arc::clone(&self.service);
+        if let Err(halt) = self.persist(|| service.store.run(advance.clone())).await {
+            // Stored with the end of the run instead.
+            self.event_buffer.put_back(advance, news);
+            return Err(halt);
+        }
+        self.broadcast(news);
+        Ok(())
+    }
+
+    pub(crate) fn drain_events(&mut self, phase: RunPhase) -> Result<(Advance, RunUpdate), Halt> {
+        let machine = self
+            .checkpoint
+            .text()
+            .map_err(|error| Halt::Failed(error.to_string()))?;
+        self.phase = phase;
+        Ok(self.event_buffer.drain(phase, machine))
+    }
+
+    /// Stores or waits: followers must not see an event that a restart would not know.
+    pub(crate) async fn persist<F>(&mut self, attempt: impl Fn() -> F) -> Result<(), Halt>
+    where
+        F: Future<Output = Result<bool, StoreError>>,
+    {
+        let is_under_way = self.retry_store(attempt).await?;
+        self.service.host.note_activity();
+        if is_under_way { Ok(()) } else { Err(Halt::OwnershipLost) }
+    }
+
+    /// Retries with exponential backoff until the store succeeds, or fails permanently.
+    pub(crate) async fn retry_store<T, F>(&mut self, attempt: impl Fn() -> F) -> Result<T, Halt>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut pause = FIRST_BACKOFF;
+        let mut is_sure = true;
+        loop {
+            let error = match attempt().await {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            tracing::error!(run_id = self.run.id, %error, "storing a run failed; retrying");
+            if matches!(error, StoreError::Corrupt(_) | StoreError::NewerSchema { .. }) {
+                return Err(Halt::Failed(
+                    "The hub's store failed. The hub's log has the cause.".to_owned(),
+                ));
+            }
+            // After a commit of unknown outcome the run does not halt before the outcome is known.
+            is_sure &= !matches!(error, StoreError::CommitUnknown(_));
+            self.pause(pause, is_sure).await?;
+            pause = (pause * 2).min(MAX_BACKOFF);
+        }
+    }
+
+    /// Sleeps, but handles stop commands meanwhile, so that the agent stops; other commands are deferred.
+    async fn pause(&mut self, length: Duration, may_halt: bool) -> Result<(), Halt> {
+        let until = Instant::now() + length;
+        loop {
+            let command = tokio::select! {
+                () = sleep_until(until) => return Ok(()),
+                Some(command) = self.commands.next_new() => command,
+            };
+            let halt = match command {
+                later @ (RunCommand::Steer { .. } | RunCommand::Policy { .. }) => {
+                    self.commands.defer(later);
+                    continue;
+                }
+                later if !may_halt && !self.is_ending => {
+                    self.commands.defer(later);
+                    continue;
+                }
+                RunCommand::Stop { stopped } => {
+                    self.stopped.push(stopped);
+                    Halt::Cancelled(Stopped::ByClient)
+                }
+                RunCommand::HubStops { settled } => {
+                    self.stopped.push(settled);
+                    self.halt_for_shutdown()
+                }
+                RunCommand::OwnershipLost => Halt::OwnershipLost,
+            };
+            if !self.is_ending {
+                return Err(halt);
+            }
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! Driving the machine from one agent call to the next, until the run completes or halts.
+
+use countersign_core::runs::user::{self, UserTurn};
+use countersign_core::runs::{AgentCall, MachineAction, Output};
+use countersign_protocol::runs::strategy::{AgentDef, AgentKind, Step, UserAgent};
+use countersign_protocol::runs::{ChatMessage, Event, Record, StepResult, StreamEvent, Usage};
+use countersign_store::ops::run::RunPhase;
+use uuid::Uuid;
+
+use super::state::{Halt, RunTask};
+use crate::engine::agents::{AgentOutcome, Resumed};
+
+const STOP: &str = "stop";
+
+impl RunTask {
+    pub(crate) async fn drive(&mut self) -> Halt {
+        loop {
+            if let Err(halt) = self.step().await {
+                return halt;
+            }
+        }
+    }
+
+    async fn step(&mut self) -> Result<(), Halt> {
+        while let Some(command) = self.commands.try_next() {
+            self.handle_command(command).await?;
+        }
+        match self.checkpoint.machine.next(&self.plan.strategy) {
+            MachineAction::StepStarted {
+                name: step_name,
+                message,
+            } => self.note(&Event::StepStarted { step_name, message }),
+            MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
+            MachineAction::Call(call) => {
+                let output = self.call(call).await?;
+                self.checkpoint.steered = None;
+                self.checkpoint.machine.supply(&self.plan.strategy, output);
+            }
+            MachineAction::Finished { output } => return Err(Halt::Completed(output)),
+            MachineAction::Failed { message } => return Err(Halt::Failed(message)),
+        }
+        if self.event_buffer.is_full() {
+            self.commit(RunPhase::Between).await
+        } else {
+            Ok(())
+        }
+    }
+
+    pub(crate) fn note(&mut self, event: &Event) {
+        let now = self.now();
+        self.event_buffer.add(event, now);
+    }
+
+    /// A step that is an agent takes the finish reason of the agent; a flow always has `stop`.
+    fn note_completed(&mut self, step_name: String, Output { text, usage }: Output) {
+        let is_agent = |step: &Step| matches!(step, Step::Agent(name) if *name == step_name);
+        let finish_reason = match self.plan.strategy.flow.steps.iter().any(is_agent) {
+            true => self.finish_reason.clone(),
+            false => STOP.to_owned(),
+        };
+        let result = StepResult {
+            text,
+            usage,
+            finish_reason,
+        };
+        self.note(&Event::StepCompleted { step_name, result });
+    }
+
+    async fn call(&mut self, call: AgentCall) -> Result<Output, Halt> {
+        let plan = std::sync::Arc::clone(&self.plan);
+        let Some(agent) = plan.strategy.agent(&call.agent) else {
+            return Err(self.failed(&format!("agent {:?} is not defined", call.agent)));
+        };
+        match &agent.kind {
+            AgentKind::User(user) => self.call_user(user, call).await,
+            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::Llm(_) | AgentKind::Command(_) => {
+                // Boxed, so that a run that waits for a person does not hold the memory of this large future.
+                Box::pin(self.call_agent(agent, call)).await
+            }
+        }
+    }
+
+    async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
+        let text = match user::act(user, &call, &self.segment.input) {
+            UserTurn::Passes(text) => text,
+            UserTurn::Asks { prompt } => match self.ask_for_input(&call, prompt).await? {
+                Ok(text) => text,
+                Err(cause) => return Err(self.failed(&cause)),
+            },
+        };
+        let usage = Usage::default();
+        let responses = vec![ChatMessage::assistant(text.clone())];
+        STOP.clone_into(&mut self.finish_reason);
+        self.record(&call, call.message.clone(), &text, usage, responses)?;
+        Ok(Output { text, usage })
+    }
+
+    async fn call_agent(&mut self, agent: &AgentDef, call: AgentCall) -> Result<Output, Halt> {
+        let is_resumed = !self.restored_asks.is_empty();
+        let message = self.checkpoint.message(call.message.clone(), is_resumed);
+        let resumed = self.resumed(&agent.name).await?;
+        let done = match self.work(agent, &message, &call, resumed).await? {
+            Ok(done) => done,
+            Err(cause) => return Err(self.failed(&cause)),
+        };
+        let AgentOutcome {
+            text,
+            usage,
+            model,
+            finish_reason,
+            responses,
+        } = done;
+        let agent_name = agent.name.clone();
+        let output = Event::AgentOutput {
+            agent_name: agent_name.clone(),
+            model: model.clone(),
+            text: text.clone(),
+            usage,
+        };
+        self.note(&output);
+        let result = StepResult {
+            text: text.clone(),
+            usage,
+            finish_reason: finish_reason.clone(),
+        };
+        self.note(&Event::AgentStreaming {
+            agent_name,
+            model,
+            event: StreamEvent::Done { result },
+        });
+        self.finish_reason = finish_reason;
+        let responses = responses
+            .into_iter()
+            .map(|(role, content)| ChatMessage { role, content })
+            .collect();
+        self.record(&call, message, &text, usage, responses)?;
+        Ok(Output { text, usage })
+    }
+
+    /// Waits for the asks that an agent of an earlier process left open.
+    async fn resumed(&mut self, agent_name: &str) -> Result<Option<Resumed>, Halt> {
+        let restored_asks = std::mem::take(&mut self.restored_asks);
+        let Some(first) = restored_asks.first() else {
+            return Ok(None);
+        };
+        let of = first.body.of;
+        let state = first.body.state.clone();
+        if restored_asks.len() != of {
+            return Err(self.failed(&format!(
+                "a question of agent {agent_name:?} is no longer stored, so the run cannot resume"
+            )));
+        }
+        match self.answers(restored_asks, agent_name).await? {
+            Ok(answers) => Ok(Some(Resumed { state, answers })),
+            Err(cause) => Err(self.failed(&cause)),
+        }
+    }
+
+    fn record(
+        &mut self,
+        call: &AgentCall,
+        message: String,
+        text: &str,
+        usage: Usage,
+        response_messages: Vec<ChatMessage>,
+    ) -> Result<(), Halt> {
+        let is_first = call.number == 0;
+        let id = if is_first {
+            self.segment.first_record_id.clone()
+        } else {
+            Uuid::new_v4().to_string()
+        };
+        let record = Record {
+            id,
+            agent_name: call.agent.clone(),
+            created_at: self.now(),
+            user_message: ChatMessage::user(message),
+            response_messages,
+            text: text.to_owned(),
+            usage,
+            finish_reason: self.finish_reason.clone(),
+        };
+        self.event_buffer
+            .record(&record)
+            .map_err(|error| Halt::Failed(error.to_string()))?;
+        if self.plan.model_of(&call.agent).is_some() {
+            self.memory.add(record);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn failed(&self, cause: &str) -> Halt {
+        Halt::Failed(self.checkpoint.machine.failure(&self.plan.strategy, cause))
+    }
+}

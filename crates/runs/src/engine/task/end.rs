@@ -1,0 +1,114 @@
+//! The end of a segment.
+
+use std::sync::Arc;
+
+use countersign_protocol::runs::{Event, RunError};
+use countersign_store::ops::run::{EndRun, ReadRun, RunEnding, RunPhase};
+
+use super::state::{Halt, RunTask, Stopped};
+
+const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
+const CANCELLED: &str = "CANCELLED";
+const DAEMON_RESTARTED: &str = "DAEMON_RESTARTED";
+
+/// The event of a cancelled run.
+pub fn cancelled(stopped: Stopped) -> Event {
+    let message = match stopped {
+        Stopped::ByClient => "Run cancelled by client",
+        Stopped::ByTheHub => "Run cancelled because the hub was stopped",
+    };
+    error(CANCELLED, message.to_owned())
+}
+
+/// The event of a run whose agent was interrupted by a restart.
+pub fn restarted(message: String) -> Event {
+    error(DAEMON_RESTARTED, message)
+}
+
+fn error(code: &str, message: String) -> Event {
+    Event::StrategyError {
+        error: RunError {
+            code: code.to_owned(),
+            message,
+        },
+    }
+}
+
+impl RunTask {
+    pub(crate) async fn end(mut self, halt: Halt) {
+        self.is_ending = true;
+        match halt {
+            Halt::Completed(output) => {
+                let event = Event::StrategyCompleted {
+                    result: output.text,
+                    usage: output.usage,
+                };
+                self.note(&event);
+                self.store_end(RunEnding::Completed).await;
+            }
+            Halt::Failed(message) => {
+                self.note(&error(EXECUTION_ERROR, message));
+                self.store_end(RunEnding::Error).await;
+            }
+            Halt::Cancelled(stopped) => {
+                let now = self.now();
+                self.event_buffer.add_without_request_id(&cancelled(stopped), now);
+                self.store_end(RunEnding::Cancelled).await;
+            }
+            Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
+            Halt::OwnershipLost => self.on_ownership_lost(),
+        }
+        self.service.host.run_changed(&self.run.id);
+        for stopped in self.stopped.drain(..) {
+            // The client that stopped the run may have disconnected.
+            let _ = stopped.send(());
+        }
+    }
+
+    /// Cancels open asks first: after a crash in between, the cancelled ask ends the run.
+    async fn store_end(&mut self, ending: RunEnding) {
+        // Asks of a new owner must not be cancelled.
+        if !self.open.is_empty() && self.is_remote().await {
+            return self.on_ownership_lost();
+        }
+        self.cancel_asks().await;
+        let at = self.now();
+        let Ok((mut advance, news)) = self.drain_events(RunPhase::Between) else {
+            return self.on_ownership_lost();
+        };
+        if self.checkpoint.policy != self.segment.policy {
+            // The next segment starts with this policy.
+            self.segment.policy.clone_from(&self.checkpoint.policy);
+            advance.body = self.plan.body(&self.segment).ok();
+        }
+        let end = EndRun { advance, ending, at };
+        let service = Arc::clone(&self.service);
+        match self.persist(|| service.store.run(end.clone())).await {
+            Ok(()) => self.service.registry.end(&self.run, |run| run.end(ending, at, news)),
+            Err(_) => return self.on_ownership_lost(),
+        };
+        self.publish_advance();
+        tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
+    }
+
+    async fn is_remote(&self) -> bool {
+        if !self.service.store.is_shared() {
+            return false;
+        }
+        let found = self
+            .service
+            .store
+            .run(ReadRun {
+                run_id: self.run.id.clone(),
+            })
+            .await;
+        // On a store error, the guarded write that follows is refused.
+        matches!(found, Ok(Some(run)) if run.node != self.event_buffer.node())
+    }
+
+    /// Another hub owns or ended the run; it becomes a replica here.
+    fn on_ownership_lost(&self) {
+        tracing::warn!(run_id = self.run.id, "run ownership lost to another hub");
+        self.service.become_replica(&self.run);
+    }
+}

@@ -1,0 +1,205 @@
+//! One agent call, and the requests of the agent during it.
+
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Instant;
+
+use countersign_core::runs::policy::TOOL;
+use countersign_core::runs::{AgentCall, AskKind};
+use countersign_protocol::runs::strategy::{AgentDef, AgentKind};
+use countersign_protocol::runs::{Event, StreamEvent};
+use countersign_store::ops::run::RunPhase;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+use super::agent_context::{AgentRequest, TaskContext};
+use super::asking::RunQuestion;
+use super::state::{Halt, RunTask};
+use crate::engine::agents::{self, AgentAsk, AgentJob, AgentOutcome, Resumed};
+use crate::follow::broadcast::RunUpdate;
+
+/// Requests queued before the task handles them.
+const REQUEST_QUEUE_CAPACITY: usize = 64;
+const PERMISSION_REASON: &str = "policy-ask";
+
+impl RunTask {
+    /// Returns the outcome of the agent, or why it failed. Dropping this future stops the agent.
+    pub(crate) async fn work(
+        &mut self,
+        agent: &AgentDef,
+        message: &str,
+        call: &AgentCall,
+        resumed: Option<Resumed>,
+    ) -> Result<Result<AgentOutcome, String>, Halt> {
+        let has_effects = match &agent.kind {
+            AgentKind::Llm(_) | AgentKind::Command(_) => true,
+            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) => false,
+        };
+        if has_effects {
+            self.mark_working().await?;
+        }
+        let earlier = match &agent.kind {
+            AgentKind::Llm(_) => self.memory.of(&self.service, &self.run.id, &agent.name).await,
+            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) | AgentKind::Command(_) => Vec::new(),
+        };
+        let service = Arc::clone(&self.service);
+        let run = Arc::clone(&self.run);
+        let plan = Arc::clone(&self.plan);
+        let (requests, mut requested) = mpsc::channel(REQUEST_QUEUE_CAPACITY);
+        let mut context = TaskContext {
+            requests,
+            shared_policy: Arc::clone(&self.shared_policy),
+        };
+        let job = AgentJob {
+            run_id: &run.id,
+            agent,
+            message,
+            model_override: plan.model_override.as_deref(),
+            cwd: Path::new(&plan.cwd),
+            earlier: &earlier,
+            resumed,
+        };
+        let mut work = ConcurrentWork::new(Box::pin(agents::work(&service.tools, job, &mut context)));
+        let done = loop {
+            tokio::select! {
+                biased;
+                Some(request) = requested.recv() => work.beside(self.handle_request(request, agent, call)).await?,
+                Some(command) = self.commands.next() => work.beside(self.handle_command(command)).await?,
+                done = work.ended() => break done,
+            }
+        };
+        while let Ok(request) = requested.try_recv() {
+            self.handle_request(request, agent, call).await?;
+        }
+        Ok(done)
+    }
+
+    /// Commits `Working` before an agent with side effects starts. If the commit took longer than a lease, ownership may have
+    /// changed after it, so it is repeated.
+    async fn mark_working(&mut self) -> Result<(), Halt> {
+        loop {
+            let asked_at = Instant::now();
+            self.commit(RunPhase::Working).await?;
+            if asked_at.elapsed() < self.service.lease || !self.service.store.is_shared() {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn handle_request(&mut self, request: AgentRequest, agent: &AgentDef, call: &AgentCall) -> Result<(), Halt> {
+        match request {
+            AgentRequest::Stream(event) => self.stream_event(&agent.name, event).await,
+            AgentRequest::Ask { asks, state, answers } => {
+                let questions = asks.into_iter().map(|ask| question(&agent.name, ask)).collect();
+                let waiting = self.ask(&agent.name, questions, call.number, state).await?;
+                let answered = self.answers(waiting, &agent.name).await?;
+                // The agent works again from here on.
+                self.mark_working().await?;
+                // A dropped receiver means that the agent has ended.
+                let _ = answers.send(answered);
+                Ok(())
+            }
+            AgentRequest::Remember {
+                resource,
+                allow,
+                remembered,
+            } => {
+                self.remember(&resource, allow).await?;
+                let _ = remembered.send(());
+                Ok(())
+            }
+        }
+    }
+
+    async fn stream_event(&mut self, agent_name: &str, event: StreamEvent) -> Result<(), Halt> {
+        let event = Event::AgentStreaming {
+            agent_name: agent_name.to_owned(),
+            model: self.plan.model_of(agent_name),
+            event,
+        };
+        let now = self.now();
+        let mut frame = self.event_buffer.stream(&event, now);
+        if frame.is_none() {
+            self.commit(RunPhase::Working).await?;
+            frame = self.event_buffer.stream(&event, now);
+        }
+        self.run.broadcast(RunUpdate {
+            frames: frame.into_iter().collect(),
+            ..RunUpdate::default()
+        });
+        Ok(())
+    }
+}
+
+/// Polls the agent while another future runs, so that the agent's own timeout counts even when the store is slow.
+struct ConcurrentWork<F: Future> {
+    work: F,
+    ended: Option<F::Output>,
+}
+
+impl<F: Future + Unpin> ConcurrentWork<F> {
+    fn new(work: F) -> Self {
+        Self { work, ended: None }
+    }
+
+    async fn beside<T>(&mut self, first: impl Future<Output = T>) -> T {
+        let mut first = pin!(first);
+        if self.ended.is_none() {
+            tokio::select! {
+                biased;
+                done = &mut first => return done,
+                ended = &mut self.work => self.ended = Some(ended),
+            }
+        }
+        first.await
+    }
+
+    async fn ended(&mut self) -> F::Output {
+        match self.ended.take() {
+            Some(ended) => ended,
+            None => (&mut self.work).await,
+        }
+    }
+}
+
+fn question(agent_name: &str, ask: AgentAsk) -> RunQuestion {
+    let agent_name = agent_name.to_owned();
+    let request_id = Uuid::new_v4().to_string();
+    let id = request_id.clone();
+    match ask {
+        AgentAsk::Permission {
+            operation,
+            resource,
+            details,
+        } => RunQuestion {
+            kind: AskKind::Permission {
+                operation: operation.to_owned(),
+                resource: resource.clone(),
+                details: details.clone(),
+            },
+            event: Event::RequestPermission {
+                request_id,
+                agent_name,
+                tool_name: Some(TOOL.to_owned()),
+                operation: operation.to_owned(),
+                resource,
+                reason: PERMISSION_REASON.to_owned(),
+                details,
+            },
+            id,
+        },
+        AgentAsk::Question { tool_name, question } => RunQuestion {
+            kind: AskKind::Question {
+                question: question.clone(),
+            },
+            event: Event::RequestQuestion {
+                request_id,
+                agent_name,
+                tool_name,
+                question,
+            },
+            id,
+        },
+    }
+}

@@ -1,0 +1,205 @@
+//! Remote commands to a run that another hub owns: stored as a row, announced on the bus, and answered by a signal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_protocol::runs::{self, ClientMessage};
+use countersign_store::StoreError;
+use countersign_store::ops::run::{
+    DeleteRunCommand, ReadRun, ReadRunCommands, RemoteCommand, SendRunCommand, StoredRunState,
+};
+use serde::{Deserialize, Serialize};
+use tokio::time::timeout;
+
+use crate::RunRefusal;
+use crate::host::RunSignal;
+use crate::service::RunService;
+
+/// Leaves time for another hub to take the run over.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
+/// An older command is discarded: its sender has given up and may have changed its mind.
+const COMMAND_TTL: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
+const MAX_POLLS: usize = 100;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CommandReply {
+    Done,
+    Refused {
+        code: String,
+        message: String,
+    },
+    /// Not applied, and it will not be.
+    Undone,
+}
+
+/// Why a remote command was not applied, or why its result is unknown.
+pub enum CommandFailure {
+    Store(StoreError),
+    NotApplied,
+    /// The command may have been applied or not.
+    NoReply,
+}
+
+impl From<StoreError> for CommandFailure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+pub const NOT_APPLIED: &str =
+    "the run is being taken over by another hub and was not ready in time; the command was not applied";
+pub const NO_REPLY: &str = "the hub that owns the run did not reply within 10 s; the command may still apply";
+
+impl From<CommandFailure> for RunRefusal {
+    fn from(failure: CommandFailure) -> Self {
+        match failure {
+            CommandFailure::Store(error) => error.into(),
+            CommandFailure::NotApplied => Self::internal(&NOT_APPLIED),
+            CommandFailure::NoReply => Self::unsure(&NO_REPLY),
+        }
+    }
+}
+
+impl RunService {
+    /// Sends a client's message to the hub that owns the run. Returns `None` if no hub does.
+    pub async fn send_run_command(
+        self: &Arc<Self>,
+        run_id: &str,
+        message: &ClientMessage,
+    ) -> Result<Option<CommandReply>, CommandFailure> {
+        if !self.store.is_shared() {
+            return Ok(None);
+        }
+        let body = serde_json::to_string(message).map_err(StoreError::from)?;
+        let command = SendRunCommand {
+            run_id: run_id.to_owned(),
+            body,
+        };
+        let Some(number) = self.store.run(command).await? else {
+            return Ok(None);
+        };
+        let reply = self.commands.expect_reply(number);
+        self.publish(|| RunSignal::CommandStored);
+        // This hub may itself be taking the run over.
+        process_pending(self);
+        match timeout(REPLY_TIMEOUT, reply).await {
+            Ok(Ok(CommandReply::Undone)) => Err(CommandFailure::NotApplied),
+            Ok(Ok(reply)) => Ok(Some(reply)),
+            Ok(Err(_)) | Err(_) => Err(CommandFailure::NoReply),
+        }
+    }
+}
+
+impl RunService {
+    /// The reply to a command that this node sent.
+    pub fn command_replied(&self, number: i64, reply: CommandReply) {
+        self.commands.reply_arrived(number, reply);
+    }
+
+    pub fn process_commands(self: &Arc<Self>) {
+        process_pending(self);
+    }
+}
+
+/// Executes the stored commands for runs of this service: in order within a run, and concurrently across runs.
+fn process_pending(service: &Arc<RunService>) {
+    let service = Arc::clone(service);
+    tokio::spawn(async move {
+        let since = service.store.clock().now().minus(COMMAND_TTL);
+        let commands = match service
+            .store
+            .run(ReadRunCommands {
+                node: service.store.node(),
+                since,
+            })
+            .await
+        {
+            Ok(commands) => commands,
+            Err(error) => return tracing::warn!(%error, "reading remote run commands failed; retrying"),
+        };
+        let (late, commands): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| command.is_late);
+        for run_id in service.commands.enqueue(commands) {
+            tokio::spawn(process_queue(Arc::clone(&service), run_id));
+        }
+        for command in late {
+            delete_command(&service, command.number).await;
+        }
+    });
+}
+
+async fn process_queue(service: Arc<RunService>, run_id: String) {
+    while let Some(command) = service.commands.next(&run_id) {
+        let number = command.number;
+        let reply = match locate_run(&service, &run_id).await {
+            RunLocation::Here => execute(&service, command).await,
+            RunLocation::Arriving => CommandReply::Undone,
+            // Left for the hub that owns the run now.
+            RunLocation::Elsewhere => {
+                service.commands.give_back(number);
+                continue;
+            }
+        };
+        delete_command(&service, number).await;
+        if !service.commands.reply_arrived(number, reply.clone()) {
+            service.publish(|| RunSignal::CommandReplied { number, reply });
+        }
+    }
+}
+
+/// A row that could not be deleted is not executed twice: it is remembered as handled until it is past its TTL.
+async fn delete_command(service: &RunService, number: i64) {
+    if let Err(error) = service.store.run(DeleteRunCommand { number }).await {
+        tracing::warn!(%error, "deleting a remote run command failed");
+    }
+}
+
+enum RunLocation {
+    /// Owned here, or ended: both are answered by this service.
+    Here,
+    Elsewhere,
+    Arriving,
+}
+
+/// Polls, because a run that is being taken over belongs to this hub shortly before it is in memory.
+async fn locate_run(service: &RunService, run_id: &str) -> RunLocation {
+    for _ in 0..MAX_POLLS {
+        if service.is_active_here(run_id) {
+            return RunLocation::Here;
+        }
+        match service
+            .store
+            .run(ReadRun {
+                run_id: run_id.to_owned(),
+            })
+            .await
+        {
+            Ok(Some(run)) if run.summary.state == StoredRunState::Running && run.node == service.store.node() => {}
+            Ok(Some(run)) if run.summary.state == StoredRunState::Running => return RunLocation::Elsewhere,
+            Ok(Some(_) | None) => return RunLocation::Here,
+            Err(error) => tracing::warn!(run_id, %error, "reading the owner of a run failed; retrying"),
+        }
+        tokio::time::sleep(POLL_INTERVAL).await;
+    }
+    RunLocation::Arriving
+}
+
+async fn execute(service: &Arc<RunService>, command: RemoteCommand) -> CommandReply {
+    let done = match runs::read(command.body.as_bytes()).map(|received| received.message) {
+        Ok(ClientMessage::StopRun { run_id }) => {
+            service.stop_local_run(&run_id).await;
+            Ok(())
+        }
+        Ok(ClientMessage::SteerRun { run_id, text }) => service.steer_local_run(&run_id, text).await,
+        Ok(ClientMessage::UpdatePolicy(change)) => service.change_local_policy(change).await,
+        Ok(_) | Err(_) => Err(RunRefusal::internal(&"a stored run command could not be parsed")),
+    };
+    match done {
+        Ok(()) => CommandReply::Done,
+        Err(RunRefusal { code, message }) => CommandReply::Refused {
+            code: code.to_string(),
+            message,
+        },
+    }
+}

@@ -1,0 +1,80 @@
+//! The engine's side of the seam, written down instead of acted on.
+
+use std::collections::VecDeque;
+
+use countersign_core::runs::policy::{Judgement, Policy};
+use countersign_protocol::runs::StreamEvent;
+use countersign_runs::engine::agents::{AgentAsk, AgentContext};
+use serde_json::Value;
+use tokio::sync::mpsc;
+
+#[derive(Default)]
+pub struct TestContext {
+    pub said: Vec<StreamEvent>,
+    pub asked: Vec<(Vec<AgentAsk>, Value)>,
+    pub remembered: Vec<(String, bool)>,
+    pub policy: Policy,
+    answers: VecDeque<Vec<String>>,
+    /// Hears of everything that is said, for tests that act in the middle.
+    listener: Option<mpsc::UnboundedSender<StreamEvent>>,
+}
+
+impl TestContext {
+    pub fn answering(answers: &[&[&str]]) -> Self {
+        let answers = answers
+            .iter()
+            .map(|answers| answers.iter().map(|&answer| answer.to_owned()).collect());
+        Self {
+            answers: answers.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub fn listen(&mut self) -> mpsc::UnboundedReceiver<StreamEvent> {
+        let (listener, heard) = mpsc::unbounded_channel();
+        self.listener = Some(listener);
+        heard
+    }
+
+    /// What was streamed as text.
+    pub fn text(&self) -> String {
+        let text = |event: &StreamEvent| match event {
+            StreamEvent::Text { text } => Some(text.clone()),
+            _ => None,
+        };
+        self.said.iter().filter_map(text).collect()
+    }
+
+    pub fn questions(&self) -> Vec<&str> {
+        let asks = self.asked.iter().flat_map(|(asks, _)| asks);
+        asks.filter_map(|ask| match ask {
+            AgentAsk::Question { question, .. } => Some(question.as_str()),
+            AgentAsk::Permission { .. } => None,
+        })
+        .collect()
+    }
+}
+
+impl AgentContext for TestContext {
+    async fn emit(&mut self, event: StreamEvent) {
+        if let Some(listener) = &self.listener {
+            drop(listener.send(event.clone()));
+        }
+        self.said.push(event);
+    }
+
+    /// Without an answer it fails, as an ask does that nobody answered in time.
+    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
+        self.asked.push((asks, state));
+        self.answers.pop_front().ok_or_else(|| "nobody answered".to_owned())
+    }
+
+    fn judge(&self, resource: &str) -> Judgement {
+        self.policy.judge(resource)
+    }
+
+    async fn remember(&mut self, resource: &str, allow: bool) {
+        self.policy.remember(resource, allow);
+        self.remembered.push((resource.to_owned(), allow));
+    }
+}

@@ -1,0 +1,210 @@
+use std::time::Duration;
+
+use countersign_protocol::runs::strategy::LlmAgent;
+use countersign_runs::engine::agents::Tools;
+use countersign_runs::settings::{LlmSettings, RunsSettings};
+use serde_json::json;
+use tokio::net::TcpListener;
+
+use crate::context::TestContext;
+use crate::endpoint::{Act, Model, answer, word};
+use crate::stage::{KEY, Task, llm, llm_settings};
+
+/// What is told when a model does this, and nothing else.
+async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmSettings)) -> String {
+    let model = Model::start(acts).await;
+    let mut settings = llm_settings(&model);
+    change(&mut settings);
+    let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut TestContext::default())
+        .await
+        .unwrap_err();
+    assert!(
+        said.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
+        "{said}"
+    );
+    assert!(!said.contains(KEY), "{said}");
+    said
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers_is_left_after_the_time_out() {
+    let begun = "data: {\"choices\":[]}\n\n".to_owned();
+    for act in [Act::Hang, Act::Stall(String::new()), Act::Stall(begun)] {
+        let said = told([act], |settings| settings.timeout = Duration::from_millis(50)).await;
+        assert!(
+            said.contains("did not finish its answer within 0.05 s (llm.timeout_seconds)"),
+            "{said}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_falls_silent_is_left_sooner() {
+    let said = told([Act::Stall(format!("data: {}\n\n", word("a")))], |settings| {
+        settings.idle_timeout = Duration::from_millis(50);
+    });
+    let said = said.await;
+    assert!(
+        said.contains("sent nothing for 0.05 s (llm.idle_timeout_seconds)"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_complete_needs_no_goodbye() {
+    let stream = answer(&["a", "b"]);
+    let without_mark = stream.replace("data: [DONE]\n\n", "");
+    for act in [
+        Act::Stall(stream.clone()),
+        Act::Stall(without_mark),
+        Act::Endless(stream),
+    ] {
+        let model = Model::start([act]).await;
+        let settings = LlmSettings {
+            idle_timeout: Duration::from_millis(50),
+            ..llm_settings(&model)
+        };
+        let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
+        let done = Task::new(&llm(LlmAgent::default()), "?")
+            .done(&tools, &mut TestContext::default())
+            .await
+            .unwrap();
+        assert_eq!((done.text.as_str(), done.usage.prompt_tokens), ("ab", 3));
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_there_is_told_with_the_reason() {
+    // Bound and let go, so that nobody listens.
+    let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let model = Model::start([]).await;
+    let mut settings = llm_settings(&model);
+    settings
+        .endpoint
+        .as_mut()
+        .unwrap()
+        .base_url
+        .set_port(Some(address.port()))
+        .unwrap();
+    let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut TestContext::default())
+        .await
+        .unwrap_err();
+    assert!(
+        said.contains(&format!("{address}/v1/chat/completions cannot be reached: ")),
+        "{said}"
+    );
+    assert!(said.contains("refused") && said.ends_with("(attempt 3)"), "{said}");
+}
+
+#[tokio::test]
+async fn what_is_no_answer_is_shown_in_short() {
+    let said = told([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
+    assert!(
+        said.contains("sent an answer that cannot be parsed") && said.contains("{\"choices\": oops}"),
+        "{said}"
+    );
+
+    let said = told([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
+    assert!(said.contains("sent an answer that cannot be parsed"), "{said}");
+}
+
+#[tokio::test]
+async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
+    let page = |kind: &str| Act::Reply(200, kind.to_owned(), "<h1>Welcome,\n log in</h1>".to_owned());
+    for (kind, shown) in [("content-type: Text/HTML; charset=utf-8\r\n", " (text/html)"), ("", "")] {
+        let said = told([page(kind)], |_| {}).await;
+        let end = format!(
+            "sent a response that is not from a model{shown}; check base_url. It says: <h1>Welcome, log in</h1>"
+        );
+        assert!(said.ends_with(&end), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
+    let nothing = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), String::new());
+    let said = told([nothing(), nothing(), nothing()], |_| {}).await;
+    assert!(
+        said.ends_with("answered 200 OK with an empty body (attempt 3)"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_in_its_first_word_broke_off() {
+    let cut = || {
+        Act::Reply(
+            200,
+            "content-type: text/event-stream\r\n".to_owned(),
+            "data: {\"cho".to_owned(),
+        )
+    };
+    let said = told([cut(), cut(), cut()], |_| {}).await;
+    assert!(
+        said.ends_with("closed the connection in the middle of its answer (attempt 3)"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn an_error_in_the_stream_is_told() {
+    let stream = format!(
+        "data: {}\n\ndata: {}\n\n",
+        word("a"),
+        json!({"error": {"message": "overloaded"}})
+    );
+    let said = told([Act::Stream(stream, 5)], |_| {}).await;
+    assert!(
+        said.contains("reports an error: {\"message\":\"overloaded\"}"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_repeats_the_key_does_not_spread_it() {
+    let body = format!("{}wrong key {KEY}", "x".repeat(480));
+    let said = told([Act::Reply(401, String::new(), body)], |_| {}).await;
+    assert!(said.contains("wrong key (key)"), "{said}");
+    let said = told([Act::Stream(format!("data: {KEY}\n\n"), 1)], |_| {}).await;
+    assert!(said.contains("(key)"), "{said}");
+    let long = told([Act::Reply(400, String::new(), "y".repeat(100_000))], |_| {}).await;
+    assert!(long.len() < 700, "{}", long.len());
+}
+
+#[tokio::test]
+async fn the_key_does_not_follow_a_redirect() {
+    let elsewhere = Model::start([]).await;
+    let location = format!("location: {}/chat/completions\r\n", elsewhere.base_url());
+    let said = told([Act::Reply(307, location, String::new())], |_| {}).await;
+    assert!(
+        said.contains("answered 307 Temporary Redirect (redirects are not followed; correct base_url)"),
+        "{said}"
+    );
+    assert!(elsewhere.requests().is_empty());
+}
+
+#[tokio::test]
+async fn an_answer_without_end_is_cut_off() {
+    let model = Model::start([Act::Endless(format!("data: {}\n\n", word(&"x".repeat(64 * 1024))))]).await;
+    let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
+    let mut context = TestContext::default();
+    let said = Task::new(&llm(LlmAgent::default()), "?")
+        .done(&tools, &mut context)
+        .await
+        .unwrap_err();
+    assert!(said.ends_with("sent more than 4 MiB of text"), "{said}");
+    assert_eq!(context.text().len(), 4 * 1024 * 1024);
+    model
+        .until("the connection to be closed", |seen| seen.cut_off == 1)
+        .await;
+}
+
+#[tokio::test]
+async fn an_event_without_end_is_cut_off() {
+    let said = told([Act::Endless("x".repeat(64 * 1024))], |_| {}).await;
+    assert!(said.ends_with("sent an event longer than 4 MiB"), "{said}");
+}
