@@ -1,7 +1,7 @@
 //! The other hubs on the same store: publishing to them, subscribing to them, and taking over when one is gone.
 //!
-//! A signal between hubs is a hint and may be lost. The store is the truth, and periodic reconciliation reads it to make up
-//! for lost signals. On an unshared store all of this is inactive.
+//! A signal between hubs is a hint and may be lost. The store is the truth, and periodic reconciliation reads it to
+//! make up for lost signals. On an unshared store all of this is inactive.
 
 mod hear;
 mod known;

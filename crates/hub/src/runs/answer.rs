@@ -1,4 +1,5 @@
-//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other answer.
+//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other
+//! answer.
 
 use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
 use countersign_store::model::ApplyOutcome;

@@ -1,5 +1,5 @@
-//! A replica of a run that another hub owns, for its followers here. It reads stored events, so streamed text is left out, as
-//! it is for a slow client.
+//! A replica of a run that another hub owns, for its followers here. It reads stored events, so streamed text is left
+//! out, as it is for a slow client.
 
 use std::sync::Arc;
 
@@ -139,8 +139,8 @@ impl TrackedRun {
         matches!(self.lock().stage, RunStage::Remote)
     }
 
-    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs. Returns true if
-    /// the segment has to be read again from its start.
+    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs.
+    /// Returns true if the segment has to be read again from its start.
     fn rewind(&self, found: &Followed, byte_budget: &ByteBudget) -> bool {
         let Some(first) = found
             .new_segment
@@ -158,8 +158,8 @@ impl TrackedRun {
         is_hidden
     }
 
-    /// Applies everything that was read in one step, including the end of the run after its last page. Returns false if the run
-    /// is no longer a replica.
+    /// Applies everything that was read in one step, including the end of the run after its last page. Returns false if
+    /// the run is no longer a replica.
     fn apply_remote(&self, found: Followed) -> bool {
         let mut state = self.lock();
         if !matches!(state.stage, RunStage::Remote) {

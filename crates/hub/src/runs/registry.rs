@@ -83,8 +83,8 @@ impl Runs {
         self.table().live.len()
     }
 
-    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request brings a
-    /// strategy or the run is stored.
+    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request
+    /// brings a strategy or the run is stored.
     pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<RunReservation<'_>, RunRefusal> {
         if self.is_closing() {
             return Err(RunRefusal::prepare("The hub is stopping"));
@@ -124,8 +124,8 @@ impl Runs {
         run
     }
 
-    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds the run
-    /// listed as live.
+    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds
+    /// the run listed as live.
     pub fn end(&self, run: &Arc<TrackedRun>, end: impl FnOnce(&TrackedRun) -> bool) -> bool {
         let mut table = self.table();
         if !end(run) {

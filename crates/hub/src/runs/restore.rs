@@ -61,8 +61,8 @@ impl Adoption {
         Ok(())
     }
 
-    /// Adopts runs that the store assigned to this hub by a commit of unknown outcome. A run that is just starting looks the same,
-    /// so a run must be found twice. Returns true if suspects have to be checked again.
+    /// Adopts runs that the store assigned to this hub by a commit of unknown outcome. A run that is just starting
+    /// looks the same, so a run must be found twice. Returns true if suspects have to be checked again.
     pub async fn adopt_forgotten(&mut self, hub: &Arc<Hub>) -> bool {
         let found = match hub.store.run(RunsOfNode { node: hub.store.node() }).await {
             Ok(found) => found,
@@ -91,8 +91,8 @@ impl Adoption {
     }
 }
 
-/// Restores runs now owned by this hub. Each resumes from its checkpoint, or ends if its agent was interrupted, because the
-/// progress of that agent is unknown.
+/// Restores runs now owned by this hub. Each resumes from its checkpoint, or ends if its agent was interrupted, because
+/// the progress of that agent is unknown.
 async fn restore(hub: &Arc<Hub>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
     stream::iter(runs.into_iter().map(Ok))
         .try_for_each_concurrent(MAX_CONCURRENT_RESTORES, |stored| async move {

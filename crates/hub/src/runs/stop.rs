@@ -20,7 +20,8 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(5);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Hub {
-    /// Succeeds for an ended or unknown run too. On return the run has ended, or will end as soon as the store accepts it.
+    /// Succeeds for an ended or unknown run too. On return the run has ended, or will end as soon as the store accepts
+    /// it.
     pub async fn stop_run(&self, run_id: &str) -> Result<(), CommandFailure> {
         if self.is_run_local(run_id).await {
             self.stop_local_run(run_id).await;

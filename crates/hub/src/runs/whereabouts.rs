@@ -1,5 +1,5 @@
-//! Ownership: finding a run in memory, in the store, or on another hub. On a shared store a run that has ended here may have
-//! been continued by another hub.
+//! Ownership: finding a run in memory, in the store, or on another hub. On a shared store a run that has ended here may
+//! have been continued by another hub.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -99,8 +99,8 @@ impl Hub {
         }
     }
 
-    /// The run in memory, checked against the store. If another hub continued it, it becomes a replica, or is forgotten if it has
-    /// no followers.
+    /// The run in memory, checked against the store. If another hub continued it, it becomes a replica, or is forgotten
+    /// if it has no followers.
     pub(super) async fn current_run(&self, run_id: &str) -> Result<Option<Arc<TrackedRun>>, StoreError> {
         let Some(run) = self.runs.get(run_id) else {
             return Ok(None);

@@ -19,7 +19,8 @@ use crate::runs::pending::PendingAsk;
 use crate::wake::{Waiter, Waiters};
 
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start together.
+/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start
+/// together.
 const POLL_INTERVAL: Duration = Duration::from_secs(25);
 const POLL_JITTER_MILLIS: u128 = 10_000;
 
@@ -86,7 +87,8 @@ impl PendingAnswer {
         }
     }
 
-    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it reads again.
+    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it
+    /// reads again.
     async fn look<F>(&mut self, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
@@ -119,8 +121,8 @@ fn resolved(state: State) -> Option<Box<Resolution>> {
     }
 }
 
-/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the message is
-/// no longer stored.
+/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the
+/// message is no longer stored.
 pub async fn restore_ask(
     hub: &Arc<Hub>,
     ask: StoredAsk,
