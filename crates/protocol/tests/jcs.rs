@@ -1,5 +1,5 @@
-//! The canonical form against two that were written by others: a Rust crate, and the engine the standard borrows its
-//! numbers from.
+//! The canonical form compared with two independent implementations: a Rust crate, and Node, whose number format the
+//! standard uses.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -10,7 +10,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use serde_json::Value;
 
-/// Sorts by code units because that is what strings compare by there; spells numbers and strings as the engine does.
+/// JavaScript compares strings by UTF-16 code units, and `JSON.stringify` gives the spelling of numbers and strings.
 const NODE: &str = r#"
 const form = value => Array.isArray(value) ? "[" + value.map(form).join(",") + "]"
     : value !== null && typeof value === "object"

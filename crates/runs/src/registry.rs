@@ -80,8 +80,8 @@ impl RunRegistry {
         self.table().live.len()
     }
 
-    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request brings a
-    /// strategy or the run is stored.
+    /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request
+    /// brings a strategy or the run is stored.
     pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<RunReservation<'_>, RunRefusal> {
         if self.is_closing() {
             return Err(RunRefusal::prepare("The hub is stopping"));
@@ -121,8 +121,8 @@ impl RunRegistry {
         run
     }
 
-    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds the run
-    /// listed as live.
+    /// `end` ends the run, or returns false. The table is locked meanwhile, so a follower that sees the end never finds
+    /// the run listed as live.
     pub fn end(&self, run: &Arc<TrackedRun>, end: impl FnOnce(&TrackedRun) -> bool) -> bool {
         let mut table = self.table();
         if !end(run) {
@@ -144,7 +144,7 @@ impl RunRegistry {
         }
     }
 
-    /// The same for a resolution through another service.
+    /// The same for a resolution through another node.
     pub fn resolved_remotely(&self, run_id: &str, message_id: &MessageId, now: Timestamp) {
         if let Some(run) = self.get(run_id) {
             run.resolved(message_id, now);
@@ -186,7 +186,7 @@ impl RunRegistry {
         }
     }
 
-    /// Returns `None` if there are too many clients, or the hub stops.
+    /// Returns `None` if there are too many clients, or the node stops.
     pub fn connect(self: &Arc<Self>) -> Option<ConnectedClient> {
         let mut clients = self.clients();
         if clients.len() >= MAX_CLIENTS || self.is_closing() {

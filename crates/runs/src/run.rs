@@ -1,4 +1,5 @@
-//! One run in memory: its stage, replay buffer, pending asks and followers. Its own task drives it; nothing here blocks.
+//! One run in memory: its stage, replay buffer, pending asks and followers. Its own task drives it; nothing here
+//! blocks.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -143,7 +144,8 @@ impl TrackedRun {
         }
     }
 
-    /// Undoes a preparation without followers: its client is gone and will hardly start it. Returns true if it was undone.
+    /// Undoes a preparation without followers: its client is gone and will hardly start it. Returns true if it was
+    /// undone.
     pub fn undo_preparation(&self) -> bool {
         let mut state = self.lock();
         let RunStage::Prepared(prepared) = &state.stage else {

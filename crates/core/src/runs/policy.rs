@@ -55,8 +55,8 @@ impl Policy {
         }
     }
 
-    /// Returns true if the policy changed. Changes for reading or for another tool are accepted and ignored: a command may do
-    /// more than read.
+    /// Returns true if the policy changed. Changes for reading or for another tool are accepted and ignored: a command
+    /// may do more than read.
     pub fn update(&mut self, change: &UpdatePolicy) -> Result<bool, TooManyRules> {
         let is_ours = change.tool.as_deref().is_none_or(|tool| tool == TOOL);
         match change.mode {
@@ -168,8 +168,8 @@ impl fmt::Display for Rule {
     }
 }
 
-/// A wildcard, single or doubled, matches any text. Taking the first match of each piece is enough, because the next piece may
-/// be anywhere after it.
+/// A wildcard, single or doubled, matches any text. Taking the first match of each piece is enough, because the next
+/// piece may be anywhere after it.
 fn matches_whole(pattern: &str, text: &str) -> bool {
     let mut pieces = pattern.split('*');
     let (Some(first), Some(last)) = (pieces.next(), pieces.next_back()) else {

@@ -1,4 +1,4 @@
-//! What people see of a run that waits for them, and what they may answer.
+//! The message of a run ask, and the answers it accepts.
 
 use countersign_core::answer::check_ask;
 use countersign_core::message::Door;
@@ -42,7 +42,7 @@ fn asked(content: &Content) -> &Ask {
 }
 
 #[test]
-fn the_prompt_is_the_body_to_the_letter_and_its_first_line_the_title() {
+fn the_prompt_is_the_exact_body_and_its_first_line_the_title() {
     let prompt = "\n# Which topic?\n\n  Two words  \n";
     let content = input(Some(prompt));
     assert_eq!(content.title, "Which topic?");
@@ -52,7 +52,7 @@ fn the_prompt_is_the_body_to_the_letter_and_its_first_line_the_title() {
 }
 
 #[test]
-fn without_a_prompt_the_title_says_who_waits() {
+fn without_a_prompt_the_title_names_the_agent() {
     for prompt in [None, Some("")] {
         let content = input(prompt);
         assert_eq!(
@@ -65,7 +65,7 @@ fn without_a_prompt_the_title_says_who_waits() {
 }
 
 #[test]
-fn an_agent_of_a_run_is_nobody_who_could_register() {
+fn an_agent_of_a_run_cannot_have_a_registered_id() {
     let agent = input(None).agent;
     assert_eq!(
         (agent.id.as_str(), agent.run_id.as_str(), agent.runtime.as_str()),
@@ -76,7 +76,7 @@ fn an_agent_of_a_run_is_nobody_who_could_register() {
 }
 
 #[test]
-fn any_text_is_an_answer_to_an_input_and_to_a_question_and_none_too() {
+fn inputs_and_questions_accept_any_text_even_an_empty_one() {
     let question = content(&ask(AskKind::Question {
         question: "Blue or\nred?".to_owned(),
     }));
@@ -131,7 +131,7 @@ fn a_permission_is_one_of_four_choices() {
 }
 
 #[test]
-fn what_of_a_long_input_is_not_shown_is_said_before_the_command() {
+fn hidden_input_bytes_are_mentioned_before_the_command() {
     let details = Some(json!({"input": "a", "inputTail": "z", "inputBytes": 9000, "inputBytesNotShown": 808}));
     let kind = AskKind::Permission {
         operation: "command.execute".to_owned(),
@@ -143,7 +143,7 @@ fn what_of_a_long_input_is_not_shown_is_said_before_the_command() {
 }
 
 #[test]
-fn a_resource_cannot_leave_its_frame() {
+fn a_resource_cannot_escape_its_code_block() {
     let body = permission("fs.write", "a\n````\n# Harmless").body.expect("a body");
     assert!(
         body.starts_with("`````\na\n") && body.ends_with("Harmless\n`````"),
@@ -152,7 +152,7 @@ fn a_resource_cannot_leave_its_frame() {
 }
 
 #[test]
-fn titles_and_bodies_stay_within_what_a_page_can_show() {
+fn titles_and_bodies_are_bounded() {
     let long = "é".repeat(400_000);
     for content in [input(Some(&long)), permission("fs.read", &long), permission(&long, "x")] {
         assert_eq!(content.title.chars().count(), 120);
@@ -161,7 +161,7 @@ fn titles_and_bodies_stay_within_what_a_page_can_show() {
 }
 
 #[test]
-fn the_source_names_the_run_in_the_words_of_its_wire() {
+fn the_source_names_the_run_with_protocol_ids() {
     let kinds = [
         (AskKind::Input { prompt: None }, "input"),
         (

@@ -1,4 +1,4 @@
-//! The same message for everybody, and all answers in the order of the steps.
+//! Broadcast flows: the same message for every step, and the outputs joined in order.
 
 use countersign_core::runs::{MAX_TEXT_BYTES, MachineAction};
 use countersign_protocol::runs::strategy::Step;
@@ -6,7 +6,7 @@ use countersign_protocol::runs::strategy::Step;
 use crate::scene::*;
 
 #[test]
-fn everybody_gets_the_same_and_the_answers_are_joined() {
+fn every_step_gets_the_same_message_and_outputs_are_joined() {
     let told = run(broadcast("Main", "\n--\n", agents(&["a", "b"])), "x");
     let expected = [
         "> a x",
@@ -51,7 +51,7 @@ fn an_empty_answer_keeps_its_place() {
 }
 
 #[test]
-fn one_of_one_is_joined_with_nothing() {
+fn a_single_output_is_not_joined() {
     assert_eq!(
         run(broadcast("Main", "|", agents(&["a"])), "x")
             .last()
@@ -61,20 +61,20 @@ fn one_of_one_is_joined_with_nothing() {
 }
 
 #[test]
-fn what_was_joined_does_not_come_back_in_the_next_round() {
+fn joined_outputs_are_reset_in_the_next_round() {
     let inner = Step::Flow(broadcast("Both", "|", agents(&["a", "b"])));
     let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
     assert_eq!(told.last().map(String::as_str), Some("= a(a(x)|b(x))|b(a(x)|b(x))"));
 }
 
 #[test]
-fn a_text_that_doubles_for_ever_ends_the_run_and_not_the_hub() {
+fn a_text_that_keeps_doubling_ends_the_run_and_not_the_hub() {
     let inner = Step::Flow(broadcast("Both", "", agents(&["a", "b"])));
     let flow = strategy(cycle("Main", None, None, vec![inner]));
     let end = end(&flow, &"x".repeat(1000), |call| output(call.message.clone(), 0, 0));
     let MachineAction::Failed { message } = end else {
         panic!("it went on")
     };
-    let why = format!("the text is longer than {MAX_TEXT_BYTES} bytes; hand on less");
+    let why = format!("the text is longer than {MAX_TEXT_BYTES} bytes; pass a shorter text to the next agent");
     assert_eq!(message, format!("Step \"Both\" failed: Step \"b\" failed: {why}"));
 }

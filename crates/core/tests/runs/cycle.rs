@@ -1,11 +1,11 @@
-//! Round and round, until the count is full or an observer has seen enough.
+//! Cycle flows: rounds until the count is reached or an observer sends a break signal.
 
 use countersign_core::runs::{AgentCall, MachineAction, Output};
 use countersign_protocol::runs::strategy::Step;
 
 use crate::scene::*;
 
-/// The observer `o` says these one after another; everybody else wraps.
+/// The observer `o` gives these answers in turn; every other agent wraps its message.
 fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&AgentCall) -> Result<Output, String> + 'a {
     let mut answers = answers.iter();
     move |call| match call.agent.as_str() {
@@ -15,7 +15,7 @@ fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&AgentCall) -> Result<Outp
 }
 
 #[test]
-fn what_came_out_goes_in_again_and_every_round_is_told_of() {
+fn the_output_feeds_the_next_round_and_every_round_is_reported() {
     let told = run(cycle("Main", Some(2), None, agents(&["a", "b"])), "x");
     let expected = [
         "> a x",
@@ -36,7 +36,7 @@ fn what_came_out_goes_in_again_and_every_round_is_told_of() {
 }
 
 #[test]
-fn a_signal_ends_it_with_what_the_steps_said() {
+fn a_signal_ends_the_cycle_with_the_output_of_the_steps() {
     let flow = strategy(cycle("Main", None, Some("o"), agents(&["a"])));
     let told = trace(&flow, "x", 100, observed(&["better", "Done, I like it", "done\nwell"]));
     let expected = [
@@ -58,7 +58,7 @@ fn a_signal_ends_it_with_what_the_steps_said() {
 }
 
 #[test]
-fn after_the_last_round_without_a_signal_the_observer_has_the_last_word() {
+fn without_a_signal_the_last_output_is_the_observers() {
     let flow = strategy(cycle("Main", Some(2), Some("o"), agents(&["a"])));
     let told = trace(&flow, "x", 100, observed(&["once more", "enough"]));
     assert_eq!(
@@ -70,7 +70,7 @@ fn after_the_last_round_without_a_signal_the_observer_has_the_last_word() {
 }
 
 #[test]
-fn an_observer_is_no_step_and_what_it_used_is_not_counted() {
+fn an_observer_is_not_a_step_and_its_usage_is_not_counted() {
     let flow = strategy(cycle("Main", None, Some("o"), agents(&["a", "b"])));
     let told = trace(&flow, "x", 100, observed(&["again", "done"]));
     assert_eq!(usages(&told), [(1, 2), (1, 2), (1, 2), (1, 2), (4, 8)]);
@@ -82,7 +82,7 @@ fn an_observer_is_no_step_and_what_it_used_is_not_counted() {
 }
 
 #[test]
-fn without_a_count_it_goes_on_for_ever_and_does_not_grow() {
+fn an_unlimited_cycle_goes_on_and_does_not_grow() {
     let mut last = String::new();
     let flow = strategy(cycle(
         "Main",
@@ -99,7 +99,7 @@ fn without_a_count_it_goes_on_for_ever_and_does_not_grow() {
 }
 
 #[test]
-fn a_cycle_that_is_entered_again_counts_from_the_start() {
+fn a_nested_cycle_counts_from_the_start_each_time() {
     let inner = Step::Flow(cycle("Inner", Some(2), None, agents(&["a"])));
     let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
     assert_eq!(told.iter().filter(|line| line.starts_with('!')).count(), 4);

@@ -1,4 +1,4 @@
-//! A run that cannot go on says where.
+//! The error of a failed run names the step on every level.
 
 use countersign_core::runs::{AgentCall, MAX_TEXT_BYTES, Machine, MachineAction, Output};
 use countersign_protocol::runs::strategy::{Flow, Step};
@@ -32,7 +32,7 @@ fn every_level_names_its_step() {
 }
 
 #[test]
-fn an_observer_is_named_as_one() {
+fn an_observer_is_named_as_observer() {
     let inner = Step::Flow(cycle("Loop", None, Some("o"), agents(&["a"])));
     assert_eq!(
         told(sequence("Main", vec![inner]), "o"),
@@ -45,7 +45,7 @@ fn an_observer_is_named_as_one() {
 }
 
 #[test]
-fn an_answer_that_is_too_long_fails_its_step() {
+fn an_output_that_is_too_long_fails_its_step() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
     let says = |bytes: usize| move |_: &AgentCall| output("x".repeat(bytes), 0, 0);
     assert!(matches!(
@@ -62,7 +62,7 @@ fn an_answer_that_is_too_long_fails_its_step() {
 }
 
 #[test]
-fn a_place_that_another_strategy_does_not_have_is_an_end_and_no_panic() {
+fn a_position_that_does_not_match_the_strategy_fails_without_a_panic() {
     let deep = strategy(sequence(
         "Main",
         vec![agent("a"), Step::Flow(sequence("Inner", agents(&["b"])))],

@@ -1,4 +1,4 @@
-//! Where a run goes next, whom it asks, and what they see: these are the promises.
+//! The rules of runs: the next action, the asks, and the messages people see.
 
 mod asks;
 mod broadcast;

@@ -1,4 +1,4 @@
-//! Any flow does what a few lines of plain recursion say it does.
+//! Property test: the machine does the same as a plain recursive interpreter, for any flow.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -11,7 +11,7 @@ use proptest::sample::{select, subsequence};
 
 use crate::scene::{output, strategy, trace};
 
-const MOST_CALLS: u64 = 60;
+const MAX_CALLS: u64 = 60;
 
 fn a_name() -> impl Strategy<Value = String> {
     select(vec!["a", "b", "c"]).prop_map(str::to_owned)
@@ -60,7 +60,7 @@ fn a_flow() -> impl Strategy<Value = Flow> {
     a_flow_of(step)
 }
 
-/// What agents say is a matter of whom, what and when they are asked, and of `seed`.
+/// Agent outputs depend on the agent, the message, the call number and `seed`.
 #[derive(Debug, Clone, Copy)]
 struct World {
     seed: u64,
@@ -91,7 +91,7 @@ enum Halt {
     Failed(String),
 }
 
-/// The flow by recursion, as one would write it if a run never had to be put away.
+/// A recursive interpreter of flows, which cannot be stored and resumed.
 struct Plain {
     world: World,
     calls: u64,
@@ -115,7 +115,7 @@ impl Plain {
             number: self.calls,
         };
         self.seen.push(MachineAction::Call(call.clone()));
-        if call.number >= MOST_CALLS {
+        if call.number >= MAX_CALLS {
             return Err(Halt::Enough);
         }
         self.calls += 1;
@@ -209,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn a_run_that_is_put_away_all_the_time_does_the_same_as_plain_recursion(
+    fn a_run_stored_after_every_action_does_the_same_as_plain_recursion(
         flow in a_flow(),
         input in select(vec!["", "x", "done"]),
         seed in any::<u64>(),
@@ -217,7 +217,7 @@ proptest! {
     ) {
         let world = World { seed, fails_at };
         let expected = Plain { world, calls: 0, seen: Vec::new() }.run(&flow, input);
-        let told = trace(&strategy(flow), input, MOST_CALLS, |call| world.work(call));
+        let told = trace(&strategy(flow), input, MAX_CALLS, |call| world.work(call));
         prop_assert_eq!(told, expected);
     }
 }

@@ -1,4 +1,4 @@
-//! Strategies without a file, agents without a model, and a run that is put away and taken up between any two actions.
+//! Strategies without a file, agents without a model, and a run that is stored and restored between any two actions.
 
 use countersign_core::runs::{AgentCall, Machine, MachineAction, Output};
 use countersign_protocol::runs::Usage;
@@ -31,7 +31,7 @@ pub fn broadcast(name: &str, separator: &str, steps: Vec<Step>) -> Flow {
     }
 }
 
-/// Broken by `done` on the first line.
+/// The break signal is `done` on the first line.
 pub fn cycle(name: &str, cycles: Option<u64>, observer: Option<&str>, steps: Vec<Step>) -> Flow {
     let observer = observer.map(str::to_owned);
     let kind = FlowKind::Cycle {
@@ -68,12 +68,12 @@ pub fn output(text: impl Into<String>, prompt_tokens: u64, completion_tokens: u6
     }
 }
 
-/// `name(message)`, for one token in and two out.
+/// Returns `name(message)`, with a usage of one prompt token and two completion tokens.
 pub fn wraps(call: &AgentCall) -> Result<Output, String> {
     Ok(output(format!("{}({})", call.agent, call.message), 1, 2))
 }
 
-/// What the run did until it ended or had made `calls` calls.
+/// The actions of the run until it ended or made `calls` calls.
 pub fn trace(
     strategy: &Strategy,
     input: &str,
@@ -108,7 +108,7 @@ pub fn trace(
     }
 }
 
-/// How the run ends when nobody puts it away, which takes its time with long texts.
+/// The end of a run that is never stored, because storing long texts is slow.
 pub fn end(strategy: &Strategy, input: &str, work: impl Fn(&AgentCall) -> Output) -> MachineAction {
     let mut machine = Machine::start(input);
     loop {
@@ -143,7 +143,7 @@ pub fn run(flow: Flow, input: &str) -> Vec<String> {
     lines(&trace(&strategy(flow), input, 100, wraps))
 }
 
-/// Which usage the steps and the whole had.
+/// The usage of the steps and of the whole run.
 pub fn usages(actions: &[MachineAction]) -> Vec<(u64, u64)> {
     let usage = |action: &MachineAction| match action {
         MachineAction::StepCompleted { output, .. } | MachineAction::Finished { output } => {

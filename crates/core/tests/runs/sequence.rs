@@ -1,4 +1,4 @@
-//! One after another, each with what the one before it said.
+//! Sequential flows: each step gets the output of the one before.
 
 use countersign_core::runs::MachineAction;
 use countersign_protocol::runs::strategy::Step;
@@ -6,7 +6,7 @@ use countersign_protocol::runs::strategy::Step;
 use crate::scene::*;
 
 #[test]
-fn each_step_gets_what_the_one_before_it_said() {
+fn each_step_gets_the_output_of_the_one_before() {
     let told = run(sequence("Main", agents(&["a", "b"])), "x");
     assert_eq!(
         told,
@@ -29,7 +29,7 @@ fn an_empty_input_is_a_message_too() {
 }
 
 #[test]
-fn a_flow_inside_of_another_is_one_step_under_its_own_name() {
+fn a_nested_flow_is_one_step_under_its_own_name() {
     let inner = Step::Flow(sequence("Inner", agents(&["b", "c"])));
     let told = run(sequence("Main", vec![agent("a"), inner, agent("d")]), "x");
     let expected = [
@@ -63,7 +63,7 @@ fn calls_are_counted_from_zero_over_all_levels() {
 }
 
 #[test]
-fn a_flow_has_used_what_its_steps_have_used() {
+fn the_usage_of_a_flow_is_the_sum_of_its_steps() {
     let inner = Step::Flow(sequence("Inner", agents(&["b", "c"])));
     let flow = strategy(sequence("Main", vec![agent("a"), inner]));
     assert_eq!(usages(&trace(&flow, "x", 100, wraps)), [(1, 2), (2, 4), (3, 6)]);

@@ -1,4 +1,4 @@
-//! A run that is put away goes on exactly where it was.
+//! A stored run resumes exactly where it was.
 
 use countersign_core::runs::{Machine, MachineAction};
 use countersign_protocol::runs::strategy::{Flow, Step};
@@ -6,7 +6,7 @@ use countersign_protocol::runs::strategy::{Flow, Step};
 use crate::scene::*;
 
 #[test]
-fn a_call_comes_again_until_it_is_answered() {
+fn a_call_is_returned_until_its_output_is_supplied() {
     let flow = strategy(sequence("Main", agents(&["a", "b"])));
     let mut machine = Machine::start("x");
     assert!(matches!(machine.next(&flow), MachineAction::StepStarted { .. }));
@@ -28,7 +28,7 @@ fn a_call_comes_again_until_it_is_answered() {
 }
 
 #[test]
-fn an_answer_nobody_waits_for_changes_nothing() {
+fn an_unexpected_output_changes_nothing() {
     let flow = strategy(sequence("Main", agents(&["a"])));
     let mut machine = Machine::start("x");
     machine.supply(&flow, output("too early", 0, 0));
@@ -53,7 +53,7 @@ fn nested(depth: usize, wrap: fn(String, Vec<Step>) -> Flow) -> Flow {
 }
 
 #[test]
-fn thirty_two_levels_are_no_more_work_than_one_at_a_time() {
+fn thirty_two_nested_levels_work() {
     let kinds: [fn(String, Vec<Step>) -> Flow; 3] = [
         |name, steps| sequence(&name, steps),
         |name, steps| broadcast(&name, "|", steps),
@@ -74,7 +74,7 @@ fn thirty_two_levels_are_no_more_work_than_one_at_a_time() {
 }
 
 #[test]
-fn a_text_that_is_handed_in_is_kept_once() {
+fn a_message_passed_to_a_nested_flow_is_stored_once() {
     let text = "x".repeat(1000);
     let flow = strategy(nested(32, |name, steps| sequence(&name, steps)));
     let mut machine = Machine::start(&text);

@@ -138,8 +138,8 @@ fn other_nodes(hub: &Hub, since: Instant) -> GoneNodes {
     }
 }
 
-/// Registers under a new node id, because the work of the old id belongs to other nodes now. Returns false if it has to be
-/// tried again.
+/// Registers under a new node id, because the work of the old id belongs to other nodes now. Returns false if it has to
+/// be tried again.
 async fn rejoin(hub: &Arc<Hub>) -> bool {
     let rejoined = async {
         hub.store.renew_node_id()?;

@@ -1,5 +1,5 @@
-//! Reconciliation for lost signals: a hub that dies between its commit and its signal leaves waiters hanging on other hubs.
-//! Recently resolved messages are read from the store, and those not yet announced here are announced.
+//! Reconciliation for lost signals: a hub that dies between its commit and its signal leaves waiters hanging on other
+//! hubs. Recently resolved messages are read from the store, and those not yet announced here are announced.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -8,10 +8,10 @@ use countersign_store::ops::admin::callbacks::RemoveHost;
 
 use crate::names::Names;
 use crate::receiver::{Act, Receiver};
-use crate::stage::{Stage, Wish, counted, settings};
+use crate::stage::{CallbackRequest, Stage, counted, settings};
 
-/// In global unicast space that nobody has been given: passes the guard, leads nowhere.
-const NOWHERE: &str = "3000::1";
+/// An unassigned global unicast address: it passes the guard and cannot be reached.
+const UNREACHABLE: &str = "3000::1";
 
 fn closed() -> PushSettings {
     PushSettings {
@@ -118,10 +118,10 @@ async fn the_development_switch_opens_loopback_and_nothing_else() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_that_changes_its_answer_never_leads_inside() {
+async fn dns_rebinding_never_reaches_internal_addresses() {
     let stage = Stage::new().await;
     let trap = Receiver::start().await;
-    let names = Arc::new(Names::answering("rebind.test", &[&[NOWHERE], &["127.0.0.1"]]));
+    let names = Arc::new(Names::answering("rebind.test", &[&[UNREACHABLE], &["127.0.0.1"]]));
     let id = stage.oblige(&format!("https://rebind.test:{}/", trap.port)).await;
     let outbox = stage.outbox_with(closed(), names.clone()).await;
     let counts = counted(&outbox, "refused at the second answer", |counts| counts.refused == 1).await;
@@ -138,11 +138,11 @@ async fn a_name_that_changes_its_answer_never_leads_inside() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_forbidden_answer_spoils_the_others() {
+async fn one_forbidden_address_blocks_the_whole_name() {
     for (answer, asked) in [
-        (vec![NOWHERE, "127.0.0.1"], "loopback"),
-        (vec!["10.0.0.1", NOWHERE], "private"),
-        (vec![NOWHERE, "::ffff:127.0.0.1"], "loopback"),
+        (vec![UNREACHABLE, "127.0.0.1"], "loopback"),
+        (vec!["10.0.0.1", UNREACHABLE], "private"),
+        (vec![UNREACHABLE, "::ffff:127.0.0.1"], "loopback"),
         (vec!["fd00::1"], "unique local"),
         (vec!["169.254.169.254"], "metadata"),
     ] {
@@ -160,7 +160,7 @@ async fn one_forbidden_answer_spoils_the_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_addresses_of_a_name_are_the_ones_dialled() {
+async fn only_the_checked_addresses_are_dialled() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     let id = stage.oblige(&format!("https://open.test:{}/", receiver.port)).await;
@@ -185,7 +185,7 @@ async fn the_addresses_of_a_name_are_the_ones_dialled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_name_nobody_knows_is_tried_again() {
+async fn an_unknown_name_is_retried() {
     let stage = Stage::new().await;
     let id = stage.oblige("https://unknown.test/resume").await;
     let outbox = stage.outbox_with(closed(), Arc::new(Names::default())).await;
@@ -221,7 +221,7 @@ async fn an_approval_withdrawn_or_for_another_host_sends_nothing() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     let host = callback_host(&receiver.url()).unwrap();
-    let wish = Wish::default();
+    let wish = CallbackRequest::default();
     let withdrawn = stage.submit(&receiver.url(), &host, &wish).await;
     stage.resolve(withdrawn).await;
     let agent_id = "bot".to_owned();

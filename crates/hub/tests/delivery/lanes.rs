@@ -5,7 +5,7 @@ use countersign_core::delivery::DeliveryState;
 use countersign_store::ops::node::LeaveNode;
 
 use crate::receiver::{Act, Receiver};
-use crate::stage::{Stage, Wish, counted, settings};
+use crate::stage::{CallbackRequest, Stage, counted, settings};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_receiver_that_hangs_does_not_delay_another() {
@@ -30,7 +30,7 @@ async fn a_receiver_that_hangs_does_not_delay_another() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_body_without_end_is_cut_and_counted_by_its_status() {
+async fn an_endless_body_is_cut_and_its_status_counts() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     receiver.script(&[Act::Endless, Act::Stall]);
@@ -62,21 +62,21 @@ async fn a_connection_carries_many_pushes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn no_wake_up_is_lost_when_a_lane_is_about_to_end() {
+async fn no_wake_up_is_lost_when_a_worker_is_about_to_end() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     let outbox = stage.outbox(settings()).await;
     for nth in 1..=300 {
         stage.oblige(&receiver.url()).await;
         outbox.wake(&receiver.host());
-        // The push has arrived, its settlement has not: the lane ends about when the next wake-up comes.
+        // The push has arrived but is not settled yet, so the worker ends at about the time of the next wake-up.
         receiver.pushes(nth).await;
     }
     counted(&outbox, "all delivered", |counts| counts.delivered == 300).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
+async fn stopping_finishes_the_attempt_and_starts_no_other() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     let outbox = stage.outbox(settings()).await;
@@ -98,7 +98,7 @@ async fn stopping_lets_an_attempt_finish_and_begins_no_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_cut_off_is_met_after_a_restart() {
+async fn an_interrupted_delivery_is_repeated_after_a_restart() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     receiver.otherwise(Act::Hang);
@@ -130,15 +130,15 @@ async fn what_was_cut_off_is_met_after_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_obligation_committed_before_the_start_needs_no_wake_up() {
+async fn a_delivery_committed_before_the_start_needs_no_wake_up() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     let id = stage
         .oblige_as(
             &receiver.url(),
-            Wish {
+            CallbackRequest {
                 state: Some("{\"k\":1.0}"),
-                ..Wish::default()
+                ..CallbackRequest::default()
             },
         )
         .await;

@@ -1,4 +1,4 @@
-//! A resolver that answers as it is told, and may change its answer.
+//! A scripted DNS resolver that may change its answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -15,7 +15,7 @@ pub struct Names {
 }
 
 impl Names {
-    /// The answers to the first, second, … question; the last one stays.
+    /// The answers to the first, second, … query; the last one repeats.
     pub fn answering(name: &str, answers: &[&[&str]]) -> Self {
         let names = Self::default();
         let parsed = answers

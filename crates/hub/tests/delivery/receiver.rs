@@ -16,9 +16,9 @@ pub enum Act {
     Redirect(String),
     /// Takes the request and never answers.
     Hang,
-    /// Closes the connection without a word.
+    /// Closes the connection without a response.
     HangUp,
-    /// Answers 200 with a body that has no end.
+    /// Answers 200 with an endless body.
     Endless,
     /// Answers 200 and announces a body that never comes.
     Stall,
@@ -44,7 +44,7 @@ impl Push {
 pub struct Seen {
     pub connections: usize,
     pub pushes: Vec<Push>,
-    /// Connections the other side closed in the middle of an endless body.
+    /// Connections that the hub closed in the middle of an endless body.
     pub cut_off: usize,
 }
 
@@ -87,12 +87,12 @@ impl Receiver {
         format!("http://127.0.0.1:{}/resume", self.port)
     }
 
-    /// What the next requests get.
+    /// Sets the acts of the next requests.
     pub fn script(&self, acts: &[Act]) {
         self.shared.script.lock().unwrap().extend(acts.iter().cloned());
     }
 
-    /// What every unscripted request gets from now on.
+    /// Sets the act of every unscripted request from now on.
     pub fn otherwise(&self, act: Act) {
         *self.shared.otherwise.lock().unwrap() = act;
     }

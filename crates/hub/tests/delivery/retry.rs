@@ -14,7 +14,7 @@ use crate::receiver::{Act, Receiver};
 use crate::stage::{Stage, counted, settings};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_attempt_has_its_own_instant_and_jti_and_the_same_resolution() {
+async fn every_attempt_has_its_own_timestamp_and_jti_and_the_same_resolution() {
     let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_780_588_110_000)));
     let stage = Stage::with(clock.clone(), SignatureAlg::HmacSha256).await;
     let receiver = Receiver::start().await;
@@ -80,7 +80,7 @@ async fn a_client_error_is_final() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand() {
+async fn a_receiver_that_always_fails_is_given_up_and_can_be_retried_by_hand() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     receiver.otherwise(Act::Status(500));
@@ -105,7 +105,7 @@ async fn a_receiver_that_always_fails_is_given_up_and_can_be_tried_again_by_hand
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_closed_port_and_a_late_answer_are_tried_again_and_told_apart() {
+async fn a_closed_port_and_a_timeout_are_retried_and_reported_separately() {
     let stage = Stage::new().await;
     let hanging = Receiver::start().await;
     hanging.otherwise(Act::Hang);

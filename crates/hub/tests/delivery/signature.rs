@@ -12,11 +12,11 @@ use countersign_store::ops::admin::agents::RotateAgent;
 use countersign_store::ops::admin::keys::AddHubKey;
 
 use crate::receiver::{Push, Receiver};
-use crate::stage::{SIGNING_KEY, Stage, Wish, counted, settings};
+use crate::stage::{CallbackRequest, SIGNING_KEY, Stage, counted, settings};
 
 const NEW_KEY: &str = "whsec_bmV3IGtleSBuZXcga2V5IG5ldyBrZXk=";
 
-/// What a verifier rebuilds from the push and its own address.
+/// The signed content, as a verifier rebuilds it from the push and its own address.
 fn rebuilt(push: &Push, url: &str, version: Version) -> (SignatureHeader, String) {
     let name = version.family.signature_header().to_ascii_lowercase();
     let header = SignatureHeader::parse(push.header(&name)).unwrap();
@@ -49,7 +49,7 @@ fn stock_library_accepts(push: &Push, key: VerifyKey<'_>) -> bool {
     )
 }
 
-async fn pushed(stage: &Stage, receiver: &Receiver, wish: Wish) -> Push {
+async fn pushed(stage: &Stage, receiver: &Receiver, wish: CallbackRequest) -> Push {
     let outbox = stage.outbox(settings()).await;
     stage.oblige_as(&receiver.url(), wish).await;
     outbox.wake(&receiver.host());
@@ -68,7 +68,7 @@ async fn each_family_and_version_gets_its_own_signature() {
         (Family::Ma2h, "ma2h", 3, "0.3"),
         (Family::Ma2h, "ma2h", 6, "0.6"),
     ] {
-        let wish = Wish {
+        let wish = CallbackRequest {
             family: Some(name),
             version: Some(text),
             state: Some("{\"n\":1e2}"),
@@ -106,10 +106,10 @@ async fn each_family_and_version_gets_its_own_signature() {
 async fn a_version_without_a_push_signature_is_not_pushed() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
-    let wish = Wish {
+    let wish = CallbackRequest {
         family: Some("ma2h"),
         version: Some("0.2"),
-        ..Wish::default()
+        ..CallbackRequest::default()
     };
     let id = stage.oblige_as(&receiver.url(), wish).await;
     let outbox = stage.outbox(settings()).await;
@@ -130,7 +130,7 @@ async fn during_a_rotation_the_new_key_and_the_old_one_both_verify() {
         actor: "human:owner".to_owned(),
     };
     stage.store.run(rotate).await.unwrap().unwrap();
-    let push = pushed(&stage, &receiver, Wish::default()).await;
+    let push = pushed(&stage, &receiver, CallbackRequest::default()).await;
     let (header, canonical) = rebuilt(
         &push,
         &receiver.url(),
@@ -170,7 +170,7 @@ async fn an_ed25519_agent_verifies_with_the_keys_the_hub_publishes() {
         };
         stage.store.run(key).await.unwrap();
         seeds.push(seed);
-        let push = pushed(&stage, &receiver, Wish::default()).await;
+        let push = pushed(&stage, &receiver, CallbackRequest::default()).await;
         let (header, canonical) = rebuilt(
             &push,
             &receiver.url(),
@@ -195,14 +195,14 @@ async fn an_ed25519_agent_verifies_with_the_keys_the_hub_publishes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_named_secret_signs_or_goes_along() {
+async fn a_named_secret_signs_or_is_sent_as_a_header() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     stage.secret("s", "sécret").await;
     stage.secret("t", "tok-1").await;
-    let with = |scheme, name| Wish {
+    let with = |scheme, name| CallbackRequest {
         auth: Some((scheme, name)),
-        ..Wish::default()
+        ..CallbackRequest::default()
     };
 
     let push = pushed(&stage, &receiver, with(AuthScheme::Hmac, "s")).await;
@@ -238,7 +238,7 @@ async fn a_named_secret_signs_or_goes_along() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_that_is_gone_or_fits_no_header_sends_nothing() {
+async fn a_missing_or_invalid_secret_sends_nothing() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
     stage.secret("broken", "MARK\r\nX-Injected: 1").await;
@@ -250,9 +250,9 @@ async fn a_secret_that_is_gone_or_fits_no_header_sends_nothing() {
         (AuthScheme::Bearer, "broken"),
         (AuthScheme::Apikey, "broken"),
     ] {
-        let wish = Wish {
+        let wish = CallbackRequest {
             auth: Some((scheme, name)),
-            ..Wish::default()
+            ..CallbackRequest::default()
         };
         ids.push(stage.oblige_as(&receiver.url(), wish).await);
     }

@@ -1,4 +1,4 @@
-//! A store with an agent in it, and resolutions that have to be brought somewhere.
+//! A store with an agent, and resolutions to deliver.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use uuid::Uuid;
 pub const SIGNING_KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 const OWNER: &str = "human:owner";
 
-/// Generous, because the machine may be busy; a passing test never comes near it.
+/// A generous timeout for busy machines; a passing test never comes near it.
 pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
     match tokio::time::timeout(Duration::from_secs(30), future).await {
         Ok(output) => output,
@@ -40,7 +40,7 @@ pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
     }
 }
 
-/// Retries at once, loopback open: what most tests want.
+/// Settings for most tests: retries without a pause, and loopback allowed.
 pub fn settings() -> PushSettings {
     PushSettings {
         legacy: LegacyPush::Negotiate,
@@ -66,9 +66,9 @@ impl Drop for Stage {
     }
 }
 
-/// What an agent asked for: where to, under which version, with which credential and state.
+/// A requested callback: its URL, version, credential and state.
 #[derive(Clone, Default)]
-pub struct Wish {
+pub struct CallbackRequest {
     pub family: Option<&'static str>,
     pub version: Option<&'static str>,
     pub auth: Option<(AuthScheme, &'static str)>,
@@ -151,19 +151,19 @@ impl Stage {
         outbox
     }
 
-    /// An answered ask whose resolution has to be pushed to `url`, on a host that is approved.
+    /// An answered ask whose resolution is pushed to `url`, on an approved host.
     pub async fn oblige(&self, url: &str) -> MessageId {
-        self.oblige_as(url, Wish::default()).await
+        self.oblige_as(url, CallbackRequest::default()).await
     }
 
-    pub async fn oblige_as(&self, url: &str, wish: Wish) -> MessageId {
+    pub async fn oblige_as(&self, url: &str, wish: CallbackRequest) -> MessageId {
         let host = callback_host(url).unwrap();
         self.approve(&host).await;
         self.resolve(self.submit(url, &host, &wish).await).await
     }
 
-    /// An open ask that wants its answer pushed.
-    pub async fn submit(&self, url: &str, host: &str, wish: &Wish) -> MessageId {
+    /// An open ask with a callback.
+    pub async fn submit(&self, url: &str, host: &str, wish: &CallbackRequest) -> MessageId {
         let id = MessageId::from_uuid(Uuid::now_v7());
         let now = self.store.clock().now();
         let content = json_text(&content()).unwrap();
@@ -282,7 +282,7 @@ fn content() -> Content {
     }
 }
 
-/// Waits until the outbox has settled what the test is about.
+/// Waits until the outbox has settled the delivery of the test.
 pub async fn counted(outbox: &Outbox, what: &str, enough: impl FnMut(&DeliveryCounts) -> bool) -> DeliveryCounts {
     *within(what, outbox.watch_counts().wait_for(enough)).await.unwrap()
 }

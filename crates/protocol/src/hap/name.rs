@@ -23,8 +23,8 @@ pub fn agent_id(random: u128) -> Option<String> {
     (name.len() >= MIN_LETTERS).then_some(name)
 }
 
-/// Whether a terminal agent may have this name: plain ASCII, not a command-line option, and without the `:` of `human:…`,
-/// so that it cannot look like another actor in the audit trail.
+/// Whether a terminal agent may have this name: plain ASCII, not a command-line option, and without the `:` of
+/// `human:…`, so that it cannot look like another actor in the audit trail.
 pub fn is_agent_id(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     (1..=MAX_ID_CHARS).contains(&text.len())

@@ -81,8 +81,8 @@ pub enum DecodeError {
     Nul { position: usize },
 }
 
-/// Decodes UTF-8 with or without a byte order mark, or UTF-16 with one. Encodings are not guessed: after a wrong guess a
-/// person would see garbled text.
+/// Decodes UTF-8 with or without a byte order mark, or UTF-16 with one. Encodings are not guessed: after a wrong guess
+/// a person would see garbled text.
 pub fn decode(bytes: &[u8]) -> Result<String, DecodeError> {
     let text = match bytes {
         [0xFF, 0xFE, rest @ ..] => utf16(rest, u16::from_le_bytes)?,

@@ -19,8 +19,8 @@ impl fmt::Display for Fault {
     }
 }
 
-/// All faults of one document, reported at once. After a fault parsing continues with a placeholder value, and the result is
-/// discarded in the end.
+/// All faults of one document, reported at once. After a fault parsing continues with a placeholder value, and the
+/// result is discarded in the end.
 #[derive(Default)]
 pub(super) struct FaultList(RefCell<Vec<Fault>>);
 

@@ -72,7 +72,8 @@ pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
     }
 }
 
-/// JSON that only a lenient parser accepts gets a validation error with its request id, because its sender waits for a reply.
+/// JSON that only a lenient parser accepts gets a validation error with its request id, because its sender waits for a
+/// reply.
 fn not_json(bytes: &[u8], error: &json::JsonError) -> RefusedMessage {
     match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {

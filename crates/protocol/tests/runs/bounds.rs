@@ -1,4 +1,4 @@
-//! Messages at the edge of what is read, and beyond it.
+//! Messages at and beyond their limits.
 
 use countersign_protocol::runs::{ClientMessage, RefusedMessage, read};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::examples::owned;
 use crate::messages::{refusal, said};
 
 #[test]
-fn texts_have_their_bounds() {
+fn texts_are_bounded() {
     let mib = 1024 * 1024;
     let answer =
         |bytes: usize| json!({"type": "user_input", "runId": "r", "agentName": "a", "text": "x".repeat(bytes)});
@@ -26,7 +26,7 @@ fn texts_have_their_bounds() {
 }
 
 #[test]
-fn a_number_of_an_event_is_whole_and_not_negative() {
+fn a_seq_is_a_non_negative_integer() {
     let after = |seq: &str| read(format!(r#"{{"type":"subscribe","runId":"r","afterSeq":{seq}}}"#).as_bytes());
     for (text, seq) in [
         ("0", 0),
@@ -59,7 +59,7 @@ fn a_number_of_an_event_is_whole_and_not_negative() {
 }
 
 #[test]
-fn garbage_is_not_json_and_says_nothing_more() {
+fn garbage_is_reported_as_invalid_json() {
     for bytes in [
         &b""[..],
         b"hello",
@@ -80,7 +80,7 @@ fn garbage_is_not_json_and_says_nothing_more() {
 }
 
 #[test]
-fn json_that_two_readers_could_understand_differently_is_refused_with_the_reason() {
+fn ambiguous_json_is_refused_with_the_reason() {
     let deep = format!(
         r#"{{"type":"ping","x":{}{},"requestId":"a"}}"#,
         "[".repeat(1000),

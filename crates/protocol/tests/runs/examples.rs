@@ -7,7 +7,7 @@ pub fn owned(text: &str) -> String {
     text.to_owned()
 }
 
-/// Each as a client writes it, and what is read from it.
+/// The JSON of each message, and the parsed value.
 pub fn full() -> Vec<(Value, ClientMessage)> {
     let run_id = || owned("r1");
     vec![

@@ -1,4 +1,4 @@
-//! Strategies with faults: each is named by its path, and all of them at once.
+//! Invalid strategies: every fault is reported with its path, all at once.
 
 use countersign_protocol::runs::strategy::{Fault, MAX_FAULTS, StrategyError, StrategyFormat, read};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn faults(file: &Value) -> Vec<Fault> {
     }
 }
 
-/// The one fault of a file that is fine but for the value at `pointer`.
+/// The only fault of a file that is valid except for the value at `pointer`.
 fn fault(pointer: &str, value: Value) -> (String, String) {
     let mut file = fine();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -47,12 +47,12 @@ fn assert_fault(pointer: &str, value: Value, why: &str) {
 }
 
 #[test]
-fn the_example_itself_is_fine() {
+fn the_example_itself_is_valid() {
     assert!(read(&fine().to_string(), StrategyFormat::Json).is_ok());
 }
 
 #[test]
-fn an_unknown_key_is_named_and_told_the_known_ones() {
+fn an_unknown_key_is_reported_with_the_known_ones() {
     let llm = "unknown key; known: type, description, model, systemPrompt, systemPromptTemplate, tools, \
                providerOptions, modelOptions, outputSchema, maxSteps, mcpServers, skills, context";
     assert_fault("/agents/writer/sytemPrompt", json!("x"), llm);
@@ -92,7 +92,7 @@ fn an_unknown_key_is_named_and_told_the_known_ones() {
 }
 
 #[test]
-fn what_is_unknown_lists_what_is_known() {
+fn unknown_values_are_reported_with_the_known_ones() {
     assert_fault(
         "/agents/echo/type",
         json!("my-type"),
@@ -154,7 +154,7 @@ fn a_missing_key_is_named() {
 }
 
 #[test]
-fn an_empty_value_is_refused_where_it_says_nothing() {
+fn meaningless_empty_values_are_refused() {
     for pointer in [
         "/name",
         "/version",
@@ -307,7 +307,7 @@ fn names_are_short_and_on_one_line() {
 }
 
 #[test]
-fn all_faults_are_told_at_once_and_as_the_wire_has_them() {
+fn all_faults_are_reported_at_once_in_protocol_format() {
     let file = json!({
         "version": 1,
         "agents": {"a": {"sytemPrompt": "x", "tools": [1, "y"]}, "b": []},
@@ -354,7 +354,7 @@ fn every_format_finds_the_same_faults() {
 }
 
 #[test]
-fn the_list_ends_at_fifty() {
+fn at_most_fifty_faults_are_listed() {
     let mut file = fine();
     for index in 0..500 {
         file[format!("key{index}")] = json!(0);

@@ -1,4 +1,4 @@
-//! What clients hear, character by character.
+//! The exact JSON of events and replies.
 
 use countersign_protocol::runs::{
     Conversation, Event, ListedRun, LiveRun, PendingInput, PolicyName, RunError, RunInput, RunReply, RunStatus,
@@ -33,7 +33,7 @@ fn streaming(event: StreamEvent) -> Event {
     }
 }
 
-/// Every event and its frame without what all frames end with.
+/// Every event with its frame, without the fields common to all frames.
 fn events() -> Vec<(Event, &'static str)> {
     vec![
         (
@@ -227,7 +227,7 @@ fn an_event_has_exactly_its_fields() {
 }
 
 #[test]
-fn a_permission_and_a_question_keep_their_own_id() {
+fn a_permission_and_a_question_carry_their_own_request_id() {
     for (event, fields) in asks_with_their_own_id() {
         for request_id in [None, Some("s1")] {
             assert_eq!(event.frame("r1", 7, AT, request_id), format!("{{{fields},{TAIL}}}"));
@@ -238,7 +238,7 @@ fn a_permission_and_a_question_keep_their_own_id() {
 }
 
 #[test]
-fn what_streams_may_be_dropped_but_not_its_end() {
+fn streamed_events_may_be_dropped_but_not_their_end() {
     for (event, text) in stream() {
         let is_end = matches!(event, StreamEvent::Done { .. });
         let event = streaming(event);
@@ -264,7 +264,7 @@ fn a_client_reads_every_event_back() {
 }
 
 #[test]
-fn an_answered_ask_says_so() {
+fn an_answered_ask_is_marked_resolved() {
     for (event, _) in events().into_iter().chain(asks_with_their_own_id()) {
         let frame = event.frame("r1", 7, AT, None);
         let marked = mark_resolved(&frame);

@@ -1,4 +1,4 @@
-//! Files that are broken or mean harm: refused with a place, in bounded time and memory.
+//! Broken and hostile files: refused with a position, in bounded time and memory.
 
 use countersign_protocol::runs::strategy::{MAX_BYTES, StrategyError, StrategyFormat, read};
 use serde_json::json;
@@ -17,7 +17,7 @@ fn syntax(text: &str, format: StrategyFormat) -> String {
 }
 
 #[test]
-fn broken_syntax_is_told_with_line_and_column() {
+fn a_syntax_error_has_line_and_column() {
     assert_eq!(
         syntax("{\n  \"name\": \"S\",\n  \"version\" \"1\"\n}", StrategyFormat::Json),
         "Failed to parse strategy JSON: line 3 column 13: expected `:`"
@@ -39,7 +39,7 @@ fn broken_syntax_is_told_with_line_and_column() {
 }
 
 #[test]
-fn an_empty_file_is_no_strategy() {
+fn an_empty_file_is_refused() {
     for text in ["", " \n", "\u{feff}"] {
         for format in FORMATS {
             assert!(
@@ -57,7 +57,7 @@ fn an_empty_file_is_no_strategy() {
 }
 
 #[test]
-fn a_key_may_not_come_twice() {
+fn duplicate_keys_are_refused() {
     let json = "{\"name\": \"a\",\n \"name\": \"b\"}";
     for format in [StrategyFormat::Json, StrategyFormat::Jsonc] {
         let sentence = syntax(json, format);
@@ -77,7 +77,7 @@ fn a_key_may_not_come_twice() {
 }
 
 #[test]
-fn keys_of_yaml_are_text() {
+fn yaml_keys_must_be_text() {
     for (text, shown) in [
         ("1: a", "1"),
         ("true: a", "true"),
@@ -183,7 +183,7 @@ fn nesting_has_a_limit_in_every_format() {
 }
 
 #[test]
-fn a_file_has_a_largest_size() {
+fn the_file_size_is_bounded() {
     for format in FORMATS {
         let largest = format!("{}{}", fine(), " ".repeat(MAX_BYTES - fine().len()));
         assert!(read(&largest, format).is_ok(), "{format:?}");
@@ -209,7 +209,7 @@ fn many(agents: usize, steps: usize) -> String {
 }
 
 #[test]
-fn agents_and_steps_have_a_largest_number() {
+fn the_number_of_agents_and_steps_is_bounded() {
     assert!(read(&many(200, 2000), StrategyFormat::Json).is_ok());
     assert_eq!(
         refusal(&many(201, 1), StrategyFormat::Json),
@@ -219,7 +219,7 @@ fn agents_and_steps_have_a_largest_number() {
         refusal(&many(1, 2001), StrategyFormat::Json),
         "Strategy validation failed:\n  - flow.steps: a strategy has at most 2000 steps in all"
     );
-    // In all: flows inside flows count with their own steps.
+    // The limit covers the whole tree, including nested flows.
     let inner = json!({"name": "I", "type": "sequential", "steps": vec![json!({"agent": "a0"}); 999]});
     let outer = |flows: Vec<serde_json::Value>| {
         json!({"name": "S", "version": "1", "agents": {"a0": {"type": "echo"}},
@@ -248,7 +248,7 @@ fn tabs_do_not_indent_yaml() {
 }
 
 #[test]
-fn yaml_means_what_its_core_schema_says() {
+fn yaml_follows_the_core_schema() {
     let why = |value: &str| {
         let error = refusal(
             &format!("name: {value}\nversion: '1'\nagents: {{}}\nflow: 0\n"),
@@ -277,7 +277,7 @@ fn yaml_means_what_its_core_schema_says() {
     ] {
         assert_eq!(why(value), Some(format!("must be a string, not {shown}")), "{value}");
     }
-    // Words of older versions, and what only looks like a number.
+    // Booleans of older YAML versions, and texts that only look like numbers.
     for text in [
         "yes",
         "no",
@@ -303,7 +303,7 @@ fn yaml_means_what_its_core_schema_says() {
     }
     for text in [".inf", "-.INF", "+.Inf", ".nan", ".NaN"] {
         assert!(
-            syntax(&format!("a: {text}"), StrategyFormat::Yaml).contains("is no number here; put it in quotes"),
+            syntax(&format!("a: {text}"), StrategyFormat::Yaml).contains("is not a supported number; put it in quotes"),
             "{text}"
         );
     }

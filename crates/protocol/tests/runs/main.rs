@@ -1,4 +1,4 @@
-//! The wire of runs and the files of strategies, as a stranger meets them.
+//! The protocol of runs and the strategy files.
 
 mod bounds;
 mod examples;

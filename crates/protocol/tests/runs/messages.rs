@@ -1,4 +1,4 @@
-//! What a client says: every type with everything that can be wrong with it.
+//! Client messages: every type with every possible fault.
 
 use countersign_protocol::runs::{
     ClientMessage, Decision, PolicyMode, Received, RefusedMessage, UpdatePolicy, is_run_id, read,
@@ -28,7 +28,7 @@ pub fn refusal(value: &Value) -> String {
         .to_owned()
 }
 
-/// Every field of every type besides `type` itself.
+/// Every field of every type, except `type`.
 fn each_field(mut check: impl FnMut(&Value, &str, &str)) {
     for (value, _) in full() {
         let kind = value["type"].as_str().unwrap();
@@ -51,7 +51,7 @@ fn without(value: &Value, key: &str) -> Value {
 }
 
 #[test]
-fn every_type_is_read_with_all_its_fields() {
+fn every_type_parses_with_all_its_fields() {
     let full = full();
     assert_eq!(
         full.iter()
@@ -90,7 +90,7 @@ fn a_client_writes_what_the_hub_reads() {
 }
 
 #[test]
-fn a_missing_field_is_named_unless_it_is_optional() {
+fn a_missing_required_field_is_named() {
     each_field(|value, kind, key| {
         let is_required = REQUIRED.iter().any(|(name, keys)| *name == kind && keys.contains(&key));
         match said(&without(value, key)) {
@@ -138,7 +138,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn an_empty_text_is_refused_except_where_people_write() {
+fn an_empty_text_is_refused_except_in_free_text_fields() {
     each_field(|value, kind, key| {
         if !value[key].is_string() {
             return;
@@ -176,7 +176,7 @@ fn null_and_wrong_types_are_refused_in_every_field() {
 }
 
 #[test]
-fn unknown_fields_are_passed_over() {
+fn unknown_fields_are_ignored() {
     for (value, expected) in full() {
         let value = with(&with(&value, "colour", json!({"deep": [1]})), "Type", json!(null));
         assert_eq!(message(&value), expected);
@@ -184,7 +184,7 @@ fn unknown_fields_are_passed_over() {
 }
 
 #[test]
-fn all_faults_of_a_message_are_told_at_once() {
+fn all_faults_of_a_message_are_reported_at_once() {
     assert_eq!(
         refusal(&json!({"type": "user_input", "agentName": "", "text": null, "inputId": 3})),
         "runId: is missing; agentName: must not be empty; text: must be a string, not null; \
@@ -215,12 +215,12 @@ fn a_prepare_names_a_run_or_a_strategy() {
         let why = refusal(&json!({"type": "prepare_run", "runId": run_id, "strategyPath": "s"}));
         assert!(why.starts_with("runId: must be 1 to 128 "), "{why}");
     }
-    // Elsewhere a run that cannot be is a run nobody knows, and a stop of that is silent.
+    // For other messages an invalid run id is just an unknown run, and stopping an unknown run is not an error.
     assert!(said(&json!({"type": "stop_run", "runId": "../x"})).is_ok());
 }
 
 #[test]
-fn the_id_of_a_run_is_harmless_in_a_path() {
+fn a_run_id_is_safe_in_a_path() {
     for good in [
         "a",
         "run_abc-1.2",
@@ -251,7 +251,7 @@ fn the_id_of_a_run_is_harmless_in_a_path() {
 }
 
 #[test]
-fn an_unknown_type_is_told_the_known_ones() {
+fn an_unknown_type_is_reported_with_the_known_ones() {
     for kind in ["get_run", "start_strategy", "list_providers", "PING", ""] {
         let why = refusal(&json!({"type": kind}));
         assert!(
@@ -271,7 +271,7 @@ fn an_unknown_type_is_told_the_known_ones() {
 }
 
 #[test]
-fn the_request_id_comes_back_whenever_it_is_a_text() {
+fn the_request_id_is_echoed_whenever_it_is_a_string() {
     let echoed = |value: Value| said(&value).map_or_else(|refused| refused.request_id, |received| received.request_id);
     assert_eq!(echoed(json!({"type": "ping", "requestId": "a"})), Some(owned("a")));
     assert_eq!(echoed(json!({"type": "ping", "requestId": ""})), Some(String::new()));
@@ -301,7 +301,7 @@ fn the_request_id_comes_back_whenever_it_is_a_text() {
 }
 
 #[test]
-fn decisions_know_what_they_mean() {
+fn decisions_map_to_allow_and_session() {
     for decision in Decision::ALL {
         assert_eq!(Decision::parse(decision.as_str()), Some(decision));
         assert_eq!(decision.allows(), decision.as_str().starts_with("allow"));
@@ -327,13 +327,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in any::<Vec<u8>>()) {
+    fn any_bytes_are_parsed_or_refused(bytes in any::<Vec<u8>>()) {
         drop(read(&bytes));
     }
 
-    /// Whatever is put into a field: a refusal names the field, and a message that is read reads the same again.
+    /// For any value in any field, a refusal names the field, and a parsed message survives a round trip.
     #[test]
-    fn any_value_in_any_field_is_read_or_refused(
+    fn any_value_in_any_field_is_parsed_or_refused(
         which in any::<prop::sample::Index>(), place in any::<prop::sample::Index>(), field in any_json(),
     ) {
         let (value, _) = full().swap_remove(which.index(14));

@@ -1,4 +1,4 @@
-//! Strategies that are fine: the same in every format, with the defaults of the wire.
+//! Valid strategies: the same result in every format, with the defaults of the protocol.
 
 use countersign_protocol::runs::strategy::{
     AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
@@ -228,7 +228,7 @@ fn every_format_gives_the_same_strategy() {
 }
 
 #[test]
-fn agents_and_the_flow_keep_the_order_of_the_file() {
+fn agents_and_the_flow_keep_the_file_order() {
     for (text, format) in [
         (JSON, StrategyFormat::Json),
         (&jsonc(), StrategyFormat::Jsonc),
@@ -252,7 +252,7 @@ fn agents_and_the_flow_keep_the_order_of_the_file() {
 }
 
 #[test]
-fn byte_order_marks_and_line_ends_of_other_systems_change_nothing() {
+fn byte_order_marks_and_other_line_endings_change_nothing() {
     for (text, format) in [
         (JSON, StrategyFormat::Json),
         (&jsonc(), StrategyFormat::Jsonc),
@@ -272,7 +272,7 @@ fn byte_order_marks_and_line_ends_of_other_systems_change_nothing() {
 }
 
 #[test]
-fn a_strategy_is_kept_and_read_back() {
+fn a_strategy_survives_the_round_trip() {
     let text = serde_json::to_string(&expected()).unwrap();
     assert_eq!(serde_json::from_str::<Strategy>(&text).unwrap(), expected());
 }
@@ -321,7 +321,7 @@ fn what_is_left_out_has_its_default() {
 }
 
 #[test]
-fn cycles_and_matches_have_all_their_words() {
+fn cycles_and_matches_accept_all_their_values() {
     let kind = |key: &str, value: Value| {
         let mut flow = json!({"name": "C", "type": "cycle", "steps": [{"agent": "e"}]});
         flow[key] = value;
@@ -344,7 +344,7 @@ fn cycles_and_matches_have_all_their_words() {
 }
 
 #[test]
-fn a_flow_that_would_go_round_for_ever_by_itself_is_refused_by_its_name() {
+fn a_flow_that_never_waits_is_refused_by_name() {
     let agents = json!({
         "echo": {"type": "echo"}, "shout": {"type": "template", "config": {"template": "{{input}}!"}},
         "silent": {"type": "user", "config": {"requireInput": false}}, "person": {"type": "user"},
@@ -415,7 +415,7 @@ fn a_flow_that_would_go_round_for_ever_by_itself_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_flow_may_name_only_agents_that_are_there() {
+fn a_flow_may_name_only_defined_agents() {
     let agents = json!({"a": {"type": "echo"}, "b": {"type": "user"}});
     let step = json!({"name": "Main", "type": "sequential", "steps": [{"agent": "a"}, {"agent": "ghost"}]});
     assert_eq!(
@@ -450,7 +450,7 @@ fn a_flow_may_name_only_agents_that_are_there() {
 }
 
 #[test]
-fn an_agent_without_a_model_needs_one_for_all() {
+fn an_agent_without_a_model_needs_an_override() {
     let agents = json!({"a": {"type": "llm"}, "b": {"model": "x"}, "c": {"type": "echo"}});
     let strategy = small(
         &agents,

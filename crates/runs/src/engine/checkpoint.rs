@@ -37,7 +37,8 @@ impl Checkpoint {
         serde_json::from_str(text)
     }
 
-    /// The message for the agent call, with queued steering texts. They stay with this call; a resumed call gets no new ones.
+    /// The message for the agent call, with queued steering texts. They stay with this call; a resumed call gets no new
+    /// ones.
     pub fn message(&mut self, message: String, is_resumed: bool) -> String {
         if !is_resumed && !self.steering.is_empty() {
             let texts = std::mem::take(&mut self.steering.0);

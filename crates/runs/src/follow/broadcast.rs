@@ -1,4 +1,5 @@
-//! Broadcasting to the followers of a run. Events are stored before, or streamed on a reserved seq, so no seq is ever reused.
+//! Broadcasting to the followers of a run. Events are stored before, or streamed on a reserved seq, so no seq is ever
+//! reused.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, RunReply};
@@ -24,8 +25,8 @@ impl TrackedRun {
         self.lock().broadcast(news);
     }
 
-    /// Called by the registry. The stage changes before the broadcast, so a client that reacts to the last event finds the run
-    /// ended.
+    /// Called by the registry. The stage changes before the broadcast, so a client that reacts to the last event finds
+    /// the run ended.
     pub fn end(&self, ending: RunEnding, at: Timestamp, news: RunUpdate) -> bool {
         let mut state = self.lock();
         state.stage = RunStage::Over { ending, at };

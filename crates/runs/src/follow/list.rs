@@ -34,7 +34,7 @@ impl RunService {
                 })
                 .await?;
             for run in page.runs.into_iter().filter(|run| run.state == StoredRunState::Running) {
-                // A run that has ended or is only prepared here was continued by another service.
+                // A run that has ended or is only prepared here was continued by another node.
                 if known.get(&run.run_id).is_some_and(|known| known.is_authoritative()) {
                     continue;
                 }

@@ -1,4 +1,5 @@
-//! Replay buffer: the latest events of a run, for clients that reconnect. Older events are in the store, except streamed ones.
+//! Replay buffer: the latest events of a run, for clients that reconnect. Older events are in the store, except
+//! streamed ones.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -91,8 +92,8 @@ impl ReplayBuffer {
     }
 }
 
-/// Dropping streamed frames scans the whole buffer. With few of them the newest frame is dropped instead; otherwise every new
-/// frame would cost a scan.
+/// Dropping streamed frames scans the whole buffer. With few of them the newest frame is dropped instead; otherwise
+/// every new frame would cost a scan.
 pub fn is_worth_a_sweep(droppable: usize, all: usize) -> bool {
     droppable * 2 >= all
 }

@@ -53,7 +53,8 @@ impl RunService {
         }
     }
 
-    /// Reads events that are no longer in memory. If retention removed some, the client is told the first available seq.
+    /// Reads events that are no longer in memory. If retention removed some, the client is told the first available
+    /// seq.
     async fn read_earlier(
         self: &Arc<Self>,
         run: &TrackedRun,

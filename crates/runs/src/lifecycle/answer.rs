@@ -1,4 +1,5 @@
-//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other answer.
+//! An answer that comes through the socket. This module finds the ask it belongs to; `decide` judges it like any other
+//! answer.
 
 use std::sync::Arc;
 
@@ -33,7 +34,7 @@ impl RunService {
             comment: None,
         };
         let mut decided = self.decide(&asked.message_id, command.clone()).await?;
-        // The next ask of another hub's run may not be known here yet.
+        // The next ask of another node's run may not be known here yet.
         while may_be_stale
             && matches!(decided, ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }))
             && let Some(next) = self.pending_in_shared_store(run_id, selector).await?

@@ -54,7 +54,8 @@ fn read_prompts(strategy: &mut Strategy, folder: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the text itself, or the content of the file it names. A text with spaces that only ends like a file name is text.
+/// Returns the text itself, or the content of the file it names. A text with spaces that only ends like a file name is
+/// text.
 fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
     let is_named = prompt.len() <= MAX_PATH_BYTES && (prompt.ends_with(".txt") || prompt.ends_with(".md"));
     if !is_named || prompt.contains('\n') {

@@ -30,7 +30,7 @@ const MAX_READ_ATTEMPTS: usize = 5;
 pub struct PrepareContext<'c> {
     pub client: &'c Arc<RunClient>,
     pub request_id: Option<&'c str>,
-    /// Only an owner may prepare, because strategies are files on the hub's machine.
+    /// Only an owner may prepare, because strategies are files on the node's machine.
     pub is_owner: bool,
 }
 

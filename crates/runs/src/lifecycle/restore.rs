@@ -34,7 +34,7 @@ const MAX_CONCURRENT_RESTORES: usize = 8;
 /// Adopts runs that no hub drives.
 #[derive(Default)]
 pub struct Adoption {
-    /// Runs that the store assigns to this hub but no task here drives, each with its last write id.
+    /// Runs that the store assigns to this node but no task here drives, each with its last write id.
     suspects: HashSet<(String, String)>,
 }
 
@@ -61,7 +61,7 @@ impl Adoption {
         Ok(())
     }
 
-    /// Adopts runs that the store assigned to this hub by a commit of unknown outcome. A run that is just starting looks the same,
+    /// Adopts runs that the store assigned to this node by a commit of unknown outcome. A run that is just starting looks the same,
     /// so a run must be found twice. Returns true if suspects have to be checked again.
     pub async fn adopt_forgotten(&mut self, service: &Arc<RunService>) -> bool {
         let found = match service
@@ -97,7 +97,7 @@ impl Adoption {
     }
 }
 
-/// Restores runs now owned by this service. Each resumes from its checkpoint, or ends if its agent was interrupted, because the
+/// Restores runs now owned by this node. Each resumes from its checkpoint, or ends if its agent was interrupted, because the
 /// progress of that agent is unknown.
 async fn restore(service: &Arc<RunService>, runs: Vec<StoredRun>) -> Result<(), StoreError> {
     stream::iter(runs.into_iter().map(Ok))
@@ -106,7 +106,7 @@ async fn restore(service: &Arc<RunService>, runs: Vec<StoredRun>) -> Result<(), 
                 return Ok(());
             };
             match restore_one(service, &stored).await {
-                // The run already belongs to this service, so no other hub will retry.
+                // The run already belongs to this node, so no other node will retry.
                 Err(error) if service.store.is_shared() => {
                     tracing::warn!(run_id = stored.summary.run_id, %error, "restoring a run failed; retrying");
                     tokio::spawn(retry_restore(Arc::clone(service), stored, adopting));
@@ -118,7 +118,7 @@ async fn restore(service: &Arc<RunService>, runs: Vec<StoredRun>) -> Result<(), 
         .await
 }
 
-/// Retries until the run is restored or owned by another service.
+/// Retries until the run is restored or owned by another node.
 async fn retry_restore(service: Arc<RunService>, stored: StoredRun, _guard: AdoptionGuard) {
     loop {
         tokio::time::sleep(RETRY_DELAY).await;
@@ -134,7 +134,7 @@ async fn retry_restore(service: Arc<RunService>, stored: StoredRun, _guard: Adop
     }
 }
 
-/// True if the stored run is unchanged since this hub adopted it.
+/// True if the stored run is unchanged since this node adopted it.
 async fn is_still_here(service: &RunService, stored: &StoredRun) -> Result<bool, StoreError> {
     let found = service
         .store

@@ -32,7 +32,7 @@ impl RunService {
             .await
     }
 
-    /// Sends a remote command to the hub that owns the run.
+    /// Sends a remote command to the node that owns the run.
     async fn send_to_owner(
         self: &Arc<Self>,
         run_id: &str,

@@ -1,4 +1,4 @@
-//! stop_run, and the shutdown of all runs when the hub stops.
+//! stop_run, and the shutdown of all runs when the node stops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,8 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(5);
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl RunService {
-    /// Succeeds for an ended or unknown run too. On return the run has ended, or will end as soon as the store accepts it.
+    /// Succeeds for an ended or unknown run too. On return the run has ended, or will end as soon as the store accepts
+    /// it.
     pub async fn stop_run(self: &Arc<Self>, run_id: &str) -> Result<(), CommandFailure> {
         if self.is_run_local(run_id).await {
             self.stop_local_run(run_id).await;
@@ -35,7 +36,7 @@ impl RunService {
         }
     }
 
-    /// True if the run is prepared or running here. A run that ended here may have been continued by another service.
+    /// True if the run is prepared or running here. A run that ended here may have been continued by another node.
     pub(crate) fn is_active_here(&self, run_id: &str) -> bool {
         self.registry.get(run_id).is_some_and(|run| match run.lock().stage {
             RunStage::Prepared(_) | RunStage::Starting(_) | RunStage::Running(_) => true,

@@ -1,4 +1,4 @@
-//! Remote commands to a run that another hub owns: stored as a row, announced on the bus, and answered by a signal.
+//! Remote commands to a run that another node owns: stored as a row, announced on the bus, and answered by a signal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::RunRefusal;
 use crate::host::RunSignal;
 use crate::service::RunService;
 
-/// Leaves time for another hub to take the run over.
+/// Leaves time for another node to take the run over.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 /// An older command is discarded: its sender has given up and may have changed its mind.
 const COMMAND_TTL: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ impl From<CommandFailure> for RunRefusal {
 }
 
 impl RunService {
-    /// Sends a client's message to the hub that owns the run. Returns `None` if no hub does.
+    /// Sends a client's message to the node that owns the run. Returns `None` if no hub does.
     pub async fn send_run_command(
         self: &Arc<Self>,
         run_id: &str,
@@ -103,7 +103,7 @@ impl RunService {
     }
 }
 
-/// Executes the stored commands for runs of this service: in order within a run, and concurrently across runs.
+/// Executes the stored commands for runs of this node: in order within a run, and concurrently across runs.
 fn process_pending(service: &Arc<RunService>) {
     let service = Arc::clone(service);
     tokio::spawn(async move {
@@ -135,7 +135,7 @@ async fn process_queue(service: Arc<RunService>, run_id: String) {
         let reply = match locate_run(&service, &run_id).await {
             RunLocation::Here => execute(&service, command).await,
             RunLocation::Arriving => CommandReply::Undone,
-            // Left for the hub that owns the run now.
+            // Left for the node that owns the run now.
             RunLocation::Elsewhere => {
                 service.commands.give_back(number);
                 continue;
@@ -156,13 +156,13 @@ async fn delete_command(service: &RunService, number: i64) {
 }
 
 enum RunLocation {
-    /// Owned here, or ended: both are answered by this service.
+    /// Owned here, or ended: both are answered by this node.
     Here,
     Elsewhere,
     Arriving,
 }
 
-/// Polls, because a run that is being taken over belongs to this hub shortly before it is in memory.
+/// Polls, because a run that is being taken over belongs to this node shortly before it is in memory.
 async fn locate_run(service: &RunService, run_id: &str) -> RunLocation {
     for _ in 0..MAX_POLLS {
         if service.is_active_here(run_id) {

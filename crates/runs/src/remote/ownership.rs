@@ -1,5 +1,5 @@
-//! Ownership: finding a run in memory, in the store, or on another service. On a shared store a run that has ended here may have
-//! been continued by another service.
+//! Ownership: finding a run in memory, in the store, or on another node. On a shared store a run that has ended here may have
+//! been continued by another node.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub async fn watch(service: Arc<RunService>) {
 }
 
 impl RunService {
-    /// Finds a run in memory, an ended run in the store, or a run of another service.
+    /// Finds a run in memory, an ended run in the store, or a run of another node.
     pub async fn find_run(self: &Arc<Self>, run_id: &str) -> Result<Option<Arc<TrackedRun>>, FindRunError> {
         if let Some(run) = self.current_run(run_id).await? {
             return Ok(Some(run));
@@ -99,7 +99,7 @@ impl RunService {
         }
     }
 
-    /// The run in memory, checked against the store. If another hub continued it, it becomes a replica, or is forgotten if it has
+    /// The run in memory, checked against the store. If another node continued it, it becomes a replica, or is forgotten if it has
     /// no followers.
     pub(crate) async fn current_run(self: &Arc<Self>, run_id: &str) -> Result<Option<Arc<TrackedRun>>, StoreError> {
         let Some(run) = self.registry.get(run_id) else {
@@ -126,7 +126,7 @@ impl RunService {
         Ok(Some(run))
     }
 
-    /// True if no other hub can own the run.
+    /// True if no other node can own the run.
     pub(crate) async fn is_run_local(self: &Arc<Self>, run_id: &str) -> bool {
         // On a store error the caller tries the other hubs.
         !self.store.is_shared() || matches!(self.current_run(run_id).await, Ok(Some(run)) if !run.is_remote())
@@ -138,7 +138,7 @@ impl RunService {
         }
     }
 
-    /// Handles the signal that another hub has stored events of a run.
+    /// Handles the signal that another node has stored events of a run.
     pub fn on_remote_advance(self: &Arc<Self>, run_id: &str) {
         if self.registry.wake_replica(run_id) || self.registry.get(run_id).is_none_or(|run| run.is_authoritative()) {
             return;
@@ -188,7 +188,7 @@ impl TrackedRun {
         matches!(self.lock().stage, RunStage::Over { .. } | RunStage::Prepared(_))
     }
 
-    /// True if another hub has continued the run.
+    /// True if another node has continued the run.
     fn is_behind(&self, version: &RunVersion) -> bool {
         let state = self.lock();
         let is_running = version.state == StoredState::Running;

@@ -1,5 +1,5 @@
-//! A replica of a run that another hub owns, for its followers here. It reads stored events, so streamed text is left out, as
-//! it is for a slow client.
+//! A replica of a run that another node owns, for its followers here. It reads stored events, so streamed text is left
+//! out, as it is for a slow client.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::service::RunService;
 const PAGE_SIZE: i64 = 500;
 
 impl RunService {
-    /// Turns a run of this service, which another hub has taken over or continued, into a replica.
+    /// Turns a run of this node, which another node has taken over or continued, into a replica.
     pub(crate) fn become_replica(self: &Arc<Self>, run: &Arc<TrackedRun>) {
         run.lock().stage = RunStage::Remote;
         if let Some(wakeup) = self.registry.register_replica(run) {
@@ -33,7 +33,7 @@ impl RunService {
         tokio::spawn(follow(Arc::clone(self), Arc::clone(run), wakeup));
     }
 
-    /// Broadcasts the events stored since the last read. Returns true while another hub owns the run.
+    /// Broadcasts the events stored since the last read. Returns true while another node owns the run.
     pub(crate) async fn refresh(self: &Arc<Self>, run: &Arc<TrackedRun>) -> Result<bool, StoreError> {
         // Serializes readers, so that events are broadcast in the order they were read.
         let _turn = run.reading.lock().await;
@@ -88,7 +88,7 @@ impl RunService {
         ))
     }
 
-    /// The oldest matching ask in the store, for a run of another hub or a replica that may lag behind.
+    /// The oldest matching ask in the store, for a run of another node or a replica that may lag behind.
     pub(crate) async fn pending_in_shared_store(
         self: &Arc<Self>,
         run_id: &str,
@@ -137,8 +137,8 @@ impl TrackedRun {
         matches!(self.lock().stage, RunStage::Remote)
     }
 
-    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs. Returns true if
-    /// the segment has to be read again from its start.
+    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs.
+    /// Returns true if the segment has to be read again from its start.
     fn rewind(&self, found: &Followed, byte_budget: &ByteBudget) -> bool {
         let Some(first) = found
             .new_segment
@@ -156,8 +156,8 @@ impl TrackedRun {
         is_hidden
     }
 
-    /// Applies everything that was read in one step, including the end of the run after its last page. Returns false if the run
-    /// is no longer a replica.
+    /// Applies everything that was read in one step, including the end of the run after its last page. Returns false if
+    /// the run is no longer a replica.
     fn apply_remote(&self, found: Followed) -> bool {
         let mut state = self.lock();
         if !matches!(state.stage, RunStage::Remote) {
@@ -203,7 +203,7 @@ impl TrackedRun {
 }
 
 impl TrackedRunState {
-    /// The state of a stored run: ended, or owned by another service.
+    /// The state of a stored run: ended, or owned by another node.
     pub fn stored(
         stored: &StoredRun,
         last_event: u64,

@@ -43,7 +43,8 @@ impl RunRegistry {
         AddedReplica::New(run, wakeup)
     }
 
-    /// Registers a run as a replica that was owned here or had ended. Returns `None` if its id is taken by another entry.
+    /// Registers a run as a replica that was owned here or had ended. Returns `None` if its id is taken by another
+    /// entry.
     pub fn register_replica(&self, run: &Arc<TrackedRun>) -> Option<Arc<Notify>> {
         let mut table = self.table();
         if table.runs.get(&run.id).is_some_and(|known| !Arc::ptr_eq(known, run)) {
@@ -150,8 +151,8 @@ impl RunRegistry {
         forget_followers(run);
     }
 
-    /// Followed runs that another hub may have advanced: replicas, and ended or prepared runs. A replica that is stale or without
-    /// followers is only woken, and then removes itself.
+    /// Followed runs that another node may have advanced: replicas, and ended or prepared runs. A replica that is stale
+    /// or without followers is only woken, and then removes itself.
     pub fn watched(&self) -> Vec<Arc<TrackedRun>> {
         let mut watched = Vec::new();
         for replica in self.replicas().values() {

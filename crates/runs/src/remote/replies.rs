@@ -1,4 +1,4 @@
-//! Remote run commands in memory: replies this hub awaits, and commands of other hubs it has queued.
+//! Remote run commands in memory: replies this node awaits, and commands of other hubs it has queued.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -48,7 +48,7 @@ impl CommandTracker {
         replied
     }
 
-    /// Returns true if the command was sent by this service.
+    /// Returns true if the command was sent by this node.
     pub fn reply_arrived(&self, command: i64, reply: CommandReply) -> bool {
         let mut awaited = self.awaited();
         let Some(expected) = awaited.expected.remove(&command) else {
@@ -92,7 +92,7 @@ impl CommandTracker {
         next
     }
 
-    /// Forgets a command that another hub has to execute; it may come back with the run.
+    /// Forgets a command that another node has to execute; it may come back with the run.
     pub fn give_back(&self, command: i64) {
         self.queued().handled.remove(&command);
     }

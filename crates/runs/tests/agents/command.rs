@@ -27,10 +27,7 @@ fn shell(script: &str) -> AgentDef {
 #[tokio::test]
 async fn a_program_gets_the_input_and_gives_the_output() {
     let done = run(program("cat", &[]), "tides\n\n").await.unwrap();
-    assert_eq!(
-        done.text, "tides\n",
-        "one line break at the end belongs to the terminal"
-    );
+    assert_eq!(done.text, "tides\n", "one trailing line break is removed");
     assert_eq!(done.responses, [("assistant".to_owned(), "tides\n".to_owned())]);
     assert_eq!(
         (done.usage, done.model, done.finish_reason.as_str()),
@@ -57,12 +54,12 @@ async fn input_and_output_beyond_a_pipe_do_not_block_each_other() {
     assert_eq!(
         run(noisy, &input).await.unwrap().text,
         "ok",
-        "complaints of a program that ends well are its own"
+        "stderr of a successful program is ignored"
     );
 }
 
 #[tokio::test]
-async fn words_reach_the_program_as_they_are() {
+async fn arguments_reach_the_program_unchanged() {
     let args = ["%s|", "a b", "$HOME", "*", "; rm -rf /", "'\""];
     assert_eq!(
         run(program("printf", &args), "").await.unwrap().text,
@@ -71,7 +68,7 @@ async fn words_reach_the_program_as_they_are() {
 }
 
 #[tokio::test]
-async fn a_program_that_fails_fails_the_step_with_its_last_words() {
+async fn a_failing_program_fails_the_step_with_its_stderr() {
     let said = run(shell("echo some; echo why >&2; exit 3"), "").await.unwrap_err();
     assert_eq!(said, "the command sh exited with code 3: why");
     assert_eq!(
@@ -91,7 +88,7 @@ async fn a_program_that_fails_fails_the_step_with_its_last_words() {
 }
 
 #[tokio::test]
-async fn a_program_that_cannot_start_is_told_apart() {
+async fn a_program_that_cannot_start_has_its_own_error() {
     let said = run(program("no-such-program", &[]), "").await.unwrap_err();
     assert_eq!(
         said,
@@ -113,7 +110,7 @@ async fn a_program_that_cannot_start_is_told_apart() {
 }
 
 #[tokio::test]
-async fn a_program_works_in_the_directory_of_the_run() {
+async fn a_program_runs_in_the_directory_of_the_run() {
     let scratch = Scratch::new();
     let tool = scratch.0.join("tool");
     fs::write(&tool, "#!/bin/sh\npwd -P\n").unwrap();
@@ -165,7 +162,7 @@ async fn output_is_bounded_and_must_be_text() {
 }
 
 #[tokio::test]
-async fn a_program_that_does_not_end_is_stopped() {
+async fn a_program_that_exceeds_the_timeout_is_stopped() {
     let runs = RunsSettings {
         command_timeout: Duration::from_millis(50),
         ..commands(Commands::Allow)
@@ -180,8 +177,8 @@ async fn a_program_that_does_not_end_is_stopped() {
 }
 
 #[tokio::test]
-async fn a_program_does_not_see_what_it_does_not_need_nor_the_keys_of_models() {
-    // Variables that are there in every test; nothing here depends on what they hold.
+async fn a_program_sees_only_allowed_variables_and_no_model_keys() {
+    // Both variables are set in every test run; their values do not matter.
     assert!(std::env::var("CARGO_MANIFEST_DIR").is_ok() && std::env::var("PATH").is_ok());
     let seen = async |llm: &LlmSettings| {
         let tools = Tools::new(&commands(Commands::Allow), llm).unwrap();

@@ -1,4 +1,4 @@
-//! The engine's side of the seam, written down instead of acted on.
+//! A test double of the agent context, which records all calls.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ pub struct TestContext {
     pub remembered: Vec<(String, bool)>,
     pub policy: Policy,
     answers: VecDeque<Vec<String>>,
-    /// Hears of everything that is said, for tests that act in the middle.
+    /// Gets every emitted event, for tests that act in the middle.
     listener: Option<mpsc::UnboundedSender<StreamEvent>>,
 }
 
@@ -36,7 +36,7 @@ impl TestContext {
         heard
     }
 
-    /// What was streamed as text.
+    /// The streamed text.
     pub fn text(&self) -> String {
         let text = |event: &StreamEvent| match event {
             StreamEvent::Text { text } => Some(text.clone()),
@@ -63,10 +63,10 @@ impl AgentContext for TestContext {
         self.said.push(event);
     }
 
-    /// Without an answer it fails, as an ask does that nobody answered in time.
+    /// Fails without a prepared answer, like an ask that timed out.
     async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
         self.asked.push((asks, state));
-        self.answers.pop_front().ok_or_else(|| "nobody answered".to_owned())
+        self.answers.pop_front().ok_or_else(|| "no answer in time".to_owned())
     }
 
     fn judge(&self, resource: &str) -> Judgement {

@@ -1,4 +1,4 @@
-//! An OpenAI-compatible endpoint on bare TCP that says what the test tells it to, and can misbehave.
+//! A scripted OpenAI-compatible endpoint on bare TCP, which can also misbehave.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -12,19 +12,19 @@ use crate::stage::within;
 
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// Events, sent in pieces of so many bytes.
+    /// Events, sent in pieces of this many bytes.
     Stream(String, usize),
-    /// These bytes of a stream, and then the connection breaks.
+    /// Sends these bytes of a stream, then closes the connection.
     Break(String),
-    /// These bytes of a stream, and then nothing more.
+    /// Sends these bytes of a stream, then stalls.
     Stall(String),
-    /// These bytes of a stream, over and over.
+    /// Sends these bytes of a stream again and again.
     Endless(String),
     /// Status, further header lines, body.
     Reply(u16, String, String),
     /// Takes the request and never answers.
     Hang,
-    /// Closes the connection without a word.
+    /// Closes the connection without a response.
     HangUp,
 }
 
@@ -38,7 +38,7 @@ pub struct Request {
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     pub requests: Vec<Request>,
-    /// Connections that the other side closed while it was to hear more.
+    /// Connections that the client closed before the end of the response.
     pub cut_off: usize,
 }
 
@@ -53,7 +53,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// What the requests get, one after the other.
+    /// Starts the endpoint with one act per request.
     pub async fn start(acts: impl IntoIterator<Item = Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -104,7 +104,7 @@ async fn serve(stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// Whether the connection may carry another request.
+/// Returns true if the connection can carry another request.
 async fn play(stream: &mut BufReader<TcpStream>, act: Act, shared: &Shared) -> bool {
     match act {
         Act::Stream(text, size) => {
@@ -141,7 +141,7 @@ async fn begin(stream: &mut BufReader<TcpStream>) -> bool {
     stream.write_all(head.as_bytes()).await.is_ok()
 }
 
-/// Every piece is a chunk of its own, so that it also arrives as one.
+/// Sends every piece as its own chunk, so that it also arrives as one.
 async fn send(stream: &mut BufReader<TcpStream>, text: &str, size: usize) -> bool {
     let mut bytes = Vec::new();
     for piece in text.as_bytes().chunks(size) {
@@ -152,7 +152,7 @@ async fn send(stream: &mut BufReader<TcpStream>, text: &str, size: usize) -> boo
     stream.write_all(&bytes).await.is_ok()
 }
 
-/// Waits until the other side has had enough.
+/// Waits until the client closes the connection.
 async fn cut_off(stream: &mut BufReader<TcpStream>, shared: &Shared) -> bool {
     drop(stream.read_u8().await);
     shared.seen.send_modify(|seen| seen.cut_off += 1);
@@ -181,7 +181,7 @@ async fn read_request(stream: &mut BufReader<TcpStream>) -> Option<Request> {
     })
 }
 
-/// Events, as such a server writes them.
+/// A complete event stream of these chunks.
 pub fn events(chunks: impl IntoIterator<Item = Value>) -> String {
     let lines: String = chunks.into_iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
     format!("{lines}data: [DONE]\n\n")
@@ -203,13 +203,13 @@ pub fn count(prompt: u64, completion: u64) -> Value {
     json!({"choices": [], "usage": {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": 0}})
 }
 
-/// An answer of these words.
+/// An answer streamed in these pieces.
 pub fn answer(words: &[&str]) -> String {
     let words = words.iter().map(|text| word(text));
     events(words.chain([finish("stop"), count(3, 2)]))
 }
 
-/// An answer that is nothing but calls of a tool, each in two pieces.
+/// An answer of tool calls only, each in two pieces.
 pub fn calls(calls: &[(&str, &str, &str)]) -> String {
     let mut chunks = vec![delta(json!({"role": "assistant", "content": null}))];
     for (index, (id, name, arguments)) in calls.iter().enumerate() {

@@ -10,7 +10,7 @@ use crate::context::TestContext;
 use crate::endpoint::{Act, Model, answer, word};
 use crate::stage::{KEY, Task, llm, llm_settings};
 
-/// What is told when a model does this, and nothing else.
+/// The error after a model endpoint performs these acts.
 async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmSettings)) -> String {
     let model = Model::start(acts).await;
     let mut settings = llm_settings(&model);
@@ -29,7 +29,7 @@ async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmS
 }
 
 #[tokio::test]
-async fn a_server_that_never_answers_is_left_after_the_time_out() {
+async fn a_server_that_never_answers_hits_the_timeout() {
     let begun = "data: {\"choices\":[]}\n\n".to_owned();
     for act in [Act::Hang, Act::Stall(String::new()), Act::Stall(begun)] {
         let said = told([act], |settings| settings.timeout = Duration::from_millis(50)).await;
@@ -41,7 +41,7 @@ async fn a_server_that_never_answers_is_left_after_the_time_out() {
 }
 
 #[tokio::test]
-async fn a_server_that_falls_silent_is_left_sooner() {
+async fn a_stalled_server_hits_the_idle_timeout() {
     let said = told([Act::Stall(format!("data: {}\n\n", word("a")))], |settings| {
         settings.idle_timeout = Duration::from_millis(50);
     });
@@ -53,7 +53,7 @@ async fn a_server_that_falls_silent_is_left_sooner() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_complete_needs_no_goodbye() {
+async fn a_complete_answer_does_not_need_the_end_of_the_connection() {
     let stream = answer(&["a", "b"]);
     let without_mark = stream.replace("data: [DONE]\n\n", "");
     for act in [
@@ -76,8 +76,8 @@ async fn an_answer_that_is_complete_needs_no_goodbye() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_told_with_the_reason() {
-    // Bound and let go, so that nobody listens.
+async fn an_unreachable_server_is_reported_with_the_reason() {
+    // Bound and released, so that the port is closed.
     let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let model = Model::start([]).await;
     let mut settings = llm_settings(&model);
@@ -101,7 +101,7 @@ async fn a_server_that_is_not_there_is_told_with_the_reason() {
 }
 
 #[tokio::test]
-async fn what_is_no_answer_is_shown_in_short() {
+async fn an_unparsable_answer_is_shown_as_an_excerpt() {
     let said = told([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
     assert!(
         said.contains("sent an answer that cannot be parsed") && said.contains("{\"choices\": oops}"),
@@ -113,7 +113,7 @@ async fn what_is_no_answer_is_shown_in_short() {
 }
 
 #[tokio::test]
-async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
+async fn a_web_page_instead_of_a_model_is_reported_and_not_retried() {
     let page = |kind: &str| Act::Reply(200, kind.to_owned(), "<h1>Welcome,\n log in</h1>".to_owned());
     for (kind, shown) in [("content-type: Text/HTML; charset=utf-8\r\n", " (text/html)"), ("", "")] {
         let said = told([page(kind)], |_| {}).await;
@@ -125,7 +125,7 @@ async fn a_page_in_the_place_of_a_model_is_told_as_what_it_is_and_asked_once() {
 }
 
 #[tokio::test]
-async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
+async fn an_empty_answer_is_reported_and_retried() {
     let nothing = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), String::new());
     let said = told([nothing(), nothing(), nothing()], |_| {}).await;
     assert!(
@@ -135,7 +135,7 @@ async fn an_answer_of_nothing_is_told_so_and_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_in_its_first_word_broke_off() {
+async fn a_stream_cut_in_its_first_event_is_reported() {
     let cut = || {
         Act::Reply(
             200,
@@ -151,7 +151,7 @@ async fn a_stream_that_ends_in_its_first_word_broke_off() {
 }
 
 #[tokio::test]
-async fn an_error_in_the_stream_is_told() {
+async fn an_error_in_the_stream_is_reported() {
     let stream = format!(
         "data: {}\n\ndata: {}\n\n",
         word("a"),
@@ -165,7 +165,7 @@ async fn an_error_in_the_stream_is_told() {
 }
 
 #[tokio::test]
-async fn a_server_that_repeats_the_key_does_not_spread_it() {
+async fn a_key_repeated_by_the_server_is_redacted() {
     let body = format!("{}wrong key {KEY}", "x".repeat(480));
     let said = told([Act::Reply(401, String::new(), body)], |_| {}).await;
     assert!(said.contains("wrong key (key)"), "{said}");
@@ -188,7 +188,7 @@ async fn the_key_does_not_follow_a_redirect() {
 }
 
 #[tokio::test]
-async fn an_answer_without_end_is_cut_off() {
+async fn an_endless_answer_is_cut_off() {
     let model = Model::start([Act::Endless(format!("data: {}\n\n", word(&"x".repeat(64 * 1024))))]).await;
     let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
     let mut context = TestContext::default();
@@ -204,7 +204,7 @@ async fn an_answer_without_end_is_cut_off() {
 }
 
 #[tokio::test]
-async fn an_event_without_end_is_cut_off() {
+async fn an_endless_event_is_cut_off() {
     let said = told([Act::Endless("x".repeat(64 * 1024))], |_| {}).await;
     assert!(said.ends_with("sent an event longer than 4 MiB"), "{said}");
 }

@@ -1,4 +1,4 @@
-//! Nothing of a command outlives its step. A named pipe tells: it ends when the last process that holds it has ended.
+//! No process of a command outlives its step. A named pipe detects it: the pipe closes when its last holder has exited.
 
 use std::path::PathBuf;
 use std::pin::pin;
@@ -32,7 +32,7 @@ impl Lifeline {
         }
     }
 
-    /// A shell that holds the pipe, does this, and says `up` when all that it starts has begun.
+    /// A shell that holds the pipe and runs the script, which prints `up` once its children run.
     fn shell(&self, script: &str) -> AgentDef {
         program("sh", &["-c", &format!("exec 9>'{}'; {script}", self.path.display())])
     }
@@ -53,7 +53,7 @@ impl Lifeline {
 }
 
 #[tokio::test]
-async fn a_stopped_step_takes_the_children_of_its_program_along() {
+async fn a_stopped_step_kills_the_children_of_its_program() {
     let mut lifeline = Lifeline::new();
     let agent = lifeline.shell("(sleep 1000 & sleep 1000 & echo up >&9; wait)");
     let tools = command_tools(commands(Commands::Allow));
@@ -69,8 +69,8 @@ async fn a_stopped_step_takes_the_children_of_its_program_along() {
 }
 
 #[tokio::test]
-async fn a_time_out_takes_the_children_along() {
-    // On a busy machine the children may not have begun when the first of these is over.
+async fn a_timeout_kills_the_children() {
+    // On a busy machine the children may not have started before the shorter limits are over.
     for limit in [200, 2_000, 20_000].map(Duration::from_millis) {
         let mut lifeline = Lifeline::new();
         let agent = lifeline.shell("trap '' TERM INT HUP; (sleep 1000 & echo up >&9; wait)");
@@ -93,7 +93,7 @@ async fn a_time_out_takes_the_children_along() {
 }
 
 #[tokio::test]
-async fn what_a_program_leaves_in_the_background_ends_with_it() {
+async fn background_children_end_with_their_program() {
     let lifeline = Lifeline::new();
     let agent = lifeline.shell("sleep 1000 & echo done");
     let tools = command_tools(commands(Commands::Allow));

@@ -14,7 +14,7 @@ fn text(text: &str) -> StreamEvent {
 }
 
 #[tokio::test]
-async fn words_come_as_they_are_said_wherever_the_bytes_are_cut() {
+async fn text_is_streamed_for_every_split_of_the_bytes() {
     let stream = format!(": hello\r\n\r\n{}", answer(&["The ", "sea ", "cömes \n\"and\" goes"]));
     for size in [1, 2, 7, usize::MAX] {
         let model = Model::start([Act::Stream(stream.clone(), size)]).await;
@@ -45,7 +45,7 @@ async fn words_come_as_they_are_said_wherever_the_bytes_are_cut() {
 }
 
 #[tokio::test]
-async fn the_endpoint_is_asked_with_the_key_for_a_stream() {
+async fn the_request_has_the_key_and_asks_for_a_stream() {
     let model = Model::start([Act::Stream(answer(&["ok"]), usize::MAX)]).await;
     let agent = llm(LlmAgent {
         system_prompt: Some("Be brief.".to_owned()),
@@ -71,7 +71,7 @@ async fn the_endpoint_is_asked_with_the_key_for_a_stream() {
 }
 
 #[tokio::test]
-async fn a_model_remembers_what_it_said_in_this_run() {
+async fn a_model_gets_its_earlier_records_of_this_run() {
     let model = Model::start([Act::Stream(answer(&["ok"]), usize::MAX)]).await;
     let earlier = [Record {
         id: "r-1".to_owned(),
@@ -128,7 +128,7 @@ async fn a_named_provider_gets_its_models_under_their_own_name_and_no_other_key(
 }
 
 #[tokio::test]
-async fn thoughts_are_told_apart_from_words() {
+async fn reasoning_is_separate_from_text() {
     let thought = |text| delta(json!({"reasoning_content": text, "content": null}));
     let stream = events([
         thought("hm"),
@@ -194,7 +194,7 @@ async fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[tokio::test]
-async fn an_answer_may_end_without_the_last_mark() {
+async fn an_answer_may_end_without_the_done_marker() {
     let without_mark = answer(&["a", "b"]).replace("data: [DONE]\n\n", "");
     let without_line = answer(&["a", "b"]).trim_end().to_owned();
     for stream in [without_mark, without_line] {
@@ -207,7 +207,7 @@ async fn an_answer_may_end_without_the_last_mark() {
 }
 
 #[tokio::test]
-async fn without_an_endpoint_the_settings_are_named() {
+async fn a_missing_endpoint_error_names_the_settings() {
     let tools = Tools::new(&RunsSettings::default(), &LlmSettings::default()).unwrap();
     let agent = llm(LlmAgent::default());
     let said = Task::new(&agent, "?")

@@ -1,4 +1,4 @@
-//! Agents at work, against a model's endpoint on a real socket and with real programs.
+//! The agents, tested with a model endpoint on a real socket and with real programs.
 
 mod command;
 mod context;

@@ -29,7 +29,7 @@ fn denying(pattern: &str) -> TestContext {
 }
 
 #[tokio::test]
-async fn commands_are_off_until_the_operator_says_otherwise() {
+async fn commands_are_off_by_default() {
     let mut context = TestContext::answering(&[&["allow"]]);
     let said = run(Commands::Off, &mut context).await.unwrap_err();
     assert!(
@@ -40,7 +40,7 @@ async fn commands_are_off_until_the_operator_says_otherwise() {
 }
 
 #[tokio::test]
-async fn a_person_sees_what_they_allow() {
+async fn a_person_sees_the_command_and_its_input() {
     let mut context = TestContext::answering(&[&["allow"]]);
     assert_eq!(run(Commands::Ask, &mut context).await.unwrap(), "a b");
     let details = json!({"program": "printf", "args": ["%s", "a b"], "cwd": "/", "input": "in", "inputBytes": 2});
@@ -55,9 +55,9 @@ async fn a_person_sees_what_they_allow() {
     assert!(context.remembered.is_empty());
 }
 
-/// Much that is harmless before what is not, and after it.
+/// The dangerous part is hidden between long harmless parts.
 #[tokio::test]
-async fn of_a_long_input_both_ends_are_shown_and_what_is_left_out_is_counted() {
+async fn both_ends_of_a_long_input_are_shown_and_hidden_bytes_counted() {
     let details = async |input: &str| {
         let mut context = TestContext::answering(&[&["deny"]]);
         let agent = program("sh", &[]);
@@ -123,7 +123,7 @@ async fn a_decision_for_the_run_is_remembered() {
 }
 
 #[tokio::test]
-async fn a_denial_in_the_policy_stands_above_the_operator() {
+async fn a_deny_rule_wins_over_the_operator_setting() {
     for rule in [Commands::Ask, Commands::Allow] {
         let mut context = denying("printf");
         let said = run(rule, &mut context).await.unwrap_err();

@@ -53,7 +53,7 @@ async fn questions_go_to_people_at_once_and_their_answers_to_the_model() {
 }
 
 #[tokio::test]
-async fn whoever_watches_sees_calls_and_results() {
+async fn followers_see_tool_calls_and_results() {
     let model = Model::start([Act::Stream(calls(&TWO[..1]), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
     let mut context = TestContext::answering(&[&["North"]]);
     Task::new(&asker(), "write")
@@ -86,7 +86,7 @@ async fn whoever_watches_sees_calls_and_results() {
 }
 
 #[tokio::test]
-async fn a_conversation_goes_on_after_a_restart() {
+async fn a_conversation_resumes_after_a_restart() {
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(answer(&["Fine."]), 9)]).await;
     let agent = asker();
     let mut before = TestContext::default();
@@ -96,7 +96,7 @@ async fn a_conversation_goes_on_after_a_restart() {
         .unwrap_err();
     assert_eq!(cut, "nobody answered");
 
-    // What was kept goes through the store as text.
+    // The stored state goes through JSON text.
     let state: Value = serde_json::from_str(&before.asked[0].1.to_string()).unwrap();
     let resumed = Some(Resumed {
         state,
@@ -132,7 +132,7 @@ async fn a_conversation_goes_on_after_a_restart() {
 }
 
 #[tokio::test]
-async fn answers_that_do_not_fit_the_questions_are_refused() {
+async fn a_wrong_number_of_answers_is_refused() {
     let model = Model::start([]).await;
     let agent = asker();
     for state in [json!({}), json!({"talk": 1}), Value::Null] {
@@ -154,7 +154,7 @@ async fn answers_that_do_not_fit_the_questions_are_refused() {
 }
 
 #[tokio::test]
-async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
+async fn an_invalid_call_gets_an_error_for_the_model() {
     let wrong = [
         ("a", "rm_rf", "{}"),
         ("b", "ask_question", "{oops"),
@@ -174,7 +174,7 @@ async fn a_call_that_makes_no_sense_is_explained_to_the_model() {
         let content = messages[number + 2]["content"].as_str().unwrap();
         assert!(content.starts_with("Error: ") && content.contains(part), "{content}");
     }
-    // What no endpoint could read is not sent back to it.
+    // Invalid arguments are not sent back to the endpoint.
     assert_eq!(messages[1]["tool_calls"][1]["function"]["arguments"], "{}");
 }
 
@@ -190,7 +190,7 @@ async fn an_agent_without_the_tool_cannot_ask() {
 }
 
 #[tokio::test]
-async fn rounds_come_to_an_end() {
+async fn the_number_of_rounds_is_bounded() {
     let agent = llm(LlmAgent {
         tools: vec!["ask_question".to_owned()],
         max_steps: Some(2),
@@ -210,7 +210,7 @@ async fn rounds_come_to_an_end() {
 }
 
 #[tokio::test]
-async fn a_stopped_agent_hangs_up() {
+async fn a_stopped_agent_closes_its_connection() {
     let model = Model::start([Act::Stall(
         answer(&["a"]).replace("data: [DONE]", "").replace("stop", ""),
     )])
@@ -235,7 +235,7 @@ async fn a_stopped_agent_hangs_up() {
 }
 
 #[tokio::test]
-async fn more_rounds_are_not_advised_where_the_tool_was_never_given() {
+async fn more_rounds_are_not_advised_for_an_unavailable_tool() {
     let wrong = calls(&[("a", "rm\u{1b}_rf", "{}")]);
     for tools_given in [vec![], vec!["ask_question".to_owned()]] {
         let agent = llm(LlmAgent {

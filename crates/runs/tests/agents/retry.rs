@@ -32,7 +32,7 @@ async fn ask(model: &Model, settings: &LlmSettings) -> Result<AgentOutcome, Stri
 }
 
 #[tokio::test]
-async fn passing_trouble_is_sat_out() {
+async fn temporary_errors_are_retried() {
     let busy = Act::Reply(429, "retry-after: 0\r\n".to_owned(), "slow down".to_owned());
     for troubles in [
         vec![busy, refusal(408, "")],
@@ -48,7 +48,7 @@ async fn passing_trouble_is_sat_out() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_before_its_first_word_is_asked_for_again() {
+async fn an_answer_cut_before_its_first_output_is_retried() {
     let role = format!("data: {}\n\n", delta(json!({"role": "assistant", "content": ""})));
     let half_a_call = delta(json!({"tool_calls": [{"index": 0, "id": "a", "function": {"name": "ask_question"}}]}));
     for begun in [
@@ -63,7 +63,7 @@ async fn an_answer_that_breaks_off_before_its_first_word_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn an_answer_that_breaks_off_after_its_first_word_is_not() {
+async fn an_answer_cut_after_its_first_output_is_not_retried() {
     let model = Model::start([Act::Break(format!("data: {}\n\n", delta(json!({"content": "a"}))))]).await;
     let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
     assert!(
@@ -74,14 +74,14 @@ async fn an_answer_that_breaks_off_after_its_first_word_is_not() {
 }
 
 #[tokio::test]
-async fn retries_come_to_an_end_and_the_last_trouble_is_told() {
+async fn retries_are_bounded_and_the_last_error_is_reported() {
     let model = Model::start(["one", "two", "three"].map(|body| refusal(502, body))).await;
     let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
     assert!(said.contains("answered 502 Bad Gateway: three (attempt 3)"), "{said}");
 }
 
 #[tokio::test]
-async fn an_agent_may_say_how_often() {
+async fn an_agent_may_set_the_number_of_retries() {
     let model = Model::start([refusal(500, "one")]).await;
     let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
     let model_options = ModelOptions {
@@ -100,14 +100,14 @@ async fn an_agent_may_say_how_often() {
 }
 
 #[tokio::test]
-async fn a_server_that_wants_to_be_left_alone_for_long_is() {
+async fn a_long_retry_after_is_not_retried() {
     let model = Model::start([Act::Reply(429, "retry-after: 3600\r\n".to_owned(), "quota".to_owned())]).await;
     let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
     assert!(said.ends_with("answered 429 Too Many Requests: quota"), "{said}");
 }
 
 #[tokio::test]
-async fn a_pause_beyond_the_time_out_is_not_begun() {
+async fn a_pause_beyond_the_timeout_is_not_started() {
     let model = Model::start([Act::Reply(503, "retry-after: 50\r\n".to_owned(), "soon".to_owned())]).await;
     let settings = LlmSettings {
         timeout: Duration::from_secs(20),
@@ -118,7 +118,7 @@ async fn a_pause_beyond_the_time_out_is_not_begun() {
 }
 
 #[tokio::test]
-async fn what_will_not_get_better_is_told_at_once() {
+async fn permanent_errors_are_not_retried() {
     for (status, words) in [
         (400, "400 Bad Request"),
         (401, "401 Unauthorized"),

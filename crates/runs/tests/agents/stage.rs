@@ -1,4 +1,4 @@
-//! Jobs for agents, and what they are done with.
+//! Jobs for agents, and the tools to run them.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use crate::endpoint::Model;
 
 pub const KEY: &str = "sk-test-1234567890";
 
-/// Generous, because the machine may be busy; a passing test never comes near it.
+/// A generous timeout for busy machines; a passing test never comes near it.
 pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
     match tokio::time::timeout(Duration::from_secs(30), future).await {
         Ok(output) => output,
@@ -22,7 +22,7 @@ pub async fn within<F: Future>(what: &str, future: F) -> F::Output {
     }
 }
 
-/// Retries at once.
+/// Settings that retry without a pause.
 pub fn llm_settings(model: &Model) -> LlmSettings {
     let key = ApiKey::Given(Secret::new(KEY.to_owned()));
     LlmSettings {
@@ -80,7 +80,7 @@ pub fn program(program: &str, args: &[&str]) -> AgentDef {
     }
 }
 
-/// A job and everything that may be said about it.
+/// A job with all its options.
 pub struct Task<'a> {
     pub agent: &'a AgentDef,
     pub message: &'a str,
@@ -116,7 +116,7 @@ impl<'a> Task<'a> {
     }
 }
 
-/// A directory of the test's own.
+/// A temporary directory.
 pub struct Scratch(pub PathBuf);
 
 impl Scratch {

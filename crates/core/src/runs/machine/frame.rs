@@ -14,7 +14,8 @@ use crate::runs::text::{TooLong, check_bytes};
 pub struct FlowFrame {
     /// Index of the current step; past the last one, the observer is current.
     step: usize,
-    /// Input of the current step, or the result of the steps while the observer runs. Emptied once it is no longer needed.
+    /// Input of the current step, or the result of the steps while the observer runs. Emptied once it is no longer
+    /// needed.
     message: String,
     /// For a broadcast: the joined outputs so far.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -1,4 +1,4 @@
-//! Runs of strategies, as the programs of people see them.
+//! Runs, as API clients of people see them.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn strategy() -> Value {
     })
 }
 
-/// Up to its question.
+/// Runs a strategy up to its question.
 async fn begin(scene: &Scene, run_id: &str, input: &str) {
     let path = scene.scratch.0.join("review.json");
     std::fs::write(&path, strategy().to_string()).expect("a strategy");

@@ -11,8 +11,8 @@ const STRICT: ScannerOptions = ScannerOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Converts to plain JSON: comments and trailing commas become spaces, so that lines and columns stay. The strict JSON parser
-/// then reads it, so both formats refuse the same things.
+/// Converts to plain JSON: comments and trailing commas become spaces, so that lines and columns stay. The strict JSON
+/// parser then reads it, so both formats refuse the same things.
 pub(super) fn without_comments(text: &str) -> Result<String, String> {
     let mut bytes = text.as_bytes().to_vec();
     let mut scanner = Scanner::new(text, &STRICT);

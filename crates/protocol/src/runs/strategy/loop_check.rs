@@ -4,8 +4,8 @@ use super::model::{AgentKind, Flow, FlowKind, Step, Strategy};
 /// Agent calls in a row without one that waits.
 const MAX_CONSECUTIVE_CALLS: u64 = 100_000;
 
-/// Refuses a flow that loops without ever waiting. It would occupy a CPU and the disk for as long as the hub runs, and again
-/// after every restart. An observer that never waits would end it only by chance.
+/// Refuses a flow that loops without ever waiting. It would occupy a CPU and the disk for as long as the hub runs, and
+/// again after every restart. An observer that never waits would end it only by chance.
 pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
     work(&strategy.flow, strategy).map(drop).map_err(|flow| {
         StrategyError::Endless(format!(

@@ -8,13 +8,13 @@ use countersign_protocol::runs::strategy::AgentDef;
 use countersign_protocol::runs::{Record, StreamEvent, Usage};
 use serde_json::Value;
 
-/// The services a working agent gets from its run task. Dropping the future of `work` stops the agent.
+/// The nodes a working agent gets from its run task. Dropping the future of `work` stops the agent.
 pub trait AgentContext: Send {
     /// Streams an event to followers; it is not stored.
     fn emit(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
 
-    /// Asks people, all questions at once, and returns the answers in the order of the asks. If the hub restarts meanwhile, the
-    /// job starts again with `state` and the answers as [`Resumed`].
+    /// Asks people, all questions at once, and returns the answers in the order of the asks. If the hub restarts
+    /// meanwhile, the job starts again with `state` and the answers as [`Resumed`].
     fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> impl Future<Output = Result<Vec<String>, String>> + Send;
 
     /// The verdict of the run's policy on a command.

@@ -1,5 +1,5 @@
-//! Asking people. An ask is an ordinary message, stored together with its event. Any surface may resolve it, and the run is
-//! woken like a long-poll.
+//! Asking people. An ask is an ordinary message, stored together with its event. Any surface may resolve it, and the
+//! run is woken like a long-poll.
 
 use std::sync::Arc;
 

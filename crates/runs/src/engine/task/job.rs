@@ -75,8 +75,8 @@ impl RunTask {
         Ok(done)
     }
 
-    /// Commits `Working` before an agent with side effects starts. If the commit took longer than a lease, ownership may have
-    /// changed after it, so it is repeated.
+    /// Commits `Working` before an agent with side effects starts. If the commit took longer than a lease, ownership
+    /// may have changed after it, so it is repeated.
     async fn mark_working(&mut self) -> Result<(), Halt> {
         loop {
             let asked_at = Instant::now();

@@ -19,7 +19,8 @@ use crate::follow::pending::PendingAsk;
 use crate::service::RunService;
 
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start together.
+/// Poll interval in case a wake-up is lost; nothing else would wake the run. Jittered, because many asks start
+/// together.
 const POLL_INTERVAL: Duration = Duration::from_secs(25);
 const POLL_JITTER_MILLIS: u128 = 10_000;
 
@@ -87,7 +88,8 @@ impl PendingAnswer {
         }
     }
 
-    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it reads again.
+    /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it
+    /// reads again.
     async fn look<F>(&mut self, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
@@ -120,8 +122,8 @@ fn resolved(state: State) -> Option<Box<Resolution>> {
     }
 }
 
-/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the message is
-/// no longer stored.
+/// Restores an ask of an earlier process: registers the waiter first, then reads the state. Returns `None` if the
+/// message is no longer stored.
 pub async fn restore_ask(
     service: &Arc<RunService>,
     ask: StoredAsk,

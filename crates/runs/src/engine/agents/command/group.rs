@@ -16,7 +16,8 @@ impl ProcessGroup {
         }
     }
 
-    /// Waits until the leader has exited, without reaping it: until it is reaped, its pid and group id cannot be reused.
+    /// Waits until the leader has exited, without reaping it: until it is reaped, its pid and group id cannot be
+    /// reused.
     pub async fn leader_ended(&self) {
         let (Some(leader), Ok(mut some_child_ended)) = (self.leader, signal(SignalKind::child())) else {
             return;

@@ -259,8 +259,8 @@ impl LlmEndpoint {
     }
 }
 
-/// The next bytes. Before the first output only the total timeout applies, then the idle timeout, and after the end marker a
-/// short one.
+/// The next bytes. Before the first output only the total timeout applies, then the idle timeout, and after the end
+/// marker a short one.
 async fn next(
     timeouts: LlmTimeouts,
     response: &mut Response,

@@ -117,7 +117,8 @@ impl ConversationDriver<'_> {
     }
 }
 
-/// The state that grows from round to round. It is stored with a question, so that the conversation resumes after a restart.
+/// The state that grows from round to round. It is stored with a question, so that the conversation resumes after a
+/// restart.
 #[derive(Serialize, Deserialize)]
 struct LlmConversation {
     /// Messages after the opening, in the format of the endpoint.

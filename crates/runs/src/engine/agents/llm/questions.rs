@@ -120,7 +120,8 @@ pub fn answered(planned: Vec<PlannedCall>, answers: Vec<String>) -> Result<Vec<A
 }
 
 impl PlannedCall {
-    /// The call as sent back to the model. Arguments that are not an object become `{}`: many endpoints refuse anything else.
+    /// The call as sent back to the model. Arguments that are not an object become `{}`: many endpoints refuse anything
+    /// else.
     pub fn message(&self) -> Value {
         let is_object = serde_json::from_str::<serde_json::Map<String, Value>>(&self.arguments).is_ok();
         let arguments = if is_object { self.arguments.as_str() } else { "{}" };
