@@ -105,7 +105,7 @@ impl RunService {
     }
 }
 
-/// Refreshes the replica on every wake-up: a signal of the owning service, or a changed row version.
+/// Refreshes the replica on every wake-up: a signal of the owning node, or a changed row version.
 async fn follow(service: Arc<RunService>, run: Arc<TrackedRun>, wakeup: Arc<Notify>) {
     loop {
         match service.refresh(&run).await {

@@ -151,7 +151,7 @@ mod tests {
         let settings = &every_kind()[0];
         let bad = page(settings).unwrap() + "\n{{later}}\n\nToken: csa_BeqyUGBX\n";
         let error = check(&bad, "other-ask").unwrap_err().to_string();
-        for part in ["directory called other-ask", "placeholder", "looks like a secret"] {
+        for part in ["directory is called other-ask", "placeholder", "looks like a secret"] {
             assert!(error.contains(part), "{part}: {error}");
         }
         assert!(!error.contains("BeqyUGBX"));

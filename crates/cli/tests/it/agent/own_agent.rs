@@ -105,7 +105,7 @@ async fn a_push_is_retried_until_the_hub_confirms_its_agent() {
     let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 2, "{delivery}");
     assert!(
-        receiver.output().contains("does not say whose"),
+        receiver.output().contains("looking up the owner of the message failed"),
         "{}",
         receiver.output()
     );

@@ -196,7 +196,7 @@ async fn invalid_files_are_refused_before_anything_is_sent() {
         (&["--file", &long], "xx: give a plain name of 1 to 200 bytes"),
         (&["--file", "/nonexistent/b.txt"], "/nonexistent/b.txt: cannot be read"),
         (&["--file", "/"], "give a file with a name"),
-        (&eleven, "an answer takes 10 files, not 11"),
+        (&eleven, "an answer takes at most 10 files, not 11"),
     ] {
         let output = hub.cli(&[&["answer", &id], files].concat()).fails(1);
         assert!(output.contains(words) && !output.contains("files["), "{output}");

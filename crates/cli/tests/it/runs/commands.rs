@@ -249,7 +249,7 @@ async fn output_that_is_not_text_is_an_error() {
     let hub = hub_with_commands("").await;
     for output in ["a\\377b", "a\\000b"] {
         let message = failure(&hub, command("printf", &[output])).await;
-        assert!(message.contains("text"), "{message}");
+        assert!(message.contains("printed output that is not"), "{message}");
     }
     hub.owner.healthy().await;
 }

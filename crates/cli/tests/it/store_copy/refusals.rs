@@ -88,7 +88,7 @@ async fn an_invalid_copy_is_refused_with_a_reason_and_changes_nothing() {
             copy(scratch, mistyped, &data, &[]).fails(1),
         ] {
             assert!(
-                output.contains("no address of PostgreSQL") && !output.contains("s3cret"),
+                output.contains("not a PostgreSQL address") && !output.contains("s3cret"),
                 "{output}"
             );
         }

@@ -88,7 +88,7 @@ async fn ctrl_c_leaves_the_run_running_and_it_can_be_followed_again() {
     pane.press(&["C-c"]);
     let screen = pane
         .shows_all(&[
-            "Run r1 goes on.",
+            "Run r1 continues.",
             "countersign runs follow r1",
             "ENDED 14",
             "isig icanon",
@@ -120,7 +120,7 @@ async fn ctrl_d_ends_the_answers_from_this_terminal() {
         ])
         .await;
     assert!(
-        screen.contains("\nNobody answers here"),
+        screen.contains("\nQuestions are no longer answered here"),
         "on a line of its own: {screen}"
     );
     hub.owner.answer(&id, "from the desk").await.expect(200);

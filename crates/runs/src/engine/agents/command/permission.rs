@@ -17,7 +17,7 @@ const OPERATION: &str = "command.execute";
 /// Bytes of the input shown to the deciding person, from its start and from its end.
 const SHOWN_INPUT_BYTES: usize = 4096;
 
-/// Command settings of this node.
+/// Command settings of this hub.
 pub struct Commander {
     pub rule: Commands,
     pub timeout: Duration,

@@ -61,7 +61,7 @@ fn start(commander: &Commander, agent: &CommandAgent, cwd: &Path) -> io::Result<
         .spawn()
 }
 
-/// A bare name is looked up in PATH; a path is relative to the directory of the run, not of the node.
+/// A bare name is looked up in PATH; a path is relative to the directory of the run, not of the hub.
 fn program(name: &str, cwd: &Path) -> PathBuf {
     if name.contains('/') {
         cwd.join(name)

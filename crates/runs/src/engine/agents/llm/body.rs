@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::questions::ASK_QUESTION;
 
-/// Fields reserved for the node, because it parses the answer.
+/// Fields reserved for the hub, because it parses the answer.
 const HUB_FIELDS: [&str; 5] = ["model", "messages", "stream", "tools", "n"];
 const MAX_SCHEMA_NAME_CHARS: usize = 64;
 
