@@ -1,11 +1,10 @@
-//! The hub: doors for agents, the inbox for people, push delivery, and timers.
+//! The hub: doors for agents, the inbox for people, push delivery, and the services that they share.
 
 pub mod admin;
 pub mod auth;
 pub mod background;
 pub mod cluster;
 pub mod config;
-pub mod cue_waiters;
 pub mod delivery;
 pub mod doors;
 pub mod http;
@@ -17,11 +16,102 @@ mod metrics;
 pub mod node;
 pub mod problem;
 pub mod process;
-pub mod routes;
 pub mod serve;
-pub mod state;
 #[cfg(test)]
 mod testing;
 
-pub use routes::Pages;
-pub use state::Hub;
+pub use serve::routes::Pages;
+
+use std::sync::Arc;
+
+use countersign_runs::engine::agents::Tools;
+use countersign_runs::{RunRegistry, RunService, RunServiceParts};
+use countersign_store::Store;
+use tokio::sync::watch;
+
+use crate::auth::Auth;
+use crate::background::Background;
+use crate::cluster::{Cluster, LEASE};
+use crate::config::Config;
+use crate::delivery::Outbox;
+use crate::limits::Limits;
+use crate::live::LiveBroadcaster;
+use crate::messages::cue_waiters::CueWaiters;
+use crate::messages::{Messages, MessagesParts};
+use crate::metrics::Metrics;
+use crate::process::Process;
+
+pub struct Hub {
+    pub store: Arc<Store>,
+    pub config: Config,
+    /// The one way in: every message is accepted, decided and announced here.
+    pub messages: Arc<Messages>,
+    pub outbox: Arc<Outbox>,
+    pub live: Arc<LiveBroadcaster>,
+    pub cluster: Arc<Cluster>,
+    pub cue_waiters: Arc<CueWaiters>,
+    pub runs: Arc<RunService>,
+    pub auth: Arc<Auth>,
+    pub limits: Limits,
+    pub background: Background,
+    pub(crate) metrics: Arc<Metrics>,
+    pub process: Process,
+}
+
+impl Hub {
+    pub fn new(
+        store: Arc<Store>,
+        config: Config,
+        outbox: Arc<Outbox>,
+        stopping: watch::Receiver<bool>,
+    ) -> anyhow::Result<Arc<Self>> {
+        let process = Process::new(store.clock().now(), config.public_url.clone(), stopping.clone());
+        let cluster = Cluster::new(Arc::clone(&store));
+        let live = LiveBroadcaster::new(process.started_at, stopping.clone(), Arc::clone(&cluster));
+        outbox.announce_attempts_to(Arc::clone(&live));
+        let cue_waiters = CueWaiters::new(
+            Arc::clone(&store),
+            Arc::clone(&live),
+            Arc::clone(&cluster),
+            process.started_at,
+        );
+        let background = Background::new(&store, &live);
+        let metrics = Arc::new(Metrics::new());
+        let registry = Arc::new(RunRegistry::new(config.runs.max_live));
+        let messages = Messages::new(MessagesParts {
+            store: Arc::clone(&store),
+            live: Arc::clone(&live),
+            cluster: Arc::clone(&cluster),
+            cue_waiters: Arc::clone(&cue_waiters),
+            runs: Arc::clone(&registry),
+            outbox: Arc::clone(&outbox),
+            indexer: Arc::clone(&background.indexer),
+            metrics: Arc::clone(&metrics),
+            stopping,
+        });
+        let runs = RunService::new(RunServiceParts {
+            store: Arc::clone(&store),
+            registry,
+            settings: config.runs.clone(),
+            tools: Tools::new(&config.runs, &config.llm)?,
+            waiters: Arc::clone(&messages.waiters),
+            host: Arc::clone(&messages) as _,
+            lease: LEASE,
+        });
+        Ok(Arc::new(Self {
+            messages,
+            outbox,
+            live,
+            auth: Auth::new(&store, Arc::clone(&cluster), config.requests_per_minute),
+            cluster,
+            cue_waiters,
+            runs,
+            limits: Limits::default(),
+            background,
+            metrics,
+            process,
+            config,
+            store,
+        }))
+    }
+}

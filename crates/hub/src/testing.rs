@@ -7,9 +7,9 @@ use countersign_store::clock::SystemClock;
 use tokio::sync::watch;
 use uuid::Uuid;
 
+use crate::Hub;
 use crate::config::{Config, ConfigFile, Overrides};
 use crate::delivery::Outbox;
-use crate::state::Hub;
 
 pub fn store() -> Arc<Store> {
     let file = std::env::temp_dir().join(format!("countersign-hub-{}.db", Uuid::new_v4()));

@@ -16,11 +16,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::no_agent;
+use crate::Hub;
 use crate::auth::{Token, new_signing_key};
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::problem::{Problem, no_randomness};
-use crate::state::Hub;
 
 /// How long old credentials stay valid after a rotation, by default.
 pub const DEFAULT_OVERLAP_SECONDS: u64 = 24 * 3600;

@@ -11,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{AgentFilter, no_agent};
+use crate::Hub;
 use crate::delivery::normalise_binding;
 use crate::http::body::read_json;
 use crate::http::callers::{AgentCaller, OwnerCaller};
 use crate::http::extract::Params;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,12 +9,12 @@ use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const DEFAULT_LIMIT: i64 = 100;
 const MAX_LIMIT: i64 = 1000;

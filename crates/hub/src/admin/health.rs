@@ -9,10 +9,10 @@ use axum::response::{IntoResponse, Response};
 use countersign_store::ops::list::Counts;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::http::callers::OwnerCaller;
 use crate::metrics::Snapshot;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Stands for no person in counts, so that no snoozed message is left out.
 pub const NO_PERSON: &str = "";

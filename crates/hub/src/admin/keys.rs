@@ -16,11 +16,11 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::agents;
+use crate::Hub;
 use crate::auth::random_key;
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::problem::{Problem, no_randomness};
-use crate::state::Hub;
 
 #[derive(Debug, Serialize)]
 pub struct PublicKey {

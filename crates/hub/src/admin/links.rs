@@ -5,10 +5,10 @@ use std::time::Duration;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::account::credential::{AddLink, CredentialKind};
 
+use crate::Hub;
 use crate::auth::Token;
 use crate::problem::Problem;
 use crate::problem::no_randomness;
-use crate::state::Hub;
 
 const INVITATION_TTL: Duration = Duration::from_secs(7 * 24 * 3600);
 

@@ -12,12 +12,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::tokens::default_label;
+use crate::Hub;
 use crate::admin::links::new_link;
 use crate::auth::Token;
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::problem::{Problem, no_randomness};
-use crate::state::Hub;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

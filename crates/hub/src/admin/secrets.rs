@@ -8,11 +8,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{AgentFilter, no_agent};
+use crate::Hub;
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const MAX_NAME_BYTES: usize = 255;
 const MAX_VALUE_BYTES: usize = 8192;

@@ -14,12 +14,12 @@ use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::admin::health::NO_PERSON;
 use crate::config::LegacyPush;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
     let open = hub

@@ -16,13 +16,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::people::no_person;
+use crate::Hub;
 use crate::auth::Token;
 use crate::auth::is_start_label;
 use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::{Problem, no_randomness};
-use crate::state::Hub;
 
 const MAX_LABEL_CHARS: usize = 60;
 /// The credential kinds that are shown as tokens, in list order.

@@ -10,7 +10,6 @@ use countersign_store::ops::account::rate_limit::{Admission, Admit};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use crate::http::callers::TerminalCaller;
 use crate::problem::Problem;
 
 pub enum RequestLimiter {
@@ -45,8 +44,8 @@ impl RequestLimiter {
     }
 
     /// One limit for all terminals of a person, because agents in terminals choose their own names.
-    pub async fn check_terminals(&self, caller: &TerminalCaller) -> Result<(), Problem> {
-        self.check_key(caller.key(), "your terminals").await
+    pub async fn check_terminals(&self, key: String) -> Result<(), Problem> {
+        self.check_key(key, "your terminals").await
     }
 
     async fn check_key(&self, key: String, subject: &str) -> Result<(), Problem> {

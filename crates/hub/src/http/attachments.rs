@@ -12,10 +12,10 @@ use countersign_store::ops::terminal::Attachment;
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::Hub;
 use crate::http::chunked_body::chunked_body;
 use crate::limits::memory_budget::MemoryPermit;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Request limit for an answer with the largest allowed set of files, in base64.
 pub const MAX_BYTES_WITH_FILES: usize = 28 * 1024 * 1024;

@@ -10,9 +10,9 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
+use crate::Hub;
 use crate::limits::memory_budget::{LARGE_BODY_BYTES, MemoryPermit};
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// For a whole body; for a large one, the time between two chunks.
 const READ_TIMEOUT: Duration = Duration::from_secs(30);

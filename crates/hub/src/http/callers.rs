@@ -8,8 +8,8 @@ use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use countersign_core::access::{Principal, Role};
 
+use crate::Hub;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const MAX_TOKEN_BYTES: usize = 512;
 

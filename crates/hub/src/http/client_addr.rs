@@ -8,8 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Request};
 
+use crate::Hub;
 use crate::config::TrustedProxies;
-use crate::state::Hub;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Longer chains of proxies are a misconfiguration or an attack.

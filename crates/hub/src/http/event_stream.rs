@@ -12,11 +12,11 @@ use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
+use crate::Hub;
 use crate::limits::connection_limit::ConnectionPermit;
 use crate::live::event::{LiveEvent, record};
 use crate::live::listener::LiveListener;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Heartbeat: proxies close silent connections, and a failed write reveals a client that has gone.
 const HEARTBEAT_INTERVAL: Duration = Duration::from_secs(20);

@@ -11,10 +11,10 @@ use serde_json::json;
 use super::asker::asker_name;
 use super::find::find;
 use super::outcome;
+use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::live::EventDraft;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {

@@ -4,8 +4,8 @@ use countersign_protocol::id::MessageId;
 use countersign_store::model::{Lookup, PersonView};
 use countersign_store::ops::message::pull::View;
 
+use crate::Hub;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn find(hub: &Hub, id: &MessageId) -> Result<PersonView, Problem> {
     match hub.store.run(View(id.clone())).await? {

@@ -4,7 +4,7 @@
 use countersign_store::StoreError;
 use countersign_store::ops::account::setting::Setting;
 
-use crate::state::Hub;
+use crate::Hub;
 
 /// The setting that stores the reasons as a JSON list of texts.
 pub const SETTING: &str = "reject_presets";

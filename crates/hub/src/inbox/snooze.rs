@@ -9,8 +9,8 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::snooze::{RestoreItem, SnoozeOrArchive};
 
 use super::find::find;
+use crate::Hub;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// An item that should be put off for longer is better declined.
 const MAX_SNOOZE: Duration = Duration::from_secs(90 * 24 * 3600);

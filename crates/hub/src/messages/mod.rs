@@ -1,5 +1,6 @@
 //! The one way in and the one way on: every message is accepted, decided and announced here, whatever door it came by.
 
+pub mod cue_waiters;
 mod decide;
 mod run_host;
 mod timers;
@@ -16,15 +17,15 @@ use countersign_store::model::{AgentView, NewMessage, ResolvedMessage, Submissio
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::waiters::Waiters;
 use countersign_store::{Store, StoreError};
+use timers::Alarm;
 use tokio::sync::watch;
 
 use crate::background::indexer::Indexer;
 use crate::cluster::{Cluster, LiveChange, Signal};
-use crate::cue_waiters::CueWaiters;
 use crate::delivery::Outbox;
 use crate::live::LiveBroadcaster;
+use crate::messages::cue_waiters::CueWaiters;
 use crate::metrics::Metrics;
-use timers::Alarm;
 pub use timers::{expire, purge, purge_old_messages};
 
 pub struct MessagesParts {

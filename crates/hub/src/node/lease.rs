@@ -10,8 +10,8 @@ use tokio::sync::Notify;
 use tokio::time::timeout;
 
 use super::subscribe::{nodes_gone, resync_everything};
+use crate::Hub;
 use crate::cluster::LEASE;
-use crate::state::Hub;
 
 const RENEW_INTERVAL: Duration = Duration::from_secs(1);
 /// Delay after a renewal that failed.

@@ -10,8 +10,8 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::sweep::ResolvedSince;
 
 use super::subscribe::resync_from_store;
+use crate::Hub;
 use crate::cluster::LiveChange;
-use crate::state::Hub;
 
 const RECONCILE_INTERVAL: Duration = Duration::from_millis(700);
 /// Longer than a round, and longer than a transaction takes between reading its timestamp and committing.

@@ -6,8 +6,8 @@ use countersign_protocol::id::MessageId;
 use countersign_store::Notification;
 use tokio::sync::mpsc;
 
+use crate::Hub;
 use crate::cluster::{LiveChange, Signal};
-use crate::state::Hub;
 
 /// Notifications received from the bus and not yet handled.
 const NOTIFICATION_QUEUE_CAPACITY: usize = 1024;

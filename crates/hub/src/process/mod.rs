@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use countersign_protocol::time::Timestamp;
+use readiness::ReadinessCache;
 use tokio::sync::watch;
 
 use crate::config::browser_url;
-use readiness::ReadinessCache;
 
 pub struct Process {
     pub started_at: Timestamp,

@@ -4,6 +4,7 @@ mod accept;
 mod connection;
 mod data_dir;
 mod protocol_sniff;
+pub mod routes;
 mod startup;
 mod tasks;
 mod tls;
@@ -25,13 +26,13 @@ use data_dir::DataDir;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use crate::Hub;
 use crate::admin::keys::ensure_key;
 use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::node;
-use crate::routes::{self, Pages};
-use crate::state::Hub;
 pub use data_dir::DataDirLock;
+use routes::Pages;
 
 /// How long open requests and pushes may take at a stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);

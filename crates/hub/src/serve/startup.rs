@@ -10,9 +10,9 @@ use countersign_store::ops::account::credential::{CredentialKind, NewCredential,
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
 
+use crate::Hub;
 use crate::admin::links::link_to;
 use crate::auth::{OWNER, Token, local_owner_of, new_signing_key};
-use crate::state::Hub;
 
 const DEMO_AGENT: &str = "demo";
 const HUB_ACTOR: &str = "system:hub";

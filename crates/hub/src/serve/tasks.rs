@@ -8,8 +8,9 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::task::JoinSet;
 
-use crate::state::Hub;
-use crate::{cue_waiters, inbox, messages, node};
+use crate::Hub;
+use crate::messages::cue_waiters;
+use crate::{inbox, messages, node};
 
 const RESTART_DELAY: Duration = Duration::from_secs(1);
 

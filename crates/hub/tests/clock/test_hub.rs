@@ -13,7 +13,7 @@ use countersign_hub::Hub;
 use countersign_hub::auth::Token;
 use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
-use countersign_hub::routes::api;
+use countersign_hub::serve::routes::api;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::{Clock, ManualClock};

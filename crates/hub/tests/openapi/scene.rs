@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use countersign_core::access::Role;
+use countersign_hub::Hub;
 use countersign_hub::admin::keys::ensure_key;
 use countersign_hub::auth::{Token, new_signing_key};
 use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
-use countersign_hub::{Hub, routes};
+use countersign_hub::serve::routes;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use countersign_hub::routes::routes;
+use countersign_hub::serve::routes::routes;
 use serde_json::{Value, json};
 
 use crate::document::Document;

@@ -170,7 +170,10 @@ async fn an_invalid_call_gets_an_error_for_the_model() {
     assert_eq!(done.text, "Sorry.");
     assert!(context.asked.is_empty());
     let messages = &model.requests()[1].body["messages"];
-    for (number, part) in ["no tool \"rm_rf\"", "not valid JSON", "empty", "missing"].iter().enumerate() {
+    for (number, part) in ["no tool \"rm_rf\"", "not valid JSON", "empty", "missing"]
+        .iter()
+        .enumerate()
+    {
         let content = messages[number + 2]["content"].as_str().unwrap();
         assert!(content.starts_with("Error: ") && content.contains(part), "{content}");
     }

@@ -2,8 +2,8 @@
 
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
-use countersign_hub::cue_waiters::{CueState, cue_kind};
 use countersign_hub::doors::hap::IMPORTED_AT;
+use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};

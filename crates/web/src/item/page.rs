@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
-use countersign_hub::cue_waiters::CueState;
 use countersign_hub::inbox::presets::presets;
+use countersign_hub::messages::cue_waiters::CueState;
 use countersign_store::model::PersonView;
 
 use super::answer::control::ControlShape;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use countersign_core::Message;
 use countersign_hub::Hub;
-use countersign_hub::cue_waiters::CueState;
+use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::time::Timestamp;
 
 use crate::frame::formatting::{DisplayTime, display_time, waited};

@@ -1,7 +1,7 @@
 //! The presence of an agent in a terminal as a short label.
 
 use countersign_hub::Hub;
-use countersign_hub::cue_waiters::CueState;
+use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
 

@@ -10,10 +10,10 @@ use countersign_store::model::Lookup;
 use countersign_store::ops::message::pull::Pull;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::http::callers::AgentCaller;
 use crate::http::extract::MessagePath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn cancel(
     State(hub): State<Arc<Hub>>,

@@ -9,9 +9,9 @@ use countersign_protocol::a2h::{Capability, Family};
 use countersign_store::ops::admin::keys::HubKeys;
 use serde_json::Value;
 
+use crate::Hub;
 use crate::admin::keys::public_keys;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const REPLAY_WINDOW_SECONDS: u64 = 120;
 

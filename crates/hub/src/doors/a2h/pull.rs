@@ -17,11 +17,11 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::receipt_body::ReceiptBody;
+use crate::Hub;
 use crate::delivery::respond;
 use crate::http::callers::AgentCaller;
 use crate::http::extract::{MessagePath, Params, parse_wait};
 use crate::problem::Problem;
-use crate::state::Hub;
 
 #[derive(Debug, Deserialize)]
 pub struct PullQuery {

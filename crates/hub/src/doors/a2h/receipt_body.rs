@@ -10,7 +10,7 @@ use bytes::Bytes;
 use countersign_protocol::id::MessageId;
 use http_body::{Body, Frame, SizeHint};
 
-use crate::state::Hub;
+use crate::Hub;
 
 pub struct ReceiptBody {
     /// The body in one chunk, until it is read.

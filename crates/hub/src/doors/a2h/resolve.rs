@@ -17,12 +17,12 @@ use countersign_store::ops::message::pull::{Pull, View};
 use http_body::Body as _;
 use serde_json::{Map, Value, json};
 
+use crate::Hub;
 use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::http::body;
 use crate::http::callers::AnyCaller;
 use crate::http::extract::MessagePath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn resolve(
     State(hub): State<Arc<Hub>>,

@@ -25,11 +25,11 @@ use url::Url;
 use uuid::Uuid;
 
 use super::callback;
+use crate::Hub;
 use crate::delivery::guard::check_url;
 use crate::http::body;
 use crate::http::callers::AgentCaller;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];

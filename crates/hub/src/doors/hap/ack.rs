@@ -6,11 +6,11 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_store::ops::terminal::Collect;
 
+use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::http::callers::TerminalCaller;
 use crate::http::extract::MessagePath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Acknowledges that the agent printed its answer. The same text submitted again is then a new cue.
 pub async fn acknowledge(
@@ -18,7 +18,7 @@ pub async fn acknowledge(
     caller: TerminalCaller,
     MessagePath(id): MessagePath,
 ) -> Result<StatusCode, Problem> {
-    hub.auth.request_limiter.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(caller.key()).await?;
     match hub
         .store
         .run(Collect {

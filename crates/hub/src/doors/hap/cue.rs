@@ -20,12 +20,12 @@ use super::message::{
 };
 use super::request::{TerminalInfo, TerminalRequest};
 use super::wait::load_cue;
+use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::http::body;
 use crate::http::callers::TerminalCaller;
 use crate::messages::Accepted;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
@@ -49,7 +49,7 @@ pub async fn cue(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<CueAck>), Problem> {
-    hub.auth.request_limiter.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(caller.key()).await?;
     let (bytes, permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BODY_BYTES).await?;
     let size = bytes.len();
     let (wire, agent_id, cue, info) = body::offload_if_large(size, move || read(&bytes)).await??;

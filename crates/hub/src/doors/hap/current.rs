@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use super::reply;
 use super::wait::load_cue;
+use crate::Hub;
 use crate::http::callers::TerminalCaller;
 use crate::http::extract::AgentPath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// The newest cue that is open or whose answer is not collected.
 pub async fn current(

@@ -7,11 +7,11 @@ use axum::response::Response;
 use countersign_core::State as MessageState;
 
 use super::wait::load_cue;
+use crate::Hub;
 use crate::http::attachments::attachment_response;
 use crate::http::callers::TerminalCaller;
 use crate::http::extract::FilePath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,

@@ -19,12 +19,12 @@ use super::message::{
     CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
 };
 use super::request::{TerminalInfo, TerminalRequest};
+use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::http::body;
 use crate::http::callers::TerminalCaller;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const MAX_KEY_CHARS: usize = 200;
 const IMPORT_ACTOR: &str = "system:imported";
@@ -41,7 +41,7 @@ pub async fn import(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<Json<ImportAck>, Problem> {
-    hub.auth.request_limiter.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(caller.key()).await?;
     let (bytes, _permit) = body::read_budgeted(&hub, &caller.key(), body, MAX_BYTES_WITH_FILES).await?;
     let size = bytes.len();
     let now = hub.store.clock().now();

@@ -13,11 +13,11 @@ use uuid::Uuid;
 
 use super::message::{not_your_name, terminal_quota, too_many};
 use super::request::TerminalRequest;
+use crate::Hub;
 use crate::http::body;
 use crate::http::callers::TerminalCaller;
 use crate::problem::Problem;
 use crate::problem::no_randomness;
-use crate::state::Hub;
 
 const MAX_BODY_BYTES: usize = 64 * 1024;
 /// There are far more names than agents, so more collisions in a row mean that something else is wrong.
@@ -29,7 +29,7 @@ pub async fn join(
     caller: TerminalCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Terminal>), Problem> {
-    hub.auth.request_limiter.check_terminals(&caller).await?;
+    hub.auth.request_limiter.check_terminals(caller.key()).await?;
     let mut request = TerminalRequest::parse(&body::read(body, MAX_BODY_BYTES).await?)?;
     let info = request.terminal_info()?;
     if request.has("agent_id") {

@@ -9,8 +9,8 @@ use countersign_store::ops::terminal::{NewCue, TerminalOf, TerminalQuota, TooMan
 use uuid::Uuid;
 
 use super::request::TerminalInfo;
+use crate::Hub;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Open cues of all terminals of one person.
 const MAX_OPEN_CUES: i64 = 1000;

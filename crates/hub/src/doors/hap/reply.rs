@@ -9,7 +9,7 @@ use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::FoundCue;
 use serde_json::{Value, json};
 
-use crate::cue_waiters::cue_kind;
+use crate::messages::cue_waiters::cue_kind;
 
 pub fn to_json(found: &FoundCue) -> Value {
     let pulled = &found.pulled;

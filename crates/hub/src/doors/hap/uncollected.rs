@@ -8,10 +8,10 @@ use countersign_store::ops::terminal::UncollectedCues;
 use serde_json::{Value, json};
 
 use super::reply;
+use crate::Hub;
 use crate::http::callers::TerminalCaller;
 use crate::http::extract::AgentPath;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Uncollected answers of an agent, oldest first. An answer that a process is printing right now is left to that
 /// process.

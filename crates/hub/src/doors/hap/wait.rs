@@ -15,11 +15,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::reply;
-use crate::cue_waiters::{WaitGuard, cue_kind};
+use crate::Hub;
 use crate::http::callers::TerminalCaller;
 use crate::http::extract::{MessagePath, Params, parse_wait};
+use crate::messages::cue_waiters::{WaitGuard, cue_kind};
 use crate::problem::Problem;
-use crate::state::Hub;
 
 #[derive(Debug, Deserialize)]
 pub struct WaitQuery {

@@ -6,12 +6,12 @@ use countersign_core::Actor;
 use countersign_core::access::{Principal, Role};
 use countersign_store::ops::admin::people::ListPeople;
 
+use crate::Hub;
 use crate::auth::local_owner_of;
 use crate::config::{Commands, Config};
 use crate::http::callers::not_for_terminals;
 use crate::http::client_addr::ClientAddr;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Headers that show a proxied request.
 const PROXY_HEADERS: [&str; 3] = ["forwarded", "via", "x-real-ip"];

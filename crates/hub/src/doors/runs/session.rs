@@ -17,10 +17,10 @@ use tokio_tungstenite::tungstenite::error::ProtocolError;
 
 use super::dispatch;
 use super::gate::{self, SocketCaller};
+use crate::Hub;
 use crate::limits::connection_limit::ConnectionPermit;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const MAX_SILENCE: Duration = Duration::from_secs(90);

@@ -12,12 +12,12 @@ use serde::Deserialize;
 
 use super::gate;
 use super::session::Session;
+use crate::Hub;
 use crate::http::callers::token_from_headers;
 use crate::http::client_addr::ClientAddr;
 use crate::http::extract::Params;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
 /// around it.

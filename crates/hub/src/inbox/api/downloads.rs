@@ -11,13 +11,13 @@ use countersign_protocol::json;
 use countersign_store::model::Lookup;
 use countersign_store::ops::message::pull::Pull;
 
+use crate::Hub;
 use crate::http::attachments::{attachment_response, download};
 use crate::http::body;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::{FilePath, MessagePath};
 use crate::inbox::find::find;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// The full prompt of an agent in a terminal or a run; the item shows only its start.
 pub async fn prompt(

@@ -6,10 +6,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
+use crate::Hub;
 use crate::http::callers::PersonCaller;
 use crate::http::event_stream::{StreamFormat, stream};
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// A client that opens the stream first and then reads the list misses nothing.
 pub async fn events(

@@ -11,11 +11,11 @@ use countersign_store::ops::search::Search;
 use serde_json::{Value, json};
 
 use super::query::ListQuery;
+use crate::Hub;
 use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
 use crate::inbox::item::render;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
 pub async fn list(

@@ -6,10 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::http::callers::PersonCaller;
 use crate::inbox::presets;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// The preset reject reasons, the same for all people.
 pub async fn presets(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {

@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::parse_limit;
+use crate::Hub;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::{Params, RunPath};
 use crate::inbox::cursor::parse_pair;
@@ -21,7 +22,6 @@ use crate::inbox::runs::{
     RunInfo, RunListQuery, RunOverview, Timeline, TimelineEntry, TimelineStep, find, runs, timeline,
 };
 use crate::problem::Problem;
-use crate::state::Hub;
 
 #[derive(Debug, Default, Deserialize)]
 pub struct RunsQuery {

@@ -6,12 +6,12 @@ use axum::Json;
 use axum::extract::State;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
 use crate::inbox::find::find;
 use crate::inbox::item::render;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub async fn show(
     State(hub): State<Arc<Hub>>,

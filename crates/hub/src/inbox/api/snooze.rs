@@ -11,13 +11,13 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::query::MAX_PAGE_SIZE;
+use crate::Hub;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
 use crate::inbox::item::render;
 use crate::inbox::snooze;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Lists the caller's snoozed open items, the soonest to return first.
 pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {

@@ -15,13 +15,13 @@ use countersign_store::ops::terminal::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::Hub;
 use crate::cluster::LiveChange;
-use crate::cue_waiters::CuePresence;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::{AgentPath, AheadPath};
+use crate::messages::cue_waiters::CuePresence;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;

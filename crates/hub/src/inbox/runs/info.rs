@@ -8,8 +8,8 @@ use countersign_store::StoreError;
 use countersign_store::ops::run::{ReadRun, RunEvents};
 
 use super::overview::RunOverview;
+use crate::Hub;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 pub struct RunInfo {
     pub overview: RunOverview,

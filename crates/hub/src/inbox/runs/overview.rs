@@ -6,7 +6,7 @@ use countersign_runs::{PendingAskView, RunView, pending_views};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{ListRuns, RunCursor, RunSummary};
 
-use crate::state::Hub;
+use crate::Hub;
 
 /// Rows scanned for one page when the list is filtered by status; the next page continues from there.
 const MAX_SCANNED_RUNS: i64 = 1000;

@@ -7,7 +7,7 @@ use countersign_store::StoreError;
 use countersign_store::ops::run::{LatestEvents, StoredEvent};
 use serde::Deserialize;
 
-use crate::state::Hub;
+use crate::Hub;
 
 const MAX_EVENTS: usize = 100;
 /// Limit of one text on the page; the whole text can be fetched by the `seq` of its event.

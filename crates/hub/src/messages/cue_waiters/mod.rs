@@ -2,25 +2,26 @@
 //! is in memory only; nodes on one store publish it to each other. After a start nothing is known, so every process
 //! gets a grace period to reconnect before its cue counts as gone.
 
+mod presence;
+mod remote;
 mod waiter;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use countersign_core::message::{Door, Message, Source, State};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::ops::terminal::ListTerminals;
-use serde::Serialize;
 use tokio::sync::Notify;
 use waiter::{CueWaiter, POLL_GAP_GRACE, RemoteWaiters};
 
-use crate::cluster::LiveChange;
-use crate::cluster::{Cluster, Signal};
+use crate::cluster::{Cluster, LiveChange, Signal};
 use crate::live::LiveBroadcaster;
+
+pub use presence::{CuePresence, CueState, cue_kind};
 
 /// After a start, cues without a process count as gone only when this has passed.
 const STARTUP_GRACE: Duration = Duration::from_secs(10);
@@ -28,31 +29,6 @@ const STARTUP_GRACE: Duration = Duration::from_secs(10);
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
 /// Agents announced as gone at the end of the startup grace.
 const MAX_ANNOUNCED_AGENTS: i64 = 1000;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CueState {
-    Waiting,
-    Paused,
-    Gone,
-}
-
-/// Both fields are `None` for messages that are not open cues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct CuePresence {
-    pub state: Option<CueState>,
-    /// `None` when this process cannot know.
-    pub since: Option<Timestamp>,
-}
-
-/// The kind of a message that came from a terminal; `None` for all others.
-pub fn cue_kind(source: &Source) -> Option<CueKind> {
-    match source.door {
-        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == CueKind::Pause.as_str()) => Some(CueKind::Pause),
-        Door::Hap => Some(CueKind::Cue),
-        Door::A2h | Door::Runs => None,
-    }
-}
 
 pub struct CueWaiters {
     /// Provides the clock.
@@ -171,11 +147,6 @@ impl CueWaiters {
         self.cluster.publish(|| Signal::NoCue(id.clone()));
     }
 
-    /// Handles `NoCue` of another node.
-    pub fn remote_withdrawn(&self, node: &str, id: &MessageId) {
-        self.lock_remote().withdraw(node, id);
-    }
-
     /// Call when the cue is resolved. A process that waits for it gets the outcome.
     pub fn cue_ended(&self, id: &MessageId) {
         let now = self.store.clock().now();
@@ -228,29 +199,6 @@ impl CueWaiters {
         here.into_iter()
             .chain(remote)
             .max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
-    }
-
-    /// Whether a process waits for an open cue.
-    pub fn presence(&self, id: &MessageId, kind: CueKind) -> CuePresence {
-        let now = self.store.clock().now();
-        let waiter = self.latest(id, now);
-        let is_present = self.is_present(id, now);
-        let state = match (is_present, waiter.map_or(kind, |waiter| waiter.kind)) {
-            (true, CueKind::Cue) => CueState::Waiting,
-            (true, CueKind::Pause) => CueState::Paused,
-            (false, CueKind::Cue | CueKind::Pause) => CueState::Gone,
-        };
-        let since = waiter.map(|waiter| {
-            if is_present {
-                waiter.waiting_since
-            } else {
-                waiter.left_at
-            }
-        });
-        CuePresence {
-            state: Some(state),
-            since,
-        }
     }
 
     fn leave(&self, id: &MessageId, ending: WaitEnd) {
@@ -310,60 +258,6 @@ impl CueWaiters {
         }
     }
 
-    fn publish_waiting(&self, id: &MessageId, waiter: CueWaiter) {
-        let CueWaiter {
-            kind,
-            held,
-            waiting_since: since,
-            ..
-        } = waiter;
-        self.cluster.publish(|| Signal::Here {
-            id: id.clone(),
-            kind,
-            since,
-            held: held > 0,
-        });
-    }
-
-    /// Publishes all waiters for a node that may not know them.
-    pub fn publish_all(&self) {
-        let now = self.store.clock().now();
-        let here: Vec<_> = self.lock().iter().map(|(id, waiter)| (id.clone(), *waiter)).collect();
-        here.iter()
-            .filter(|(_, waiter)| waiter.is_present(now))
-            .for_each(|(id, waiter)| self.publish_waiting(id, *waiter));
-    }
-
-    /// Handles `Here` of another node: a process waits there.
-    pub fn remote_waiting(&self, node: &str, id: &MessageId, kind: CueKind, since: Timestamp, held: bool) {
-        let left_at = self.store.clock().now();
-        let waiter = CueWaiter {
-            kind,
-            held: usize::from(held),
-            waiting_since: since,
-            left_at,
-            is_gone: false,
-        };
-        self.lock_remote().record(node, id, waiter);
-    }
-
-    /// Handles `Away` of another node: no process waits there any more. That node announces it to all pages.
-    pub fn remote_left(&self, node: &str, id: &MessageId, at: Timestamp, broken: bool) {
-        self.lock_remote().left(node, id, at, broken);
-    }
-
-    /// Marks the waiters of a removed node as gone.
-    pub fn remote_node_gone(&self, node: &str) {
-        let now = self.store.clock().now();
-        let left = self.lock_remote().node_gone(node, now);
-        left.into_iter()
-            .for_each(|id| self.live.publish_local(LiveChange::Tracked(id)));
-    }
-
-    fn lock_remote(&self) -> MutexGuard<'_, RemoteWaiters> {
-        self.remote.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn lock_handed_over(&self) -> MutexGuard<'_, HashMap<MessageId, Timestamp>> {
         self.handed_over.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -420,13 +314,6 @@ impl CueWaiters {
                 gone.for_each(|id| self.live.publish(LiveChange::Tracked(id)));
             }
             Err(error) => tracing::warn!(%error, "reading terminals after the startup grace failed"),
-        }
-    }
-
-    pub fn presence_of(&self, message: &Message) -> CuePresence {
-        match (&message.state, cue_kind(&message.source)) {
-            (State::Open, Some(kind)) => self.presence(&message.id, kind),
-            (State::Open | State::Delivered | State::Resolved(_), _) => CuePresence::default(),
         }
     }
 }

@@ -6,12 +6,12 @@ use axum::Router;
 use axum::handler::Handler;
 use axum::routing::{MethodRouter, get, post};
 
+use crate::Hub;
 use crate::admin::{self, health, openapi};
 use crate::doors::{a2h, hap, runs as run_door};
 use crate::inbox;
 use crate::live::RowRenderer;
 use crate::problem::Problem;
-use crate::state::Hub;
 
 /// Adds routes and keeps a list of them; a test compares the list with the API description.
 #[derive(Default)]
