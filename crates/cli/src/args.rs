@@ -4,7 +4,6 @@ mod admin;
 mod agent_commands;
 mod ahead;
 mod answer;
-mod inbox;
 mod runs;
 mod skill;
 mod store;
@@ -24,7 +23,7 @@ pub use agent_commands::{
 };
 pub use ahead::AheadArgs;
 pub use answer::{AnswerArgs, FieldArg};
-pub use inbox::InboxArgs;
+pub use countersign_terminal::InboxArgs;
 pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
 pub use store::{CopyArgs, StoreCommand};

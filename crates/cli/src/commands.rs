@@ -5,7 +5,6 @@ pub mod agent_commands;
 mod ahead;
 mod answer;
 pub mod doctor;
-mod inbox;
 mod run;
 mod runs;
 pub mod serve;
@@ -17,12 +16,12 @@ mod terminals;
 
 use anyhow::Result;
 use countersign_client::data_dir;
+use countersign_client::hub::{HubClient, HubLocation, typed};
+use countersign_client::screen;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::{ClientCommand, Globals};
-use crate::client::{HubClient, HubLocation, typed};
-use crate::screen;
 
 /// The output of a command and its exit code. A command that could not do its work returns an error instead.
 pub struct Finished {
@@ -57,7 +56,7 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Agent(command) => admin::agent::run(command, client, json).await,
         ClientCommand::Secret(command) => admin::secret::run(command, client, json).await,
         ClientCommand::Person(command) => admin::person::run(command, client, json).await,
-        ClientCommand::Inbox(args) => inbox::run(&args, client, json).await,
+        ClientCommand::Inbox(args) => countersign_terminal::run(&args, client, json).await,
         ClientCommand::Show { id } => show::run(&id, client, json).await,
         ClientCommand::Answer(args) => answer::run(&args, client, json).await,
         ClientCommand::Terminals => terminals::run(client, json).await,

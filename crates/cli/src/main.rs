@@ -1,11 +1,7 @@
 //! The `countersign` binary: reads the command line, runs one command and exits with its code.
 
 mod args;
-mod client;
 mod commands;
-mod item;
-mod screen;
-mod stop_signals;
 
 use std::future::Future;
 use std::process::ExitCode;
@@ -34,10 +30,10 @@ fn main() -> ExitCode {
         Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
         Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
-    match outcome.and_then(|finished| screen::print(&finished.text).map(|()| finished)) {
+    match outcome.and_then(|finished| countersign_client::screen::print(&finished.text).map(|()| finished)) {
         Ok(Finished { code, .. }) => ExitCode::from(code),
         Err(error) => {
-            screen::print_error(&format!("{error:#}"));
+            countersign_client::screen::print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }

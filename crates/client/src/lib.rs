@@ -3,3 +3,11 @@
 pub mod address;
 pub mod data_dir;
 pub mod duration;
+#[cfg(feature = "hub")]
+pub mod hub;
+#[cfg(feature = "hub")]
+pub mod item;
+#[cfg(feature = "hub")]
+pub mod screen;
+#[cfg(feature = "hub")]
+pub mod stop_signals;

@@ -1,5 +1,5 @@
-//! The command line. Its grammar is the original's, so that prompts written for that keep working: words count by their
-//! place, and a `--flag` nobody knows takes the word after it along.
+//! The command line. The grammar is the one of the original cueme, so that prompts written for it keep working: words
+//! are positional, and an unknown `--flag` consumes the word after it.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::failure::Failure;
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Args {
-    /// The subcommand and what follows it.
+    /// The subcommand and its arguments.
     pub words: Vec<String>,
     pub flags: Flags,
     pub warnings: Vec<String>,
@@ -22,7 +22,7 @@ pub struct Flags {
     pub no_start: bool,
     pub max_wait: Option<MaxWait>,
     pub data: Option<PathBuf>,
-    /// Refused by `cue` and `pause`, each at its own place in the order of checks.
+    /// Unsupported. `cue` and `pause` refuse it themselves, each at a different point in its order of checks.
     pub payload: bool,
 }
 
@@ -55,7 +55,7 @@ pub fn raw() -> Result<Vec<String>, Failure> {
 
 impl Args {
     pub fn read(raw: &[String]) -> Result<Self, Failure> {
-        refuse(raw)?;
+        refuse_unsupported(raw)?;
         let mut args = Self::default();
         let mut rest = raw;
         while let Some((word, after)) = rest.split_first() {
@@ -70,7 +70,7 @@ impl Args {
         Ok(args)
     }
 
-    /// What is left once the flag has what belongs to it.
+    /// Reads one flag and its value; returns the remaining arguments.
     fn flag<'a>(&mut self, flag: &'a str, after: &'a [String]) -> Result<&'a [String], Failure> {
         let (name, joined) = split(flag);
         match name {
@@ -89,13 +89,11 @@ impl Args {
             }
             "payload" => {
                 self.flags.payload = true;
-                return Ok(swallow(joined, after).1);
+                return Ok(take_next(joined, after).1);
             }
             unknown => {
-                let (swallowed, rest) = swallow(joined, after);
-                let along = swallowed
-                    .map(|word| format!(", and {word} after it"))
-                    .unwrap_or_default();
+                let (taken, rest) = take_next(joined, after);
+                let along = taken.map(|word| format!(", and {word} after it")).unwrap_or_default();
                 self.warnings
                     .push(format!("warning: unknown option --{unknown} is ignored{along}"));
                 return Ok(rest);
@@ -113,22 +111,22 @@ fn split(flag: &str) -> (&str, Option<&str>) {
 }
 
 fn value<'a>(name: &str, joined: Option<&'a str>, after: &'a [String]) -> Result<(&'a str, &'a [String]), Failure> {
-    let (next, rest) = swallow(joined, after);
+    let (next, rest) = take_next(joined, after);
     match joined.or(next) {
         Some(value) if !value.is_empty() => Ok((value, rest)),
         Some(_) | None => Err(Failure::usage(&format!("--{name} needs a value"))),
     }
 }
 
-fn swallow<'a>(joined: Option<&str>, after: &'a [String]) -> (Option<&'a str>, &'a [String]) {
+fn take_next<'a>(joined: Option<&str>, after: &'a [String]) -> (Option<&'a str>, &'a [String]) {
     match after.split_first() {
         Some((next, rest)) if joined.is_none() && !next.starts_with("--") => (Some(next), rest),
         Some(_) | None => (None, after),
     }
 }
 
-/// Before anything else is looked at, whatever the subcommand.
-fn refuse(raw: &[String]) -> Result<(), Failure> {
+/// Refuses unsupported flags before any other check, for every subcommand.
+fn refuse_unsupported(raw: &[String]) -> Result<(), Failure> {
     let has = |name: &str| {
         raw.iter()
             .any(|word| word.strip_prefix("--").is_some_and(|flag| split(flag).0 == name))
@@ -138,12 +136,12 @@ fn refuse(raw: &[String]) -> Result<(), Failure> {
             "--timeout is not supported: waiting has no limit; --max-wait DUR sets one",
         ));
     }
-    for (name, place) in [
+    for (name, hint) in [
         ("agent_id", "give the agent id after the subcommand"),
         ("prompt", "send the prompt on stdin"),
     ] {
         if has(name) {
-            return Err(Failure::usage(&format!("--{name} is not supported: {place}")));
+            return Err(Failure::usage(&format!("--{name} is not supported: {hint}")));
         }
     }
     Ok(())
@@ -162,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn words_count_by_their_place_and_single_dashes_are_words() {
+    fn words_are_positional_and_single_dashes_are_words() {
         assert_eq!(words("cue gavonel -"), ["cue", "gavonel", "-"]);
         assert_eq!(words("join -v"), ["join", "-v"]);
     }
 
     #[test]
-    fn an_unknown_flag_takes_the_next_word_along_and_says_so() {
+    fn an_unknown_flag_consumes_the_next_word_with_a_warning() {
         let args = read("cue gavonel --foo -").expect("a command line");
         assert_eq!(args.words, ["cue", "gavonel"]);
         assert_eq!(
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn our_flags_stand_anywhere() {
+    fn known_flags_are_accepted_anywhere() {
         let args = read("--json cue --data /d gavonel --max-wait 9m --no-start -").expect("a command line");
         assert_eq!(args.words, ["cue", "gavonel", "-"]);
         let max_wait = Some(MaxWait::After(Duration::from_secs(540)));
@@ -213,8 +211,8 @@ mod tests {
             assert_eq!(read(line).unwrap_err().code, 2, "{line}");
         }
         for wrong in ["soon", "0", "0s", "1", "off"] {
-            let told = read(&format!("cue a - --max-wait {wrong}")).unwrap_err().message;
-            assert!(told.contains("10m") && told.ends_with("or never"), "{told}");
+            let message = read(&format!("cue a - --max-wait {wrong}")).unwrap_err().message;
+            assert!(message.contains("10m") && message.ends_with("or never"), "{message}");
         }
         assert!(read("cue --payload {} a").unwrap().flags.payload);
     }

@@ -1,6 +1,6 @@
-//! Why `cueme` ends without an answer.
+//! A failed command: its exit code and its message.
 
-/// Told on standard error; standard output stays empty.
+/// Printed on standard error; standard output stays empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     pub code: u8,
@@ -8,24 +8,24 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The command line, its input or its settings: nothing was stored.
+    /// A fault in the command line, its input or its settings. Nothing was stored.
     pub fn usage(message: &str) -> Self {
         Self {
             code: 2,
-            message: marked(message),
+            message: with_error_prefix(message),
         }
     }
 
     pub fn failed(message: &str) -> Self {
         Self {
             code: 1,
-            message: marked(message),
+            message: with_error_prefix(message),
         }
     }
 }
 
-/// The refusals of an envelope bring the word along.
-fn marked(message: &str) -> String {
+/// Errors of the envelope parser already start with `error:`.
+fn with_error_prefix(message: &str) -> String {
     if message.starts_with("error:") {
         message.to_owned()
     } else {

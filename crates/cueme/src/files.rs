@@ -1,5 +1,5 @@
-//! The files of an answer, saved where an agent can open them. All of them, or the answer is not given: it is kept at the
-//! hub, and the next call tries again.
+//! The files of an answer, saved where an agent can open them. If one cannot be saved, the answer is not printed: it
+//! stays at the hub, and the next call tries again.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, OpenOptions};
@@ -14,17 +14,17 @@ use countersign_protocol::visible;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
-use super::session::{Remarks, Seat};
+use super::session::{HubSession, OutageNotices};
 use super::terminal::out;
-use super::wire::{Cued, FileNote};
+use super::wire::{CueView, ReplyFile};
 
-/// More than the hub takes of a person.
-const MOST_FILES: usize = 100;
-const MOST_NAME_BYTES: usize = 200;
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Above the limit that the hub sets for an answer.
+const MAX_FILES: usize = 100;
+const MAX_NAME_BYTES: usize = 200;
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Saved {
+pub struct SavedFile {
     pub path: PathBuf,
     pub name: String,
     pub media_type: Option<String>,
@@ -32,7 +32,7 @@ pub struct Saved {
     pub sha256: String,
 }
 
-impl fmt::Display for Saved {
+impl fmt::Display for SavedFile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "- {}", self.path.display())?;
         match self.media_type.as_deref() {
@@ -42,7 +42,7 @@ impl fmt::Display for Saved {
     }
 }
 
-impl Saved {
+impl SavedFile {
     pub fn as_json(&self) -> Value {
         json!({
             "path": self.path.to_string_lossy(),
@@ -54,34 +54,35 @@ impl Saved {
     }
 }
 
-pub fn save(seat: &mut Seat, cued: &Cued, named: Option<&Path>) -> Result<Vec<Saved>, Failure> {
-    let notes = &cued.reply.files;
-    if notes.is_empty() {
+pub fn save(session: &mut HubSession, cue: &CueView, data_flag: Option<&Path>) -> Result<Vec<SavedFile>, Failure> {
+    let files = &cue.reply.files;
+    if files.is_empty() {
         return Ok(Vec::new());
     }
-    if notes.len() > MOST_FILES {
+    if files.len() > MAX_FILES {
         return Err(Failure::failed(&format!(
-            "the answer has {} files, more than {MOST_FILES}",
-            notes.len()
+            "the answer has {} files, more than {MAX_FILES}",
+            files.len()
         )));
     }
-    let folder = folder(&cued.id, named)?;
-    let names = names(notes);
-    let until = Some(Instant::now() + PATIENCE);
+    let folder = folder(&cue.id, data_flag)?;
+    let names = unique_names(files);
+    let until = Some(Instant::now() + DOWNLOAD_TIMEOUT);
     let mut saved = Vec::new();
-    for (index, (note, name)) in notes.iter().zip(names).enumerate() {
-        let fetched = seat.insist(until, Remarks::Told, |hub| hub.file(&cued.id, index));
-        let body = fetched.map_err(|gave_up| unsaved(&note.name, &gave_up.error().to_string()))?;
-        check(note, &body)?;
+    for (index, (file, name)) in files.iter().zip(names).enumerate() {
+        let fetched = session.call_with_retry(until, OutageNotices::Printed, |hub| hub.download_file(&cue.id, index));
+        let body = fetched.map_err(|retry_error| save_error(&file.name, &retry_error.into_error().to_string()))?;
+        verify(file, &body)?;
         let path = folder.join(&name);
-        put(&folder, &path, &body).map_err(|error| unsaved(&note.name, &format!("{}: {error}", path.display())))?;
-        let FileNote {
+        write_atomically(&folder, &path, &body)
+            .map_err(|error| save_error(&file.name, &format!("{}: {error}", path.display())))?;
+        let ReplyFile {
             media_type,
             size,
             sha256,
             ..
-        } = note.clone();
-        saved.push(Saved {
+        } = file.clone();
+        saved.push(SavedFile {
             path,
             name,
             media_type,
@@ -92,40 +93,41 @@ pub fn save(seat: &mut Seat, cued: &Cued, named: Option<&Path>) -> Result<Vec<Sa
     Ok(saved)
 }
 
-fn unsaved(name: &str, why: &str) -> Failure {
+fn save_error(name: &str, why: &str) -> Failure {
     Failure::failed(&format!(
-        "the file {name} of the answer cannot be saved: {why}; the answer is kept: run the same again"
+        "the file {name} of the answer cannot be saved: {why}; the answer is kept: run the same command again"
     ))
 }
 
-fn folder(id: &str, named: Option<&Path>) -> Result<PathBuf, Failure> {
+fn folder(id: &str, data_flag: Option<&Path>) -> Result<PathBuf, Failure> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if id.is_empty() || !id.bytes().all(is_plain) {
         return Err(Failure::failed(&format!(
-            "the hub's reply makes no sense: {id} is no id"
+            "unexpected reply from the hub: {id} is not a message id"
         )));
     }
-    let data = data_dir::resolve(named).map_err(|error| Failure::failed(&format!("{error:#}")))?;
+    let data = data_dir::resolve(data_flag).map_err(|error| Failure::failed(&format!("{error:#}")))?;
     let folder = data.join("cueme/files").join(id);
     let made = DirBuilder::new().recursive(true).mode(0o700).create(&folder);
     made.map_err(|error| Failure::failed(&format!("cannot create {}: {error}", folder.display())))?;
     Ok(folder)
 }
 
-fn check(note: &FileNote, body: &[u8]) -> Result<(), Failure> {
-    let sum: String = digest(&SHA256, body)
+fn verify(file: &ReplyFile, body: &[u8]) -> Result<(), Failure> {
+    let checksum: String = digest(&SHA256, body)
         .as_ref()
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    if body.len() as u64 == note.size && sum == note.sha256 {
+    if body.len() as u64 == file.size && checksum == file.sha256 {
         return Ok(());
     }
-    Err(unsaved(&note.name, "it did not arrive as it was sent"))
+    Err(save_error(&file.name, "its size or checksum is wrong"))
 }
 
-/// Elsewhere until it is whole, so that nobody opens half of it: beside its folder, where no file of an answer can be.
-fn put(folder: &Path, path: &Path, body: &[u8]) -> io::Result<()> {
+/// Writes a draft and renames it, so that no reader sees half a file. The draft lies beside the folder, outside the
+/// names that an answer can use.
+fn write_atomically(folder: &Path, path: &Path, body: &[u8]) -> io::Result<()> {
     let draft = folder.with_added_extension(format!("{}.part", std::process::id()));
     let mut file = OpenOptions::new()
         .create(true)
@@ -138,27 +140,27 @@ fn put(folder: &Path, path: &Path, body: &[u8]) -> io::Result<()> {
     fs::rename(&draft, path)
 }
 
-/// The hub checks names too; this side does not depend on it. Twice the same name would be one file, and so would two that
-/// differ in case only, on some disks.
-fn names(notes: &[FileNote]) -> Vec<String> {
+/// Safe and distinct file names. The hub checks names too, but this side does not depend on it. Names that differ
+/// only in case count as equal, because some file systems treat them so.
+fn unique_names(files: &[ReplyFile]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
-    for (index, note) in notes.iter().enumerate() {
-        let plain = plain(&note.name, index + 1);
-        let mut name = plain.clone();
-        let mut again = 2;
+    for (index, file) in files.iter().enumerate() {
+        let safe = safe_name(&file.name, index + 1);
+        let mut name = safe.clone();
+        let mut count = 2;
         while names.iter().any(|taken| taken.to_lowercase() == name.to_lowercase()) {
-            name = format!("{again}-{plain}");
-            again += 1;
+            name = format!("{count}-{safe}");
+            count += 1;
         }
         names.push(name);
     }
     names
 }
 
-fn plain(name: &str, number: usize) -> String {
+fn safe_name(name: &str, number: usize) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let mut plain = visible::bare(last);
-    while plain.len() > MOST_NAME_BYTES {
+    while plain.len() > MAX_NAME_BYTES {
         plain.pop();
     }
     if plain.trim().is_empty() || matches!(plain.as_str(), "." | "..") {
@@ -174,8 +176,8 @@ mod tests {
 
     use super::*;
 
-    fn note(name: &str) -> FileNote {
-        FileNote {
+    fn file(name: &str) -> ReplyFile {
+        ReplyFile {
             name: name.to_owned(),
             media_type: None,
             size: 2,
@@ -184,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_in_their_folder_and_apart() {
+    fn names_are_distinct_and_stay_in_their_folder() {
         let given = [
             "a.png",
             "../../A.png",
@@ -197,38 +199,38 @@ mod tests {
             ".",
             " \t",
         ];
-        let names = names(&given.map(note));
-        let apart = [
+        let names = unique_names(&given.map(file));
+        let expected = [
             "a.png", "2-A.png", "file-3", "passwd", "x- y", "b.txt", "file-7", "3-a.png", "file-9", "file-10",
         ];
-        assert_eq!(names, apart);
+        assert_eq!(names, expected);
         assert_eq!(
-            plain("photo\u{202e}gpj\u{2028}.exe", 1),
+            safe_name("photo\u{202e}gpj\u{2028}.exe", 1),
             "photogpj.exe",
-            "and reads as it is"
+            "invisible characters are removed"
         );
         let kept = [".env", "env", "...", " lead", ".12.part"];
-        assert_eq!(super::names(&kept.map(note)), kept, "what is a name stays as it is");
-        let long = plain(&"é".repeat(300), 1);
-        assert!(long.len() <= MOST_NAME_BYTES && long.chars().all(|character| character == 'é'));
+        assert_eq!(unique_names(&kept.map(file)), kept, "usable names do not change");
+        let long = safe_name(&"é".repeat(300), 1);
+        assert!(long.len() <= MAX_NAME_BYTES && long.chars().all(|character| character == 'é'));
     }
 
     #[test]
     fn a_file_is_private_and_whole() {
         let folder = std::env::temp_dir();
         let path = folder.join(format!("cueme-file-{}", std::process::id()));
-        put(&path, &path, b"hi").expect("saved");
+        write_atomically(&path, &path, b"hi").expect("saved");
         assert_eq!(fs::read(&path).expect("read"), b"hi");
         assert_eq!(fs::metadata(&path).expect("there").permissions().mode() & 0o777, 0o600);
         let _ = fs::remove_file(path);
     }
 
     #[test]
-    fn what_arrives_otherwise_than_sent_is_refused() {
+    fn a_wrong_size_or_checksum_is_refused() {
         let sha256 = "8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4".to_owned();
-        let note = FileNote { sha256, ..note("a") };
-        assert!(check(&note, b"hi").is_ok());
-        assert!(check(&note, b"ho").is_err() && check(&note, b"hi!").is_err());
+        let file = ReplyFile { sha256, ..file("a") };
+        assert!(verify(&file, b"hi").is_ok());
+        assert!(verify(&file, b"ho").is_err() && verify(&file, b"hi!").is_err());
     }
 
     #[test]

@@ -1,19 +1,19 @@
-//! The outcome for programs: one line of JSON, and the exit codes of `countersign wait`.
+//! The outcome for programs: one line of JSON, and the same exit codes as `countersign wait`.
 
 use std::process::ExitCode;
 
 use countersign_protocol::hap::CueKind;
 use serde_json::{Map, Value, json};
 
-use super::earlier::Earlier;
-use super::files::Saved;
-use super::finish::Asked;
+use super::earlier_answers::EarlierAnswer;
+use super::files::SavedFile;
+use super::print_outcome::AskedCue;
 use super::terminal::out;
-use super::wait::Waited;
-use super::wire::{Cued, Status};
+use super::wait::WaitOutcome;
+use super::wire::{CueStatus, CueView};
 
-/// docs/cli.md lists them.
-mod number {
+/// Exit codes, as listed in docs/cli.md.
+mod codes {
     pub const YES: u8 = 0;
     pub const NO: u8 = 10;
     pub const DECLINED: u8 = 11;
@@ -22,74 +22,74 @@ mod number {
     pub const OPEN: u8 = 14;
 }
 
-pub fn code(waited: &Waited) -> ExitCode {
-    ExitCode::from(number_of(waited))
+pub fn exit_code(outcome: &WaitOutcome) -> ExitCode {
+    ExitCode::from(code_of(outcome))
 }
 
-fn number_of(waited: &Waited) -> u8 {
-    match waited {
-        Waited::StillOpen { .. } => number::OPEN,
-        Waited::Settled(cued) => match cued.status {
-            // In other words than its first choice a confirm opens no gate.
-            Status::Answered if cued.confirmed == Some(false) => number::NO,
-            Status::Answered => number::YES,
-            Status::Declined => number::DECLINED,
-            Status::Expired => number::EXPIRED,
-            Status::Cancelled => number::CANCELLED,
-            Status::Open => number::OPEN,
+fn code_of(outcome: &WaitOutcome) -> u8 {
+    match outcome {
+        WaitOutcome::StillOpen { .. } => codes::OPEN,
+        WaitOutcome::Settled(cue) => match cue.status {
+            // A confirm counts as a yes only with its first choice.
+            CueStatus::Answered if cue.confirmed == Some(false) => codes::NO,
+            CueStatus::Answered => codes::YES,
+            CueStatus::Declined => codes::DECLINED,
+            CueStatus::Expired => codes::EXPIRED,
+            CueStatus::Cancelled => codes::CANCELLED,
+            CueStatus::Open => codes::OPEN,
         },
     }
 }
 
-/// What does not apply is left out.
-pub fn line(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier]) -> String {
-    let mut told = Map::new();
-    told.insert("id".to_owned(), asked.id.into());
-    told.insert("agent_id".to_owned(), asked.agent_id.into());
-    match waited {
-        Waited::StillOpen { .. } => {
-            told.insert("status".to_owned(), json!(Status::Open));
-            told.insert(
+/// The outcome as one line of JSON; fields that do not apply are left out.
+pub fn line(asked: &AskedCue, outcome: &WaitOutcome, saved: &[SavedFile], earlier: &[EarlierAnswer]) -> String {
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), asked.id.into());
+    fields.insert("agent_id".to_owned(), asked.agent_id.into());
+    match outcome {
+        WaitOutcome::StillOpen { .. } => {
+            fields.insert("status".to_owned(), json!(CueStatus::Open));
+            fields.insert(
                 "resume".to_owned(),
-                format!("cueme resume {}", out::quoted(asked.agent_id)).into(),
+                format!("cueme resume {}", out::shell_quoted(asked.agent_id)).into(),
             );
         }
-        Waited::Settled(cued) => settled(&mut told, asked.kind, cued, saved),
+        WaitOutcome::Settled(cue) => insert_outcome(&mut fields, asked.kind, cue, saved),
     }
     if !earlier.is_empty() {
-        told.insert("earlier".to_owned(), earlier.iter().map(asked_before).collect());
+        fields.insert("earlier".to_owned(), earlier.iter().map(earlier_object).collect());
     }
-    format!("{}\n", Value::Object(told))
+    format!("{}\n", Value::Object(fields))
 }
 
-fn asked_before(earlier: &Earlier) -> Value {
-    let cued = &earlier.cued;
-    let mut told = Map::new();
-    told.insert("id".to_owned(), cued.id.as_str().into());
-    told.insert("title".to_owned(), json!(cued.title));
-    settled(&mut told, None, cued, &earlier.saved);
-    Value::Object(told)
+fn earlier_object(earlier: &EarlierAnswer) -> Value {
+    let cue = &earlier.cue;
+    let mut fields = Map::new();
+    fields.insert("id".to_owned(), cue.id.as_str().into());
+    fields.insert("title".to_owned(), json!(cue.title));
+    insert_outcome(&mut fields, None, cue, &earlier.saved);
+    Value::Object(fields)
 }
 
-fn settled(told: &mut Map<String, Value>, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
-    let mut tell = |name: &str, value: Value| {
+fn insert_outcome(fields: &mut Map<String, Value>, asked: Option<CueKind>, cue: &CueView, saved: &[SavedFile]) {
+    let mut insert = |name: &str, value: Value| {
         if !value.is_null() {
-            told.insert(name.to_owned(), value);
+            fields.insert(name.to_owned(), value);
         }
     };
-    tell("status", json!(cued.status));
-    tell("kind", json!(cued.kind.or(asked)));
-    if cued.status == Status::Answered {
-        tell("text", cued.reply.text.trim().into());
-        tell("value", cued.value.clone());
-        tell("files", saved.iter().map(Saved::as_json).collect());
+    insert("status", json!(cue.status));
+    insert("kind", json!(cue.kind.or(asked)));
+    if cue.status == CueStatus::Answered {
+        insert("text", cue.reply.text.trim().into());
+        insert("value", cue.value.clone());
+        insert("files", saved.iter().map(SavedFile::as_json).collect());
     }
-    match cued.superseded_by() {
-        Some(by) => tell("superseded_by", by.into()),
-        None => tell("comment", cued.comment().into()),
+    match cue.superseded_by() {
+        Some(by) => insert("superseded_by", by.into()),
+        None => insert("comment", cue.comment().into()),
     }
-    tell("actor", cued.actor.clone().into());
-    tell("resolved_at", cued.resolved_at.clone().into());
+    insert("actor", cue.actor.clone().into());
+    insert("resolved_at", cue.resolved_at.clone().into());
 }
 
 #[cfg(test)]
@@ -98,29 +98,29 @@ mod tests {
     use crate::reply::sample::{ASKED, STILL_OPEN, earlier, settled};
 
     #[test]
-    fn every_end_has_its_own_number() {
+    fn every_outcome_has_its_exit_code() {
         for (status, number) in [("answered", 0), ("declined", 11), ("expired", 12), ("cancelled", 13)] {
-            assert_eq!(number_of(&settled(status, json!({}))), number, "{status}");
+            assert_eq!(code_of(&settled(status, json!({}))), number, "{status}");
         }
-        assert_eq!(number_of(&STILL_OPEN), 14);
+        assert_eq!(code_of(&STILL_OPEN), 14);
     }
 
     #[test]
     fn only_the_first_choice_of_a_confirm_is_a_yes() {
-        let number = |more: Value| number_of(&settled("answered", more));
+        let number = |more: Value| code_of(&settled("answered", more));
         assert_eq!(number(json!({"value": "approve", "confirmed": true})), 0);
         assert_eq!(number(json!({"value": "yes, but later", "confirmed": false})), 10);
         assert_eq!(number(json!({"value": "deny", "confirmed": null})), 0);
     }
 
     #[test]
-    fn the_line_tells_what_applies_and_no_more() {
-        let waited = settled(
+    fn the_line_has_only_the_fields_that_apply() {
+        let outcome = settled(
             "answered",
             json!({"value": ["a"], "reply": {"text": "a"}, "actor": "human:ann"}),
         );
         let expected = r#"{"id":"msg_1","agent_id":"gavonel","status":"answered","kind":"cue","text":"a","value":["a"],"files":[],"actor":"human:ann"}"#;
-        assert_eq!(line(&ASKED, &waited, &[], &[]), format!("{expected}\n"));
+        assert_eq!(line(&ASKED, &outcome, &[], &[]), format!("{expected}\n"));
         let by = settled("cancelled", json!({"reply": {"comment": "superseded by msg_2"}}));
         assert!(line(&ASKED, &by, &[], &[]).contains(r#""superseded_by":"msg_2""#));
         let open = line(&ASKED, &STILL_OPEN, &[], &[]);
@@ -131,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn what_was_kept_is_told_beside_the_outcome() {
+    fn earlier_answers_are_listed_beside_the_outcome() {
         let declined = earlier("declined", "Drop it?", json!({"reply": {"comment": "never"}}));
-        let told: Value = serde_json::from_str(&line(&ASKED, &STILL_OPEN, &[], &[declined])).expect("JSON");
+        let fields: Value = serde_json::from_str(&line(&ASKED, &STILL_OPEN, &[], &[declined])).expect("JSON");
         let expected = json!([
             {"id": "msg_0", "title": "Drop it?", "status": "declined", "kind": "cue", "comment": "never"},
         ]);
-        assert_eq!((&told["status"], &told["earlier"]), (&json!("open"), &expected));
+        assert_eq!((&fields["status"], &fields["earlier"]), (&json!("open"), &expected));
     }
 }

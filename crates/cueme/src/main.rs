@@ -1,13 +1,13 @@
-//! The `cueme` binary: what a coding agent in a terminal uses to talk with its person.
+//! The `cueme` binary, with which a coding agent in a terminal talks with its person.
 
 mod args;
+mod client;
 mod commands;
-mod earlier;
+mod earlier_answers;
 mod failure;
 mod files;
-mod finish;
-mod hub;
 mod json;
+mod print_outcome;
 mod reply;
 mod session;
 mod setup;
@@ -28,13 +28,13 @@ fn main() -> ExitCode {
     match run(started_at) {
         Ok(code) => code,
         Err(failure) => {
-            out::complain(&failure.message);
+            out::print_error(&failure.message);
             ExitCode::from(failure.code)
         }
     }
 }
 
-/// `started_at` is what `--max-wait` counts from: the caller's own clock began no later.
+/// `--max-wait` counts from `started_at`, so that it ends no later than a timeout of the caller with the same length.
 fn run(started_at: Instant) -> Result<ExitCode, Failure> {
     let raw = args::raw()?;
     match raw.first().map(String::as_str) {

@@ -3,116 +3,122 @@
 use countersign_protocol::a2h::APPROVE;
 use countersign_protocol::hap::CueKind;
 
-use super::earlier::Earlier;
-use super::files::Saved;
-use super::finish::Asked;
+use super::earlier_answers::EarlierAnswer;
+use super::files::SavedFile;
+use super::print_outcome::AskedCue;
 use super::setup::settings::{Reminder, Settings};
 use super::terminal::out;
-use super::terminal::words::Words;
-use super::wait::Waited;
-use super::wire::{Cued, Status};
+use super::terminal::phrases::Phrases;
+use super::wait::WaitOutcome;
+use super::wire::{CueStatus, CueView};
 
-pub fn text(asked: &Asked, waited: &Waited, saved: &[Saved], earlier: &[Earlier], settings: &Settings) -> String {
-    let words = settings.language.words();
-    let mut told = Told {
-        words,
-        agent_id: out::quoted(asked.agent_id),
+pub fn text(
+    asked: &AskedCue,
+    outcome: &WaitOutcome,
+    saved: &[SavedFile],
+    earlier: &[EarlierAnswer],
+    settings: &Settings,
+) -> String {
+    let phrases = settings.language.phrases();
+    let mut reply = ReplyText {
+        phrases,
+        agent_id: out::shell_quoted(asked.agent_id),
         paragraphs: Vec::new(),
     };
-    for Earlier { cued, saved } in earlier {
-        let title = cued.title.as_deref().unwrap_or(&cued.id);
-        told.say(spaced(words.earlier, &out::escape(title)));
-        told.settled(None, cued, saved);
+    for EarlierAnswer { cue, saved } in earlier {
+        let title = cue.title.as_deref().unwrap_or(&cue.id);
+        reply.push(labelled(phrases.earlier, &out::escape(title)));
+        reply.push_outcome(None, cue, saved);
     }
     if !earlier.is_empty() {
-        told.say(words.current);
+        reply.push(phrases.current);
     }
-    match waited {
-        Waited::StillOpen { .. } => told.say_filled(words.still_open),
-        Waited::Settled(cued) => {
-            told.settled(asked.kind, cued, saved);
+    match outcome {
+        WaitOutcome::StillOpen { .. } => reply.push_filled(phrases.still_open),
+        WaitOutcome::Settled(cue) => {
+            reply.push_outcome(asked.kind, cue, saved);
             match &settings.reminder {
-                _ if cued.status != Status::Answered => {}
-                Reminder::Ours => told.say_filled(words.reminder),
-                Reminder::Own(own) => told.say_filled(own),
+                _ if cue.status != CueStatus::Answered => {}
+                Reminder::Standard => reply.push_filled(phrases.reminder),
+                Reminder::Custom(text) => reply.push_filled(text),
                 Reminder::Off => {}
             }
         }
     }
-    told.paragraphs.join("\n\n") + "\n"
+    reply.paragraphs.join("\n\n") + "\n"
 }
 
 /// Paragraphs with a blank line between them.
-struct Told {
-    words: &'static Words,
+struct ReplyText {
+    phrases: &'static Phrases,
     agent_id: String,
     paragraphs: Vec<String>,
 }
 
-impl Told {
-    fn say(&mut self, paragraph: impl Into<String>) {
+impl ReplyText {
+    fn push(&mut self, paragraph: impl Into<String>) {
         self.paragraphs.push(paragraph.into());
     }
 
-    /// For our own words alone: what a person wrote stays as it is.
-    fn say_filled(&mut self, words: &str) {
-        self.say(words.replace("{id}", &self.agent_id));
+    /// Adds one of our own texts with its `{id}` filled in. Text of a person is never filled in.
+    fn push_filled(&mut self, template: &str) {
+        self.push(template.replace("{id}", &self.agent_id));
     }
 
-    fn settled(&mut self, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
-        let words = self.words;
-        match cued.status {
-            Status::Answered => self.answered(asked, cued, saved),
-            Status::Declined => {
-                self.say(words.declined);
-                self.note(words.reason, cued);
+    fn push_outcome(&mut self, asked: Option<CueKind>, cue: &CueView, saved: &[SavedFile]) {
+        let phrases = self.phrases;
+        match cue.status {
+            CueStatus::Answered => self.push_answer(asked, cue, saved),
+            CueStatus::Declined => {
+                self.push(phrases.declined);
+                self.push_comment(phrases.reason, cue);
             }
-            Status::Cancelled => match cued.superseded_by() {
-                Some(by) => self.say_filled(&words.superseded.replace("{cause}", by)),
+            CueStatus::Cancelled => match cue.superseded_by() {
+                Some(by) => self.push_filled(&phrases.superseded.replace("{cause}", by)),
                 None => {
-                    self.say_filled(words.cancelled);
-                    self.note(words.reason, cued);
+                    self.push_filled(phrases.cancelled);
+                    self.push_comment(phrases.reason, cue);
                 }
             },
-            Status::Expired => self.say_filled(words.expired),
-            // Waiting ends with a settled cue or not at all.
-            Status::Open => self.say_filled(words.still_open),
+            CueStatus::Expired => self.push_filled(phrases.expired),
+            // Unreachable in practice: a wait ends only with a settled cue.
+            CueStatus::Open => self.push_filled(phrases.still_open),
         }
     }
 
-    /// Exactly what the person said, with as few words around it as will keep it apart from them.
-    fn answered(&mut self, asked: Option<CueKind>, cued: &Cued, saved: &[Saved]) {
-        let words = self.words;
-        let is_pause = cued.kind.or(asked) == Some(CueKind::Pause);
-        let text = cued.reply.text.trim();
-        let mut files = words.files;
-        if is_pause && (text.is_empty() || cued.value == APPROVE) {
-            self.say(words.resumed);
+    /// The exact text of the person, with a short heading that separates it from our own.
+    fn push_answer(&mut self, asked: Option<CueKind>, cue: &CueView, saved: &[SavedFile]) {
+        let phrases = self.phrases;
+        let is_pause = cue.kind.or(asked) == Some(CueKind::Pause);
+        let text = cue.reply.text.trim();
+        let mut files = phrases.files;
+        if is_pause && (text.is_empty() || cue.value == APPROVE) {
+            self.push(phrases.resumed);
         } else if !text.is_empty() {
-            self.say(words.answered);
-            self.say(text);
+            self.push(phrases.answered);
+            self.push(text);
         } else if saved.is_empty() {
-            self.say(words.nothing_said);
+            self.push(phrases.nothing_said);
         } else {
-            files = words.only_files;
+            files = phrases.only_files;
         }
         if !saved.is_empty() {
             let lines: String = saved.iter().map(|file| format!("\n{file}")).collect();
-            self.say(format!("{files}{lines}"));
+            self.push(format!("{files}{lines}"));
         }
-        self.note(words.comment, cued);
+        self.push_comment(phrases.comment, cue);
     }
 
-    fn note(&mut self, title: &str, cued: &Cued) {
+    fn push_comment(&mut self, title: &str, cue: &CueView) {
         self.paragraphs
-            .extend(cued.comment().map(|comment| spaced(title, comment)));
+            .extend(cue.comment().map(|comment| labelled(title, comment)));
     }
 }
 
-/// Chinese punctuation brings its own blank.
-fn spaced(title: &str, text: &str) -> String {
-    let blank = if title.ends_with(':') { " " } else { "" };
-    format!("{title}{blank}{text}")
+/// Joins a label and a text. The full-width colon of Chinese needs no space after it.
+fn labelled(title: &str, text: &str) -> String {
+    let space = if title.ends_with(':') { " " } else { "" };
+    format!("{title}{space}{text}")
 }
 
 #[cfg(test)]
@@ -121,31 +127,33 @@ pub mod sample {
 
     use super::*;
     use crate::args::MaxWait;
-    use crate::terminal::words::Language;
+    use crate::terminal::phrases::Language;
 
-    pub const ASKED: Asked<'static> = Asked {
+    pub const ASKED: AskedCue<'static> = AskedCue {
         agent_id: "gavonel",
         id: "msg_1",
         kind: Some(CueKind::Cue),
     };
 
-    pub const STILL_OPEN: Waited = Waited::StillOpen { hub_is_away: false };
+    pub const STILL_OPEN: WaitOutcome = WaitOutcome::StillOpen {
+        hub_is_unreachable: false,
+    };
 
-    fn cued(id: &str, status: &str, more: Value) -> Cued {
-        let mut cued = json!({"id": id, "status": status, "kind": "cue"});
-        cued.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        serde_json::from_value(cued).unwrap()
+    fn cue(id: &str, status: &str, more: Value) -> CueView {
+        let mut cue = json!({"id": id, "status": status, "kind": "cue"});
+        cue.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        serde_json::from_value(cue).unwrap()
     }
 
-    pub fn settled(status: &str, more: Value) -> Waited {
-        Waited::Settled(Box::new(cued("msg_1", status, more)))
+    pub fn settled(status: &str, more: Value) -> WaitOutcome {
+        WaitOutcome::Settled(Box::new(cue("msg_1", status, more)))
     }
 
-    pub fn earlier(status: &str, title: &str, more: Value) -> Earlier {
-        Earlier {
-            cued: Cued {
+    pub fn earlier(status: &str, title: &str, more: Value) -> EarlierAnswer {
+        EarlierAnswer {
+            cue: CueView {
                 title: Some(title.to_owned()),
-                ..cued("msg_0", status, more)
+                ..cue("msg_0", status, more)
             },
             saved: Vec::new(),
         }
@@ -170,7 +178,7 @@ mod tests {
     use super::sample::{ASKED, STILL_OPEN, earlier, settings};
     use super::*;
 
-    fn told(status: &str, more: Value) -> String {
+    fn render(status: &str, more: Value) -> String {
         text(
             &ASKED,
             &sample::settled(status, more),
@@ -180,19 +188,19 @@ mod tests {
         )
     }
 
-    fn saved() -> Vec<Saved> {
-        vec![Saved {
+    fn saved() -> Vec<SavedFile> {
+        vec![SavedFile {
             path: "/d/cueme/files/msg_1/a.png".into(),
             media_type: Some("image/png".to_owned()),
-            ..Saved::default()
+            ..SavedFile::default()
         }]
     }
 
     #[test]
-    fn an_answer_is_told_as_it_was_given() {
+    fn an_answer_is_printed_unchanged() {
         let more = json!({"reply": {"text": " use {id}\n\n<b> \n", "comment": "soon"}});
         assert_eq!(
-            told("answered", more.clone()),
+            render("answered", more.clone()),
             "The user answered:\n\nuse {id}\n\n<b>\n\nComment: soon\n"
         );
         let text = text(
@@ -200,7 +208,7 @@ mod tests {
             &sample::settled("answered", more),
             &saved(),
             &[],
-            &settings(Reminder::Own("Ask {id}!".to_owned())),
+            &settings(Reminder::Custom("Ask {id}!".to_owned())),
         );
         assert!(text.contains(
             "\n\nAttached files:\n- /d/cueme/files/msg_1/a.png (image/png)\n\nComment: soon\n\nAsk gavonel!\n"
@@ -208,45 +216,45 @@ mod tests {
     }
 
     #[test]
-    fn files_alone_are_an_answer_and_nothing_at_all_is_said_to_be_one() {
-        let waited = sample::settled("answered", json!({}));
-        let told_files = text(&ASKED, &waited, &saved(), &[], &settings(Reminder::Off));
+    fn an_answer_may_have_only_files_or_be_empty() {
+        let outcome = sample::settled("answered", json!({}));
+        let rendered = text(&ASKED, &outcome, &saved(), &[], &settings(Reminder::Off));
         assert_eq!(
-            told_files,
+            rendered,
             "The user attached files:\n- /d/cueme/files/msg_1/a.png (image/png)\n"
         );
         assert_eq!(
-            told("answered", json!({"reply": {"text": "  "}})),
+            render("answered", json!({"reply": {"text": "  "}})),
             "The user answered without a text.\n"
         );
     }
 
     #[test]
-    fn a_pause_ends_with_continue_or_with_what_was_typed() {
+    fn a_pause_ends_with_continue_or_with_the_typed_text() {
         let pause = json!({"kind": "pause", "value": "approve", "reply": {"text": "Continue"}});
-        assert_eq!(told("answered", pause), "The user says: continue.\n");
+        assert_eq!(render("answered", pause), "The user says: continue.\n");
         let typed = json!({"kind": "pause", "value": "not yet", "reply": {"text": "not yet"}});
-        assert_eq!(told("answered", typed), "The user answered:\n\nnot yet\n");
+        assert_eq!(render("answered", typed), "The user answered:\n\nnot yet\n");
     }
 
     #[test]
-    fn every_other_end_is_one_clear_sentence() {
+    fn every_other_outcome_is_one_clear_sentence() {
         let reason = json!({"reply": {"text": "", "comment": "too risky"}});
-        assert_eq!(told("declined", reason), "The user declined.\n\nReason: too risky\n");
-        assert_eq!(told("declined", json!({})), "The user declined.\n");
-        let superseded = told(
+        assert_eq!(render("declined", reason), "The user declined.\n\nReason: too risky\n");
+        assert_eq!(render("declined", json!({})), "The user declined.\n");
+        let superseded = render(
             "cancelled",
             json!({"reply": {"text": "", "comment": "superseded by msg_2"}}),
         );
         assert!(superseded.contains("(msg_2)") && superseded.contains("cueme resume gavonel"));
-        assert!(told("cancelled", json!({})).contains("cancelled"));
-        assert!(told("expired", json!({})).contains("cueme pause gavonel"));
-        let open = text(&ASKED, &STILL_OPEN, &[], &[], &settings(Reminder::Ours));
+        assert!(render("cancelled", json!({})).contains("cancelled"));
+        assert!(render("expired", json!({})).contains("cueme pause gavonel"));
+        let open = text(&ASKED, &STILL_OPEN, &[], &[], &settings(Reminder::Standard));
         assert!(open.contains("cueme resume gavonel") && open.lines().count() == 1);
     }
 
     #[test]
-    fn what_was_kept_comes_first_and_each_under_its_question() {
+    fn earlier_answers_come_first_each_under_its_question() {
         let hold = earlier(
             "answered",
             "Deploy?",
@@ -257,7 +265,7 @@ mod tests {
         let expected = "Earlier question: Deploy?\n\nThe user answered:\n\nuse {id}\n\nComment: until Monday\n\n\
             Earlier question: Drop\\u{1b} it?\n\nThe user declined.\n\n\
             Current question:\n\nThe user answered:\n\ngo on\n\nMore of gavonel\n";
-        let reminded = settings(Reminder::Own("More of {id}".to_owned()));
+        let reminded = settings(Reminder::Custom("More of {id}".to_owned()));
         assert_eq!(text(&ASKED, &next, &[], &[hold, no], &reminded), expected);
     }
 }

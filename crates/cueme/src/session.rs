@@ -1,40 +1,41 @@
-//! This process's place at the hub: found at first, started if need be, and found again when the hub comes back elsewhere.
+//! The session of this process with its hub: locates the hub, starts one if needed, retries calls, and locates the hub
+//! again after a restart at another address.
 
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use super::client::{CuemeClient, HubError};
 use super::failure::Failure;
-use super::hub::{Hub, HubError};
 use super::setup::locate::{AddressSource, Location};
 use super::setup::settings::Settings;
 use super::setup::start;
 use super::terminal::out;
 
-/// How long a first call rides out a hub that is just being restarted.
-const FIRST_PATIENCE: Duration = Duration::from_secs(2);
-/// And one that is there, and says that it cannot do anything yet.
-const PATIENCE_WITH_A_HUB: Duration = Duration::from_secs(600);
-/// A hub that starts replaces its tokens a moment before it tells the new ones.
-const TOKEN_PATIENCE: Duration = Duration::from_secs(10);
+/// Retry time of the first call while the hub restarts.
+const FIRST_CALL_TIMEOUT: Duration = Duration::from_secs(2);
+/// Retry time of the first call while the hub answers 503.
+const BUSY_HUB_TIMEOUT: Duration = Duration::from_secs(600);
+/// Retry time after a 401: a starting hub replaces its tokens a moment before it writes them to `hub.json`.
+const NEW_TOKEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-pub struct Seat {
-    named: Option<PathBuf>,
+pub struct HubSession {
+    data_flag: Option<PathBuf>,
     may_start: bool,
-    hub: Result<Hub, HubError>,
+    hub: Result<CuemeClient, HubError>,
 }
 
 #[derive(Debug)]
-pub enum GaveUp {
-    /// The time was over; the same call may succeed later.
-    InTime(HubError),
-    ForGood(HubError),
+pub enum RetryError {
+    /// The time limit passed; the same call may succeed later.
+    TimedOut(HubError),
+    Permanent(HubError),
 }
 
-impl GaveUp {
-    pub fn error(self) -> HubError {
+impl RetryError {
+    pub fn into_error(self) -> HubError {
         match self {
-            Self::InTime(error) | Self::ForGood(error) => error,
+            Self::TimedOut(error) | Self::Permanent(error) => error,
         }
     }
 }
@@ -45,118 +46,122 @@ impl From<HubError> for Failure {
     }
 }
 
-impl Seat {
+impl HubSession {
     pub fn new(settings: &Settings) -> Self {
-        let named = settings.data.clone();
-        let hub = found(named.as_deref());
+        let data_flag = settings.data.clone();
+        let hub = connect(data_flag.as_deref());
         Self {
-            named,
+            data_flag,
             may_start: settings.may_start,
             hub,
         }
     }
 
-    /// The first call of a command. Where no hub runs on this machine, one is started for it.
-    /// Whoever has a limit of their own waits no longer than that.
-    pub fn first<T>(
+    /// The first call of a command. Starts a hub when none runs on this machine. Retries against a busy hub
+    /// end at `deadline`.
+    pub fn first_call<T>(
         &mut self,
         deadline: Option<Instant>,
-        call: impl Fn(&Hub) -> Result<T, HubError>,
+        call: impl Fn(&CuemeClient) -> Result<T, HubError>,
     ) -> Result<T, Failure> {
-        let error = match self.once(&call) {
+        let error = match self.call_once(&call) {
             Ok(reply) => return Ok(reply),
-            Err(error) if self.is_to_start(&error) => error,
-            Err(error) if !error.may_pass(self.place()) => return Err(unstored(error)),
-            Err(_) => match self.ride_out(deadline, &call) {
+            Err(error) if self.should_start_hub(&error) => error,
+            Err(error) if !error.is_transient(self.address_source()) => return Err(first_call_failure(error)),
+            Err(_) => match self.retry_first_call(deadline, &call) {
                 Ok(reply) => return Ok(reply),
                 Err(error) => error,
             },
         };
-        if !self.is_to_start(&error) {
-            return Err(unstored(error));
+        if !self.should_start_hub(&error) {
+            return Err(first_call_failure(error));
         }
-        start::start(self.named.as_deref())?;
-        self.find_again();
-        self.ride_out(deadline, &call).map_err(unstored)
+        start::start(self.data_flag.as_deref())?;
+        self.relocate();
+        self.retry_first_call(deadline, &call).map_err(first_call_failure)
     }
 
-    fn ride_out<T>(
+    fn retry_first_call<T>(
         &mut self,
         deadline: Option<Instant>,
-        call: impl Fn(&Hub) -> Result<T, HubError>,
+        call: impl Fn(&CuemeClient) -> Result<T, HubError>,
     ) -> Result<T, HubError> {
-        let until = Instant::now() + FIRST_PATIENCE;
-        let error = match self.insist(Some(until), Remarks::Silent, &call) {
-            Err(GaveUp::InTime(error)) if error.is_busy() => error,
-            done => return done.map_err(GaveUp::error),
+        let until = Instant::now() + FIRST_CALL_TIMEOUT;
+        let error = match self.call_with_retry(Some(until), OutageNotices::Silent, &call) {
+            Err(RetryError::TimedOut(error)) if error.is_busy() => error,
+            done => return done.map_err(RetryError::into_error),
         };
-        out::remark(&format!("the hub has not taken it yet: trying on ({error})"));
-        let limit = until + PATIENCE_WITH_A_HUB;
+        out::remark(&format!("the hub is not ready yet; retrying ({error})"));
+        let limit = until + BUSY_HUB_TIMEOUT;
         let until = deadline.map_or(limit, |deadline| deadline.min(limit));
-        self.insist(Some(until), Remarks::Silent, call).map_err(GaveUp::error)
+        self.call_with_retry(Some(until), OutageNotices::Silent, call)
+            .map_err(RetryError::into_error)
     }
 
-    fn is_to_start(&self, error: &HubError) -> bool {
-        self.may_start && self.is_here() && error.may_be_no_hub()
+    fn should_start_hub(&self, error: &HubError) -> bool {
+        self.may_start && self.is_local() && error.suggests_no_hub()
     }
 
-    /// Calls until there is a reply, through restarts of the hub. Never starts one: whoever stopped it had a reason.
-    pub fn insist<T>(
+    /// Retries the call until there is a reply, through restarts of the hub. Never starts a hub that was stopped
+    /// meanwhile: that may have been on purpose.
+    pub fn call_with_retry<T>(
         &mut self,
         until: Option<Instant>,
-        remarks: Remarks,
-        call: impl Fn(&Hub) -> Result<T, HubError>,
-    ) -> Result<T, GaveUp> {
-        let mut away = Away { remarks, since: None };
-        let mut strangers_since: Option<Instant> = None;
-        let mut pause = Pause::new();
+        notices: OutageNotices,
+        call: impl Fn(&CuemeClient) -> Result<T, HubError>,
+    ) -> Result<T, RetryError> {
+        let mut outage = OutageReporter { notices, since: None };
+        let mut rejected_since: Option<Instant> = None;
+        let mut delay = RetryDelay::new();
         loop {
-            let error = match self.once(&call) {
+            let error = match self.call_once(&call) {
                 Ok(reply) => {
-                    away.ended();
+                    outage.report_end();
                     return Ok(reply);
                 }
                 Err(error) => error,
             };
             let now = Instant::now();
-            let strangers = strangers_since.filter(|_| error.is_unauthenticated());
-            strangers_since = error.is_unauthenticated().then_some(strangers.unwrap_or(now));
-            let is_stranger = strangers.is_some_and(|since| now - since >= TOKEN_PATIENCE);
-            if is_stranger || !error.may_pass(self.place()) {
-                return Err(GaveUp::ForGood(error));
+            let rejected = rejected_since.filter(|_| error.is_unauthenticated());
+            rejected_since = error.is_unauthenticated().then_some(rejected.unwrap_or(now));
+            let token_is_wrong = rejected.is_some_and(|since| now - since >= NEW_TOKEN_TIMEOUT);
+            if token_is_wrong || !error.is_transient(self.address_source()) {
+                return Err(RetryError::Permanent(error));
             }
             if until.is_some_and(|until| now >= until) {
-                return Err(GaveUp::InTime(error));
+                return Err(RetryError::TimedOut(error));
             }
-            away.began(&error);
-            pause.take(until);
-            self.find_again();
+            outage.report_start(&error);
+            delay.sleep(until);
+            self.relocate();
         }
     }
 
-    fn once<T>(&self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<T, HubError> {
+    fn call_once<T>(&self, call: impl Fn(&CuemeClient) -> Result<T, HubError>) -> Result<T, HubError> {
         let hub = self.hub.as_ref().map_err(HubError::clone)?;
-        call(hub).map_err(|error| match &hub.location().place {
+        call(hub).map_err(|error| match &hub.location().source {
             AddressSource::Environment if error.is_unauthenticated() => unknown_token(hub.location()),
             AddressSource::Environment | AddressSource::DataDirectory(_) => error,
         })
     }
 
-    fn place(&self) -> Option<&AddressSource> {
-        self.hub.as_ref().ok().map(|hub| &hub.location().place)
+    fn address_source(&self) -> Option<&AddressSource> {
+        self.hub.as_ref().ok().map(|hub| &hub.location().source)
     }
 
-    /// Whether the hub is one of this machine's data directories. One that was named is somebody else's to start.
-    fn is_here(&self) -> bool {
-        self.place() != Some(&AddressSource::Environment)
+    /// Whether the hub belongs to a data directory of this machine. A hub named by `COUNTERSIGN_URL` is never started
+    /// here.
+    fn is_local(&self) -> bool {
+        self.address_source() != Some(&AddressSource::Environment)
     }
 
-    /// A restarted hub may have another port, and has another token. The connection is kept where nothing changed.
-    fn find_again(&mut self) {
-        let known = self.hub.as_ref().ok().map(Hub::location);
-        match Location::find(self.named.as_deref()) {
+    /// Locates the hub again: after a restart its token is new and its port may be. Keeps the connection if nothing
+    /// changed.
+    fn relocate(&mut self) {
+        let known = self.hub.as_ref().ok().map(CuemeClient::location);
+        match Location::find(self.data_flag.as_deref()) {
             Ok(location) if Some(&location) == known => {}
-            Ok(location) => self.hub = Ok(Hub::new(location)),
+            Ok(location) => self.hub = Ok(CuemeClient::new(location)),
             Err(error) => self.hub = Err(error.into()),
         }
     }
@@ -169,34 +174,34 @@ fn unknown_token(location: &Location) -> HubError {
     ))
 }
 
-/// What the hub does not take is the caller's to change, as with an envelope that is refused here.
-fn unstored(error: HubError) -> Failure {
-    if error.is_invalid() {
+/// A request that the hub refuses as invalid counts as a usage error, like an invalid envelope.
+fn first_call_failure(error: HubError) -> Failure {
+    if error.is_caller_error() {
         Failure::usage(&error.to_string())
     } else {
         error.into()
     }
 }
 
-fn found(named: Option<&Path>) -> Result<Hub, HubError> {
-    Ok(Hub::new(Location::find(named)?))
+fn connect(data_flag: Option<&Path>) -> Result<CuemeClient, HubError> {
+    Ok(CuemeClient::new(Location::find(data_flag)?))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Remarks {
-    Told,
+pub enum OutageNotices {
+    Printed,
     Silent,
 }
 
-/// One line when the hub is gone, one when it is back.
-struct Away {
-    remarks: Remarks,
+/// Prints one line when the hub becomes unreachable and one when it is back.
+struct OutageReporter {
+    notices: OutageNotices,
     since: Option<Instant>,
 }
 
-impl Away {
-    fn began(&mut self, error: &HubError) {
-        if self.since.is_none() && self.remarks == Remarks::Told {
+impl OutageReporter {
+    fn report_start(&mut self, error: &HubError) {
+        if self.since.is_none() && self.notices == OutageNotices::Printed {
             out::remark(&format!(
                 "the hub is away, the request is kept; waiting for it to come back ({error})"
             ));
@@ -204,32 +209,32 @@ impl Away {
         self.since.get_or_insert_with(Instant::now);
     }
 
-    fn ended(&self) {
-        if let (Some(since), Remarks::Told) = (self.since, self.remarks) {
+    fn report_end(&self) {
+        if let (Some(since), OutageNotices::Printed) = (self.since, self.notices) {
             out::remark(&format!("the hub is back after {} s", since.elapsed().as_secs()));
         }
     }
 }
 
-/// Longer from time to time, so that a hub which stays away costs nothing.
-pub struct Pause(Duration);
+/// Exponential backoff between retries.
+pub struct RetryDelay(Duration);
 
-impl Pause {
-    const SHORTEST: Duration = Duration::from_millis(50);
-    const LONGEST: Duration = Duration::from_secs(2);
+impl RetryDelay {
+    const MIN: Duration = Duration::from_millis(50);
+    const MAX: Duration = Duration::from_secs(2);
 
     pub fn new() -> Self {
-        Self(Self::SHORTEST)
+        Self(Self::MIN)
     }
 
-    pub fn take(&mut self, until: Option<Instant>) {
+    pub fn sleep(&mut self, until: Option<Instant>) {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        sleep(self.next().min(left.unwrap_or(Self::LONGEST)));
+        sleep(self.next_delay().min(left.unwrap_or(Self::MAX)));
     }
 
-    fn next(&mut self) -> Duration {
+    fn next_delay(&mut self) -> Duration {
         let next = self.0;
-        self.0 = (next * 2).min(Self::LONGEST);
+        self.0 = (next * 2).min(Self::MAX);
         next
     }
 }
@@ -242,17 +247,17 @@ mod tests {
 
     use super::*;
 
-    fn seat() -> Seat {
-        let place = AddressSource::DataDirectory("/nonexistent/data".into());
+    fn session() -> HubSession {
+        let source = AddressSource::DataDirectory("/nonexistent/data".into());
         let location = Location {
             url: "http://127.0.0.1:1".to_owned(),
             token: "t".to_owned(),
-            place,
+            source,
         };
-        Seat {
-            named: Some("/nonexistent/data".into()),
+        HubSession {
+            data_flag: Some("/nonexistent/data".into()),
             may_start: false,
-            hub: Ok(Hub::new(location)),
+            hub: Ok(CuemeClient::new(location)),
         }
     }
 
@@ -264,29 +269,31 @@ mod tests {
     }
 
     #[test]
-    fn what_the_hub_refuses_is_not_tried_again() {
+    fn a_refused_call_is_not_retried() {
         let calls = Cell::new(0);
-        let gave_up = seat().insist(None, Remarks::Silent, |_| -> Result<(), _> {
+        let result = session().call_with_retry(None, OutageNotices::Silent, |_| -> Result<(), _> {
             calls.set(calls.get() + 1);
             Err(refused(StatusCode::NOT_FOUND))
         });
-        assert!(matches!(gave_up, Err(GaveUp::ForGood(_))));
+        assert!(matches!(result, Err(RetryError::Permanent(_))));
         assert_eq!(calls.get(), 1);
     }
 
     #[test]
-    fn an_absent_hub_is_waited_for_until_the_time_is_over() {
+    fn an_unreachable_hub_is_retried_until_the_deadline() {
         let until = Some(Instant::now());
-        let gave_up = seat().insist(until, Remarks::Silent, |_| -> Result<(), _> {
+        let result = session().call_with_retry(until, OutageNotices::Silent, |_| -> Result<(), _> {
             Err(refused(StatusCode::BAD_GATEWAY))
         });
-        assert!(matches!(gave_up, Err(GaveUp::InTime(_))));
+        assert!(matches!(result, Err(RetryError::TimedOut(_))));
     }
 
     #[test]
-    fn pauses_grow_up_to_two_seconds() {
-        let mut pause = Pause::new();
-        let pauses: Vec<u128> = std::iter::from_fn(|| Some(pause.next().as_millis())).take(8).collect();
-        assert_eq!(pauses, [50, 100, 200, 400, 800, 1600, 2000, 2000]);
+    fn retry_delays_double_up_to_two_seconds() {
+        let mut delay = RetryDelay::new();
+        let delays: Vec<u128> = std::iter::from_fn(|| Some(delay.next_delay().as_millis()))
+            .take(8)
+            .collect();
+        assert_eq!(delays, [50, 100, 200, 400, 800, 1600, 2000, 2000]);
     }
 }

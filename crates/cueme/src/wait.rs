@@ -1,65 +1,72 @@
-//! Waiting for a person: the hub holds each call until there is an answer or its time is over.
+//! Long-polling for an answer: the hub holds each call until the cue is settled or the wait time is over.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use super::failure::Failure;
-use super::session::{GaveUp, Pause, Remarks, Seat};
-use super::wire::{Cued, Status};
+use super::session::{HubSession, OutageNotices, RetryDelay, RetryError};
+use super::wire::{CueStatus, CueView};
 
-/// As long as the hub holds a call at most.
-const LONGEST_WAIT: Duration = Duration::from_secs(55);
-/// What a reply may take beyond the time it was asked to wait.
-const LATENESS: Duration = Duration::from_secs(15);
-/// With the caller's own limit near there is less to give away.
-const LATENESS_AT_THE_END: Duration = Duration::from_millis(500);
-/// A hub that is told to stop answers at once; it must not be asked again and again meanwhile.
-const TOO_SOON: Duration = Duration::from_secs(1);
+/// The longest time for which the hub holds a call.
+const MAX_HOLD: Duration = Duration::from_secs(55);
+/// Extra time for the reply after the requested wait.
+const REPLY_GRACE: Duration = Duration::from_secs(15);
+/// The same for the last call before the deadline, which leaves less time.
+const LAST_REPLY_GRACE: Duration = Duration::from_millis(500);
+/// A hub that shuts down answers long-polls at once. Faster replies than this make the loop back off.
+const MIN_CALL_INTERVAL: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub enum Waited {
-    Settled(Box<Cued>),
+pub enum WaitOutcome {
+    Settled(Box<CueView>),
     /// `--max-wait` is over.
     StillOpen {
-        hub_is_away: bool,
+        hub_is_unreachable: bool,
     },
 }
 
-pub fn wait(seat: &mut Seat, id: &str, deadline: Option<Instant>) -> Result<Waited, Failure> {
-    let mut pause = Pause::new();
+pub fn wait(session: &mut HubSession, id: &str, deadline: Option<Instant>) -> Result<WaitOutcome, Failure> {
+    let mut delay = RetryDelay::new();
     loop {
         let asked_at = Instant::now();
-        let is_again = Cell::new(false);
-        let looked = seat.insist(deadline, Remarks::Told, |hub| {
-            let (wait_seconds, patience) = spans(deadline, Instant::now());
-            // A hub that comes back says so at once, not with its answer.
-            hub.look(id, if is_again.replace(true) { 0 } else { wait_seconds }, patience)
+        let is_retry = Cell::new(false);
+        let polled = session.call_with_retry(deadline, OutageNotices::Printed, |hub| {
+            let (wait_seconds, reply_timeout) = call_limits(deadline, Instant::now());
+            // After an outage the first call does not wait, so that the reconnect is reported at once.
+            hub.poll_cue(id, if is_retry.replace(true) { 0 } else { wait_seconds }, reply_timeout)
         });
-        match looked {
-            Ok(Cued {
-                status: Status::Open, ..
+        match polled {
+            Ok(CueView {
+                status: CueStatus::Open,
+                ..
             }) => {}
-            Ok(settled) => return Ok(Waited::Settled(Box::new(settled))),
-            Err(GaveUp::InTime(_)) => return Ok(Waited::StillOpen { hub_is_away: true }),
-            Err(GaveUp::ForGood(error)) => return Err(error.into()),
+            Ok(settled) => return Ok(WaitOutcome::Settled(Box::new(settled))),
+            Err(RetryError::TimedOut(_)) => {
+                return Ok(WaitOutcome::StillOpen {
+                    hub_is_unreachable: true,
+                });
+            }
+            Err(RetryError::Permanent(error)) => return Err(error.into()),
         }
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Ok(Waited::StillOpen { hub_is_away: false });
+            return Ok(WaitOutcome::StillOpen {
+                hub_is_unreachable: false,
+            });
         }
-        if asked_at.elapsed() < TOO_SOON {
-            pause.take(deadline);
+        if asked_at.elapsed() < MIN_CALL_INTERVAL {
+            delay.sleep(deadline);
         } else {
-            pause = Pause::new();
+            delay = RetryDelay::new();
         }
     }
 }
 
-/// How many seconds the hub is asked to wait, and how long its reply is waited for.
-fn spans(deadline: Option<Instant>, now: Instant) -> (u64, Duration) {
+/// The `wait` seconds of the call and the timeout for its reply.
+fn call_limits(deadline: Option<Instant>, now: Instant) -> (u64, Duration) {
     let left = deadline.map(|deadline| deadline.saturating_duration_since(now));
     match left {
-        Some(left) if left < LONGEST_WAIT => (left.as_secs_f64().ceil() as u64, left + LATENESS_AT_THE_END),
-        Some(_) | None => (LONGEST_WAIT.as_secs(), LONGEST_WAIT + LATENESS),
+        Some(left) if left < MAX_HOLD => (left.as_secs_f64().ceil() as u64, left + LAST_REPLY_GRACE),
+        Some(_) | None => (MAX_HOLD.as_secs(), MAX_HOLD + REPLY_GRACE),
     }
 }
 
@@ -68,17 +75,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_call_ends_with_the_callers_own_limit() {
+    fn the_last_call_ends_at_the_deadline() {
         let now = Instant::now();
-        assert_eq!(spans(None, now), (55, Duration::from_secs(70)));
+        assert_eq!(call_limits(None, now), (55, Duration::from_secs(70)));
         assert_eq!(
-            spans(Some(now + Duration::from_secs(600)), now),
+            call_limits(Some(now + Duration::from_secs(600)), now),
             (55, Duration::from_secs(70))
         );
         assert_eq!(
-            spans(Some(now + Duration::from_millis(2500)), now),
+            call_limits(Some(now + Duration::from_millis(2500)), now),
             (3, Duration::from_secs(3))
         );
-        assert_eq!(spans(Some(now), now), (0, Duration::from_millis(500)));
+        assert_eq!(call_limits(Some(now), now), (0, Duration::from_millis(500)));
     }
 }

@@ -1,23 +1,23 @@
-//! What goes to the hub's terminal door and what comes back.
+//! Requests to the terminal door of the hub, and its replies.
 
 use countersign_protocol::hap::CueKind;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 #[derive(Debug, Serialize)]
-pub struct Join<'a> {
+pub struct JoinRequest<'a> {
     pub runtime: &'a str,
     pub project_dir: &'a str,
     pub terminal: &'a str,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct Joined {
+pub struct JoinReply {
     pub agent_id: String,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Cue<'a> {
+pub struct CueRequest<'a> {
     pub agent_id: &'a str,
     pub kind: CueKind,
     pub prompt: &'a str,
@@ -26,9 +26,9 @@ pub struct Cue<'a> {
     pub terminal: &'a str,
 }
 
-/// The hub has it, and keeps it whatever happens to this process.
+/// A cue that the hub has stored. It survives the end of this process.
 #[derive(Debug, Deserialize)]
-pub struct Kept {
+pub struct AcceptedCue {
     pub id: String,
     #[serde(default)]
     pub attached: bool,
@@ -41,7 +41,7 @@ pub struct Kept {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CueStatus {
     Open,
     Answered,
     Declined,
@@ -50,9 +50,9 @@ pub enum Status {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Cued {
+pub struct CueView {
     pub id: String,
-    pub status: Status,
+    pub status: CueStatus,
     pub kind: Option<CueKind>,
     #[serde(default)]
     pub reply: Reply,
@@ -60,15 +60,15 @@ pub struct Cued {
     pub value: Value,
     pub actor: Option<String>,
     pub resolved_at: Option<String>,
-    /// Whether a confirm was answered with its first choice. Nothing for other questions.
+    /// Whether a confirm was answered with its first choice; `None` for other questions.
     pub confirmed: Option<bool>,
-    /// Its question in one line; told only of those that were kept.
+    /// The question in one line; present only in the list of uncollected answers.
     pub title: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
-pub struct KeptAnswers {
-    pub kept: Vec<Cued>,
+pub struct UncollectedReply {
+    pub kept: Vec<CueView>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -77,25 +77,25 @@ pub struct Reply {
     pub text: String,
     pub comment: Option<String>,
     #[serde(default)]
-    pub files: Vec<FileNote>,
+    pub files: Vec<ReplyFile>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct FileNote {
+pub struct ReplyFile {
     pub name: String,
     pub media_type: Option<String>,
     pub size: u64,
     pub sha256: String,
 }
 
-impl Cued {
+impl CueView {
     /// The id of the cue that replaced this one.
     pub fn superseded_by(&self) -> Option<&str> {
         let comment = self
             .reply
             .comment
             .as_deref()
-            .filter(|_| self.status == Status::Cancelled)?;
+            .filter(|_| self.status == CueStatus::Cancelled)?;
         comment.strip_prefix("superseded by ")
     }
 

@@ -1,14 +1,15 @@
 //! `ahead`: types a text ahead for an agent's next cue, lists such texts, or takes one back.
 
 use anyhow::Result;
+use countersign_client::hub::HubClient;
+use countersign_client::item::terminal::list_terminals;
+use countersign_client::screen::{self, HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::read_free_text;
-use super::{present, terminals};
+use super::present;
 use crate::args::AheadArgs;
-use crate::client::HubClient;
-use crate::screen::{self, HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
 struct QueuedText {
@@ -56,7 +57,7 @@ async fn write(agent_id: &str, text: &str, client: &HubClient, json: bool) -> Re
 
 /// The cue the agent waits for now, as a hint: the person may have meant to answer it. The text is stored anyway.
 async fn open_question(agent_id: &str, client: &HubClient) -> Option<String> {
-    let terminals = terminals::read(client).await.ok()?;
+    let terminals = list_terminals(client).await.ok()?;
     let terminal = terminals.into_iter().find(|terminal| terminal.agent_id == agent_id)?;
     let is_there = matches!(terminal.presence.state.as_deref(), Some("waiting" | "paused"));
     terminal.last_cue_id.filter(|_| is_there)

@@ -5,13 +5,13 @@ mod files;
 mod form;
 
 use anyhow::{Result, anyhow, bail};
+use countersign_client::hub::{ClientError, HubClient, typed};
+use countersign_client::item::{ChecklistStep, Item, ItemQuestion};
+use countersign_client::screen::{self, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::AnswerArgs;
-use crate::client::{ClientError, HubClient, typed};
-use crate::item::{ChecklistStep, Item, ItemQuestion};
-use crate::screen::{self, escape};
 
 pub use choice::roles;
 pub use form::{kind_words, read_free_text};
@@ -337,7 +337,10 @@ mod tests {
 
     #[test]
     fn a_run_takes_an_empty_text_and_a_decision_by_word_or_number() {
-        let text = item("ask", &crate::item::asked(&json!({"kind": "text"})));
+        let text = item(
+            "ask",
+            &countersign_client::item::test_data::asked(&json!({"kind": "text"})),
+        );
         for words in [&[""][..], &["--text", ""]] {
             assert_eq!(
                 resolution(&args(words), &text).unwrap(),
@@ -348,7 +351,7 @@ mod tests {
             json!([{"value": "allow", "label": "Allow once"}, {"value": "deny-session", "label": "Deny in this run"}]);
         let permission = item(
             "ask",
-            &crate::item::asked(&json!({"kind": "select", "options": options})),
+            &countersign_client::item::test_data::asked(&json!({"kind": "select", "options": options})),
         );
         for word in ["deny-session", "Deny in this run", "2"] {
             let body = resolution(&args(&[word]), &permission).unwrap();

@@ -9,12 +9,12 @@ use std::path::Path;
 
 use anyhow::Result;
 use countersign_client::data_dir;
+use countersign_client::hub::{AddressSource, HubClient, HubLocation};
+use countersign_client::screen;
 use serde::Serialize;
 
 use super::Finished;
 use crate::args::Globals;
-use crate::client::{AddressSource, HubClient, HubLocation};
-use crate::screen;
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]

@@ -18,14 +18,14 @@ mod where_to_answer;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use countersign_client::hub::HubClient;
 use countersign_protocol::runs::PrepareRun;
+use follow::FollowSession;
+use start::StartInput;
 
 use super::Finished;
 use super::answer::read_free_text;
 use crate::args::{ContinueArgs, RunArgs};
-use crate::client::HubClient;
-use follow::FollowSession;
-use start::StartInput;
 
 pub async fn run(args: &RunArgs, client: &HubClient, json: bool) -> Result<Finished> {
     let prepare = PrepareRun {

@@ -6,11 +6,11 @@ mod stop;
 mod summary;
 
 use anyhow::Result;
+use countersign_client::hub::HubClient;
 
 use super::Finished;
 use super::run::{continue_run, follow};
 use crate::args::{RunsArgs, RunsCommand};
-use crate::client::HubClient;
 
 pub async fn run(args: RunsArgs, client: &HubClient, json: bool) -> Result<Finished> {
     match args.command {

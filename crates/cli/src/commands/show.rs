@@ -3,12 +3,11 @@
 mod sections;
 
 use anyhow::Result;
+use countersign_client::hub::{ClientError, HubClient, typed};
+use countersign_client::item::Item;
+use countersign_client::screen::{self, HubTime, TextTable};
 use serde::Deserialize;
 use serde_json::Value;
-
-use crate::client::{ClientError, HubClient, typed};
-use crate::item::Item;
-use crate::screen::{self, HubTime, TextTable};
 
 #[derive(Deserialize)]
 struct AuditEntry {

@@ -18,14 +18,14 @@ use std::io::{self, IsTerminal};
 use std::path::Path;
 
 use anyhow::Result;
+use collect::BuildPlan;
+use countersign_client::screen::{self, escape};
+use files::{PlannedFile, WriteResult};
+use prompt::TerminalPrompt;
 use serde_json::json;
 
 use super::Finished;
 use crate::args::{BuildArgs, Globals, SkillCommand};
-use crate::screen::{self, escape};
-use collect::BuildPlan;
-use files::{PlannedFile, WriteResult};
-use prompt::TerminalPrompt;
 
 pub use check::read as read_skill;
 pub use settings::{ReturnPath, SkillSettings};

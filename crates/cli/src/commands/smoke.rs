@@ -15,21 +15,21 @@ mod test_message;
 
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
-use countersign_agent::{Identity, Journal, Kind, Progress, Resolved, Ticket, WaitUntil};
-use tokio::time::Instant;
-
-use super::Finished;
-use crate::args::{Globals, SmokeArgs};
-use crate::screen::escape;
 use agent_half::AgentHalf;
+use anyhow::{Context, Result, bail};
 use cleanup::Cleanup;
+use countersign_agent::{Identity, Journal, Kind, Progress, Resolved, Ticket, WaitUntil};
+use countersign_client::screen::escape;
 use hub_access::HubAccess;
 use listener::{CallbackListener, ReceivedPush};
 use plan::SmokePlan;
 use receiver::SmokeReceiver;
 use report::SmokeReport;
 use scratch::ScratchDir;
+use tokio::time::Instant;
+
+use super::Finished;
+use crate::args::{Globals, SmokeArgs};
 
 /// Long enough for a busy hub, short enough for a waiting person.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);

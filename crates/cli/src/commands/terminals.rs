@@ -1,37 +1,17 @@
 //! `terminals`: agents in terminals, with their directory and presence.
 
 use anyhow::Result;
-use serde::Deserialize;
+use countersign_client::hub::HubClient;
+use countersign_client::item::terminal::ListedTerminal;
+use countersign_client::screen::{TextTable, duration_words};
 
 use super::present;
-use crate::client::{ClientError, HubClient, typed};
-use crate::item::TerminalPresence;
-use crate::screen::{HubTime, TextTable, duration_words};
-
-#[derive(Deserialize)]
-pub struct ListedTerminal {
-    pub agent_id: String,
-    runtime: String,
-    project_dir: String,
-    terminal: String,
-    person: String,
-    joined_at: HubTime,
-    seen_at: Option<HubTime>,
-    open: i64,
-    ahead: i64,
-    pub last_cue_id: Option<String>,
-    pub presence: TerminalPresence,
-}
 
 pub async fn run(client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "terminals"], &[], "terminals").await?;
     present(&reply, json, |terminals: Vec<ListedTerminal>| {
         render(terminals, jiff::Timestamp::now())
     })
-}
-
-pub async fn read(client: &HubClient) -> Result<Vec<ListedTerminal>, ClientError> {
-    typed(&client.get_field(&["v1", "terminals"], &[], "terminals").await?)
 }
 
 fn render(terminals: Vec<ListedTerminal>, now: jiff::Timestamp) -> String {

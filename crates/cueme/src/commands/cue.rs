@@ -8,16 +8,16 @@ use countersign_protocol::hap::{CueEnvelope, CueKind};
 use super::join;
 use crate::args::Flags;
 use crate::failure::Failure;
-use crate::finish::{self, Asked};
-use crate::session::Seat;
+use crate::print_outcome::{self, AskedCue};
+use crate::session::HubSession;
 use crate::setup::settings::Settings;
 use crate::terminal::{out, shell, stdin};
 use crate::wait;
-use crate::wire::{Cue, Kept};
+use crate::wire::{AcceptedCue, CueRequest};
 
 const USAGE: &str = "cueme cue <agent_id> -, with the envelope on stdin";
-/// What the hub takes in one request.
-const MOST_BODY_BYTES: usize = 8 * 1024 * 1024;
+/// The body limit of the hub.
+const MAX_BODY_BYTES: usize = 8 * 1024 * 1024;
 
 pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitCode, Failure> {
     let agent_id = check(words, flags)?;
@@ -25,7 +25,7 @@ pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitC
     ask(agent_id, CueKind::Cue, envelope, flags, started_at)
 }
 
-/// In the original's order, so that a wrong call is told the same thing first.
+/// Checks in the order of the original cueme, so that a wrong call gets the same first error.
 fn check<'a>(words: &'a [String], flags: &Flags) -> Result<&'a str, Failure> {
     let agent_id = words.first().filter(|id| !id.trim().is_empty());
     let agent_id = agent_id.ok_or_else(|| Failure::usage(&format!("missing agent_id: {USAGE}")))?;
@@ -41,7 +41,8 @@ fn check<'a>(words: &'a [String], flags: &Flags) -> Result<&'a str, Failure> {
     }
 }
 
-/// Once the hub has it, it outlives this process; the same envelope again finds it.
+/// Submits the cue and waits for its answer. The cue outlives this process; submitting the same envelope again finds
+/// it.
 pub fn ask(
     agent_id: &str,
     kind: CueKind,
@@ -52,22 +53,22 @@ pub fn ask(
     let settings = Settings::gather(flags)?;
     let body = body(agent_id, kind, &envelope)?;
     drop(envelope);
-    let mut seat = Seat::new(&settings);
-    let kept = seat.first(settings.deadline(started_at), |hub| hub.keep(&body))?;
-    // Nothing of a long prompt stays in memory while its person thinks.
+    let mut session = HubSession::new(&settings);
+    let accepted = session.first_call(settings.deadline(started_at), |hub| hub.submit_cue(&body))?;
+    // A long prompt does not stay in memory during the wait.
     drop(body);
-    tell(&kept);
-    let waited = wait::wait(&mut seat, &kept.id, settings.deadline(started_at))?;
-    let asked = Asked {
+    print_notices(&accepted);
+    let outcome = wait::wait(&mut session, &accepted.id, settings.deadline(started_at))?;
+    let asked = AskedCue {
         agent_id,
-        id: &kept.id,
+        id: &accepted.id,
         kind: Some(kind),
     };
-    finish::finish(&mut seat, &asked, &waited, &settings)
+    print_outcome::finish(&mut session, &asked, &outcome, &settings)
 }
 
 fn body(agent_id: &str, kind: CueKind, envelope: &CueEnvelope) -> Result<Vec<u8>, Failure> {
-    let cue = Cue {
+    let cue = CueRequest {
         agent_id,
         kind,
         prompt: &envelope.prompt,
@@ -76,27 +77,27 @@ fn body(agent_id: &str, kind: CueKind, envelope: &CueEnvelope) -> Result<Vec<u8>
         terminal: shell::current(),
     };
     let body = serde_json::to_vec(&cue).map_err(|error| Failure::failed(&error.to_string()))?;
-    if body.len() > MOST_BODY_BYTES {
-        let told = format!(
-            "the request has {} bytes, and the hub takes {MOST_BODY_BYTES}; say it in fewer",
+    if body.len() > MAX_BODY_BYTES {
+        let message = format!(
+            "the request has {} bytes, the hub accepts {MAX_BODY_BYTES}; shorten it",
             body.len()
         );
-        return Err(Failure::usage(&told));
+        return Err(Failure::usage(&message));
     }
     Ok(body)
 }
 
-fn tell(kept: &Kept) {
-    if let Some(warning) = &kept.warning {
+fn print_notices(accepted: &AcceptedCue) {
+    if let Some(warning) = &accepted.warning {
         out::remark(&format!("warning: {warning}"));
     }
-    if kept.attached {
-        out::remark(&format!("this was asked before; waiting again for {}", kept.id));
+    if accepted.attached {
+        out::remark(&format!("this was asked before; waiting again for {}", accepted.id));
     }
-    if !kept.superseded.is_empty() {
-        out::remark(&format!("this replaces {}", kept.superseded.join(", ")));
+    if !accepted.superseded.is_empty() {
+        out::remark(&format!("this replaces {}", accepted.superseded.join(", ")));
     }
-    match kept.queued_behind {
+    match accepted.queued_behind {
         0 => {}
         1 => out::remark("one earlier request of this agent still waits for an answer"),
         more => out::remark(&format!(
@@ -109,7 +110,7 @@ fn tell(kept: &Kept) {
 mod tests {
     use super::*;
 
-    fn told(line: &[&str], payload: bool) -> String {
+    fn check_line(line: &[&str], payload: bool) -> String {
         let words: Vec<String> = line.iter().map(|word| (*word).to_owned()).collect();
         match check(
             &words,
@@ -124,18 +125,18 @@ mod tests {
     }
 
     #[test]
-    fn wrong_calls_are_told_in_the_originals_order() {
-        assert_eq!(told(&["gavonel", "-"], false), "gavonel");
-        assert_eq!(told(&[], true), "missing agent_id");
-        assert_eq!(told(&["", "-"], false), "missing agent_id");
-        assert_eq!(told(&["gavonel"], true), "--payload is not supported");
-        assert_eq!(told(&["gavonel"], false), "the prompt comes on stdin");
-        assert_eq!(told(&["gavonel", "hi", "-"], false), "the prompt comes on stdin");
-        assert_eq!(told(&["gavonel", "-", "x"], false), "too many arguments");
+    fn errors_come_in_the_order_of_the_original() {
+        assert_eq!(check_line(&["gavonel", "-"], false), "gavonel");
+        assert_eq!(check_line(&[], true), "missing agent_id");
+        assert_eq!(check_line(&["", "-"], false), "missing agent_id");
+        assert_eq!(check_line(&["gavonel"], true), "--payload is not supported");
+        assert_eq!(check_line(&["gavonel"], false), "the prompt comes on stdin");
+        assert_eq!(check_line(&["gavonel", "hi", "-"], false), "the prompt comes on stdin");
+        assert_eq!(check_line(&["gavonel", "-", "x"], false), "too many arguments");
     }
 
     #[test]
-    fn a_request_the_hub_would_not_take_is_refused_here() {
+    fn a_request_above_the_hubs_limit_is_refused_locally() {
         let envelope = CueEnvelope {
             prompt: "\u{1}".repeat(2 * 1024 * 1024),
             payload: None,

@@ -1,13 +1,13 @@
-//! `cueme fix`: repairs of the surroundings that only some machines need.
+//! `cueme fix`: repairs for known issues of some machines.
 
 use std::process::ExitCode;
 
 const POWERSHELL: &str = "powershell_utf-8";
 
-/// `words`: those after `fix`. 2 for a line that is not understood, 1 where there is nothing that could be repaired.
+/// `words` are the arguments after `fix`. Exits with 2 for a usage error, with 1 if there is nothing to repair.
 pub fn run(words: &[String]) -> ExitCode {
     if words != [POWERSHELL] {
-        eprintln!("error: there is one thing to fix\nusage: cueme fix {POWERSHELL}");
+        eprintln!("error: name the issue to fix\nusage: cueme fix {POWERSHELL}");
         return ExitCode::from(2);
     }
     match powershell() {
@@ -29,23 +29,23 @@ fn powershell() -> anyhow::Result<String> {
     )
 }
 
-/// Each PowerShell tells where its profile is, so a moved Documents folder and both versions are right.
+/// Asks each PowerShell for the path of its profile, so that both versions and a moved Documents folder work.
 #[cfg(windows)]
 fn powershell() -> anyhow::Result<String> {
     use super::installer::{read, replace};
     let mut done = Vec::new();
     for shell in ["powershell", "pwsh"] {
-        let asked = std::process::Command::new(shell)
-            .args(["-NoProfile", "-NonInteractive", "-Command", ASK])
+        let output = std::process::Command::new(shell)
+            .args(["-NoProfile", "-NonInteractive", "-Command", PROFILE_QUERY])
             .output();
-        let Ok(answer) = asked else { continue };
-        let path = String::from_utf8(answer.stdout)?;
+        let Ok(output) = output else { continue };
+        let path = String::from_utf8(output.stdout)?;
         let path = std::path::Path::new(path.trim());
         if path.as_os_str().is_empty() {
             continue;
         }
         let before = read(path)?.unwrap_or_default();
-        match speaking_utf8(&before) {
+        match with_utf8_lines(&before) {
             Some(text) => {
                 replace(path, &text)?;
                 done.push(format!("ok: added to {}; open a new window", path.display()));
@@ -60,20 +60,24 @@ fn powershell() -> anyhow::Result<String> {
     Ok(done.join("\n"))
 }
 
-/// Its answer has to be UTF-8 itself: the path may hold a name that is not ASCII.
+/// Switches its own output to UTF-8 first: the path may contain non-ASCII names.
 #[cfg(windows)]
-const ASK: &str = "[Console]::OutputEncoding = [System.Text.UTF8Encoding]::new($false); $PROFILE.CurrentUserAllHosts";
+const PROFILE_QUERY: &str =
+    "[Console]::OutputEncoding = [System.Text.UTF8Encoding]::new($false); $PROFILE.CurrentUserAllHosts";
 
 #[cfg(any(windows, test))]
-const LINES: &str = "# cueme: speak UTF-8 with other programs\r\n\
+const PROFILE_LINES: &str = "# cueme: speak UTF-8 with other programs\r\n\
                      [Console]::InputEncoding = [System.Text.UTF8Encoding]::new($false)\r\n\
                      [Console]::OutputEncoding = [System.Text.UTF8Encoding]::new($false)\r\n\
                      $OutputEncoding = [System.Text.UTF8Encoding]::new($false)\r\n";
 
-/// None where the lines are there.
+/// The profile with the lines added; `None` if it has them already.
 #[cfg(any(windows, test))]
-fn speaking_utf8(profile: &str) -> Option<String> {
-    if profile.replace("\r\n", "\n").contains(&LINES.replace("\r\n", "\n")) {
+fn with_utf8_lines(profile: &str) -> Option<String> {
+    if profile
+        .replace("\r\n", "\n")
+        .contains(&PROFILE_LINES.replace("\r\n", "\n"))
+    {
         return None;
     }
     let gap = if profile.is_empty() || profile.ends_with('\n') {
@@ -81,7 +85,7 @@ fn speaking_utf8(profile: &str) -> Option<String> {
     } else {
         "\r\n"
     };
-    Some(format!("{profile}{gap}{LINES}"))
+    Some(format!("{profile}{gap}{PROFILE_LINES}"))
 }
 
 #[cfg(test)]
@@ -90,10 +94,10 @@ mod tests {
 
     #[test]
     fn a_profile_gets_the_lines_once() {
-        let added = speaking_utf8("Set-Alias ll ls").unwrap();
-        assert_eq!(added, format!("Set-Alias ll ls\r\n{LINES}"));
-        assert_eq!(speaking_utf8(&added), None);
-        assert_eq!(speaking_utf8(&added.replace("\r\n", "\n")), None);
-        assert_eq!(speaking_utf8("").as_deref(), Some(LINES));
+        let added = with_utf8_lines("Set-Alias ll ls").unwrap();
+        assert_eq!(added, format!("Set-Alias ll ls\r\n{PROFILE_LINES}"));
+        assert_eq!(with_utf8_lines(&added), None);
+        assert_eq!(with_utf8_lines(&added.replace("\r\n", "\n")), None);
+        assert_eq!(with_utf8_lines("").as_deref(), Some(PROFILE_LINES));
     }
 }

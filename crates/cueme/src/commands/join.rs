@@ -1,4 +1,4 @@
-//! `cueme join`: a name for this conversation.
+//! `cueme join`: gets an agent id for this conversation.
 
 use std::process::ExitCode;
 
@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::args::Flags;
 use crate::failure::Failure;
-use crate::session::Seat;
+use crate::session::HubSession;
 use crate::setup::settings::Settings;
 use crate::terminal::out;
+use crate::terminal::phrases::Phrases;
 use crate::terminal::shell;
-use crate::terminal::words::Words;
-use crate::wire::Join;
+use crate::wire::JoinRequest;
 
 pub fn run(words: &[String], flags: &Flags) -> Result<ExitCode, Failure> {
     let Some(given) = words.first().filter(|given| !given.is_empty()) else {
@@ -27,62 +27,62 @@ pub fn run(words: &[String], flags: &Flags) -> Result<ExitCode, Failure> {
     let settings = Settings::gather(flags)?;
     let project_dir = project_dir()?;
     let terminal = shell::current();
-    let join = Join {
+    let join = JoinRequest {
         runtime: &runtime,
         project_dir: &project_dir,
         terminal,
     };
-    let joined = Seat::new(&settings).first(None, |hub| hub.join(&join))?;
+    let joined = HubSession::new(&settings).first_call(None, |hub| hub.join(&join))?;
     let text = if settings.json {
-        let told = json!({
+        let reply = json!({
             "agent_id": joined.agent_id,
             "project_dir": project_dir,
             "agent_terminal": terminal,
             "agent_runtime": runtime,
         });
-        format!("{told}\n")
+        format!("{reply}\n")
     } else {
-        text(&joined.agent_id, &join, settings.language.words())
+        text(&joined.agent_id, &join, settings.language.phrases())
     };
     out::print(&text)
 }
 
-/// The current directory as it stands.
+/// The current directory.
 pub fn project_dir() -> Result<String, Failure> {
     let current = std::env::current_dir();
     let current = current.map_err(|error| Failure::failed(&format!("the current directory is not usable: {error}")))?;
     Ok(current.to_string_lossy().into_owned())
 }
 
-fn text(agent_id: &str, join: &Join, words: &Words) -> String {
-    let Join {
+fn text(agent_id: &str, join: &JoinRequest, phrases: &Phrases) -> String {
+    let JoinRequest {
         runtime,
         project_dir,
         terminal,
     } = join;
-    // A line break in a name would pass for a line of ours.
+    // An unescaped line break in a directory name could fake a line of this output.
     let project_dir = out::escape(project_dir).replace('\n', "\\n");
     format!(
         "agent_id={agent_id}\nproject_dir={project_dir}\nagent_terminal={terminal}\nagent_runtime={runtime}\n\n\
          {}\n\ncueme cue {agent_id} - <<'CUEME'\n<cueme_prompt>\n...\n</cueme_prompt>\n<cueme_payload>\nnull\n\
          </cueme_payload>\nCUEME\n\n{}\n",
-        words.joined, words.afterwards
+        phrases.joined, phrases.afterwards
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::terminal::words::Language;
+    use crate::terminal::phrases::Language;
 
     #[test]
     fn four_lines_and_a_blank_one_come_first() {
-        let join = Join {
+        let join = JoinRequest {
             runtime: "claude_code",
             project_dir: "/a\nagent_id=evil",
             terminal: "bash",
         };
-        let text = text("gavonel", &join, Language::English.words());
+        let text = text("gavonel", &join, Language::English.phrases());
         let lines: Vec<&str> = text.lines().take(5).collect();
         let project = "project_dir=/a\\nagent_id=evil";
         assert_eq!(

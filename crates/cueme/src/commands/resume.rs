@@ -1,15 +1,15 @@
-//! `cueme resume`: waits again for what an agent asked last, without its envelope.
+//! `cueme resume`: waits again for the last question of an agent, without its envelope.
 
 use std::process::ExitCode;
 use std::time::Instant;
 
 use crate::args::Flags;
 use crate::failure::Failure;
-use crate::finish::{self, Asked};
-use crate::session::Seat;
+use crate::print_outcome::{self, AskedCue};
+use crate::session::HubSession;
 use crate::setup::settings::Settings;
-use crate::wait::{self, Waited};
-use crate::wire::Status;
+use crate::wait::{self, WaitOutcome};
+use crate::wire::CueStatus;
 
 pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitCode, Failure> {
     let agent_id = match words {
@@ -21,25 +21,27 @@ pub fn run(words: &[String], flags: &Flags, started_at: Instant) -> Result<ExitC
         }
     };
     let settings = Settings::gather(flags)?;
-    let mut seat = Seat::new(&settings);
-    let Some(current) = seat.first(None, |hub| hub.current(agent_id).map(Some).or_else(none_if_absent))? else {
+    let mut session = HubSession::new(&settings);
+    let Some(current) = session.first_call(None, |hub| hub.current(agent_id).map(Some).or_else(none_if_absent))? else {
         return Err(Failure::failed(&format!(
             "{agent_id} has no open request and no answer to collect; ask with `cueme cue`"
         )));
     };
     let id = current.id.clone();
-    let waited = match current.status {
-        Status::Open => wait::wait(&mut seat, &id, settings.deadline(started_at))?,
-        Status::Answered | Status::Declined | Status::Cancelled | Status::Expired => Waited::Settled(Box::new(current)),
+    let outcome = match current.status {
+        CueStatus::Open => wait::wait(&mut session, &id, settings.deadline(started_at))?,
+        CueStatus::Answered | CueStatus::Declined | CueStatus::Cancelled | CueStatus::Expired => {
+            WaitOutcome::Settled(Box::new(current))
+        }
     };
-    let asked = Asked {
+    let asked = AskedCue {
         agent_id,
         id: &id,
         kind: None,
     };
-    finish::finish(&mut seat, &asked, &waited, &settings)
+    print_outcome::finish(&mut session, &asked, &outcome, &settings)
 }
 
-fn none_if_absent<T>(error: crate::hub::HubError) -> Result<Option<T>, crate::hub::HubError> {
+fn none_if_absent<T>(error: crate::client::HubError) -> Result<Option<T>, crate::client::HubError> {
     if error.is_not_found() { Ok(None) } else { Err(error) }
 }

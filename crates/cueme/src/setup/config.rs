@@ -1,4 +1,4 @@
-//! `~/.cue/cueme.json`, as the original had it: one object of dotted keys.
+//! `~/.cue/cueme.json`: one object of dotted keys, the format of the original cueme.
 
 use std::path::{Path, PathBuf};
 
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 use crate::commands::installer;
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Config {
+pub struct CuemeConfig {
     pub raw: Map<String, Value>,
 }
 
-impl Config {
-    /// A missing home says nothing.
+impl CuemeConfig {
+    /// Returns an empty configuration if `HOME` is not set.
     pub fn load() -> Result<Self> {
         match std::env::var_os("HOME").filter(|home| !home.is_empty()) {
             Some(home) => Self::read(&PathBuf::from(home).join(".cue/cueme.json")),
@@ -21,7 +21,7 @@ impl Config {
         }
     }
 
-    /// Nor does a file that is not there.
+    /// Returns an empty configuration if the file does not exist.
     pub fn read(path: &Path) -> Result<Self> {
         let Some(text) = installer::read(path)? else {
             return Ok(Self::default());
@@ -41,21 +41,21 @@ mod tests {
 
     use super::*;
 
-    fn load(name: &str, text: &str) -> Result<Config> {
+    fn load(name: &str, text: &str) -> Result<CuemeConfig> {
         let path = std::env::temp_dir().join(format!("cueme-config-{}-{name}", std::process::id()));
         fs::write(&path, text).expect("written");
-        let loaded = Config::read(&path);
+        let loaded = CuemeConfig::read(&path);
         let _ = fs::remove_file(path);
         loaded
     }
 
     #[test]
-    fn keys_are_read_as_they_stand() {
+    fn keys_are_read_unchanged() {
         let config = load("good", "\u{feff}{\"cueme.language\": \"de\"}").expect("a configuration");
         assert_eq!(config.raw["cueme.language"], "de");
         assert_eq!(
-            Config::read(Path::new("/nonexistent/cueme.json")).expect("nothing"),
-            Config::default()
+            CuemeConfig::read(Path::new("/nonexistent/cueme.json")).expect("nothing"),
+            CuemeConfig::default()
         );
     }
 
@@ -64,7 +64,7 @@ mod tests {
         assert!(load("broken", "{").unwrap_err().to_string().ends_with("is not JSON"));
         assert!(load("list", "[]").unwrap_err().to_string().contains("a JSON object"));
         assert!(
-            Config::read(&std::env::temp_dir())
+            CuemeConfig::read(&std::env::temp_dir())
                 .unwrap_err()
                 .to_string()
                 .ends_with("is not a file")

@@ -1,4 +1,4 @@
-//! The hub as `cueme` reaches it, with a token for terminals.
+//! Where `cueme` finds its hub: the address and a terminal token.
 
 use std::path::Path;
 
@@ -12,13 +12,13 @@ use crate::terminal::out;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Location {
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     pub url: String,
     pub token: String,
-    pub place: AddressSource,
+    pub source: AddressSource,
 }
 
-/// `hub.json`, as much of it as matters here.
+/// The fields of `hub.json` that cueme uses.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct HubFile {
     pub url: String,
@@ -28,11 +28,11 @@ pub struct HubFile {
 }
 
 impl Location {
-    /// `named` is the data directory of the command line.
-    pub fn find(named: Option<&Path>) -> Result<Self, LocateError> {
-        let own = |file: HubFile| (file.url, file.terminal_token);
-        let address = HubAddress::find(|| data_dir::resolve(named), own);
-        // One of the data directory has its own; this one was meant for another hub, or for another program.
+    /// `data_flag` is the data directory of the command line.
+    pub fn find(data_flag: Option<&Path>) -> Result<Self, LocateError> {
+        let url_and_token = |file: HubFile| (file.url, file.terminal_token);
+        let address = HubAddress::find(|| data_dir::resolve(data_flag), url_and_token);
+        // A hub of the data directory has its own token; COUNTERSIGN_TOKEN was meant for another hub or program.
         if std::env::var_os("COUNTERSIGN_TOKEN").is_some_and(|token| !token.is_empty())
             && !matches!(
                 &address,
@@ -42,11 +42,11 @@ impl Location {
                 }) | Err(LocateError::Setting(_))
             )
         {
-            let told = "COUNTERSIGN_TOKEN is set without COUNTERSIGN_URL: set both, or neither";
-            return Err(LocateError::Setting(told.to_owned()));
+            let message = "COUNTERSIGN_TOKEN is set without COUNTERSIGN_URL: set both, or neither";
+            return Err(LocateError::Setting(message.to_owned()));
         }
         let address = address?;
-        let location = Self::named(&address.url, address.token, address.source)?;
+        let location = Self::parse(&address.url, address.token, address.source)?;
         let host = location.uri().host().unwrap_or_default().to_owned();
         if let Some(warning) = plain_warning(location.is_https(), &host, &location.shown_url()) {
             out::remark(&warning);
@@ -54,19 +54,21 @@ impl Location {
         Ok(location)
     }
 
-    fn named(url: &str, token: String, place: AddressSource) -> Result<Self, LocateError> {
+    fn parse(url: &str, token: String, source: AddressSource) -> Result<Self, LocateError> {
         let uri: Option<Uri> = url.parse().ok();
         let is_web = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https")) && uri.host().is_some();
         if !uri.as_ref().is_some_and(is_web) {
             return Err(not_a_hub(url));
         }
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(LocateError::Setting("COUNTERSIGN_TOKEN is not a token".to_owned()));
+            return Err(LocateError::Setting(
+                "COUNTERSIGN_TOKEN has characters that a token cannot have".to_owned(),
+            ));
         }
         Ok(Self {
             url: url.trim_end_matches('/').to_owned(),
             token,
-            place,
+            source,
         })
     }
 
@@ -74,7 +76,7 @@ impl Location {
         self.url.parse().unwrap_or_default()
     }
 
-    /// The address without what may be secret in it.
+    /// The address without credentials and path.
     pub fn shown_url(&self) -> String {
         let uri = self.uri();
         let port = uri.port_u16().map(|port| format!(":{port}")).unwrap_or_default();
@@ -99,10 +101,10 @@ impl HubFile {
         read_hub_file(data)
     }
 
-    /// The hub that wrote it, whatever the environment says.
+    /// The hub that wrote this file, regardless of the environment.
     pub fn location(&self, data: &Path) -> Option<Location> {
         let token = self.terminal_token.clone()?;
-        Location::named(&self.url, token, AddressSource::DataDirectory(data.to_owned())).ok()
+        Location::parse(&self.url, token, AddressSource::DataDirectory(data.to_owned())).ok()
     }
 }
 
@@ -110,21 +112,21 @@ impl HubFile {
 mod tests {
     use super::*;
 
-    fn named(url: &str, token: &str) -> Result<Location, LocateError> {
-        Location::named(url, token.to_owned(), AddressSource::Environment)
+    fn parse(url: &str, token: &str) -> Result<Location, LocateError> {
+        Location::parse(url, token.to_owned(), AddressSource::Environment)
     }
 
     #[test]
-    fn what_is_shown_of_an_address_holds_no_secret() {
-        let location = named("https://me:pw@hub.example:8443/below/", "cst_t").unwrap();
+    fn a_shown_address_has_no_secret() {
+        let location = parse("https://me:pw@hub.example:8443/below/", "cst_t").unwrap();
         assert_eq!(location.url, "https://me:pw@hub.example:8443/below");
         assert_eq!(location.shown_url(), "https://hub.example:8443");
         assert!(location.is_https() && !location.is_loopback());
     }
 
     #[test]
-    fn neither_another_scheme_nor_half_a_header_is_taken() {
-        assert!(named("ftp://hub", "t").is_err());
-        assert!(named("http://hub", "t\nx").is_err());
+    fn other_schemes_and_line_breaks_in_tokens_are_refused() {
+        assert!(parse("ftp://hub", "t").is_err());
+        assert!(parse("http://hub", "t\nx").is_err());
     }
 }

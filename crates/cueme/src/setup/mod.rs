@@ -1,4 +1,4 @@
-//! From the command line, the environment and the configuration file to a hub that runs.
+//! Settings from the command line, the environment and the configuration file; locating and starting a hub.
 
 pub mod config;
 pub mod locate;

@@ -1,16 +1,16 @@
-//! How this call behaves: the flag's word first, then the environment's, then the file's.
+//! The settings of this call. Flags win over environment variables, which win over the file.
 
 use std::path::PathBuf;
 use std::time::Instant;
 
 use serde_json::{Map, Value};
 
-use super::config::Config;
+use super::config::CuemeConfig;
 use crate::args::{Flags, MaxWait};
 use crate::commands::installer;
 use crate::failure::Failure;
 use crate::terminal::out;
-use crate::terminal::words::Language;
+use crate::terminal::phrases::Language;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
@@ -24,27 +24,27 @@ pub struct Settings {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reminder {
-    Ours,
-    Own(String),
+    Standard,
+    Custom(String),
     Off,
 }
 
 impl Reminder {
     fn read(text: &str) -> Self {
-        match switch(text) {
-            Some(true) => Self::Ours,
+        match parse_switch(text) {
+            Some(true) => Self::Standard,
             Some(false) => Self::Off,
-            None => Self::Own(text.to_owned()),
+            None => Self::Custom(text.to_owned()),
         }
     }
 }
 
 impl Settings {
-    /// A broken file must not keep a question from being asked: it is told, and left out.
+    /// A broken configuration file must not block a question: it is ignored with a warning.
     pub fn gather(flags: &Flags) -> Result<Self, Failure> {
-        let config = Config::load().unwrap_or_else(|error| {
+        let config = CuemeConfig::load().unwrap_or_else(|error| {
             out::remark(&format!("warning: {error:#}; it is ignored"));
-            Config::default()
+            CuemeConfig::default()
         });
         let mut warnings = Vec::new();
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
@@ -61,17 +61,17 @@ impl Settings {
         file: &Map<String, Value>,
         warnings: &mut Vec<String>,
     ) -> Result<Self, Failure> {
-        let mut source = Source {
+        let mut lookup = SettingLookup {
             variable: &variable,
             file,
             warnings,
         };
-        source.name_strangers();
-        let language = source.find(&LANGUAGE, Language::read)?;
-        let reminder = source.find(&REMINDER, |text| Ok(Reminder::read(text)))?;
-        let max_wait = source.find(&MAX_WAIT, MaxWait::read)?;
-        let start_hub = source.find(&START_HUB, |text| {
-            switch(text).ok_or_else(|| "write true or false".to_owned())
+        lookup.warn_unknown_keys();
+        let language = lookup.find(&LANGUAGE, Language::read)?;
+        let reminder = lookup.find(&REMINDER, |text| Ok(Reminder::read(text)))?;
+        let max_wait = lookup.find(&MAX_WAIT, MaxWait::read)?;
+        let start_hub = lookup.find(&START_HUB, |text| {
+            parse_switch(text).ok_or_else(|| "write true or false".to_owned())
         })?;
         Ok(Self {
             json: flags.json,
@@ -79,11 +79,11 @@ impl Settings {
             may_start: !flags.no_start && start_hub.unwrap_or(true),
             max_wait: flags.max_wait.or(max_wait).unwrap_or(MaxWait::Never),
             language: language.unwrap_or(Language::English),
-            reminder: reminder.unwrap_or(Reminder::Ours),
+            reminder: reminder.unwrap_or(Reminder::Standard),
         })
     }
 
-    /// When waiting ends by itself.
+    /// When `--max-wait` is over.
     pub fn deadline(&self, started_at: Instant) -> Option<Instant> {
         match self.max_wait {
             MaxWait::Never => None,
@@ -92,45 +92,46 @@ impl Settings {
     }
 }
 
-/// One setting: its names, and whether the file may also say just true or false.
-struct Name {
+/// The names of one setting, and whether the file may use a plain `true` or `false` for it.
+struct SettingName {
     variable: &'static str,
     key: &'static str,
     is_switch: bool,
 }
 
-const LANGUAGE: Name = Name {
+const LANGUAGE: SettingName = SettingName {
     variable: "CUEME_LANGUAGE",
     key: "cueme.language",
     is_switch: false,
 };
-const REMINDER: Name = Name {
+const REMINDER: SettingName = SettingName {
     variable: "CUEME_REMINDER",
     key: "cueme.reminder",
     is_switch: true,
 };
-const MAX_WAIT: Name = Name {
+const MAX_WAIT: SettingName = SettingName {
     variable: "CUEME_MAX_WAIT",
     key: "cueme.max_wait",
     is_switch: false,
 };
-const START_HUB: Name = Name {
+const START_HUB: SettingName = SettingName {
     variable: "CUEME_START_HUB",
     key: "cueme.start_hub",
     is_switch: true,
 };
-const OWN: [&Name; 4] = [&LANGUAGE, &REMINDER, &MAX_WAIT, &START_HUB];
+const ALL: [&SettingName; 4] = [&LANGUAGE, &REMINDER, &MAX_WAIT, &START_HUB];
 
-struct Source<'a> {
+struct SettingLookup<'a> {
     variable: &'a dyn Fn(&str) -> Option<String>,
     file: &'a Map<String, Value>,
     warnings: &'a mut Vec<String>,
 }
 
-impl Source<'_> {
-    /// The environment was set for this call: what is wrong there ends it. The file is for all calls, and only warned of.
-    fn find<T>(&mut self, name: &Name, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
-        let Name { variable, key, .. } = name;
+impl SettingLookup<'_> {
+    /// Reads one setting. A wrong environment variable fails the call, for which it was set; a wrong entry of the
+    /// file, which is for all calls, only gives a warning.
+    fn find<T>(&mut self, name: &SettingName, read: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Failure> {
+        let SettingName { variable, key, .. } = name;
         if let Some(text) = (self.variable)(variable) {
             let read = read(&text).map_err(|why| Failure::usage(&format!("{variable} is {text}: {why}")))?;
             return Ok(Some(read));
@@ -155,22 +156,22 @@ impl Source<'_> {
         }
     }
 
-    /// Whoever misspells a name should not have to wonder why nothing happens.
-    fn name_strangers(&mut self) {
-        let is_known = |key: &str| OWN.iter().any(|name| name.key == key) || installer::KEYS.contains(&key);
+    /// Warns about unknown keys, which are mostly misspelled ones.
+    fn warn_unknown_keys(&mut self) {
+        let is_known = |key: &str| ALL.iter().any(|name| name.key == key) || installer::KEYS.contains(&key);
         for key in self
             .file
             .keys()
             .filter(|key| key.starts_with("cueme.") && !is_known(key))
         {
             self.warnings.push(format!(
-                "warning: {key} in ~/.cue/cueme.json is no setting of cueme; it is ignored"
+                "warning: {key} in ~/.cue/cueme.json is not a setting of cueme; it is ignored"
             ));
         }
     }
 }
 
-fn switch(text: &str) -> Option<bool> {
+fn parse_switch(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "1" | "true" | "yes" | "on" => Some(true),
         "0" | "false" | "no" | "off" => Some(false),
@@ -199,17 +200,17 @@ mod tests {
     }
 
     #[test]
-    fn by_default_it_waits_without_limit_and_starts_a_hub() {
+    fn by_default_waiting_is_unlimited_and_a_hub_is_started() {
         let settings = choose(&Flags::default(), &[], json!({})).0.expect("settings");
         assert!(settings.may_start && settings.deadline(Instant::now()).is_none());
         assert_eq!(
             (settings.language, settings.reminder),
-            (Language::English, Reminder::Ours)
+            (Language::English, Reminder::Standard)
         );
     }
 
     #[test]
-    fn the_nearest_word_wins() {
+    fn flags_win_over_the_environment_and_that_over_the_file() {
         let file =
             json!({"cueme.language": "zh", "cueme.max_wait": "10m", "cueme.start_hub": "no", "cueme.reminder": false});
         let settings = choose(&Flags::default(), &[], file.clone()).0.expect("settings");
@@ -234,12 +235,12 @@ mod tests {
         assert!(settings.may_start);
         assert_eq!(
             (settings.language, settings.reminder),
-            (Language::German, Reminder::Own("Ask!".to_owned()))
+            (Language::German, Reminder::Custom("Ask!".to_owned()))
         );
     }
 
     #[test]
-    fn what_is_wrong_is_refused_in_the_environment_and_warned_of_in_the_file() {
+    fn wrong_values_fail_in_the_environment_and_warn_in_the_file() {
         assert_eq!(
             choose(&Flags::default(), &[("CUEME_MAX_WAIT", "soon")], json!({}))
                 .0
@@ -253,13 +254,16 @@ mod tests {
         });
         let (settings, warnings) = choose(&Flags::default(), &[], file);
         let settings = settings.expect("settings");
-        assert_eq!((settings.max_wait, settings.reminder), (MaxWait::Never, Reminder::Ours));
+        assert_eq!(
+            (settings.max_wait, settings.reminder),
+            (MaxWait::Never, Reminder::Standard)
+        );
         for key in ["max_wait", "language", "reminder", "start_hub", "langauge"] {
-            let told = warnings
+            let count = warnings
                 .iter()
                 .filter(|warning| warning.contains(&format!("cueme.{key} in")))
                 .count();
-            assert_eq!(told, 1, "{key}: {warnings:?}");
+            assert_eq!(count, 1, "{key}: {warnings:?}");
         }
         assert_eq!(warnings.len(), 5, "{warnings:?}");
     }

@@ -1,4 +1,4 @@
-//! Zero set-up: where no hub runs, one is started in the background, once, however many ask for it.
+//! Starts a hub in the background when none runs. Concurrent callers start only one.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions, TryLockError};
@@ -12,31 +12,31 @@ use std::time::{Duration, Instant};
 use countersign_client::data_dir;
 
 use super::locate::HubFile;
+use crate::client::CuemeClient;
 use crate::failure::Failure;
-use crate::hub::Hub;
 use crate::terminal::out;
 
-const PATIENCE: Duration = Duration::from_secs(15);
-/// Where our hub ended at once because another one was first, the other one needs a moment more.
-const GRACE: Duration = Duration::from_secs(2);
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
-const MOST_LOG_BYTES: u64 = 4 * 1024 * 1024;
-const MOST_TAIL_BYTES: u64 = 4 * 1024;
+const START_TIMEOUT: Duration = Duration::from_secs(15);
+/// When our hub exits because another one was first, the other one gets this long to answer.
+const EXIT_GRACE: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_millis(10);
+const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+const MAX_TAIL_BYTES: u64 = 4 * 1024;
 
-/// Returns once a hub answers on the data directory, whoever started it.
-pub fn start(named: Option<&Path>) -> Result<(), Failure> {
-    let data = data_dir::resolve(named).map_err(|error| Failure::failed(&format!("{error:#}")))?;
-    let until = Instant::now() + PATIENCE;
-    let Some(_turn) = take_turn(&data, until)? else {
+/// Returns when a hub answers on the data directory, even one that another process started.
+pub fn start(data_flag: Option<&Path>) -> Result<(), Failure> {
+    let data = data_dir::resolve(data_flag).map_err(|error| Failure::failed(&format!("{error:#}")))?;
+    let until = Instant::now() + START_TIMEOUT;
+    let Some(_lock) = acquire_start_lock(&data, until)? else {
         return Ok(());
     };
-    let (log, begin) = open_log(&data)?;
+    let (log, log_start) = open_log(&data)?;
     let mut child = spawn(&data, log)?;
     let mut ended: Option<(ExitStatus, Instant)> = None;
     loop {
-        if let Some(file) = answering(&data) {
-            welcome(&file, child.id());
-            // Whoever lives on as our child must not stay behind as a dead entry when it ends before us.
+        if let Some(file) = running_hub(&data) {
+            print_sign_in(&file, child.id());
+            // Reaps the hub if it ends before this process, so that it does not stay as a zombie.
             thread::spawn(move || child.wait());
             return Ok(());
         }
@@ -45,20 +45,21 @@ pub fn start(named: Option<&Path>) -> Result<(), Failure> {
                 .try_wait()
                 .ok()
                 .flatten()
-                .map(|status| (status, Instant::now() + GRACE));
+                .map(|status| (status, Instant::now() + EXIT_GRACE));
         }
         let now = Instant::now();
         match ended {
-            Some((status, until)) if now >= until => return Err(no_start(&data, begin, &status.to_string())),
-            None if now >= until => return Err(no_start(&data, begin, "it does not answer")),
-            Some(_) | None => sleep(LOOK_AGAIN),
+            Some((status, until)) if now >= until => return Err(start_failure(&data, log_start, &status.to_string())),
+            None if now >= until => return Err(start_failure(&data, log_start, "it does not answer")),
+            Some(_) | None => sleep(POLL_INTERVAL),
         }
     }
 }
 
-/// One starts, the others wait for it: ten hubs that start at once to find the place taken would slow down the one that
-/// counts. The system lets go of the lock when its holder ends, however it ends. Nothing when meanwhile a hub answers.
-fn take_turn(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
+/// Takes the start lock, so that one process starts a hub and the others wait for it: ten hubs starting at once would
+/// slow down the one that gets the data directory. The system releases the lock when its holder ends. `None` if a hub
+/// answers meanwhile.
+fn acquire_start_lock(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
     let unusable = |error| Failure::failed(&format!("cannot use the data directory {}: {error}", data.display()));
     DirBuilder::new()
         .recursive(true)
@@ -77,46 +78,46 @@ fn take_turn(data: &Path, until: Instant) -> Result<Option<File>, Failure> {
         .map_err(unusable)?;
     loop {
         match lock.try_lock() {
-            Ok(()) => return Ok(answering(data).is_none().then_some(lock)),
+            Ok(()) => return Ok(running_hub(data).is_none().then_some(lock)),
             Err(TryLockError::Error(error)) => return Err(unusable(error)),
             Err(TryLockError::WouldBlock) if Instant::now() >= until => {
-                let told = format!(
+                let message = format!(
                     "a hub is being started on {} and does not answer; see hub.log there",
                     data.display()
                 );
-                return Err(Failure::failed(&told));
+                return Err(Failure::failed(&message));
             }
-            Err(TryLockError::WouldBlock) if answering(data).is_some() => return Ok(None),
-            Err(TryLockError::WouldBlock) => sleep(LOOK_AGAIN),
+            Err(TryLockError::WouldBlock) if running_hub(data).is_some() => return Ok(None),
+            Err(TryLockError::WouldBlock) => sleep(POLL_INTERVAL),
         }
     }
 }
 
-/// What `hub.json` says, when the hub that wrote it is there.
-fn answering(data: &Path) -> Option<HubFile> {
+/// `hub.json`, if the hub that wrote it answers.
+fn running_hub(data: &Path) -> Option<HubFile> {
     let file = HubFile::read(data).ok()?;
     let location = file.location(data)?;
-    Hub::new(location).knows_us().then_some(file)
+    CuemeClient::new(location).accepts_token().then_some(file)
 }
 
-/// The log of hubs that nobody watches, with where this one's part begins.
+/// The log of background hubs, and the offset where the output of this one begins.
 fn open_log(data: &Path) -> Result<(File, u64), Failure> {
     let path = data.join("hub.log");
-    if fs::metadata(&path).is_ok_and(|file| file.len() > MOST_LOG_BYTES) {
+    if fs::metadata(&path).is_ok_and(|file| file.len() > MAX_LOG_BYTES) {
         let _ = fs::rename(&path, data.join("hub.log.old"));
     }
     let open = || {
         let log = OpenOptions::new().create(true).append(true).mode(0o600).open(&path)?;
         log.set_permissions(Permissions::from_mode(0o600))?;
-        let begin = log.metadata()?.len();
-        Ok((log, begin))
+        let log_start = log.metadata()?.len();
+        Ok((log, log_start))
     };
     open().map_err(|error: std::io::Error| Failure::failed(&format!("cannot write {}: {error}", path.display())))
 }
 
 fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
-    let program = beside().unwrap_or_else(|| PathBuf::from("countersign"));
-    // What the caller has open is not the hub's: a pipe would never end, a lock never be free.
+    let program = sibling_program().unwrap_or_else(|| PathBuf::from("countersign"));
+    // Inherited descriptors must not reach the hub: a pipe would never close, a lock never be released.
     close_fds::set_fds_cloexec_threadsafe(3, &[]);
     let spawned = log.try_clone().and_then(|errors| {
         Command::new(&program)
@@ -125,23 +126,24 @@ fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
             .args(["serve", "--detached"])
             .current_dir(data)
             .env_clear()
-            .envs(std::env::vars_os().filter(|(name, _)| is_of_use(name)))
+            .envs(std::env::vars_os().filter(|(name, _)| is_inherited(name)))
             .stdin(Stdio::null())
             .stdout(log)
             .stderr(errors)
             .spawn()
     });
     spawned.map_err(|error| {
-        let told = "no hub is running, and none can be started";
+        let message = "no hub is running, and none can be started";
         Failure::failed(&format!(
-            "{told}: {}: {error}; is `countersign` installed?",
+            "{message}: {}: {error}; is `countersign` installed?",
             program.display()
         ))
     })
 }
 
-/// What a hub needs of the environment. It outlives the shell it was started from, and the secrets in there are not its own.
-fn is_of_use(name: &OsStr) -> bool {
+/// Whether a hub inherits this environment variable. The hub outlives the shell that started it and must not get its
+/// secrets.
+fn is_inherited(name: &OsStr) -> bool {
     const NAMES: [&str; 12] = [
         "HOME",
         "PATH",
@@ -163,14 +165,14 @@ fn is_of_use(name: &OsStr) -> bool {
         || ["LC_", "XDG_"].iter().any(|start| name.starts_with(start))
 }
 
-/// The `countersign` that was installed together with this `cueme`.
-fn beside() -> Option<PathBuf> {
+/// The `countersign` binary beside this `cueme`.
+fn sibling_program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?.with_file_name("countersign");
     program.is_file().then_some(program)
 }
 
-/// Only for the hub that this process started: the link works once.
-fn welcome(file: &HubFile, child: u32) {
+/// Prints the sign-in link, only for the hub that this process started: the link works once.
+fn print_sign_in(file: &HubFile, child: u32) {
     if file.pid != Some(child) {
         return;
     }
@@ -180,24 +182,24 @@ fn welcome(file: &HubFile, child: u32) {
     }
 }
 
-fn no_start(data: &Path, begin: u64, why: &str) -> Failure {
+fn start_failure(data: &Path, log_start: u64, why: &str) -> Failure {
     let path = data.join("hub.log");
-    let said = last_line(&path, begin)
+    let cause = last_line(&path, log_start)
         .map(|line| format!(": {line}"))
         .unwrap_or_default();
     Failure::failed(&format!(
-        "the hub did not start ({why}){said}; its log is {}",
+        "the hub did not start ({why}){cause}; its log is {}",
         path.display()
     ))
 }
 
-fn last_line(path: &Path, begin: u64) -> Option<String> {
+fn last_line(path: &Path, log_start: u64) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    file.seek(SeekFrom::Start(begin.max(length.saturating_sub(MOST_TAIL_BYTES))))
+    file.seek(SeekFrom::Start(log_start.max(length.saturating_sub(MAX_TAIL_BYTES))))
         .ok()?;
     let mut tail = Vec::new();
-    file.take(MOST_TAIL_BYTES).read_to_end(&mut tail).ok()?;
+    file.take(MAX_TAIL_BYTES).read_to_end(&mut tail).ok()?;
     let tail = String::from_utf8_lossy(&tail);
     tail.lines()
         .rev()
@@ -211,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hub_gets_what_it_needs_of_the_environment() {
+    fn a_hub_inherits_only_the_variables_it_needs() {
         for name in [
             "HOME",
             "PATH",
@@ -223,7 +225,7 @@ mod tests {
             "https_proxy",
             "NO_PROXY",
         ] {
-            assert!(is_of_use(OsStr::new(name)), "{name}");
+            assert!(is_inherited(OsStr::new(name)), "{name}");
         }
         for name in [
             "COUNTERSIGN_TOKEN",
@@ -232,12 +234,12 @@ mod tests {
             "LD_PRELOAD",
             "CUEME_LANGUAGE",
         ] {
-            assert!(!is_of_use(OsStr::new(name)), "{name}");
+            assert!(!is_inherited(OsStr::new(name)), "{name}");
         }
     }
 
     #[test]
-    fn the_log_tells_why_a_hub_did_not_start() {
+    fn the_last_log_line_explains_a_failed_start() {
         let path = std::env::temp_dir().join(format!("cueme-log-{}", std::process::id()));
         fs::write(&path, "of an earlier one\nerror: the port is taken\n\n").expect("written");
         assert_eq!(last_line(&path, 18).as_deref(), Some("error: the port is taken"));

@@ -1,7 +1,7 @@
-//! Standard input and output, and the texts printed there.
+//! Standard input and output, and the texts that cueme prints.
 
 pub mod help;
 pub mod out;
+pub mod phrases;
 pub mod shell;
 pub mod stdin;
-pub mod words;

@@ -1,4 +1,4 @@
-//! Standard output is kept for the answer; everything else goes to standard error.
+//! Output: the answer goes to standard output, everything else to standard error.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use countersign_protocol::visible;
 
 use crate::failure::Failure;
 
-/// Ends well only when all of it has left this process.
+/// Succeeds only when the whole text was written and flushed.
 pub fn print(text: &str) -> Result<ExitCode, Failure> {
     write(text).map_err(|error| Failure::failed(&format!("standard output cannot be written: {error}")))?;
     Ok(ExitCode::SUCCESS)
@@ -19,22 +19,23 @@ pub fn write(text: &str) -> io::Result<()> {
     stdout.flush()
 }
 
-/// One line on what happens meanwhile.
+/// Prints one line about progress or a warning.
 pub fn remark(line: &str) {
     let _ = writeln!(io::stderr(), "cueme: {}", escape(line).replace('\n', " "));
 }
 
-pub fn complain(message: &str) {
+pub fn print_error(message: &str) {
     let _ = writeln!(io::stderr(), "{}", escape(message));
 }
 
-/// Names and words of others must not act on the terminal, nor read as what they are not. Line breaks stay.
+/// Escapes control and invisible characters, so that foreign text cannot control the terminal or disguise itself. Line
+/// breaks stay.
 pub fn escape(text: &str) -> String {
     visible::escape_lines(text)
 }
 
-/// As a shell takes it for one word.
-pub fn quoted(word: &str) -> String {
+/// Quotes a text so that a shell reads it as one word.
+pub fn shell_quoted(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/' | b':');
     if !word.is_empty() && !word.starts_with('-') && word.bytes().all(is_plain) {
         return word.to_owned();
@@ -47,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_of_others_do_not_act_on_the_terminal() {
+    fn foreign_text_cannot_control_the_terminal() {
         assert_eq!(
             escape("a\u{1b}[2J\r\u{202e}b\u{2028}\u{200b}\nc é"),
             "a\\u{1b}[2J\\r\\u{202e}b\\u{2028}\\u{200b}\nc é"
@@ -56,8 +57,8 @@ mod tests {
 
     #[test]
     fn a_word_is_quoted_only_where_a_shell_would_split_it() {
-        assert_eq!(quoted("gavonel"), "gavonel");
-        assert_eq!(quoted("it's me"), r"'it'\''s me'");
-        assert_eq!(quoted(""), "''");
+        assert_eq!(shell_quoted("gavonel"), "gavonel");
+        assert_eq!(shell_quoted("it's me"), r"'it'\''s me'");
+        assert_eq!(shell_quoted(""), "''");
     }
 }

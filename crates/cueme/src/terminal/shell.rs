@@ -1,4 +1,4 @@
-//! Which shell an agent runs in, as the original names them.
+//! The shell that an agent runs in, named as by the original cueme.
 
 pub fn current() -> &'static str {
     detect(|name| std::env::var(name).ok().filter(|value| !value.is_empty()))
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shells_are_known_by_the_last_part_of_their_path() {
+    fn shells_are_recognized_by_the_last_part_of_their_path() {
         let shell = |path: &str| detect(|name| (name == "SHELL").then(|| path.to_owned()));
         for (path, name) in [
             ("/bin/zsh", "zsh"),

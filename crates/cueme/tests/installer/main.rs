@@ -103,8 +103,8 @@ fn a_new_file_gets_the_printed_text() {
         let printed = workspace.cueme(&format!("proto {agent}")).ok();
         let path = workspace.home(file);
         assert!(!path.exists(), "printing writes nothing");
-        let said = workspace.cueme(&format!("proto apply {agent}")).ok();
-        assert_eq!(said, format!("ok: applied to {} ({changes})\n", path.display()));
+        let stdout = workspace.cueme(&format!("proto apply {agent}")).ok();
+        assert_eq!(stdout, format!("ok: applied to {} ({changes})\n", path.display()));
         assert_eq!(workspace.read(file), printed);
         assert!(
             printed.contains(workspace.cueme("-p").ok().trim_end()),
@@ -143,10 +143,10 @@ fn applying_twice_changes_nothing() {
     workspace.write(CLAUDE, "# Mine\n");
     workspace.cueme("proto apply claude").ok();
     let before = fs::metadata(workspace.home(CLAUDE)).expect("the file");
-    let said = workspace.cueme("proto apply claude").ok();
+    let stdout = workspace.cueme("proto apply claude").ok();
     assert!(
-        said.ends_with("(prefix=skipped, proto=unchanged, runtime=unchanged)\n"),
-        "{said}"
+        stdout.ends_with("(prefix=skipped, proto=unchanged, runtime=unchanged)\n"),
+        "{stdout}"
     );
     let after = fs::metadata(workspace.home(CLAUDE)).expect("the file");
     assert_eq!(
@@ -168,10 +168,10 @@ fn text_around_the_blocks_is_kept() {
         CLAUDE,
         &format!("{whole}\n# Also mine\n").replace("Ask first.", "Old words."),
     );
-    let said = workspace.cueme("proto apply claude").ok();
+    let stdout = workspace.cueme("proto apply claude").ok();
     assert!(
-        said.ends_with("(prefix=skipped, proto=updated, runtime=unchanged)\n"),
-        "{said}"
+        stdout.ends_with("(prefix=skipped, proto=updated, runtime=unchanged)\n"),
+        "{stdout}"
     );
     assert_eq!(workspace.read(CLAUDE), format!("{whole}\n# Also mine\n"));
 }
@@ -184,10 +184,10 @@ fn misspelled_old_markers_are_found_and_corrected() {
         CLAUDE,
         "a\n<!--HUAMN_AGENT_PROTO_BEGIN  -->\nold\n<!--  HUAMN_AGENT_PROTO_END-->\nb\n",
     );
-    let said = workspace.cueme("proto apply claude").ok();
+    let stdout = workspace.cueme("proto apply claude").ok();
     assert!(
-        said.ends_with("(prefix=skipped, proto=updated, runtime=added)\n"),
-        "{said}"
+        stdout.ends_with("(prefix=skipped, proto=updated, runtime=added)\n"),
+        "{stdout}"
     );
     assert_eq!(
         workspace.read(CLAUDE),
@@ -201,10 +201,10 @@ fn a_runtime_block_is_removed_when_no_longer_configured() {
     workspace.short_protocol();
     workspace.cueme("proto apply claude").ok();
     workspace.settings(&json!({"cueme.proto.protocol_path": "~/own.md", "cueme.proto.runtime": {"claude": []}}));
-    let said = workspace.cueme("proto apply claude").ok();
+    let stdout = workspace.cueme("proto apply claude").ok();
     assert!(
-        said.ends_with("(prefix=skipped, proto=unchanged, runtime=removed)\n"),
-        "{said}"
+        stdout.ends_with("(prefix=skipped, proto=unchanged, runtime=removed)\n"),
+        "{stdout}"
     );
     assert_eq!(workspace.read(CLAUDE), proto_block());
 }
@@ -259,9 +259,9 @@ fn removing_keeps_other_text() {
     for verb in ["rm", "remove"] {
         let path = workspace.write(CLAUDE, "# Mine\n");
         workspace.cueme("proto apply claude").ok();
-        let said = workspace.cueme(&format!("proto {verb} claude")).ok();
+        let stdout = workspace.cueme(&format!("proto {verb} claude")).ok();
         let changes = "prefix=skipped, proto=removed, runtime=removed, file=kept";
-        assert_eq!(said, format!("ok: removed from {} ({changes})\n", path.display()));
+        assert_eq!(stdout, format!("ok: removed from {} ({changes})\n", path.display()));
         assert_eq!(workspace.read(CLAUDE), "# Mine\n");
         assert!(
             workspace
@@ -278,8 +278,8 @@ fn a_file_with_only_our_blocks_is_deleted() {
     let workspace = Workspace::new();
     for agent in ["claude", "vscode", "cursor", "opencode"] {
         workspace.cueme(&format!("proto apply {agent}")).ok();
-        let said = workspace.cueme(&format!("proto rm {agent}")).ok();
-        assert!(said.ends_with("file=deleted)\n"), "{said}");
+        let stdout = workspace.cueme(&format!("proto rm {agent}")).ok();
+        assert!(stdout.ends_with("file=deleted)\n"), "{stdout}");
         let path = workspace.cueme(&format!("proto path {agent}")).ok();
         assert!(!Path::new(path.trim_end()).exists(), "{agent}");
         assert!(

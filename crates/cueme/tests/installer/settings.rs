@@ -19,17 +19,20 @@ fn every_verb_creates_missing_settings_and_replaces_none() {
     ] {
         let workspace = Workspace::new();
         workspace.cueme(&format!("proto {verb}")).ok();
-        let made: Value = serde_json::from_str(&workspace.read(".cue/cueme.json")).expect("JSON");
+        let created: Value = serde_json::from_str(&workspace.read(".cue/cueme.json")).expect("JSON");
         assert_eq!(
-            made["cueme.proto.path"]["linux.claude"], "~/.claude/CLAUDE.md",
+            created["cueme.proto.path"]["linux.claude"], "~/.claude/CLAUDE.md",
             "{verb}"
         );
         assert_eq!(
-            made["cueme.proto.prefix"]["vscode"],
+            created["cueme.proto.prefix"]["vscode"],
             json!(["---", "applyTo: \"**\"", "---"])
         );
-        assert!(made["cueme.proto.runtime"]["codex"].is_array());
-        assert!(made.get("cueme.proto.protocol_path").is_none(), "the text is built in");
+        assert!(created["cueme.proto.runtime"]["codex"].is_array());
+        assert!(
+            created.get("cueme.proto.protocol_path").is_none(),
+            "the text is built in"
+        );
         let own = r#"{"cueme.language": "de"}"#;
         workspace.write(".cue/cueme.json", own);
         workspace.cueme(&format!("proto {verb}")).ok();
@@ -163,21 +166,21 @@ fn invalid_settings_are_refused_in_one_line() {
 fn the_protocol_text_of_the_original_cueme_is_not_installed() {
     let workspace = Workspace::new();
     workspace.settings(&json!({"cueme.proto.protocol_path": "/usr/lib/node_modules/cueme/protocol.md"}));
-    let ran = workspace.cueme("proto apply claude");
+    let output = workspace.cueme("proto apply claude");
     assert!(
-        ran.stderr.starts_with("note: ") && ran.stderr.contains("built-in"),
-        "{ran:?}"
+        output.stderr.starts_with("note: ") && output.stderr.contains("built-in"),
+        "{output:?}"
     );
-    ran.ok();
+    output.ok();
     assert!(workspace.read(CLAUDE).contains(workspace.cueme("-p").ok().trim_end()));
 }
 
 #[test]
 fn applying_to_cursor_notes_that_it_is_per_project() {
     let workspace = Workspace::new();
-    let ran = workspace.cueme("proto apply cursor");
-    assert!(ran.stderr.contains("every project"), "{ran:?}");
-    ran.ok();
+    let output = workspace.cueme("proto apply cursor");
+    assert!(output.stderr.contains("every project"), "{output:?}");
+    output.ok();
     assert!(
         workspace
             .0

@@ -1,15 +1,15 @@
 //! `agent add|list|rotate|remove`.
 
 use anyhow::Result;
+use countersign_client::hub::{AddressSource, HubClient, typed};
+use countersign_client::screen::{self, HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::callback;
 use crate::args::{AgentCommand, SignatureAlgArg};
-use crate::client::{AddressSource, HubClient, typed};
 use crate::commands::agent_commands::credentials::stored_agent::StoredAgent;
 use crate::commands::present;
-use crate::screen::{self, HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
 struct NewCredentials {

@@ -1,13 +1,13 @@
 //! `agent callback add|approve|list|remove`.
 
 use anyhow::Result;
+use countersign_client::hub::{ClientError, HubClient};
+use countersign_client::screen::{TextTable, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::CallbackCommand;
-use crate::client::{ClientError, HubClient};
 use crate::commands::present;
-use crate::screen::{TextTable, escape};
 
 #[derive(Deserialize)]
 pub struct ListedCallback {

@@ -1,13 +1,13 @@
 //! `delivery list|retry`.
 
 use anyhow::Result;
+use countersign_client::hub::{ClientError, HubClient};
+use countersign_client::screen::{HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::args::{DeliveryCommand, DeliveryStateArg};
-use crate::client::{ClientError, HubClient};
 use crate::commands::present;
-use crate::screen::{HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
 pub struct ListedDelivery {

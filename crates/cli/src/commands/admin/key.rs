@@ -1,13 +1,13 @@
 //! `key rotate`: the Ed25519 key the hub signs pushes with.
 
 use anyhow::Result;
+use countersign_client::hub::HubClient;
+use countersign_client::screen::{HubTime, TextTable};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::KeyCommand;
-use crate::client::HubClient;
 use crate::commands::present;
-use crate::screen::{HubTime, TextTable};
 
 #[derive(Deserialize)]
 struct HubKeys {

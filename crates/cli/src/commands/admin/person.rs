@@ -1,13 +1,13 @@
 //! `person add|list|token|tokens|token-end|link|remove`.
 
 use anyhow::Result;
+use countersign_client::hub::HubClient;
+use countersign_client::screen::{HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::{PersonCommand, RoleArg};
-use crate::client::HubClient;
 use crate::commands::present;
-use crate::screen::{HubTime, TextTable, escape};
 
 #[derive(Deserialize)]
 struct NewAccess {

@@ -3,13 +3,13 @@
 use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
+use countersign_client::hub::HubClient;
+use countersign_client::screen::{HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::args::SecretCommand;
-use crate::client::HubClient;
 use crate::commands::present;
-use crate::screen::{HubTime, TextTable, escape};
 
 /// Above any token or key; a file given by mistake is not read completely.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;

@@ -4,12 +4,12 @@ use std::process::Stdio;
 
 use anyhow::{Context, Result};
 use countersign_agent::{Claim, Journal, Reservation, Resolved};
+use countersign_client::screen;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
 use super::outcome::{OutcomeReport, resolution};
 use crate::args::ExecArgs;
-use crate::screen;
 
 /// The result of acting on an outcome.
 #[derive(Debug, PartialEq)]

@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use countersign_agent::{Addressed, Ask, Choice, Unaddressed};
+use countersign_client::screen;
 use countersign_protocol::a2h::{APPROVE, DENY};
 use countersign_protocol::json;
 use serde_json::Value;
@@ -15,7 +16,6 @@ use super::outcome::{AskedQuestion, OutcomeReport};
 use super::{now, send};
 use crate::args::{AskArgs, Globals};
 use crate::commands::Finished;
-use crate::screen;
 
 const MAX_SCHEMA_BYTES: u64 = 256 * 1024;
 

@@ -2,13 +2,13 @@
 
 use anyhow::Result;
 use countersign_agent::{Outcome, Progress};
+use countersign_client::screen;
 
 use super::credentials::session::open_journal;
 use super::outcome::{OutcomeReport, words};
 use super::wait::{FoundMessage, find};
 use crate::args::{CancelArgs, Globals};
 use crate::commands::Finished;
-use crate::screen;
 
 pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
     let journal = open_journal(globals)?;

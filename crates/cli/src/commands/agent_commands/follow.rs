@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use countersign_agent::{Journal, Progress, Resolved, Ticket, WaitUntil};
+use countersign_client::screen;
 use tokio::time::Instant;
 
 use super::act::{ActResult, ExecOptions, act};
@@ -9,7 +10,6 @@ use super::credentials::session::AgentSession;
 use super::outcome::{AskedQuestion, OutcomeReport, answer_line, code, exit_code, words};
 use crate::args::{ExecArgs, Globals, Span};
 use crate::commands::Finished;
-use crate::screen;
 
 pub struct OutcomeFollower<'a> {
     pub session: &'a AgentSession,

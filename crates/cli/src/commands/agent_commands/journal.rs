@@ -2,12 +2,12 @@
 
 use anyhow::Result;
 use countersign_agent::{Action, ActionState, Journal};
+use countersign_client::screen::{self, TextTable, escape};
 use serde_json::json;
 
 use super::credentials::session::open_journal;
 use crate::args::{Globals, JournalArgs, JournalCommand};
 use crate::commands::Finished;
-use crate::screen::{self, TextTable, escape};
 
 pub fn run(args: JournalArgs, globals: &Globals) -> Result<Finished> {
     let journal = open_journal(globals)?;

@@ -2,6 +2,7 @@
 
 use anyhow::Result;
 use countersign_agent::Notify;
+use countersign_client::screen;
 
 use super::compose::content::{identity, with_content};
 use super::compose::input::Inputs;
@@ -10,7 +11,6 @@ use super::outcome::OutcomeReport;
 use super::{now, send};
 use crate::args::{Globals, NotifyArgs};
 use crate::commands::Finished;
-use crate::screen;
 
 pub async fn run(args: &NotifyArgs, globals: &Globals) -> Result<Finished> {
     let notify = with_content!(Notify::new(&args.content.title), &args.content, &mut Inputs::default());

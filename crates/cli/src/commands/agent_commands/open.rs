@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use countersign_agent::{SealError, open};
+use countersign_client::screen;
 use countersign_protocol::json;
 use serde_json::Value;
 
@@ -11,7 +12,6 @@ use super::credentials::seal::{bound, seal_key};
 use super::outcome::refused;
 use crate::args::{Globals, OpenArgs};
 use crate::commands::Finished;
-use crate::screen;
 
 /// The input may be a whole outcome, with an answer and a comment beside the state.
 const MAX_INPUT_BYTES: u64 = 4 * 1024 * 1024;

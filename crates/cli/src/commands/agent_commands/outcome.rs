@@ -1,13 +1,13 @@
 //! Reports an outcome: as exit code, as JSON and as text.
 
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
+use countersign_client::screen::{self, escape_lines};
 use countersign_protocol::a2h::APPROVE;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::commands::Finished;
-use crate::screen::{self, escape_lines};
 
 /// The exit codes that scripts branch on, listed in docs/cli.md.
 pub mod code {

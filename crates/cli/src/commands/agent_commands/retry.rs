@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
+use countersign_client::hub::ClientError;
+use countersign_client::screen;
 use reqwest::StatusCode;
 use tokio::time::{Instant, sleep};
-
-use crate::client::ClientError;
-use crate::screen;
 
 const RETRY_INTERVAL: Duration = Duration::from_secs(1);
 /// The same limit as in the SDK.

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use anyhow::{Result, anyhow};
 use countersign_agent::{Draft, Error, Journal, Ticket, Version};
+use countersign_client::screen;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::credentials::session::AgentSession;
-use crate::screen;
 
 /// The delay before a notice explains the wait.
 const NOTICE_DELAY: Duration = Duration::from_secs(3);

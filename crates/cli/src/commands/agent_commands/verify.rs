@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use countersign_agent::MAX_PUSH_BYTES;
 use countersign_agent::verify;
+use countersign_client::screen;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::compose::input;
@@ -11,7 +12,6 @@ use super::now;
 use super::outcome::{OutcomeReport, refused, words};
 use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
-use crate::screen;
 
 pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
     let verifier = keys::verifier(&args.url, &args.keys, globals)

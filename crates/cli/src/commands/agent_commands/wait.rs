@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Journal, Kind, Ticket};
+use countersign_client::hub::ClientError;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -11,7 +12,6 @@ use super::outcome::AskedQuestion;
 use super::retry::retry_unavailable;
 use super::send;
 use crate::args::{Globals, WaitArgs};
-use crate::client::ClientError;
 use crate::commands::Finished;
 
 pub async fn run(args: &WaitArgs, globals: &Globals) -> Result<Finished> {

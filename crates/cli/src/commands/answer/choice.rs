@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
+use countersign_client::item::{Choices, ItemChoice};
 use countersign_core::question::yes_and_no;
-
-use crate::item::{Choices, ItemChoice};
 
 /// Like `select`; in addition `yes` and `no` mean the approving and the denying option, the same on every surface.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {

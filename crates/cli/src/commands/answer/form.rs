@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
+use countersign_client::item::{Item, ItemQuestion};
+use countersign_client::screen::quote;
 use countersign_core::form::{self, FieldKind};
 use serde_json::{Map, Value};
 
 use crate::args::FieldArg;
-use crate::item::{Item, ItemQuestion};
-use crate::screen::quote;
 
 /// Above the hub's limit; a file given by mistake is not read completely.
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;

@@ -1,5 +1,6 @@
 //! Checks of the running hub: whether it answers, and the state it reports.
 
+use countersign_client::hub::{ClientError, HubClient, typed};
 use reqwest::StatusCode;
 use reqwest::header::DATE;
 use serde::Deserialize;
@@ -8,7 +9,6 @@ use serde_json::Value;
 
 use super::{Finding, Level, clock};
 use crate::args::DeliveryStateArg;
-use crate::client::{ClientError, HubClient, typed};
 use crate::commands::admin::callback::{self, ListedCallback};
 use crate::commands::admin::delivery;
 

@@ -2,10 +2,9 @@
 
 use std::fmt::Write;
 
+use countersign_client::screen::{escape, quote};
 use countersign_protocol::runs::{ClientMessage, Decision, Event};
 use serde_json::Value;
-
-use crate::screen::{escape, quote};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct ConsoleAsk {

@@ -159,7 +159,7 @@ impl Console {
             self.entry.clear();
             self.keyboard.discard();
         }
-        let agent = crate::screen::escape(&ask.agent_name);
+        let agent = countersign_client::screen::escape(&ask.agent_name);
         is_shown.then(|| format!("{agent} no longer needs an answer from here\n"))
     }
 

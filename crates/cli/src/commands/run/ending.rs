@@ -2,12 +2,12 @@
 
 use std::io::{IsTerminal, stdout};
 
+use countersign_client::screen::{self, escape, escape_lines};
 use countersign_protocol::runs::{Event, RunError, Usage};
 
 use super::super::Finished;
 use super::printer::usage_words;
 use crate::commands::agent_commands::outcome::code;
-use crate::screen::{self, escape, escape_lines};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum FollowedEnding {

@@ -4,6 +4,9 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use anyhow::Result;
+use countersign_client::hub::{HubClient, RelocatingClient, Socket, SocketClosed};
+use countersign_client::screen;
+use countersign_client::stop_signals::{self, StopSignals};
 
 use super::super::Finished;
 use super::console::{Console, ConsoleEvent};
@@ -13,9 +16,6 @@ use super::reconnect::{MIN_BACKOFF, ReconnectResult};
 use super::sent_answers::SentAnswers;
 use super::start::StartedRun;
 use super::where_to_answer::where_to_answer;
-use crate::client::{HubClient, RelocatingClient, Socket, SocketClosed};
-use crate::screen;
-use crate::stop_signals::{self, StopSignals};
 
 pub struct FollowSession {
     pub(super) hub_client: RelocatingClient,

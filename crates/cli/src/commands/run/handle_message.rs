@@ -1,5 +1,7 @@
 //! Handles the hub's messages.
 
+use countersign_client::hub::SocketClosed;
+use countersign_client::screen::{self, escape, escape_json, escape_lines};
 use countersign_protocol::runs::Event;
 
 use super::ask::ConsoleAsk;
@@ -7,9 +9,7 @@ use super::ending::{self, FollowedEnding};
 use super::follow::FollowSession;
 use super::hub_message::{HubMessage, NumberedEvent, read};
 use super::sent_answers::RefusedAnswer;
-use crate::client::SocketClosed;
 use crate::commands::Finished;
-use crate::screen::{self, escape, escape_json, escape_lines};
 
 pub const SUBSCRIBE: &str = "subscribe";
 

@@ -1,11 +1,11 @@
 //! A run id that is already in use: says what can be done with that run, instead of the wire's error code.
 
 use anyhow::{Result, bail};
+use countersign_client::hub::{ClientError, HubClient};
 use reqwest::StatusCode;
 use serde_json::json;
 
 use super::start::StartInput;
-use crate::client::{ClientError, HubClient};
 
 /// Checked before preparing, because preparing an ended run would continue it.
 pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> Result<()> {

@@ -1,8 +1,7 @@
 //! Prints a run's events as they happen. Agents' texts are untrusted: they are quoted with a margin and escaped.
 
+use countersign_client::screen::{escape, escape_lines, quote};
 use countersign_protocol::runs::{Event, StreamEvent, ToolStatus, Usage};
-
-use crate::screen::{escape, escape_lines, quote};
 
 const MARGIN: &str = "  | ";
 /// The limit of remembered streamed text, which is compared with the final output.

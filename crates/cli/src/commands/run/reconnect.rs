@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use countersign_client::hub::{AddressSource, ClientError, Socket, SocketClosed};
+use countersign_client::screen::escape;
 use countersign_protocol::runs::ClientMessage;
 use reqwest::StatusCode;
 use tokio::time::sleep;
@@ -10,8 +12,6 @@ use tokio::time::sleep;
 use super::follow::{CatchUp, FollowSession};
 use super::handle_message::SUBSCRIBE;
 use super::sent_answers::SentAnswer;
-use crate::client::{AddressSource, ClientError, Socket, SocketClosed};
-use crate::screen::escape;
 
 pub(super) const MIN_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);

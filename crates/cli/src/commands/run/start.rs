@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use anyhow::{Result, anyhow, bail};
+use countersign_client::hub::{HubClient, Socket, SocketClosed};
+use countersign_client::screen;
 use countersign_protocol::runs::{ClientMessage, Event, PrepareRun};
 use serde_json::json;
 use tokio::time::timeout;
 
 use super::hub_message::{HubMessage, read};
 use super::id_conflict;
-use crate::client::{HubClient, Socket, SocketClosed};
 use crate::commands::Finished;
-use crate::screen;
 
 /// The time for the hub to read the strategy with its files and to store the start.
 const START_TIMEOUT: Duration = Duration::from_secs(60);

@@ -3,11 +3,10 @@
 use std::fmt::Write;
 use std::time::Duration;
 
+use countersign_client::hub::{HubClient, typed};
+use countersign_client::screen::escape;
 use serde::Deserialize;
 use tokio::time::timeout;
-
-use crate::client::{HubClient, typed};
-use crate::screen::escape;
 
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 

@@ -1,11 +1,11 @@
 //! The list of runs, the latest first.
 
 use anyhow::Result;
+use countersign_client::hub::{HubClient, typed};
+use countersign_client::screen::{self, TextTable};
 use serde_json::Value;
 
 use super::summary::{ListedRun, WaitingQuestion};
-use crate::client::{HubClient, typed};
-use crate::screen::{self, TextTable};
 
 /// The memory limit, even if all runs are wanted.
 const MAX_RUNS: usize = 10_000;

@@ -1,13 +1,13 @@
 //! One run: its state, and the next commands.
 
 use anyhow::Result;
+use countersign_client::hub::HubClient;
+use countersign_client::screen::{escape, instant_words, quote};
 use countersign_protocol::runs::RunError;
 use serde::Deserialize;
 
 use super::super::present;
 use super::summary::{ListedRun, WaitingQuestion};
-use crate::client::HubClient;
-use crate::screen::{escape, instant_words, quote};
 
 #[derive(Debug, Deserialize)]
 struct RunDetails {

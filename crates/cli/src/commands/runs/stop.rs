@@ -1,10 +1,9 @@
 //! Stops a run, and reports it as stopped only after the hub confirms.
 
 use anyhow::Result;
+use countersign_client::hub::{ClientError, HubClient};
+use countersign_client::screen::{self, escape};
 use serde_json::{Value, json};
-
-use crate::client::{ClientError, HubClient};
-use crate::screen::{self, escape};
 
 pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let before = read(run_id, client).await?;

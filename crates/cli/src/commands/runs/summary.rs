@@ -1,8 +1,7 @@
 //! A run as the hub lists it.
 
+use countersign_client::screen::{HubTime, duration_words};
 use serde::Deserialize;
-
-use crate::screen::{HubTime, duration_words};
 
 #[derive(Debug, Deserialize)]
 pub struct ListedRun {

@@ -2,15 +2,15 @@
 
 use std::fmt::Write;
 
+use countersign_client::item::{
+    ChecklistStep, Choices, Item, ItemDelivery, ItemPart, ItemQuestion, ItemResolution, ItemSource, TaskDetails,
+};
+use countersign_client::screen::{escape, instant_words, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
 use serde_json::Value;
 
 use crate::commands::answer::{kind_words, roles};
-use crate::item::{
-    ChecklistStep, Choices, Item, ItemDelivery, ItemPart, ItemQuestion, ItemResolution, ItemSource, TaskDetails,
-};
-use crate::screen::{escape, instant_words, quote};
 
 pub fn render(item: &Item, now: jiff::Timestamp) -> String {
     let mut page = head(item, now);

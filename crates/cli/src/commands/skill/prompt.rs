@@ -3,8 +3,7 @@
 use std::io::{BufRead, Write};
 
 use anyhow::{Result, bail};
-
-use crate::screen::escape;
+use countersign_client::screen::escape;
 
 pub struct TerminalPrompt<'a> {
     input: &'a mut dyn BufRead,

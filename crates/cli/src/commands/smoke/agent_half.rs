@@ -7,6 +7,7 @@ use countersign_agent::{
     Binding, Client as AgentClient, Identity, Journal, Kind, Progress, Resolved, Ticket, open, open_state, seal,
     sealed_state,
 };
+use countersign_client::screen::escape;
 use serde_json::{Value, json};
 
 use super::cleanup::Cleanup;
@@ -18,7 +19,6 @@ use super::seal_key::KeySource;
 use super::test_message::{self, MessageFrame};
 use super::{fresh_name, open_journal};
 use crate::commands::agent_commands::now;
-use crate::screen::escape;
 
 pub struct AgentHalf {
     pub hub: AgentClient,

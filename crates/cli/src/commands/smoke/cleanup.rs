@@ -2,9 +2,8 @@
 
 use anyhow::Result;
 use countersign_agent::{Client as AgentClient, Kind, Ticket};
+use countersign_client::hub::HubClient;
 use serde_json::json;
-
-use crate::client::HubClient;
 
 #[derive(Default)]
 pub struct Cleanup {

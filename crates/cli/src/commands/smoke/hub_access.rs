@@ -5,6 +5,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use countersign_agent::Client as AgentClient;
 use countersign_client::data_dir;
+use countersign_client::hub::{self, HubClient, HubLocation, typed};
+use countersign_client::screen::escape;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,8 +15,6 @@ use super::cleanup::Cleanup;
 use super::fresh_name;
 use super::plan::{SmokePlan, Trusted, variable};
 use crate::args::Globals;
-use crate::client::{self, HubClient, HubLocation, typed};
-use crate::screen::escape;
 
 const MAX_HUB_FILE_BYTES: usize = 64 * 1024;
 
@@ -54,7 +54,7 @@ impl HubAccess {
                 owner: Some(owner),
             },
             (Some(hub), local) => {
-                let location = HubLocation::named(hub, String::new(), client::AddressSource::Environment)?;
+                let location = HubLocation::named(hub, String::new(), hub::AddressSource::Environment)?;
                 let owner = match local {
                     Some(owner) if is_same(&location.url, &owner).await => Some(owner),
                     Some(_) | None => None,
@@ -159,7 +159,7 @@ fn local_owner(globals: &Globals) -> Result<Option<HubClient>> {
     HubClient::new(HubLocation::named(
         &url,
         token,
-        client::AddressSource::DataDirectory(data),
+        hub::AddressSource::DataDirectory(data),
     )?)
     .map(Some)
 }
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn a_skill_alone_does_not_decide_where_tokens_go() {
-        let hub = HubLocation::named("https://hub.example", String::new(), client::AddressSource::Environment).unwrap();
+        let hub = HubLocation::named("https://hub.example", String::new(), hub::AddressSource::Environment).unwrap();
         let may = |flag: Option<&str>, environment: Option<&str>, is_local| {
             let trusted = Trusted {
                 flag: flag.map(str::to_owned),

@@ -2,14 +2,14 @@
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Kind, Ticket};
+use countersign_client::hub::{ClientError, HubClient, HubLocation, typed};
+use countersign_client::screen::escape;
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::hub_access::HubAccess;
 use super::plan::{SmokePlan, variable};
 use super::test_message;
-use crate::client::{ClientError, HubClient, HubLocation, typed};
-use crate::screen::escape;
 
 /// The token of a person; COUNTERSIGN_TOKEN is the agent's.
 const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";

@@ -5,13 +5,13 @@ use std::io::{ErrorKind, Write};
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::{Claim, Refusal, Resolved, Ticket, Verified, Verifier};
+use countersign_client::screen::escape;
 use serde_json::Value;
 
 use super::agent_half::{AgentHalf, changed};
 use super::listener::ReceivedPush;
 use super::test_message::is_expected;
 use crate::commands::agent_commands::now;
-use crate::screen::escape;
 
 pub struct SmokeReceiver<'a> {
     agent_half: &'a AgentHalf,

@@ -1,10 +1,9 @@
 //! The steps of the test, in order, with their results.
 
 use anyhow::Result;
+use countersign_client::screen;
 use serde::Serialize;
 use serde_json::json;
-
-use crate::screen;
 
 #[derive(Default)]
 pub struct SmokeReport {

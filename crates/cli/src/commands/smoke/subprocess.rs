@@ -5,10 +5,10 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::Resolved;
+use countersign_client::screen::escape;
 use serde_json::Value;
 
 use super::agent_half::AgentHalf;
-use crate::screen::escape;
 
 pub fn open(agent_half: &AgentHalf, resolved: &Resolved) -> Result<String> {
     let token = agent_half.token(resolved)?;

@@ -1,10 +1,10 @@
 //! The result of a copy.
 
+use countersign_client::screen::{self, TextTable, escape};
 use countersign_store::copy::{CopyReport, StoreLocation, TableComparison};
 use serde_json::{Value, json};
 
 use crate::commands::Finished;
-use crate::screen::{self, TextTable, escape};
 
 /// The hash prefix shown to compare tables by eye; `--json` has the full hash.
 const SHOWN_HASH_CHARS: usize = 16;

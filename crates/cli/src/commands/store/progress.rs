@@ -2,9 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use countersign_client::screen;
 use countersign_store::copy::{CopyProgress, CopyStage};
-
-use crate::screen;
 
 const LINE_INTERVAL: Duration = Duration::from_secs(1);
 

@@ -82,7 +82,7 @@ async fn cueme_waits_for_a_hub_without_its_database() {
     })
     .await;
     let process = terminal.cue(&agent_id, "Ship it?");
-    process.stderr_with("the hub has not taken it yet: trying on").await;
+    process.stderr_with("the hub is not ready yet; retrying").await;
     wire.set_state(WireState::Open);
     eventually("the hub is ready", async || {
         (hub.anonymous().get("/ready").await.status == 200).then_some(())

@@ -1,12 +1,12 @@
-//! The parts of a file that are ours: whole lines between a begin and an end marker. All else belongs to its person.
+//! The managed parts of a file: whole lines between a begin and an end marker. All other text belongs to the user.
 
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Block {
-    /// What every agent has to know.
+    /// The protocol, the same for every agent.
     Proto,
-    /// What only this one has to know.
+    /// Extra instructions for this agent only.
     Runtime,
 }
 
@@ -17,15 +17,15 @@ enum Edge {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundBlock {
     pub block: Block,
-    /// From the first character of the begin line to the last of the end line, without its line ending.
+    /// From the start of the begin line to the end of the end line, without its line ending.
     pub span: Range<usize>,
 }
 
-/// Refused rather than guessed at: what stands behind a marker without its other half may be the person's own.
+/// An unpaired marker. Its file is refused, because the text after the marker may be the user's own.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Broken {
+pub enum MarkerError {
     #[error("line {line}: {marker} has no matching end; complete or remove it by hand, nothing was written")]
     NoEnd { line: usize, marker: String },
     #[error("line {line}: {marker} has no matching begin; complete or remove it by hand, nothing was written")]
@@ -42,7 +42,7 @@ impl Block {
         }
     }
 
-    /// The block as it is written, with `\n` for every line ending and none at its end.
+    /// The block as it is written, with `\n` line endings and none at its end.
     pub fn render(self, body: &str) -> String {
         format!(
             "{}\n{}\n{}",
@@ -53,22 +53,22 @@ impl Block {
     }
 }
 
-/// All blocks, in their order.
-pub fn scan(text: &str) -> Result<Vec<Found>, Broken> {
+/// All blocks, in file order.
+pub fn scan(text: &str) -> Result<Vec<FoundBlock>, MarkerError> {
     let mut blocks = Vec::new();
     let mut open: Option<(Block, usize, Marker)> = None;
     for marker in markers(text) {
         match (open.take(), marker.edge) {
             (None, Edge::Begin) => open = Some((marker.block, marker.span.start, marker)),
             (Some((block, start, _)), Edge::End) if block == marker.block => {
-                blocks.push(Found {
+                blocks.push(FoundBlock {
                     block,
                     span: start..marker.span.end,
                 });
             }
-            (Some((_, _, begin)), Edge::Begin | Edge::End) => return Err(begin.without_end()),
+            (Some((_, _, begin)), Edge::Begin | Edge::End) => return Err(begin.missing_end()),
             (None, Edge::End) => {
-                return Err(Broken::NoBegin {
+                return Err(MarkerError::NoBegin {
                     line: marker.line,
                     marker: marker.text,
                 });
@@ -76,12 +76,12 @@ pub fn scan(text: &str) -> Result<Vec<Found>, Broken> {
         }
     }
     match open {
-        Some((_, _, begin)) => Err(begin.without_end()),
+        Some((_, _, begin)) => Err(begin.missing_end()),
         None => Ok(blocks),
     }
 }
 
-/// The line of the first marker in a text that is to stand inside a block, where none may be.
+/// The line of the first marker in a text that is meant for the inside of a block, where markers are not allowed.
 pub fn first_marker(text: &str) -> Option<usize> {
     markers(text).next().map(|marker| marker.line)
 }
@@ -95,8 +95,8 @@ struct Marker {
 }
 
 impl Marker {
-    fn without_end(self) -> Broken {
-        Broken::NoEnd {
+    fn missing_end(self) -> MarkerError {
+        MarkerError::NoEnd {
             line: self.line,
             marker: self.text,
         }
@@ -111,7 +111,7 @@ fn markers(text: &str) -> impl Iterator<Item = Marker> {
             let start = offset;
             offset += whole.len();
             let line = whole.trim_end_matches(['\r', '\n']);
-            let (block, edge) = read(line)?;
+            let (block, edge) = parse_marker(line)?;
             Some(Marker {
                 block,
                 edge,
@@ -122,12 +122,13 @@ fn markers(text: &str) -> impl Iterator<Item = Marker> {
         })
 }
 
-/// A marker stands alone on its line. `HUAMN` is a slip of early versions of the protocol that is still in people's files.
-fn read(line: &str) -> Option<(Block, Edge)> {
-    let words = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
-    match words
+/// Parses a marker, which stands alone on its line. `HUAMN` is a misspelling of early versions, still found in users'
+/// files.
+fn parse_marker(line: &str) -> Option<(Block, Edge)> {
+    let name = line.trim().strip_prefix("<!--")?.strip_suffix("-->")?.trim();
+    match name
         .strip_prefix("HUMAN_AGENT_")
-        .or_else(|| words.strip_prefix("HUAMN_AGENT_"))?
+        .or_else(|| name.strip_prefix("HUAMN_AGENT_"))?
     {
         "PROTO_BEGIN" => Some((Block::Proto, Edge::Begin)),
         "PROTO_END" => Some((Block::Proto, Edge::End)),
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_found_wherever_they_stand() {
+    fn blocks_are_found_anywhere_in_a_file() {
         assert_eq!(found(PROTO), [(Block::Proto, PROTO)]);
         assert_eq!(found(&format!("mine\n\n{PROTO}\nmine\n")), [(Block::Proto, PROTO)]);
         let runtime = Block::Runtime.render("x\n");
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn spacing_line_endings_and_the_old_slip_do_not_hide_a_marker() {
+    fn markers_are_found_despite_spacing_line_endings_and_the_old_misspelling() {
         for text in [
             PROTO.replace('\n', "\r\n"),
             PROTO.replace("<!-- ", "<!--").replace(" -->", "\t -->"),
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_marker_that_is_only_spoken_of_is_text() {
+    fn a_marker_inside_a_line_is_plain_text() {
         assert_eq!(
             found("Our block starts with `<!-- HUMAN_AGENT_PROTO_BEGIN -->` and\n"),
             []
@@ -188,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn half_a_block_is_refused_with_its_line() {
+    fn an_unpaired_marker_is_refused_with_its_line() {
         let begin = "<!-- HUMAN_AGENT_PROTO_BEGIN -->";
         let end = "<!-- HUMAN_AGENT_PROTO_END -->";
         let other = "<!-- HUMAN_AGENT_RUNTIME_BEGIN -->";
         let no_end = |line| {
-            Err(Broken::NoEnd {
+            Err(MarkerError::NoEnd {
                 line,
                 marker: begin.to_owned(),
             })
@@ -206,7 +207,7 @@ mod tests {
             no_end(1),
             "blocks do not cross"
         );
-        let no_begin = Err(Broken::NoBegin {
+        let no_begin = Err(MarkerError::NoBegin {
             line: 4,
             marker: end.to_owned(),
         });

@@ -1,4 +1,4 @@
-//! The verbs of `cueme proto`.
+//! The subcommands of `cueme proto`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -6,11 +6,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 
-use super::edit::{self, Change, Edited, Wanted};
-use super::paths::Here;
-use super::settings::{self, Settings};
+use super::atomic_file;
+use super::edit::{self, Change, DesiredParts, EditedFile};
+use super::environment::Environment;
+use super::settings::{self, ProtoSettings};
 use super::targets::Target;
-use super::write;
 
 const USAGE: &str = "\
 usage: cueme proto <agent>         print what would be installed
@@ -20,27 +20,28 @@ usage: cueme proto <agent>         print what would be installed
        cueme proto ls              list the agents
        cueme proto init            make ~/.cue/cueme.json to change the above";
 
-/// What a command prints: results on stdout, notes on stderr.
+/// The output of a subcommand: the result goes to stdout, the notes go to stderr.
 #[derive(Debug, Default)]
-struct Said {
+struct ProtoOutput {
     result: String,
     notes: Vec<String>,
 }
 
-/// `words`: those after `proto`. Whatever goes wrong ends with 2, one line on stderr, and nothing written.
+/// Runs `cueme proto`; `words` are the arguments after `proto`. An error is printed to stderr and exits with code 2,
+/// with no file changed.
 pub fn run(words: &[String]) -> ExitCode {
-    let said = match Here::now().and_then(|here| perform(words, &here)) {
-        Ok(said) => said,
+    let output = match Environment::current().and_then(|env| dispatch(words, &env)) {
+        Ok(output) => output,
         Err(error) => {
             eprintln!("error: {error:#}");
             return ExitCode::from(2);
         }
     };
-    for note in &said.notes {
+    for note in &output.notes {
         eprintln!("note: {note}");
     }
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(said.result.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(output.result.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: stdout: {error}");
@@ -49,15 +50,15 @@ pub fn run(words: &[String]) -> ExitCode {
     }
 }
 
-fn perform(words: &[String], here: &Here) -> Result<Said> {
+fn dispatch(words: &[String], env: &Environment) -> Result<ProtoOutput> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["help" | "-h" | "--help"] => Ok(Said {
+        ["help" | "-h" | "--help"] => Ok(ProtoOutput {
             result: format!("{USAGE}\n"),
             notes: Vec::new(),
         }),
-        ["init"] => init(here),
-        ["ls"] => with_settings(here, |settings| {
+        ["init"] => init(env),
+        ["ls"] => with_settings(env, |settings| {
             Ok(settings
                 .agents()?
                 .into_iter()
@@ -65,18 +66,18 @@ fn perform(words: &[String], here: &Here) -> Result<Said> {
                 .collect::<String>()
                 .into())
         }),
-        ["apply", agent] if is_agent(agent) => with_settings(here, |settings| apply(settings, here, agent)),
-        ["rm" | "remove", agent] if is_agent(agent) => with_settings(here, |settings| remove(settings, here, agent)),
-        ["path", agent] if is_agent(agent) => with_settings(here, |settings| {
-            Ok(format!("{}\n", settings.path(agent, here)?.display()).into())
+        ["apply", agent] if is_agent(agent) => with_settings(env, |settings| apply(settings, env, agent)),
+        ["rm" | "remove", agent] if is_agent(agent) => with_settings(env, |settings| remove(settings, env, agent)),
+        ["path", agent] if is_agent(agent) => with_settings(env, |settings| {
+            Ok(format!("{}\n", settings.path(agent, env)?.display()).into())
         }),
         ["apply" | "rm" | "remove" | "path" | "init" | "ls", ..] => bail!("this is not a proto command\n{USAGE}"),
-        [agent] if is_agent(agent) => with_settings(here, |settings| render(settings, here, agent)),
+        [agent] if is_agent(agent) => with_settings(env, |settings| render(settings, env, agent)),
         _ => bail!("give an agent or a verb\n{USAGE}"),
     }
 }
 
-impl From<String> for Said {
+impl From<String> for ProtoOutput {
     fn from(result: String) -> Self {
         Self {
             result,
@@ -89,28 +90,28 @@ fn is_agent(word: &str) -> bool {
     !word.trim().is_empty() && !word.starts_with('-')
 }
 
-fn init(here: &Here) -> Result<Said> {
-    let file = here.settings_file();
-    let made = settings::create(&file)?;
-    Settings::load(here)?;
-    let shown = file.display();
-    Ok(if made {
-        format!("ok: created {shown}\n")
+fn init(env: &Environment) -> Result<ProtoOutput> {
+    let file = env.settings_file();
+    let created = settings::create(&file)?;
+    ProtoSettings::load(env)?;
+    let display = file.display();
+    Ok(if created {
+        format!("ok: created {display}\n")
     } else {
-        format!("ok: kept {shown}, which was there\n")
+        format!("ok: kept {display}, which was there\n")
     }
     .into())
 }
 
-/// The settings are made on the way, to be found by whoever wants to change them. They are not needed, so a home that
-/// cannot be written to is no reason to stop.
-fn with_settings(here: &Here, act: impl FnOnce(&Settings) -> Result<Said>) -> Result<Said> {
-    let made = settings::create(&here.settings_file());
-    let mut said = act(&Settings::load(here)?)?;
-    if let Err(error) = made {
-        said.notes.push(format!("{error:#}"));
+/// Creates missing settings first, so that the user finds a file to edit. The file is optional, so a home directory
+/// that cannot be written to only adds a note.
+fn with_settings(env: &Environment, act: impl FnOnce(&ProtoSettings) -> Result<ProtoOutput>) -> Result<ProtoOutput> {
+    let created = settings::create(&env.settings_file());
+    let mut output = act(&ProtoSettings::load(env)?)?;
+    if let Err(error) = created {
+        output.notes.push(format!("{error:#}"));
     }
-    Ok(said)
+    Ok(output)
 }
 
 struct Parts {
@@ -121,95 +122,95 @@ struct Parts {
 }
 
 impl Parts {
-    fn of(settings: &Settings, here: &Here, agent: &str) -> Result<Self> {
-        let words = settings.words(here)?;
+    fn load(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<Self> {
+        let protocol = settings.protocol_text(env)?;
         let prefix = settings.prefix(agent)?;
         let runtime = settings.runtime(agent)?;
         Ok(Self {
             prefix,
-            proto: words.text,
+            proto: protocol.text,
             runtime,
-            note: words.note,
+            note: protocol.note,
         })
     }
 
-    fn into_file(self, text: &str) -> Result<(Edited, Vec<String>)> {
-        let wanted = Wanted {
+    fn apply_to(self, text: &str) -> Result<(EditedFile, Vec<String>)> {
+        let desired = DesiredParts {
             prefix: &self.prefix,
             proto: &self.proto,
             runtime: self.runtime.as_deref(),
         };
-        Ok((edit::apply(text, &wanted)?, self.note.into_iter().collect()))
+        Ok((edit::apply(text, &desired)?, self.note.into_iter().collect()))
     }
 }
 
-/// As a file would look that has nothing else in it.
-fn render(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
-    settings.path(agent, here)?;
-    let (edited, notes) = Parts::of(settings, here, agent)?.into_file("")?;
-    Ok(Said {
+/// The contents of a new file.
+fn render(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
+    settings.path(agent, env)?;
+    let (edited, notes) = Parts::load(settings, env, agent)?.apply_to("")?;
+    Ok(ProtoOutput {
         result: edited.text,
         notes,
     })
 }
 
-fn apply(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
-    let path = settings.target(agent, here)?;
-    let parts = Parts::of(settings, here, agent)?;
-    let before = write::read(&path)?;
+fn apply(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
+    let path = settings.writable_path(agent, env)?;
+    let parts = Parts::load(settings, env, agent)?;
+    let before = atomic_file::read(&path)?;
     let (edited, mut notes) = parts
-        .into_file(before.as_deref().unwrap_or_default())
-        .with_context(|| shown(&path))?;
+        .apply_to(before.as_deref().unwrap_or_default())
+        .with_context(|| display(&path))?;
     if let Some(target) =
-        Target::of(agent).filter(|target| here.resolve(target.path(here.system)).is_ok_and(|own| own == path))
+        Target::of(agent).filter(|target| env.resolve(target.path(env.system)).is_ok_and(|own| own == path))
     {
         notes.extend(target.note.map(str::to_owned));
     }
     if before.as_deref() != Some(edited.text.as_str()) {
-        write::replace(&path, &edited.text)?;
+        atomic_file::replace(&path, &edited.text)?;
     }
-    Ok(Said {
-        result: format!("ok: applied to {} ({})\n", shown(&path), changes(&edited)),
+    Ok(ProtoOutput {
+        result: format!("ok: applied to {} ({})\n", display(&path), changes(&edited)),
         notes,
     })
 }
 
-fn remove(settings: &Settings, here: &Here, agent: &str) -> Result<Said> {
-    let path = settings.target(agent, here)?;
-    let prefixes = settings.prefixes(agent)?;
-    let Some(before) = write::read(&path)? else {
-        return Ok(format!("ok: nothing to remove: there is no {}\n", shown(&path)).into());
+fn remove(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
+    let path = settings.writable_path(agent, env)?;
+    let prefixes = settings.possible_prefixes(agent)?;
+    let Some(before) = atomic_file::read(&path)? else {
+        return Ok(format!("ok: nothing to remove: there is no {}\n", display(&path)).into());
     };
     let prefixes: Vec<&str> = prefixes.iter().map(String::as_str).collect();
-    let edited = edit::remove(&before, &prefixes).with_context(|| shown(&path))?;
+    let edited = edit::remove(&before, &prefixes).with_context(|| display(&path))?;
     if [edited.prefix, edited.proto, edited.runtime] == [Change::Skipped; 3] {
-        return Ok(format!("ok: nothing to remove in {}\n", shown(&path)).into());
+        return Ok(format!("ok: nothing to remove in {}\n", display(&path)).into());
     }
     let file = match edited.text.as_str() {
-        "" if write::delete(&path)? => {
-            write::prune(&path, &here.roots());
+        "" if atomic_file::delete(&path)? => {
+            atomic_file::remove_empty_parents(&path, &env.roots());
             "deleted"
         }
         "" => "emptied",
         text => {
-            write::replace(&path, text)?;
+            atomic_file::replace(&path, text)?;
             "kept"
         }
     };
     Ok(format!(
         "ok: removed from {} ({}, file={file})\n",
-        shown(&path),
+        display(&path),
         changes(&edited)
     )
     .into())
 }
 
-fn changes(edited: &Edited) -> String {
-    let [prefix, proto, runtime] = [edited.prefix, edited.proto, edited.runtime].map(Change::word);
+fn changes(edited: &EditedFile) -> String {
+    let [prefix, proto, runtime] = [edited.prefix, edited.proto, edited.runtime].map(Change::as_str);
     format!("prefix={prefix}, proto={proto}, runtime={runtime}")
 }
 
-fn shown(path: &Path) -> String {
+fn display(path: &Path) -> String {
     path.display().to_string()
 }
 
@@ -219,18 +220,18 @@ mod tests {
     use crate::commands::installer::scratch::Scratch;
     use crate::commands::installer::{PROTOCOL, blocks};
 
-    fn said(scratch: &Scratch, line: &str) -> Result<Said> {
+    fn run_line(scratch: &Scratch, line: &str) -> Result<ProtoOutput> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        perform(&words, &scratch.here())
+        dispatch(&words, &scratch.environment())
     }
 
     #[track_caller]
     fn ok(scratch: &Scratch, line: &str) -> String {
-        said(scratch, line).unwrap().result
+        run_line(scratch, line).unwrap().result
     }
 
     #[test]
-    fn what_is_printed_is_what_a_fresh_file_gets() {
+    fn a_new_file_gets_the_printed_text() {
         let scratch = Scratch::new();
         for agent in ["claude", "codex", "cursor", "kiro", "opencode", "vscode", "windsurf"] {
             let rendered = ok(&scratch, agent);
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_is_needed_and_no_more() {
+    fn missing_and_extra_arguments_are_refused() {
         let scratch = Scratch::new();
         for line in [
             "",
@@ -267,42 +268,39 @@ mod tests {
             "claude codex",
             "--claude",
         ] {
-            let words = format!("{:#}", said(&scratch, line).unwrap_err());
-            assert!(words.contains("usage: cueme proto"), "{line}: {words}");
+            let message = format!("{:#}", run_line(&scratch, line).unwrap_err());
+            assert!(message.contains("usage: cueme proto"), "{line}: {message}");
         }
-        assert!(perform(&["apply".to_owned(), String::new()], &scratch.here()).is_err());
-        assert!(
-            !scratch.path(".cue").exists(),
-            "a line that is not understood makes nothing"
-        );
+        assert!(dispatch(&["apply".to_owned(), String::new()], &scratch.environment()).is_err());
+        assert!(!scratch.path(".cue").exists(), "an invalid command creates nothing");
         assert!(ok(&scratch, "help").starts_with("usage"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn settings_that_cannot_be_made_stop_only_init() {
+    fn settings_that_cannot_be_created_fail_only_init() {
         let scratch = Scratch::new();
         std::os::unix::fs::symlink("nowhere", scratch.path(".cue")).unwrap();
-        assert!(said(&scratch, "init").is_err());
-        let said = said(&scratch, "path claude").unwrap();
-        assert!(said.result.ends_with("/.claude/CLAUDE.md\n"));
-        assert!(said.notes[0].contains("cueme.json cannot be written"), "{said:?}");
+        assert!(run_line(&scratch, "init").is_err());
+        let output = run_line(&scratch, "path claude").unwrap();
+        assert!(output.result.ends_with("/.claude/CLAUDE.md\n"));
+        assert!(output.notes[0].contains("cueme.json cannot be written"), "{output:?}");
     }
 
     #[test]
-    fn whoever_applies_to_cursor_is_told_how_far_it_reaches() {
+    fn applying_to_cursor_notes_that_it_is_per_project() {
         let scratch = Scratch::new();
-        let told = said(&scratch, "apply cursor").unwrap();
+        let output = run_line(&scratch, "apply cursor").unwrap();
         assert!(
-            told.result.contains("/project/.cursor/rules/cueme_proto.mdc"),
-            "{told:?}"
+            output.result.contains("/project/.cursor/rules/cueme_proto.mdc"),
+            "{output:?}"
         );
-        assert!(told.notes[0].contains("every project"), "{told:?}");
-        assert!(said(&scratch, "apply claude").unwrap().notes.is_empty());
+        assert!(output.notes[0].contains("every project"), "{output:?}");
+        assert!(run_line(&scratch, "apply claude").unwrap().notes.is_empty());
     }
 
     #[test]
-    fn our_own_words_can_stand_in_a_block() {
+    fn the_built_in_text_contains_no_marker() {
         assert_eq!(blocks::first_marker(PROTOCOL), None);
         assert!(PROTOCOL.ends_with('\n') && !PROTOCOL.contains('\r') && PROTOCOL.len() < 10_000);
     }

@@ -1,21 +1,21 @@
-//! `cueme proto`: puts the words of the protocol into the file that a coding agent reads at every start, and takes them out
+//! `cueme proto`: installs the protocol text into the file that a coding agent reads at every start, and removes it
 //! again.
 
+mod atomic_file;
 mod blocks;
 mod commands;
 mod edit;
-mod paths;
+mod environment;
 #[cfg(test)]
 mod scratch;
 mod settings;
 mod targets;
-mod write;
 
+pub use atomic_file::read;
+#[cfg(windows)]
+pub use atomic_file::replace;
 pub use commands::run;
 pub use settings::KEYS;
-pub use write::read;
-#[cfg(windows)]
-pub use write::replace;
 
-/// What an agent has to know to talk with its person: `cueme -p` prints it, `proto apply` installs it.
+/// The instructions for an agent on talking with its user: `cueme -p` prints them, `proto apply` installs them.
 pub const PROTOCOL: &str = include_str!("protocol.md");

@@ -1,10 +1,10 @@
-//! A directory that belongs to one test and goes away with it.
+//! A temporary directory for one test, deleted on drop.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::paths::Here;
+use super::environment::Environment;
 use super::targets::System;
 
 pub struct Scratch(PathBuf);
@@ -26,7 +26,7 @@ impl Scratch {
         self.0.join(name)
     }
 
-    /// Made with its directories.
+    /// Writes a file and creates its directories.
     pub fn write(&self, name: &str, text: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir_all(path.parent().expect("a directory")).expect("make the directory");
@@ -38,10 +38,10 @@ impl Scratch {
         fs::read_to_string(self.path(name)).expect("a file in the scratch directory")
     }
 
-    /// A person on Linux whose home is this directory, in a project in it.
-    pub fn here(&self) -> Here {
+    /// The environment of a Linux user whose home is this directory, with the project below it.
+    pub fn environment(&self) -> Environment {
         let variable = |name: &str| (name == "RULES").then(|| "rules".to_owned());
-        Here::new(
+        Environment::new(
             self.0.clone(),
             self.0.join("project"),
             System::Linux,

@@ -1,5 +1,5 @@
-//! The `cueme.proto.*` keys of `~/.cue/cueme.json`. What is not said there is built in, so a settings file of another
-//! version, or an empty one, serves as well.
+//! The `cueme.proto.*` keys of `~/.cue/cueme.json`. A missing key has a built-in value, so a settings file of another
+//! version, or an empty one, works as well.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
-use super::paths::Here;
+use super::environment::Environment;
 use super::targets::{System, TARGETS, Target};
-use super::{PROTOCOL, blocks, write};
-use crate::setup::config::Config;
+use super::{PROTOCOL, atomic_file, blocks};
+use crate::setup::config::CuemeConfig;
 
 const PATH: &str = "cueme.proto.path";
 const PREFIX: &str = "cueme.proto.prefix";
@@ -19,55 +19,55 @@ const PROTOCOL_PATH: &str = "cueme.proto.protocol_path";
 pub const KEYS: [&str; 4] = [PATH, PREFIX, RUNTIME, PROTOCOL_PATH];
 
 #[derive(Debug)]
-pub struct Settings {
+pub struct ProtoSettings {
     file: PathBuf,
     map: Map<String, Value>,
 }
 
-/// The text to install, and what its person should know about it.
-pub struct Words {
+/// The protocol text to install, and a note about it for the user.
+pub struct ProtocolText {
     pub text: String,
     pub note: Option<String>,
 }
 
-impl Settings {
-    pub fn load(here: &Here) -> Result<Self> {
-        let file = here.settings_file();
-        let map = Config::read(&file)?.raw;
+impl ProtoSettings {
+    pub fn load(env: &Environment) -> Result<Self> {
+        let file = env.settings_file();
+        let map = CuemeConfig::read(&file)?.raw;
         Ok(Self { file, map })
     }
 
-    /// Every agent that is known, by name.
+    /// The names of all known agents, sorted.
     pub fn agents(&self) -> Result<BTreeSet<String>> {
         let mut agents: BTreeSet<String> = TARGETS.iter().map(|target| target.agent.to_owned()).collect();
         agents.extend(self.table(PREFIX)?.into_iter().flat_map(|table| table.keys().cloned()));
-        let places = self.table(PATH)?.into_iter().flat_map(|table| table.keys());
+        let keys = self.table(PATH)?.into_iter().flat_map(|table| table.keys());
         agents.extend(
-            places
-                .filter_map(|key| key.split_once('.'))
+            keys.filter_map(|key| key.split_once('.'))
                 .map(|(_, agent)| agent.to_owned()),
         );
         agents.retain(|agent| !agent.is_empty());
         Ok(agents)
     }
 
-    pub fn path(&self, agent: &str, here: &Here) -> Result<PathBuf> {
-        here.resolve(&self.named_path(agent, here)?)
+    pub fn path(&self, agent: &str, env: &Environment) -> Result<PathBuf> {
+        env.resolve(&self.configured_path(agent, env)?)
     }
 
-    /// The same, to be written to. Links in one's own home are one's own; those in a project came with it, and must stay in it.
-    pub fn target(&self, agent: &str, here: &Here) -> Result<PathBuf> {
-        let named = self.named_path(agent, here)?;
-        let path = here.resolve(&named)?;
-        if let Some(project) = here.project_of(&named)? {
-            write::check_stays_in(&path, project)?;
+    /// The path for writing. Symlinks in the home directory are the user's own; symlinks in a project came with it and
+    /// must not lead out of it.
+    pub fn writable_path(&self, agent: &str, env: &Environment) -> Result<PathBuf> {
+        let named = self.configured_path(agent, env)?;
+        let path = env.resolve(&named)?;
+        if let Some(project) = env.project_of(&named)? {
+            atomic_file::check_within(&path, project)?;
         }
         Ok(path)
     }
 
-    fn named_path(&self, agent: &str, here: &Here) -> Result<String> {
-        let key = format!("{}.{agent}", here.system.name());
-        let built_in = Target::of(agent).map(|target| target.path(here.system).to_owned());
+    fn configured_path(&self, agent: &str, env: &Environment) -> Result<String> {
+        let key = format!("{}.{agent}", env.system.name());
+        let built_in = Target::of(agent).map(|target| target.path(env.system).to_owned());
         let configured = match self.entry(PATH, &key)? {
             None => built_in,
             Some(Value::String(path)) => Some(path.clone()),
@@ -82,8 +82,8 @@ impl Settings {
         Ok(path)
     }
 
-    /// What the file of an agent has to begin with. Refused for an agent that nobody said anything about: some read no
-    /// file without its front matter.
+    /// The text that the agent's file has to begin with. An agent without a configured prefix is refused, because some
+    /// agents ignore a file without front matter.
     pub fn prefix(&self, agent: &str) -> Result<String> {
         let built_in = Target::of(agent).map(|target| target.prefix.join("\n"));
         let Some(prefix) = self.lines(PREFIX, agent)?.or(built_in) else {
@@ -92,12 +92,12 @@ impl Settings {
                 self.file.display()
             );
         };
-        unmarked(&prefix, PREFIX)?;
+        refuse_markers(&prefix, PREFIX)?;
         Ok(prefix)
     }
 
-    /// Those that may stand in its file already.
-    pub fn prefixes(&self, agent: &str) -> Result<Vec<String>> {
+    /// Prefixes that an earlier `apply` may have written to the file.
+    pub fn possible_prefixes(&self, agent: &str) -> Result<Vec<String>> {
         let built_in = Target::of(agent).map(|target| target.prefix.join("\n"));
         Ok(self.lines(PREFIX, agent)?.into_iter().chain(built_in).collect())
     }
@@ -108,23 +108,23 @@ impl Settings {
             .lines(RUNTIME, agent)?
             .or(built_in)
             .filter(|runtime| !runtime.trim().is_empty());
-        unmarked(runtime.as_deref().unwrap_or_default(), RUNTIME)?;
+        refuse_markers(runtime.as_deref().unwrap_or_default(), RUNTIME)?;
         Ok(runtime)
     }
 
-    /// The built-in words, unless other ones are named.
-    pub fn words(&self, here: &Here) -> Result<Words> {
-        let built_in = |note| Words {
+    /// The built-in protocol text, unless the settings name a file.
+    pub fn protocol_text(&self, env: &Environment) -> Result<ProtocolText> {
+        let built_in = |note| ProtocolText {
             text: PROTOCOL.to_owned(),
             note,
         };
         let path = match self.map.get(PROTOCOL_PATH) {
             None | Some(Value::Null) => return Ok(built_in(None)),
             Some(Value::String(path)) if path.trim().is_empty() => return Ok(built_in(None)),
-            Some(Value::String(path)) => here.resolve(path)?,
+            Some(Value::String(path)) => env.resolve(path)?,
             Some(_) => bail!("{}: {PROTOCOL_PATH} must be a text", self.file.display()),
         };
-        if is_of_a_package(&path) {
+        if is_from_npm_package(&path) {
             let file = self.file.display();
             let path = path.display();
             let note = format!(
@@ -132,13 +132,14 @@ impl Settings {
             );
             return Ok(built_in(Some(note)));
         }
-        let text = write::read(&path)?.with_context(|| format!("{PROTOCOL_PATH}: there is no {}", path.display()))?;
+        let text =
+            atomic_file::read(&path)?.with_context(|| format!("{PROTOCOL_PATH}: there is no {}", path.display()))?;
         if text.trim().is_empty() {
             bail!("{PROTOCOL_PATH}: {} is empty", path.display());
         }
-        unmarked(&text, &path.display().to_string())?;
+        refuse_markers(&text, &path.display().to_string())?;
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
-        Ok(Words { text, note: None })
+        Ok(ProtocolText { text, note: None })
     }
 
     fn table(&self, key: &str) -> Result<Option<&Map<String, Value>>> {
@@ -178,12 +179,13 @@ impl Settings {
     }
 }
 
-/// Makes the file with everything that is built in, for its person to change. Never over another; says whether it was made.
+/// Creates the file with all built-in values, for the user to edit. Keeps an existing file; returns whether one was
+/// created.
 pub fn create(file: &Path) -> Result<bool> {
     if file.symlink_metadata().is_ok() {
         return Ok(false);
     }
-    write::replace(file, &format!("{:#}\n", template()))?;
+    atomic_file::replace(file, &format!("{:#}\n", template()))?;
     Ok(true)
 }
 
@@ -208,16 +210,17 @@ fn template() -> Value {
     })
 }
 
-/// A marker inside a block would end it early, and the next `apply` would find half of it.
-fn unmarked(text: &str, place: &str) -> Result<()> {
+/// A marker inside a block would end the block early, and the next `apply` would find an unpaired marker.
+fn refuse_markers(text: &str, origin: &str) -> Result<()> {
     match blocks::first_marker(text) {
-        Some(line) => bail!("{place}: line {line} is a marker of a managed block; take it out"),
+        Some(line) => bail!("{origin}: line {line} is a marker of a managed block; take it out"),
         None => Ok(()),
     }
 }
 
-/// Settings made by the original name the text in its own package. Nobody chose that, and it goes away with the package.
-fn is_of_a_package(path: &Path) -> bool {
+/// Settings created by the original cueme name the text in its npm package. The user did not choose that path, and it
+/// disappears with the package.
+fn is_from_npm_package(path: &Path) -> bool {
     path.ends_with("protocol.md") && path.components().any(|part| part.as_os_str() == "node_modules")
 }
 
@@ -226,44 +229,44 @@ mod tests {
     use super::*;
     use crate::commands::installer::scratch::Scratch;
 
-    fn settings(scratch: &Scratch, json: &str) -> Result<Settings> {
+    fn settings(scratch: &Scratch, json: &str) -> Result<ProtoSettings> {
         scratch.write(".cue/cueme.json", json);
-        Settings::load(&scratch.here())
+        ProtoSettings::load(&scratch.environment())
     }
 
     #[track_caller]
     fn refused<T>(result: Result<T>, wanted: &[&str]) {
-        let words = format!("{:#}", result.err().expect("a refusal"));
+        let message = format!("{:#}", result.err().expect("a refusal"));
         assert!(
-            wanted.iter().all(|word| words.contains(word)) && !words.contains('\n'),
-            "{words}"
+            wanted.iter().all(|word| message.contains(word)) && !message.contains('\n'),
+            "{message}"
         );
     }
 
     #[test]
-    fn what_is_made_says_what_is_built_in() {
+    fn created_settings_equal_the_built_in_values() {
         let scratch = Scratch::new();
-        let here = scratch.here();
-        let built_in = Settings::load(&here).unwrap();
-        assert!(create(&here.settings_file()).unwrap());
-        assert!(!create(&here.settings_file()).unwrap(), "never over another");
-        let made = Settings::load(&here).unwrap();
+        let env = scratch.environment();
+        let built_in = ProtoSettings::load(&env).unwrap();
+        assert!(create(&env.settings_file()).unwrap());
+        assert!(!create(&env.settings_file()).unwrap(), "an existing file is kept");
+        let made = ProtoSettings::load(&env).unwrap();
         assert_eq!(made.map.keys().collect::<Vec<_>>(), [PATH, PREFIX, RUNTIME]);
         assert_eq!(made.table(PATH).unwrap().unwrap().len(), 21);
         for target in &TARGETS {
             let agent = target.agent;
-            assert_eq!(made.path(agent, &here).unwrap(), built_in.path(agent, &here).unwrap());
+            assert_eq!(made.path(agent, &env).unwrap(), built_in.path(agent, &env).unwrap());
             assert_eq!(made.prefix(agent).unwrap(), built_in.prefix(agent).unwrap());
             assert_eq!(made.runtime(agent).unwrap(), built_in.runtime(agent).unwrap());
         }
         assert_eq!(made.agents().unwrap(), built_in.agents().unwrap());
-        assert!(made.words(&here).unwrap().text == PROTOCOL);
+        assert!(made.protocol_text(&env).unwrap().text == PROTOCOL);
     }
 
     #[test]
-    fn the_persons_own_words_come_first() {
+    fn user_settings_override_built_in_values() {
         let scratch = Scratch::new();
-        let here = scratch.here();
+        let env = scratch.environment();
         let own = settings(
             &scratch,
             r#"{"cueme.proto.path": {"linux.claude": "~/%RULES%/c.md", "linux.mine": "m.md", "windows.theirs": "x", "linux.kiro": ""},
@@ -271,14 +274,14 @@ mod tests {
                 "cueme.proto.runtime": {"claude": [], "mine": ["a", "b"]}, "cueme.language": "de"}"#,
         )
         .unwrap();
-        assert_eq!(own.path("claude", &here).unwrap(), scratch.path("rules/c.md"));
-        assert_eq!(own.path("mine", &here).unwrap(), scratch.path("project/m.md"));
-        assert_eq!(own.path("codex", &here).unwrap(), scratch.path(".codex/AGENTS.md"));
+        assert_eq!(own.path("claude", &env).unwrap(), scratch.path("rules/c.md"));
+        assert_eq!(own.path("mine", &env).unwrap(), scratch.path("project/m.md"));
+        assert_eq!(own.path("codex", &env).unwrap(), scratch.path(".codex/AGENTS.md"));
         refused(
-            own.path("theirs", &here),
+            own.path("theirs", &env),
             &["target path not configured: linux.theirs;", "claude", "cueme.json"],
         );
-        refused(own.path("kiro", &here), &["target path not configured"]);
+        refused(own.path("kiro", &env), &["target path not configured"]);
         assert_eq!(
             (
                 own.prefix("mine").unwrap().as_str(),
@@ -294,7 +297,7 @@ mod tests {
         );
         assert_eq!(own.runtime("mine").unwrap().as_deref(), Some("a\nb"));
         assert_eq!(
-            own.prefixes("vscode").unwrap(),
+            own.possible_prefixes("vscode").unwrap(),
             ["---\n---", "---\napplyTo: \"**\"\n---"]
         );
         let agents = own.agents().unwrap();
@@ -307,18 +310,18 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_cannot_be_read_are_refused_in_one_line() {
+    fn invalid_settings_are_refused_in_one_line() {
         let scratch = Scratch::new();
-        let here = scratch.here();
+        let env = scratch.environment();
         refused(settings(&scratch, "{"), &["cueme.json", "not JSON"]);
         refused(settings(&scratch, "[]"), &["cueme.json", "object"]);
         let read = |json: &str| settings(&scratch, json).unwrap();
         refused(
-            read(r#"{"cueme.proto.path": []}"#).path("claude", &here),
+            read(r#"{"cueme.proto.path": []}"#).path("claude", &env),
             &[PATH, "object"],
         );
         refused(
-            read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", &here),
+            read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", &env),
             &["linux.claude", "text"],
         );
         refused(
@@ -330,7 +333,7 @@ mod tests {
             &[RUNTIME, "list of lines"],
         );
         refused(
-            read(r#"{"cueme.proto.protocol_path": 1}"#).words(&here),
+            read(r#"{"cueme.proto.protocol_path": 1}"#).protocol_text(&env),
             &[PROTOCOL_PATH, "text"],
         );
         let marked = read(r#"{"cueme.proto.runtime": {"claude": ["a", "<!-- HUMAN_AGENT_RUNTIME_END -->"]}}"#);
@@ -338,25 +341,28 @@ mod tests {
     }
 
     #[test]
-    fn other_words_are_used_when_the_person_names_them() {
+    fn a_configured_protocol_text_is_used() {
         let scratch = Scratch::new();
-        let here = scratch.here();
+        let env = scratch.environment();
         let named = settings(&scratch, r#"{"cueme.proto.protocol_path": "~/own.md"}"#).unwrap();
-        refused(named.words(&here), &["there is no", "own.md"]);
+        refused(named.protocol_text(&env), &["there is no", "own.md"]);
         scratch.write("own.md", " \n");
-        refused(named.words(&here), &["own.md is empty"]);
+        refused(named.protocol_text(&env), &["own.md is empty"]);
         scratch.write("own.md", "a\n<!-- HUMAN_AGENT_PROTO_END -->\n");
-        refused(named.words(&here), &["own.md", "line 2"]);
+        refused(named.protocol_text(&env), &["own.md", "line 2"]);
         scratch.write("own.md", "\u{feff}mine\r\n");
-        let words = named.words(&here).unwrap();
-        assert_eq!((words.text.as_str(), words.note), ("mine\n", None));
+        let protocol = named.protocol_text(&env).unwrap();
+        assert_eq!((protocol.text.as_str(), protocol.note), ("mine\n", None));
     }
 
     #[test]
-    fn the_text_of_the_originals_package_is_not_installed() {
+    fn the_text_of_the_original_npm_package_is_not_installed() {
         let scratch = Scratch::new();
         let json = r#"{"cueme.proto.protocol_path": "/usr/lib/node_modules/cueme/protocol.md"}"#;
-        let words = settings(&scratch, json).unwrap().words(&scratch.here()).unwrap();
-        assert!(words.text == PROTOCOL && words.note.is_some_and(|note| note.contains("node_modules")));
+        let protocol = settings(&scratch, json)
+            .unwrap()
+            .protocol_text(&scratch.environment())
+            .unwrap();
+        assert!(protocol.text == PROTOCOL && protocol.note.is_some_and(|note| note.contains("node_modules")));
     }
 }

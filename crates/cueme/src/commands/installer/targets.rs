@@ -1,4 +1,4 @@
-//! The agents that are known without being configured: where each reads its rules, and what that file has to begin with.
+//! The built-in agents: the file from which each reads its rules, and the text that this file has to begin with.
 
 use anyhow::{Result, bail};
 
@@ -12,7 +12,7 @@ pub enum System {
 impl System {
     pub const ALL: [Self; 3] = [Self::Linux, Self::Macos, Self::Windows];
 
-    pub fn now() -> Result<Self> {
+    pub fn current() -> Result<Self> {
         match std::env::consts::OS {
             "linux" => Ok(Self::Linux),
             "macos" => Ok(Self::Macos),
@@ -21,7 +21,7 @@ impl System {
         }
     }
 
-    /// The first half of a key of `cueme.proto.path`.
+    /// The first part of a key of `cueme.proto.path`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Linux => "linux",
@@ -31,7 +31,7 @@ impl System {
     }
 }
 
-/// A file that an agent reads for every project, unless its entry says otherwise.
+/// An agent and its rules file, which applies to every project unless its comment says otherwise.
 #[derive(Debug)]
 pub struct Target {
     pub agent: &'static str,
@@ -40,29 +40,29 @@ pub struct Target {
     windows: &'static str,
     pub prefix: &'static [&'static str],
     pub runtime: &'static [&'static str],
-    /// What its person should know about that file.
+    /// A note about the file for the user.
     pub note: Option<&'static str>,
 }
 
-const PATIENCE: &str = "Give every `cueme cue`, `cueme pause` and `cueme resume` call the longest timeout your shell tool \
-                        takes, 24 hours (86400000 ms) if it can: a person may answer late.";
+const TIMEOUT_ADVICE: &str = "Give every `cueme cue`, `cueme pause` and `cueme resume` call the longest timeout your shell \
+                              tool takes, 24 hours (86400000 ms) if it can: a person may answer late.";
 
-/// By name.
+/// Sorted by agent name.
 pub const TARGETS: [Target; 7] = [
     Target {
-        runtime: &[PATIENCE],
-        ..same("claude", "~/.claude/CLAUDE.md", r"%USERPROFILE%\.claude\CLAUDE.md")
+        runtime: &[TIMEOUT_ADVICE],
+        ..plain_target("claude", "~/.claude/CLAUDE.md", r"%USERPROFILE%\.claude\CLAUDE.md")
     },
     Target {
         runtime: &[
-            PATIENCE,
+            TIMEOUT_ADVICE,
             "Keep your task list with `update_plan`; do not make a file of it.",
         ],
-        ..same("codex", "~/.codex/AGENTS.md", r"%USERPROFILE%\.codex\AGENTS.md")
+        ..plain_target("codex", "~/.codex/AGENTS.md", r"%USERPROFILE%\.codex\AGENTS.md")
     },
-    // Cursor loads rule files from the `.cursor/rules` of a project only. What it applies everywhere are the User Rules of
-    // its settings, which are no file; a file in ~/.cursor/rules looks right and is never read. So this one is relative:
-    // it goes into the project that `proto apply cursor` is run in.
+    // Cursor loads rule files only from the `.cursor/rules` of a project. Its global User Rules are not a file, and a
+    // file in ~/.cursor/rules is never read. So this path is relative: the file goes into the project in which `proto
+    // apply cursor` runs.
     Target {
         prefix: &[
             "---",
@@ -74,20 +74,20 @@ pub const TARGETS: [Target; 7] = [
             "Cursor reads rule files of the project only: apply it in every project, or paste what `cueme proto cursor` \
              prints into the User Rules of its settings",
         ),
-        ..same(
+        ..plain_target(
             "cursor",
             ".cursor/rules/cueme_proto.mdc",
             r".cursor\rules\cueme_proto.mdc",
         )
     },
-    same(
+    plain_target(
         "kiro",
         "~/.kiro/steering/cueme_proto.md",
         r"%USERPROFILE%\.kiro\steering\cueme_proto.md",
     ),
-    // The global rules of OpenCode. It follows the XDG layout on Windows too, so this is not below %APPDATA%. Whoever sets
-    // XDG_CONFIG_HOME has to name the file in the settings.
-    same(
+    // The global rules of OpenCode. It follows the XDG layout on Windows too, so the path is not below %APPDATA%. A
+    // user who sets XDG_CONFIG_HOME has to name the file in the settings.
+    plain_target(
         "opencode",
         "~/.config/opencode/AGENTS.md",
         r"%USERPROFILE%\.config\opencode\AGENTS.md",
@@ -95,20 +95,20 @@ pub const TARGETS: [Target; 7] = [
     Target {
         macos: "~/Library/Application Support/Code/User/prompts/cueme_proto.instructions.md",
         prefix: &["---", "applyTo: \"**\"", "---"],
-        ..same(
+        ..plain_target(
             "vscode",
             "~/.config/Code/User/prompts/cueme_proto.instructions.md",
             r"%APPDATA%\Code\User\prompts\cueme_proto.instructions.md",
         )
     },
-    same(
+    plain_target(
         "windsurf",
         "~/.codeium/windsurf/memories/global_rules.md",
         r"%USERPROFILE%\.codeium\windsurf\memories\global_rules.md",
     ),
 ];
 
-const fn same(agent: &'static str, unix: &'static str, windows: &'static str) -> Target {
+const fn plain_target(agent: &'static str, unix: &'static str, windows: &'static str) -> Target {
     Target {
         agent,
         linux: unix,

@@ -1,44 +1,44 @@
-//! What became of a request.
+//! How a request of the mailbox was resolved: answered, cancelled, or still open.
 
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::attach::{Attached, File};
+use super::attachments::{Attachments, MailboxFile};
 use super::request::first_instant;
 use super::rows::{AnswerRow, RequestRow};
 
-/// As much of it as the hub takes.
-const MOST_COMMENT_BYTES: usize = 20_000;
+/// The hub's limit for a comment; a longer one is cut.
+const MAX_COMMENT_BYTES: usize = 20_000;
 const NO_ANSWER: &str = "the mailbox has no answer to it";
 
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Resolution {
-    pub status: Status,
+pub struct MailboxResolution {
+    pub status: MailboxStatus,
     pub resolved_at: Timestamp,
     pub text: Option<String>,
     pub comment: Option<String>,
-    pub files: Vec<File>,
-    /// Its agent has had it, as far as the mailbox knows.
+    pub files: Vec<MailboxFile>,
+    /// The agent has received the answer, as far as the mailbox records it.
     pub collected: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum MailboxStatus {
     Answered,
     Cancelled,
 }
 
-/// The part of an answer that stands in its JSON. Anything unreadable is an answer without a text, as for the original.
+/// The content of an answer, from its JSON. Unreadable JSON counts as an answer without text, as in the original cueme.
 #[derive(Debug, Default, PartialEq)]
-pub struct Said {
+pub struct AnswerContent {
     pub text: String,
-    /// Pictures of older versions, as `(media type, base64)`.
+    /// Images, which older versions stored inline, as `(media type, base64)`.
     pub images: Vec<(Option<String>, String)>,
 }
 
-impl Said {
+impl AnswerContent {
     pub fn read(json: Option<&str>) -> Self {
         let json: Value = json
             .and_then(|json| serde_json::from_str(json).ok())
@@ -58,17 +58,17 @@ impl Said {
     }
 }
 
-/// A row of the mailbox with everything that hangs on it.
+/// An answer row with its parsed content and its attachments.
 #[derive(Debug, Default)]
-pub struct Answer {
+pub struct MailboxAnswer {
     pub row: AnswerRow,
-    pub said: Said,
-    pub attached: Attached,
+    pub content: AnswerContent,
+    pub attachments: Attachments,
 }
 
-/// Nothing for a request that is still open. An answer counts even where its request was not marked: the original writes the
-/// two one after the other.
-pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) -> Option<Resolution> {
+/// Returns `None` for a request that is still open. An answer counts even if its request is still marked as pending:
+/// the original writes the two rows one after the other.
+pub fn resolution(request: &RequestRow, answer: Option<MailboxAnswer>, now: Timestamp) -> Option<MailboxResolution> {
     let updated = request.updated_at.as_deref();
     let created = request.created_at.as_deref();
     let status = request
@@ -77,20 +77,25 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
         .unwrap_or_default()
         .trim()
         .to_ascii_uppercase();
-    let Some(Answer { row, said, attached }) = answer else {
+    let Some(MailboxAnswer {
+        row,
+        content,
+        attachments,
+    }) = answer
+    else {
         let comment = (status == "COMPLETED").then(|| NO_ANSWER.to_owned());
         let is_over = matches!(status.as_str(), "COMPLETED" | "CANCELLED");
         return is_over.then(|| cancelled(first_instant([updated, created], now), comment));
     };
     let resolved_at = first_instant([row.created_at.as_deref(), updated, created], now);
     if row.cancelled {
-        return Some(cancelled(resolved_at, comment(&said.text)));
+        return Some(cancelled(resolved_at, comment(&content.text)));
     }
-    let text = Some(said.text);
-    let files = attached.files;
+    let text = Some(content.text);
+    let files = attachments.files;
     let collected = status != "PENDING";
-    Some(Resolution {
-        status: Status::Answered,
+    Some(MailboxResolution {
+        status: MailboxStatus::Answered,
         resolved_at,
         text,
         comment: None,
@@ -99,10 +104,10 @@ pub fn resolution(request: &RequestRow, answer: Option<Answer>, now: Timestamp) 
     })
 }
 
-fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> Resolution {
-    let status = Status::Cancelled;
+fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> MailboxResolution {
+    let status = MailboxStatus::Cancelled;
     let files = Vec::new();
-    Resolution {
+    MailboxResolution {
         status,
         resolved_at,
         text: None,
@@ -114,7 +119,7 @@ fn cancelled(resolved_at: Timestamp, comment: Option<String>) -> Resolution {
 
 fn comment(text: &str) -> Option<String> {
     let text = text.trim();
-    let end = (0..=text.len().min(MOST_COMMENT_BYTES))
+    let end = (0..=text.len().min(MAX_COMMENT_BYTES))
         .rev()
         .find(|end| text.is_char_boundary(*end))?;
     Some(text[..end].to_owned()).filter(|comment| !comment.is_empty())
@@ -124,48 +129,48 @@ fn comment(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn told(status: &str, answer: Option<(&str, bool)>) -> Option<(Status, Option<String>, Option<String>)> {
+    fn resolve(status: &str, answer: Option<(&str, bool)>) -> Option<(MailboxStatus, Option<String>, Option<String>)> {
         let request = RequestRow {
             status: Some(status.to_owned()),
             ..RequestRow::default()
         };
-        let answer = answer.map(|(json, cancelled)| Answer {
+        let answer = answer.map(|(json, cancelled)| MailboxAnswer {
             row: AnswerRow {
                 cancelled,
                 ..AnswerRow::default()
             },
-            said: Said::read(Some(json)),
-            attached: Attached::default(),
+            content: AnswerContent::read(Some(json)),
+            attachments: Attachments::default(),
         });
         resolution(&request, answer, Timestamp::from_millis(1)).map(|found| (found.status, found.text, found.comment))
     }
 
     #[test]
-    fn what_became_of_a_request_is_read_from_its_answer_first() {
+    fn an_answer_takes_precedence_over_the_request_status() {
         let text = |text: &str| Some(text.to_owned());
-        assert_eq!(told("PENDING", None), None);
+        assert_eq!(resolve("PENDING", None), None);
         assert_eq!(
-            told("PENDING", Some((r#"{"text":"go"}"#, false))),
-            Some((Status::Answered, text("go"), None))
+            resolve("PENDING", Some((r#"{"text":"go"}"#, false))),
+            Some((MailboxStatus::Answered, text("go"), None))
         );
         assert_eq!(
-            told("COMPLETED", Some(("{", false))),
-            Some((Status::Answered, text(""), None))
+            resolve("COMPLETED", Some(("{", false))),
+            Some((MailboxStatus::Answered, text(""), None))
         );
         assert_eq!(
-            told("CANCELLED", Some((r#"{"text":" no "}"#, true))),
-            Some((Status::Cancelled, None, text("no")))
+            resolve("CANCELLED", Some((r#"{"text":" no "}"#, true))),
+            Some((MailboxStatus::Cancelled, None, text("no")))
         );
-        assert_eq!(told("cancelled", None), Some((Status::Cancelled, None, None)));
+        assert_eq!(resolve("cancelled", None), Some((MailboxStatus::Cancelled, None, None)));
         assert_eq!(
-            told("COMPLETED", None),
-            Some((Status::Cancelled, None, text(NO_ANSWER)))
+            resolve("COMPLETED", None),
+            Some((MailboxStatus::Cancelled, None, text(NO_ANSWER)))
         );
     }
 
     #[test]
-    fn a_long_word_is_cut_between_letters() {
-        let cut = comment(&"é".repeat(MOST_COMMENT_BYTES)).expect("a comment");
-        assert!(cut.len() <= MOST_COMMENT_BYTES && cut.chars().all(|letter| letter == 'é'));
+    fn a_long_comment_is_cut_at_a_character_boundary() {
+        let cut = comment(&"é".repeat(MAX_COMMENT_BYTES)).expect("a comment");
+        assert!(cut.len() <= MAX_COMMENT_BYTES && cut.chars().all(|letter| letter == 'é'));
     }
 }

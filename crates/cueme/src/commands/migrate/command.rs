@@ -1,4 +1,4 @@
-//! From the command line to the summary.
+//! Runs `cueme migrate`: reads the arguments, imports the mailbox and prints the summary.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -30,7 +30,11 @@ pub fn run(words: &[String], flags: &Flags) -> Result<ExitCode, Failure> {
         summary.to_string()
     };
     let printed = out::print(&text)?;
-    Ok(if summary.is_whole() { printed } else { ExitCode::FAILURE })
+    Ok(if summary.is_complete() {
+        printed
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn default_path() -> Result<PathBuf, Failure> {

@@ -1,26 +1,26 @@
-//! The mailbox: its version, and its tables by whoever made them. Each look is short, so that a program that still writes
-//! there is not held up.
+//! The mailbox database: its schema version and its tables, whose columns depend on the program that created them. Each
+//! query is short, so that a program that still writes to the database is not blocked.
 
 use std::path::Path;
 
 use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension, Params, Row};
 
-use super::attach;
-use super::open::{self, Patience};
-use super::request::instant;
-use super::rows::{AgentRow, AnswerRow, FileRow, RequestRow, flag, needed, text};
+use super::attachments;
+use super::open::{self, QueryDeadline};
+use super::request::parse_instant;
+use super::rows::{AgentRow, AnswerRow, FileRow, RequestRow, flag, text, text_or_empty};
 use crate::failure::Failure;
 
-const VERSION: &str = "3";
-/// More than anybody has asked.
-const MOST_ROWS: usize = 1_000_000;
+const SCHEMA_VERSION: &str = "3";
+/// A limit per query, far above the size of any real mailbox.
+const MAX_ROWS: usize = 1_000_000;
 
 #[derive(Debug)]
 pub struct Database {
     connection: Connection,
-    patience: Patience,
-    /// Of each of the tables below.
+    deadline: QueryDeadline,
+    /// The column names of each table in [`TABLES`].
     columns: [Vec<String>; 5],
 }
 
@@ -39,7 +39,7 @@ const ENVS: usize = 4;
 
 impl Database {
     pub fn open(path: &Path) -> Result<Self, Failure> {
-        let (connection, patience) = open::open(path)?;
+        let (connection, deadline) = open::open(path)?;
         let shown = path.display();
         let unreadable = |error: rusqlite::Error| Failure::failed(&format!("{shown} cannot be read: {error}"));
         check_version(&connection, path)?;
@@ -49,16 +49,16 @@ impl Database {
         }
         let database = Self {
             connection,
-            patience,
+            deadline,
             columns,
         };
-        let needed = ["request_id", "agent_id", "prompt"];
-        if needed.iter().any(|column| !database.has(REQUESTS, column)) {
-            let told = format!(
+        let required = ["request_id", "agent_id", "prompt"];
+        if required.iter().any(|column| !database.has(REQUESTS, column)) {
+            let message = format!(
                 "{shown} is no mailbox of cueme: it has no cue_requests with {}",
-                needed.join(", ")
+                required.join(", ")
             );
-            return Err(Failure::failed(&told));
+            return Err(Failure::failed(&message));
         }
         Ok(database)
     }
@@ -68,10 +68,10 @@ impl Database {
             return Ok(Vec::new());
         }
         let columns = self.select(ENVS, &["agent_id", "agent_runtime", "project_dir", "agent_terminal"]);
-        let query = format!("SELECT {columns} FROM agent_envs ORDER BY rowid LIMIT {MOST_ROWS}");
-        self.all(&query, [], |row| {
+        let query = format!("SELECT {columns} FROM agent_envs ORDER BY rowid LIMIT {MAX_ROWS}");
+        self.query_all(&query, [], |row| {
             Ok(AgentRow {
-                agent_id: needed(row, 0)?,
+                agent_id: text_or_empty(row, 0)?,
                 runtime: text(row, 1)?,
                 project_dir: text(row, 2)?,
                 terminal: text(row, 3)?,
@@ -79,19 +79,20 @@ impl Database {
         })
     }
 
-    /// Where each request stands, oldest first. Times are compared as instants: as texts, two writers' do not sort.
-    pub fn requests(&self) -> rusqlite::Result<Vec<i64>> {
+    /// The row ids of all requests, oldest first. Times are compared as instants, because the two writers' text formats
+    /// do not sort.
+    pub fn request_rowids(&self) -> rusqlite::Result<Vec<i64>> {
         let columns = self.select(REQUESTS, &["created_at"]);
-        let query = format!("SELECT rowid, {columns} FROM cue_requests LIMIT {MOST_ROWS}");
-        let mut places: Vec<(Option<Timestamp>, i64)> = self.all(&query, [], |row| {
-            Ok((text(row, 1)?.as_deref().and_then(instant), row.get(0)?))
+        let query = format!("SELECT rowid, {columns} FROM cue_requests LIMIT {MAX_ROWS}");
+        let mut requests: Vec<(Option<Timestamp>, i64)> = self.query_all(&query, [], |row| {
+            Ok((text(row, 1)?.as_deref().and_then(parse_instant), row.get(0)?))
         })?;
-        places.sort_unstable();
-        Ok(places.into_iter().map(|(_, place)| place).collect())
+        requests.sort_unstable();
+        Ok(requests.into_iter().map(|(_, rowid)| rowid).collect())
     }
 
-    /// Nothing when it was deleted meanwhile.
-    pub fn request(&self, place: i64) -> rusqlite::Result<Option<RequestRow>> {
+    /// Returns `None` if the request was deleted in the meantime.
+    pub fn request(&self, rowid: i64) -> rusqlite::Result<Option<RequestRow>> {
         let wanted = [
             "request_id",
             "agent_id",
@@ -105,11 +106,11 @@ impl Database {
             "SELECT {} FROM cue_requests WHERE rowid = ?1",
             self.select(REQUESTS, &wanted)
         );
-        self.one(&query, [place], |row| {
+        self.query_one(&query, [rowid], |row| {
             Ok(RequestRow {
-                request_id: needed(row, 0)?,
-                agent_id: needed(row, 1)?,
-                prompt: needed(row, 2)?,
+                request_id: text_or_empty(row, 0)?,
+                agent_id: text_or_empty(row, 1)?,
+                prompt: text_or_empty(row, 2)?,
                 payload: text(row, 3)?,
                 status: text(row, 4)?,
                 created_at: text(row, 5)?,
@@ -124,9 +125,9 @@ impl Database {
         }
         let columns = self.select(RESPONSES, &["response_json", "cancelled", "created_at"]);
         let query = format!("SELECT rowid, {columns} FROM cue_responses WHERE request_id = ?1 ORDER BY rowid LIMIT 1");
-        self.one(&query, [request_id], |row| {
+        self.query_one(&query, [request_id], |row| {
             Ok(AnswerRow {
-                number: row.get(0)?,
+                rowid: row.get(0)?,
                 response_json: text(row, 1)?,
                 cancelled: flag(row, 2)?,
                 created_at: text(row, 3)?,
@@ -144,32 +145,32 @@ impl Database {
         } else {
             "r.rowid"
         };
-        let kind = if self.has(FILES, "mime_type") {
+        let mime_type = if self.has(FILES, "mime_type") {
             "f.mime_type"
         } else {
             "NULL"
         };
         let query = format!(
-            "SELECT f.file, {kind} FROM cue_response_files r JOIN cue_files f ON f.rowid = r.file_id \
+            "SELECT f.file, {mime_type} FROM cue_response_files r JOIN cue_files f ON f.rowid = r.file_id \
              WHERE r.response_id = ?1 ORDER BY {order} LIMIT {}",
-            attach::MOST_LISTED
+            attachments::MAX_LISTED_FILES
         );
-        self.all(&query, [answer], |row| {
+        self.query_all(&query, [answer], |row| {
             Ok(FileRow {
-                file: needed(row, 0)?,
+                file: text_or_empty(row, 0)?,
                 mime_type: text(row, 1)?,
             })
         })
     }
 
-    /// Answers whose request somebody deleted.
+    /// The number of answers whose request was deleted.
     pub fn orphans(&self) -> rusqlite::Result<u64> {
         if !self.has(RESPONSES, "request_id") {
             return Ok(0);
         }
         const COUNT: &str = "SELECT COUNT(*) FROM cue_responses r \
              WHERE NOT EXISTS (SELECT 1 FROM cue_requests q WHERE q.request_id = r.request_id)";
-        let count: Option<i64> = self.one(COUNT, [], |row| row.get(0))?;
+        let count: Option<i64> = self.query_one(COUNT, [], |row| row.get(0))?;
         Ok(count.unwrap_or_default().unsigned_abs())
     }
 
@@ -177,7 +178,7 @@ impl Database {
         self.columns[table].iter().any(|known| known == column)
     }
 
-    /// The columns that are there, and nothing in the place of the others.
+    /// The columns for a `SELECT`, with `NULL` for a column that the table does not have.
     fn select(&self, table: usize, wanted: &[&str]) -> String {
         let shown: Vec<&str> = wanted
             .iter()
@@ -186,26 +187,26 @@ impl Database {
         shown.join(", ")
     }
 
-    fn all<T>(
+    fn query_all<T>(
         &self,
         query: &str,
         params: impl Params,
         read: impl FnMut(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
-        self.patience.renew();
+        self.deadline.restart();
         self.connection
             .prepare_cached(query)?
             .query_map(params, read)?
             .collect()
     }
 
-    fn one<T>(
+    fn query_one<T>(
         &self,
         query: &str,
         params: impl Params,
         read: impl FnOnce(&Row) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Option<T>> {
-        self.patience.renew();
+        self.deadline.restart();
         self.connection
             .prepare_cached(query)?
             .query_row(params, read)
@@ -213,7 +214,7 @@ impl Database {
     }
 }
 
-/// None of what only looks like a table: a view may be a program that never ends.
+/// The columns of a real table. A view or virtual table counts as missing: a view may be a query that never ends.
 fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
     const SELECT: &str = "SELECT c.name FROM sqlite_schema s JOIN pragma_table_info(s.name) c \
          WHERE s.name = ?1 AND s.type = 'table' AND s.rootpage > 0";
@@ -221,7 +222,7 @@ fn columns_of(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Stri
     statement.query_map([table], |row| row.get(0))?.collect()
 }
 
-/// A mailbox that only the original's MCP server has used says no version; its two tables are the same.
+/// A mailbox that only the original's MCP server has used records no version; its two tables are the same.
 fn check_version(connection: &Connection, path: &Path) -> Result<(), Failure> {
     let read = || -> rusqlite::Result<Option<String>> {
         if columns_of(connection, "schema_meta")?.is_empty() {
@@ -236,9 +237,9 @@ fn check_version(connection: &Connection, path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     match read() {
         Ok(None) => Ok(()),
-        Ok(Some(version)) if version.trim() == VERSION => Ok(()),
+        Ok(Some(version)) if version.trim() == SCHEMA_VERSION => Ok(()),
         Ok(Some(version)) => Err(Failure::failed(&format!(
-            "{shown} has schema_version {version}, and this cueme reads {VERSION} only; nothing was imported"
+            "{shown} has schema_version {version}, and this cueme reads {SCHEMA_VERSION} only; nothing was imported"
         ))),
         Err(error) => Err(Failure::failed(&format!("{shown} cannot be read: {error}"))),
     }

@@ -1,5 +1,5 @@
-//! One mailbox on its way into the hub: its agents, then its requests, oldest first, each in one call. A call that breaks off
-//! is made again; the hub takes each request once.
+//! Imports one mailbox into the hub: its agents, then its requests, oldest first, one call each. An interrupted call is
+//! retried; the hub imports each request only once.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,36 +8,36 @@ use std::time::{Duration, Instant};
 use countersign_protocol::time::Timestamp;
 use ureq::http::StatusCode;
 
-use super::answer::{Answer, Said, Status, resolution};
-use super::attach::Attached;
+use super::answer::{AnswerContent, MailboxAnswer, MailboxStatus, resolution};
+use super::attachments::Attachments;
 use super::database::Database;
-use super::request::{Agent, Request, asked_at, payload};
+use super::request::{MailboxAgent, MailboxRequest, asked_at, payload};
 use super::rows::RequestRow;
 use super::summary::Summary;
+use crate::client::{CuemeClient, HubError};
 use crate::failure::Failure;
-use crate::hub::{Hub, HubError};
-use crate::session::{GaveUp, Remarks, Seat};
+use crate::session::{HubSession, OutageNotices, RetryError};
 use crate::setup::settings::Settings;
 use crate::terminal::out;
 
-/// For a hub that restarts, or that wants fewer calls a minute.
-const PATIENCE: Duration = Duration::from_secs(60);
-const REMARK_EVERY: Duration = Duration::from_secs(5);
+/// How long a call is retried while the hub restarts or limits the call rate.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
+const PROGRESS_INTERVAL: Duration = Duration::from_secs(5);
 
 pub struct Import<'a> {
     database: &'a Database,
     /// The directory of the mailbox.
     home: PathBuf,
-    seat: Seat,
+    session: HubSession,
     agents: BTreeSet<String>,
     summary: Summary,
-    remarked_at: Instant,
+    last_progress_at: Instant,
 }
 
-/// What the hub made of one call.
-enum Made<T> {
-    Taken(T),
-    Refused(String),
+/// The hub's reply to one call.
+enum CallOutcome<T> {
+    Accepted(T),
+    Rejected(String),
 }
 
 impl<'a> Import<'a> {
@@ -49,56 +49,56 @@ impl<'a> Import<'a> {
         Self {
             database,
             home: home.to_owned(),
-            seat: Seat::new(settings),
+            session: HubSession::new(settings),
             agents: BTreeSet::new(),
             summary: Summary {
                 database: path.display().to_string(),
                 ..Summary::default()
             },
-            remarked_at: Instant::now(),
+            last_progress_at: Instant::now(),
         }
     }
 
     pub fn run(mut self) -> Result<Summary, Failure> {
         let agents = self.database.agents().map_err(unreadable)?;
-        let places = self.database.requests().map_err(unreadable)?;
+        let rowids = self.database.request_rowids().map_err(unreadable)?;
         self.summary.orphans = self.database.orphans().map_err(unreadable)?;
-        if !agents.is_empty() || !places.is_empty() {
-            self.seat.first(None, Hub::greet)?;
+        if !agents.is_empty() || !rowids.is_empty() {
+            self.session.first_call(None, CuemeClient::check_health)?;
         }
         for row in agents {
-            self.agent(&Agent::from(row))?;
+            self.agent(&MailboxAgent::from(row))?;
         }
-        for (done, place) in places.iter().enumerate() {
-            self.request(*place)?;
-            self.remark(done + 1, places.len());
+        for (done, rowid) in rowids.iter().enumerate() {
+            self.request(*rowid)?;
+            self.report_progress(done + 1, rowids.len());
         }
         self.summary.agents = self.agents.len() as u64;
         Ok(self.summary)
     }
 
-    fn agent(&mut self, agent: &Agent) -> Result<(), Failure> {
-        match self.call(|hub| hub.keep_name(agent))? {
-            Made::Taken(()) => {
+    fn agent(&mut self, agent: &MailboxAgent) -> Result<(), Failure> {
+        match self.call(|hub| hub.join_with_name(agent))? {
+            CallOutcome::Accepted(()) => {
                 self.agents.insert(agent.agent_id.clone());
             }
-            Made::Refused(why) => self.summary.skip(&format!("agent {}", agent.agent_id), why),
+            CallOutcome::Rejected(why) => self.summary.skip(&format!("agent {}", agent.agent_id), why),
         }
         Ok(())
     }
 
-    fn request(&mut self, place: i64) -> Result<(), Failure> {
-        let row = match self.database.request(place) {
+    fn request(&mut self, rowid: i64) -> Result<(), Failure> {
+        let row = match self.database.request(rowid) {
             Ok(Some(row)) => row,
             Ok(None) => return Ok(()),
             Err(error) => {
                 self.summary
-                    .skip(&format!("row {place}"), format!("cannot be read: {error}"));
+                    .skip(&format!("row {rowid}"), format!("cannot be read: {error}"));
                 return Ok(());
             }
         };
         let what = row.request_id.clone();
-        let request = match self.read(row) {
+        let request = match self.build_request(row) {
             Ok(request) => request,
             Err(error) => {
                 self.summary.skip(&what, format!("its answer cannot be read: {error}"));
@@ -106,17 +106,17 @@ impl<'a> Import<'a> {
             }
         };
         match self.call(|hub| hub.import(&request))? {
-            Made::Taken(is_new) => self.count(request, is_new),
-            Made::Refused(why) => self.summary.skip(&what, why),
+            CallOutcome::Accepted(is_new) => self.count(request, is_new),
+            CallOutcome::Rejected(why) => self.summary.skip(&what, why),
         }
         Ok(())
     }
 
-    /// The request with what became of it. What has to be left out is noted.
-    fn read(&mut self, row: RequestRow) -> rusqlite::Result<Request> {
+    /// Builds the request with its resolution. Parts that have to be left out are noted in the summary.
+    fn build_request(&mut self, row: RequestRow) -> rusqlite::Result<MailboxRequest> {
         let answer = self.answer(&row.request_id)?;
         let (kind, payload, left_out) = payload(row.payload.as_deref());
-        let files = answer.as_ref().map_or(&[][..], |answer| &answer.attached.left_out);
+        let files = answer.as_ref().map_or(&[][..], |answer| &answer.attachments.left_out);
         for why in files.iter().cloned().chain(left_out.map(str::to_owned)) {
             self.summary.skip(&row.request_id, why);
         }
@@ -130,7 +130,7 @@ impl<'a> Import<'a> {
             prompt,
             ..
         } = row;
-        Ok(Request {
+        Ok(MailboxRequest {
             request_id,
             agent_id,
             kind,
@@ -141,18 +141,22 @@ impl<'a> Import<'a> {
         })
     }
 
-    fn answer(&self, request_id: &str) -> rusqlite::Result<Option<Answer>> {
+    fn answer(&self, request_id: &str) -> rusqlite::Result<Option<MailboxAnswer>> {
         let Some(row) = self.database.answer(request_id)? else {
             return Ok(None);
         };
-        let said = Said::read(row.response_json.as_deref());
-        let files = self.database.files(row.number)?;
-        let attached = Attached::read(&self.home, &files, &said.images);
-        Ok(Some(Answer { row, said, attached }))
+        let content = AnswerContent::read(row.response_json.as_deref());
+        let files = self.database.files(row.rowid)?;
+        let attachments = Attachments::read(&self.home, &files, &content.images);
+        Ok(Some(MailboxAnswer {
+            row,
+            content,
+            attachments,
+        }))
     }
 
-    fn count(&mut self, request: Request, is_new: bool) {
-        let Request {
+    fn count(&mut self, request: MailboxRequest, is_new: bool) {
+        let MailboxRequest {
             agent_id, resolution, ..
         } = request;
         self.agents.insert(agent_id);
@@ -167,18 +171,22 @@ impl<'a> Import<'a> {
             return;
         };
         match resolution.status {
-            Status::Answered => summary.answered += 1,
-            Status::Cancelled => summary.cancelled += 1,
+            MailboxStatus::Answered => summary.answered += 1,
+            MailboxStatus::Cancelled => summary.cancelled += 1,
         }
         summary.files += resolution.files.len() as u64;
     }
 
-    /// What the hub refuses concerns one request; anything else ends the whole.
-    fn call<T>(&mut self, call: impl Fn(&Hub) -> Result<T, HubError>) -> Result<Made<T>, Failure> {
-        let made = self.seat.insist(Some(Instant::now() + PATIENCE), Remarks::Silent, call);
-        match made.map_err(GaveUp::error) {
-            Ok(taken) => Ok(Made::Taken(taken)),
-            Err(HubError::Refused { status, message }) if is_of_one(status) => Ok(Made::Refused(message)),
+    /// A rejection concerns one request only; any other error ends the import.
+    fn call<T>(&mut self, call: impl Fn(&CuemeClient) -> Result<T, HubError>) -> Result<CallOutcome<T>, Failure> {
+        let outcome = self
+            .session
+            .call_with_retry(Some(Instant::now() + RETRY_TIMEOUT), OutageNotices::Silent, call);
+        match outcome.map_err(RetryError::into_error) {
+            Ok(reply) => Ok(CallOutcome::Accepted(reply)),
+            Err(HubError::Refused { status, message }) if concerns_one_request(status) => {
+                Ok(CallOutcome::Rejected(message))
+            }
             Err(error) => Err(Failure::failed(&format!(
                 "{error}; {} requests are imported: run this again for the rest, none is imported twice",
                 self.summary.imported + self.summary.known
@@ -186,10 +194,10 @@ impl<'a> Import<'a> {
         }
     }
 
-    fn remark(&mut self, done: usize, all: usize) {
-        if self.remarked_at.elapsed() >= REMARK_EVERY {
+    fn report_progress(&mut self, done: usize, all: usize) {
+        if self.last_progress_at.elapsed() >= PROGRESS_INTERVAL {
             out::remark(&format!("{done} of {all} requests"));
-            self.remarked_at = Instant::now();
+            self.last_progress_at = Instant::now();
         }
     }
 }
@@ -198,7 +206,7 @@ fn now() -> Timestamp {
     Timestamp::from_millis(jiff::Timestamp::now().as_millisecond())
 }
 
-fn is_of_one(status: StatusCode) -> bool {
+fn concerns_one_request(status: StatusCode) -> bool {
     matches!(
         status,
         StatusCode::BAD_REQUEST | StatusCode::PAYLOAD_TOO_LARGE | StatusCode::UNPROCESSABLE_ENTITY

@@ -1,7 +1,7 @@
-//! `cueme migrate`: brings the mailbox of the original, `~/.cue/cue.db`, into the hub. The mailbox is only read.
+//! `cueme migrate`: imports the mailbox of the original cueme, `~/.cue/cue.db`, into the hub. The mailbox is only read.
 
 mod answer;
-mod attach;
+mod attachments;
 mod command;
 mod database;
 mod import;
@@ -11,4 +11,4 @@ mod rows;
 mod summary;
 
 pub use command::run;
-pub use request::{Agent, Request};
+pub use request::{MailboxAgent, MailboxRequest};

@@ -1,19 +1,19 @@
-//! A request of the mailbox as the hub takes it.
+//! The agents and requests of the mailbox, in the form that the hub imports.
 
 use countersign_protocol::hap::{CueKind, name};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answer::Resolution;
+use super::answer::MailboxResolution;
 use super::rows::{AgentRow, RequestRow};
 
 const UNKNOWN: &str = "unknown";
-const MOST_DIRECTORY_BYTES: usize = 4096;
-const MOST_TERMINAL_CHARS: usize = 64;
+const MAX_DIRECTORY_BYTES: usize = 4096;
+const MAX_TERMINAL_CHARS: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Agent {
+pub struct MailboxAgent {
     pub agent_id: String,
     pub runtime: String,
     pub project_dir: String,
@@ -21,21 +21,21 @@ pub struct Agent {
 }
 
 #[derive(Debug, PartialEq, Serialize)]
-pub struct Request {
+pub struct MailboxRequest {
     pub request_id: String,
     pub agent_id: String,
     pub kind: CueKind,
     pub prompt: String,
     pub payload: Option<Map<String, Value>>,
     pub created_at: Timestamp,
-    pub resolution: Option<Resolution>,
+    pub resolution: Option<MailboxResolution>,
 }
 
-impl From<AgentRow> for Agent {
-    /// The original checked none of this; what the hub would refuse is said to be unknown.
+impl From<AgentRow> for MailboxAgent {
+    /// The original checked none of these fields; a value that the hub would refuse becomes `unknown` or empty.
     fn from(row: AgentRow) -> Self {
         let terminal = row.terminal.filter(|shell| {
-            let fits = shell.chars().count() <= MOST_TERMINAL_CHARS && !shell.chars().any(char::is_control);
+            let fits = shell.chars().count() <= MAX_TERMINAL_CHARS && !shell.chars().any(char::is_control);
             fits && !shell.trim().is_empty()
         });
         Self {
@@ -46,30 +46,32 @@ impl From<AgentRow> for Agent {
                 .unwrap_or_else(|| UNKNOWN.to_owned()),
             project_dir: row
                 .project_dir
-                .filter(|path| path.len() <= MOST_DIRECTORY_BYTES)
+                .filter(|path| path.len() <= MAX_DIRECTORY_BYTES)
                 .unwrap_or_default(),
             terminal: terminal.unwrap_or_else(|| UNKNOWN.to_owned()),
         }
     }
 }
 
-/// When it was asked, as far as the mailbox knows, and never in the future.
+/// The time of the request: its first readable timestamp, and never in the future.
 pub fn asked_at(row: &RequestRow, answered_at: Option<&str>, now: Timestamp) -> Timestamp {
     first_instant([row.created_at.as_deref(), row.updated_at.as_deref(), answered_at], now)
 }
 
 pub fn first_instant<const N: usize>(texts: [Option<&str>; N], now: Timestamp) -> Timestamp {
-    let known = texts.into_iter().flatten().find_map(instant);
+    let known = texts.into_iter().flatten().find_map(parse_instant);
     known.unwrap_or(now).clamp(Timestamp::from_millis(0), now)
 }
 
-/// The command and the console write local time with its offset; the MCP server UTC, without saying so.
-pub fn instant(text: &str) -> Option<Timestamp> {
+/// Parses both formats: local time with its offset, from the command and the console, and UTC without one, from the MCP
+/// server.
+pub fn parse_instant(text: &str) -> Option<Timestamp> {
     let text = text.trim();
     Timestamp::parse_rfc3339(text).or_else(|| Timestamp::parse_rfc3339(&format!("{text}Z")))
 }
 
-/// A pause is known by its payload, which the hub makes by itself. The second is why a payload is left out.
+/// The kind, the payload, and the reason why a payload is left out. A pause is recognized by its payload, which the hub
+/// builds itself.
 pub fn payload(text: Option<&str>) -> (CueKind, Option<Map<String, Value>>, Option<&'static str>) {
     let text = text.map(str::trim).filter(|text| !text.is_empty());
     match text.map(serde_json::from_str::<Value>) {
@@ -85,8 +87,8 @@ pub fn payload(text: Option<&str>) -> (CueKind, Option<Map<String, Value>>, Opti
 }
 
 fn is_pause(payload: &Map<String, Value>) -> bool {
-    let says = |key: &str, word: &str| payload.get(key).and_then(Value::as_str) == Some(word);
-    says("type", "confirm") && says("variant", "pause")
+    let has = |key: &str, word: &str| payload.get(key).and_then(Value::as_str) == Some(word);
+    has("type", "confirm") && has("variant", "pause")
 }
 
 #[cfg(test)]
@@ -94,17 +96,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_write_a_time_name_the_same_instant() {
+    fn both_timestamp_formats_give_the_same_time() {
         let utc = Timestamp::parse_rfc3339("2026-03-01T08:00:00.250Z");
         assert!(utc.is_some());
-        assert_eq!(instant("2026-03-01T16:00:00.250+08:00"), utc);
-        assert_eq!(instant("2026-03-01 08:00:00.250000"), utc);
-        assert_eq!(instant("2026-03-01 08:00:00.250000+00:00"), utc);
-        assert_eq!(instant("yesterday"), None);
+        assert_eq!(parse_instant("2026-03-01T16:00:00.250+08:00"), utc);
+        assert_eq!(parse_instant("2026-03-01 08:00:00.250000"), utc);
+        assert_eq!(parse_instant("2026-03-01 08:00:00.250000+00:00"), utc);
+        assert_eq!(parse_instant("yesterday"), None);
     }
 
     #[test]
-    fn a_time_that_cannot_be_is_put_right() {
+    fn missing_and_impossible_times_are_corrected() {
         let now = Timestamp::from_millis(1_800_000_000_000);
         assert_eq!(first_instant([None, Some("soon")], now), now);
         assert_eq!(first_instant([Some("2999-01-01 00:00:00")], now), now);
@@ -112,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_is_told_from_a_confirm() {
+    fn a_pause_is_distinguished_from_a_confirm() {
         let pause = r#"{"type":"confirm","variant":"pause","confirm_label":"Continue"}"#;
         assert_eq!(payload(Some(pause)), (CueKind::Pause, None, None));
         assert!(matches!(
@@ -131,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_comes_along_whatever_it_called_its_runtime() {
+    fn an_agent_with_an_unknown_runtime_is_imported() {
         let agent = |runtime: &str, terminal: &str| {
             let row = AgentRow {
                 agent_id: "bamolodo".to_owned(),
@@ -139,7 +141,7 @@ mod tests {
                 project_dir: None,
                 terminal: Some(terminal.to_owned()),
             };
-            let Agent { runtime, terminal, .. } = Agent::from(row);
+            let MailboxAgent { runtime, terminal, .. } = MailboxAgent::from(row);
             (runtime, terminal)
         };
         assert_eq!(

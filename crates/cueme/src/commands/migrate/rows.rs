@@ -1,4 +1,4 @@
-//! What stands in the mailbox, as it stands there.
+//! The rows of the mailbox, as they are stored.
 
 use rusqlite::Row;
 use rusqlite::types::ValueRef;
@@ -24,7 +24,7 @@ pub struct RequestRow {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct AnswerRow {
-    pub number: i64,
+    pub rowid: i64,
     pub response_json: Option<String>,
     pub cancelled: bool,
     pub created_at: Option<String>,
@@ -32,12 +32,12 @@ pub struct AnswerRow {
 
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FileRow {
-    /// Seen from the directory of the mailbox.
+    /// The path, relative to the directory of the mailbox.
     pub file: String,
     pub mime_type: Option<String>,
 }
 
-/// Whatever type a column was declared with, and whatever a program put into it.
+/// Reads a column as text, independent of its declared type and of the type of the stored value.
 pub fn text(row: &Row, index: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(index)? {
         ValueRef::Null => None,
@@ -47,12 +47,12 @@ pub fn text(row: &Row, index: usize) -> rusqlite::Result<Option<String>> {
     })
 }
 
-pub fn needed(row: &Row, index: usize) -> rusqlite::Result<String> {
+pub fn text_or_empty(row: &Row, index: usize) -> rusqlite::Result<String> {
     text(row, index).map(Option::unwrap_or_default)
 }
 
 pub fn flag(row: &Row, index: usize) -> rusqlite::Result<bool> {
-    let text = needed(row, index)?;
+    let text = text_or_empty(row, index)?;
     Ok(!matches!(
         text.trim().to_ascii_lowercase().as_str(),
         "" | "0" | "0.0" | "false"

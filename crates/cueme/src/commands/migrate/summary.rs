@@ -1,4 +1,4 @@
-//! What was brought over, and what was not.
+//! The summary of an import: counts, and the skipped entries with their reasons.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde_json::{Value, json};
 
 use crate::terminal::out;
 
-/// More would scroll the rest away.
-const MOST_SHOWN: usize = 100;
+/// A longer list would scroll the counts off the screen.
+const MAX_SHOWN_SKIPS: usize = 100;
 
 #[derive(Debug, Default, PartialEq)]
 pub struct Summary {
     pub database: String,
     pub agents: u64,
-    /// New in the hub, and there from an earlier time.
+    /// Requests that are new in the hub; the `known` ones were imported earlier.
     pub imported: u64,
     pub known: u64,
     pub open: u64,
@@ -38,7 +38,7 @@ impl Summary {
         });
     }
 
-    pub fn is_whole(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.skipped.is_empty()
     }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Summary {
             orphans,
             ..
         } = self;
-        writeln!(formatter, "{}", line(&self.database))?;
+        writeln!(formatter, "{}", one_line(&self.database))?;
         writeln!(formatter, "agents: {agents}")?;
         writeln!(
             formatter,
@@ -93,18 +93,18 @@ impl fmt::Display for Summary {
             writeln!(formatter, "answers whose request was deleted, left behind: {orphans}")?;
         }
         writeln!(formatter, "skipped: {}", self.skipped.len())?;
-        for Skipped { what, why } in self.skipped.iter().take(MOST_SHOWN) {
-            writeln!(formatter, "- {}: {}", line(what), line(why))?;
+        for Skipped { what, why } in self.skipped.iter().take(MAX_SHOWN_SKIPS) {
+            writeln!(formatter, "- {}: {}", one_line(what), one_line(why))?;
         }
-        match self.skipped.len().saturating_sub(MOST_SHOWN) {
+        match self.skipped.len().saturating_sub(MAX_SHOWN_SKIPS) {
             0 => Ok(()),
             more => writeln!(formatter, "- and {more} more; --json has them all"),
         }
     }
 }
 
-/// Names out of the mailbox stay on their line.
-fn line(text: &str) -> String {
+/// Escapes text from the mailbox, including its line breaks.
+fn one_line(text: &str) -> String {
     out::escape(text).replace('\n', "\\n")
 }
 
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_skipped_is_named_within_reason() {
+    fn skipped_entries_are_listed_up_to_a_limit() {
         let mut summary = Summary {
             database: "/m/cue.db".to_owned(),
             imported: 2,
@@ -121,7 +121,7 @@ mod tests {
             answered: 1,
             ..Summary::default()
         };
-        assert!(summary.is_whole());
+        assert!(summary.is_complete());
         for number in 0..103 {
             summary.skip(&format!("req_{number}\n- evil"), "files/a is missing");
         }

@@ -47,12 +47,12 @@ impl PagedList for OpenMessages<'_> {
         count: i64,
         now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
-        const AFTER: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
-        const BEFORE: &str =
+        const NEWER_ROWS: &str = select_waiting!("AND (m.rank, m.seq) > (?1, ?2) ORDER BY m.rank, m.seq LIMIT ?3");
+        const OLDER_ROWS: &str =
             select_waiting!("AND (m.rank, m.seq) < (?1, ?2) ORDER BY m.rank DESC, m.seq DESC LIMIT ?3");
         let (select, beginning) = match self.direction {
-            ScanDirection::Forwards => (AFTER, (-1, 0)),
-            ScanDirection::Backwards => (BEFORE, (i64::MAX, i64::MAX)),
+            ScanDirection::Forwards => (NEWER_ROWS, (-1, 0)),
+            ScanDirection::Backwards => (OLDER_ROWS, (i64::MAX, i64::MAX)),
         };
         let (rank, seq) = after.map_or(beginning, |cursor| (cursor.rank, cursor.seq));
         // No person has an empty name.

@@ -1,9 +1,9 @@
 //! The default resolvers of a message.
 
 use anyhow::{Result, bail};
+use countersign_client::hub::typed;
 use serde::Deserialize;
 
-use crate::client::typed;
 use crate::commands::agent_commands::credentials::session::AgentSession;
 use crate::commands::agent_commands::retry::retry_unavailable;
 use crate::commands::agent_commands::variable;

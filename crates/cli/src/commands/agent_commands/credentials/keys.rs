@@ -5,11 +5,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_agent::{Client as AgentClient, Verifier};
 use countersign_client::data_dir;
+use countersign_client::hub::{AddressSource, HubLocation};
 use countersign_protocol::webhooks;
 
 use super::stored_agent::StoredAgent;
 use crate::args::{Globals, KeyArgs};
-use crate::client::{AddressSource, HubLocation};
 use crate::commands::agent_commands::variable;
 
 const SIGNING_KEY: &str = "COUNTERSIGN_SIGNING_KEY";

@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use countersign_agent::{Binding, SealKey, seal, sealed_state};
 use countersign_client::data_dir;
+use countersign_client::screen;
 use countersign_protocol::json;
 
 use super::stored_agent::StoredAgent;
@@ -10,7 +11,6 @@ use crate::args::{Globals, SealArgs, SealFamily, SealKeyArgs};
 use crate::commands::Finished;
 use crate::commands::agent_commands::compose::input;
 use crate::commands::agent_commands::variable;
-use crate::screen;
 
 /// Sealing adds a third to the length, and the result must fit into a state.
 const MAX_STATE_BYTES: u64 = 190 * 1024;

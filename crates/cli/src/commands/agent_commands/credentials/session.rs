@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use countersign_agent::{Client as AgentClient, Error, Journal};
 use countersign_client::data_dir;
+use countersign_client::hub::{AddressSource, ClientError, HubClient, HubLocation};
+use countersign_client::screen;
 
 use super::stored_agent::{self, StoredAgent};
 use crate::args::Globals;
-use crate::client::{AddressSource, ClientError, HubClient, HubLocation};
 use crate::commands::agent_commands::variable;
-use crate::screen;
 
 const UNAUTHENTICATED: u16 = 401;
 /// The agent used on the local hub if none is named.

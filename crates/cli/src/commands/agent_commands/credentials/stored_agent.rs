@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
+use countersign_client::hub::{HubClient, typed};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use crate::client::{HubClient, typed};
 
 /// File systems allow 255 bytes; the rest is for the extension and the temporary file's suffix.
 const MAX_FILE_NAME_BYTES: usize = 200;

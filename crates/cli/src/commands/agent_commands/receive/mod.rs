@@ -10,20 +10,20 @@ mod verifier;
 use std::sync::Arc;
 
 use anyhow::{Context, Result, bail};
+use countersign_client::screen;
+use owner_check::OwnerCheck;
+use receiver::PushReceiver;
 use reqwest::Url;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
+use verifier::PushVerifier;
 
 use super::credentials::keys;
 use super::credentials::session::open_journal;
 use crate::args::{Globals, ReceiveArgs};
 use crate::commands::Finished;
-use crate::screen;
-use owner_check::OwnerCheck;
-use receiver::PushReceiver;
-use verifier::PushVerifier;
 
 /// The number of stop signals received so far.
 type StopCount = watch::Receiver<u8>;

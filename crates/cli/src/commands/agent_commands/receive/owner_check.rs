@@ -3,11 +3,11 @@
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::Journal;
+use countersign_client::hub::ClientError;
 use reqwest::StatusCode;
 use serde_json::Value;
 
 use crate::args::{Globals, KeyArgs};
-use crate::client::ClientError;
 use crate::commands::agent_commands::credentials::session::AgentSession;
 
 const NO_TOKEN: &str = "--ed25519 needs the agent's own token, because the hub's key signs for every agent: set \

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_agent::{ActionState, Journal, MAX_PUSH_BYTES, Refusal, Resolved, Verified};
+use countersign_client::screen;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::{HeaderMap, Method, Request, StatusCode};
@@ -18,7 +19,6 @@ use super::verifier::PushVerifier;
 use crate::args::ExecArgs;
 use crate::commands::agent_commands::act::{ExecOptions, act};
 use crate::commands::agent_commands::outcome::words;
-use crate::screen;
 
 /// Commands that run at the same time.
 const MAX_COMMANDS: u32 = 4;

@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use countersign_agent::{Refusal, Resolved};
+use countersign_client::screen;
 use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Response, StatusCode};
@@ -9,7 +10,6 @@ use serde_json::{Value, json};
 
 use crate::commands::agent_commands::act::ActResult;
 use crate::commands::agent_commands::outcome::resolution;
-use crate::screen;
 
 const RETRY_AFTER_SECONDS: &str = "5";
 

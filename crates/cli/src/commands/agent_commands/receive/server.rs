@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_client::screen;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -13,7 +14,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StopCount;
 use super::receiver::PushReceiver;
-use crate::screen;
 
 /// A hub pushes over a few connections; more than this come from another source.
 const MAX_CONNECTIONS: usize = 256;

@@ -108,7 +108,7 @@ fn a_cue_shows_its_terminal_and_takes_text_and_files() {
 
 #[test]
 fn a_question_of_a_run_names_agent_run_and_strategy() {
-    let page = page(&crate::item::asked(&json!({"kind": "text"})));
+    let page = page(&countersign_client::item::test_data::asked(&json!({"kind": "text"})));
     assert!(
         page.contains("Agent      editor, run r1\nStrategy   Topic writer\n") && !page.contains('#'),
         "{page}"

@@ -1,0 +1,143 @@
+//! Fields of cues: where the agent runs, whether it still waits there, and which cue superseded which.
+
+use super::{Item, ItemResolution};
+use crate::screen::duration_words;
+
+/// The prefix of the comment on a cue that another cue superseded.
+const SUPERSEDED: &str = "superseded by ";
+
+impl Item {
+    /// Whether the asker is an agent in a terminal.
+    pub fn is_cue(&self) -> bool {
+        self.source.as_ref().is_some_and(|source| source.door == "hap")
+    }
+
+    /// The terminal it asks from: `/home/ann/shop (zsh, claude_code)`.
+    pub fn place(&self) -> Option<String> {
+        let source = self.source.as_ref().filter(|_| self.is_cue())?;
+        let words = [&source.terminal, &source.runtime]
+            .into_iter()
+            .flatten()
+            .map(String::as_str);
+        let about: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let directory = source.project_dir.as_deref().filter(|directory| !directory.is_empty());
+        match (directory, about.is_empty()) {
+            (directory, true) => directory.map(str::to_owned),
+            (directory, false) => Some(format!(
+                "{} ({})",
+                directory.unwrap_or("an unknown directory"),
+                about.join(", ")
+            )),
+        }
+    }
+
+    /// The agent's presence in its terminal, in one word.
+    pub fn presence_word(&self) -> Option<&'static str> {
+        match self.presence.as_ref()?.state.as_deref()? {
+            "waiting" => Some("waiting"),
+            "paused" => Some("paused"),
+            "gone" => Some("gone"),
+            _ => None,
+        }
+    }
+
+    /// The agent's presence as a sentence, with its duration.
+    pub fn presence_words(&self, now: jiff::Timestamp) -> Option<String> {
+        let since = self.presence.as_ref()?.since.as_ref();
+        let since = since
+            .map(|since| format!(" for {}", duration_words(since.age(now))))
+            .unwrap_or_default();
+        Some(match self.presence_word()? {
+            "waiting" => format!("the agent has been waiting in its terminal{since}"),
+            "paused" => format!("the agent has been paused in its terminal{since}"),
+            _ => format!("the agent has been gone from its terminal{since}; an answer is kept for it"),
+        })
+    }
+
+    /// The messages that this one superseded.
+    pub fn supersedes(&self) -> Option<String> {
+        let ids = self.source.as_ref()?.supersedes.as_deref()?;
+        let ids: Vec<&str> = ids.split_whitespace().collect();
+        (!ids.is_empty()).then(|| ids.join(", "))
+    }
+
+    /// The message that superseded this one.
+    pub fn superseded_by(&self) -> Option<&str> {
+        let resolution = self.resolution.as_ref().filter(|_| self.is_cue())?;
+        let comment = resolution
+            .comment
+            .as_deref()
+            .filter(|_| resolution.resolution == "cancelled");
+        comment?.strip_prefix(SUPERSEDED)
+    }
+
+    /// The decision and its actor: `answered approve by human:owner`.
+    pub fn outcome_words(&self) -> Option<String> {
+        self.outcome(ItemResolution::words)
+    }
+
+    /// Like `outcome_words`, with a long answer cut short.
+    pub fn outcome_in_short(&self) -> Option<String> {
+        self.outcome(ItemResolution::short_words)
+    }
+
+    fn outcome(&self, words: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
+        let resolution = self.resolution.as_ref()?;
+        let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
+        Some(superseded.unwrap_or_else(|| words(resolution)))
+    }
+
+    /// The comment given with the decision.
+    pub fn comment(&self) -> Option<&str> {
+        if self.superseded_by().is_some() {
+            None
+        } else {
+            self.resolution.as_ref()?.comment.as_deref()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::item::tests::item;
+
+    #[test]
+    fn a_cue_shows_its_directory_and_presence() {
+        let now = "2026-06-04T15:00:00Z".parse().unwrap();
+        let source =
+            json!({"door": "hap", "cue": "cue", "project_dir": "/srv/shop", "terminal": "zsh", "runtime": "codex"});
+        let presence = json!({"state": "gone", "since": "2026-06-04T14:57:00.000Z"});
+        let cue = item(json!({"source": source, "presence": presence}));
+        assert_eq!(cue.place().as_deref(), Some("/srv/shop (zsh, codex)"));
+        assert_eq!(cue.presence_word(), Some("gone"));
+        let words = "the agent has been gone from its terminal for 3m; an answer is kept for it";
+        assert_eq!(cue.presence_words(now).as_deref(), Some(words));
+        let other =
+            item(json!({"source": {"door": "a2h", "terminal": "zsh"}, "presence": {"state": null, "since": null}}));
+        assert_eq!((other.place(), other.presence_words(now)), (None, None));
+    }
+
+    #[test]
+    fn only_a_cue_is_superseded_and_files_are_counted() {
+        let resolved = |door: &str, extra: Value| {
+            let mut resolution = json!({
+                "resolution_id": "res_1", "resolution": "cancelled", "actor": "agent:otter",
+                "resolved_at": "2026-06-04T15:00:01.000Z", "comment": "superseded by msg_2",
+            });
+            resolution
+                .as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
+            item(json!({"source": {"door": door}, "resolution": resolution}))
+                .outcome_words()
+                .unwrap()
+        };
+        assert_eq!(resolved("hap", json!({})), "superseded by msg_2");
+        assert_eq!(resolved("a2h", json!({})), "cancelled by agent:otter");
+        let file = json!({"name": "a.txt", "media_type": "text/plain", "size": 1});
+        let answered = json!({"resolution": "answered", "value": "", "files": [file, file], "comment": null});
+        assert_eq!(resolved("hap", answered), "answered with 2 files by agent:otter");
+    }
+}

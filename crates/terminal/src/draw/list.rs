@@ -1,0 +1,137 @@
+//! A list with two lines per item, readable on a narrow screen.
+
+use countersign_client::screen::{duration_words, escape};
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span, Text};
+
+use super::wrap::{cut, width};
+use super::{TextLayout, Theme};
+use crate::item_details::ItemDetails;
+use crate::local_time::time_words;
+use crate::state::{InboxState, Tab};
+
+const LINES_EACH: usize = 2;
+
+pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
+    let rows = state.rows();
+    if rows.is_empty() {
+        let mut layout = TextLayout::new(area.width.saturating_sub(2), theme);
+        layout.blank();
+        layout.add_text(&empty_words(state), theme.quiet());
+        return layout.draw(
+            frame,
+            Rect {
+                x: area.x + 1,
+                width: area.width.saturating_sub(2),
+                ..area
+            },
+        );
+    }
+    let cursor = state.list(state.tab).position(&state.words).unwrap_or_default();
+    let fitting = (usize::from(area.height) / LINES_EACH).max(1);
+    // The list scrolls by whole pages, so that it does not move with every step.
+    let first = cursor / fitting * fitting;
+    let mut lines = Vec::new();
+    for (index, details) in rows.iter().enumerate().skip(first).take(fitting) {
+        lines.extend(row(state, details, index == cursor, theme, usize::from(area.width)));
+    }
+    frame.render_widget(Text::from(lines), area);
+}
+
+fn empty_words(state: &InboxState) -> String {
+    let filter = state.filter.words();
+    match state.tab {
+        _ if !state.list(state.tab).is_loaded() => "Reading…".to_owned(),
+        _ if !state.words.is_empty() => {
+            format!(
+                "Nothing here mentions {}. Enter searches everything.",
+                escape(&state.words)
+            )
+        }
+        Tab::Waiting if !filter.is_empty() => format!("Nothing waits for you ({}).", escape(&filter)),
+        Tab::Waiting => "Nothing waits for you.".to_owned(),
+        Tab::Notices => "No notices.".to_owned(),
+        Tab::Aside => "Nothing is set aside.".to_owned(),
+        Tab::Decided => "Nothing has been decided yet.".to_owned(),
+        Tab::Found => format!("Nothing was found for {}.", escape(&state.query)),
+    }
+}
+
+fn row(
+    state: &InboxState,
+    details: &ItemDetails,
+    is_chosen: bool,
+    theme: Theme,
+    max_width: usize,
+) -> [Line<'static>; LINES_EACH] {
+    let age = details.item.created_at.age(state.now.at);
+    let waited = duration_words(age);
+    let (mark, urgency) = priority(&details.item.priority, theme);
+    let cursor = if is_chosen { "▌" } else { " " };
+    let room = max_width.saturating_sub(5 + width(&waited) + 1);
+    let title = cut(&escape(&details.item.title), room);
+    let gap = " ".repeat(room.saturating_sub(width(&title)) + 1);
+    let style = match (is_chosen, state.is_busy(details.id())) {
+        (_, true) => theme.quiet(),
+        (true, false) => theme.chosen(),
+        (false, false) => theme.strong(),
+    };
+    let age_style = if details.is_open() && !details.is_notice() {
+        theme.age(age)
+    } else {
+        theme.quiet()
+    };
+    let first = Line::from(vec![
+        Span::raw(cursor),
+        Span::styled(format!("{mark} "), urgency),
+        Span::styled(title, style),
+        Span::raw(gap),
+        Span::styled(waited, age_style),
+    ]);
+    let about = cut(&about(state, details), max_width.saturating_sub(5));
+    [
+        first,
+        Line::from(vec![
+            Span::raw(format!("{cursor}   ")),
+            Span::styled(about, theme.quiet()),
+        ]),
+    ]
+}
+
+fn priority(priority: &str, theme: Theme) -> (&'static str, Style) {
+    match priority {
+        "urgent" => ("!!", theme.bad()),
+        "high" => (" !", theme.warning()),
+        "low" => (" -", theme.quiet()),
+        _ => ("  ", theme.plain()),
+    }
+}
+
+/// The asker, the kind of question, and the next or last event.
+fn about(state: &InboxState, details: &ItemDetails) -> String {
+    let item = &details.item;
+    let project = item
+        .agent
+        .project
+        .as_ref()
+        .map(|project| format!("/{project}"))
+        .unwrap_or_default();
+    let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
+    match (&item.resolution, &details.more.until) {
+        (Some(resolution), _) => {
+            let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);
+            words.push(format!("{} at {at}", item.outcome_words().unwrap_or_default()));
+        }
+        (None, Some(until)) => words.push(format!("aside until {}", time_words(until, state.now.at, &state.zone))),
+        (None, None) if details.is_notice() => {}
+        (None, None) => words.push(item.expiry_words(state.now.at)),
+    }
+    words.extend(item.presence_word().map(|word| format!("agent {word}")));
+    if details.is_open() && !details.is_notice() && !item.can_answer {
+        words.push("not yours to answer".to_owned());
+    }
+    words.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));
+    escape(&words.join(" · "))
+}

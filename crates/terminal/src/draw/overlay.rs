@@ -1,0 +1,132 @@
+//! Overlays: help, search, comment, type-ahead, reasons, snooze times.
+
+use countersign_client::screen::escape;
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::widgets::{Block, Clear};
+
+use super::{TextLayout, Theme, middle};
+use crate::answer::PersonDecision;
+use crate::state::{InboxState, OpenItem, Overlay, RejectDialog, SPANS};
+
+const WIDTH: u16 = 64;
+/// The top and the bottom border.
+const BORDERS: u16 = 2;
+
+const KEYS: [(&str, &str); 16] = [
+    ("j k, arrows", "move; scroll where nothing can be moved"),
+    ("h l, arrows", "previous, next item"),
+    ("Enter", "open; send what is picked"),
+    ("1-9, Space", "pick, tick; o: answer in other words"),
+    ("Tab", "next field, next list; n: notices and back"),
+    ("a", "approve, complete"),
+    ("r", "reject with a reason"),
+    ("c", "comment, sent along with the decision"),
+    ("s", "set aside until later; decides nothing"),
+    ("e u", "archive a notice, take back what is away"),
+    ("t", "try a failed delivery again"),
+    ("w", "write ahead to an agent in a terminal"),
+    ("/", "search"),
+    ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
+    ("Esc", "back; nothing typed is lost"),
+    ("q, Ctrl-C", "quit"),
+];
+
+pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect) {
+    let Some(overlay) = &mut state.overlay else { return };
+    let width = WIDTH.min(area.width);
+    let mut layout = TextLayout::new(width.saturating_sub(4), theme);
+    let title = match overlay {
+        Overlay::Help { scroll } => {
+            help(&mut layout, theme);
+            let room = usize::from(area.height.saturating_sub(BORDERS));
+            *scroll = (*scroll).min(layout.height().saturating_sub(room));
+            layout.scroll_to(*scroll);
+            "Keys"
+        }
+        Overlay::Search(typing) => {
+            layout.typing("/ ", typing, theme.plain(), true);
+            "Search"
+        }
+        Overlay::Comment(typing) => {
+            layout.typing("", typing, theme.plain(), true);
+            "Comment: goes along with what you decide"
+        }
+        Overlay::Ahead { typing, .. } => {
+            layout.typing("", typing, theme.plain(), true);
+            "Write ahead: it answers what the agent asks next"
+        }
+        Overlay::Reject(reject) => {
+            reasons(&mut layout, reject, theme);
+            refusal(state.open.as_ref())
+        }
+        Overlay::Aside { cursor, .. } => {
+            let cursor = Some(*cursor);
+            SPANS
+                .iter()
+                .enumerate()
+                .for_each(|(index, span)| choice(&mut layout, index, span, cursor, theme));
+            "Set aside for"
+        }
+    };
+    boxed(frame, layout, title, theme, middle(area, width, u16::MAX));
+}
+
+fn boxed(frame: &mut Frame, layout: TextLayout, title: &'static str, theme: Theme, area: Rect) {
+    let height = u16::try_from(layout.height())
+        .unwrap_or(u16::MAX)
+        .max(1)
+        .saturating_add(BORDERS);
+    let area = middle(area, area.width, height);
+    let block = Block::bordered()
+        .title(format!(" {title} "))
+        .border_style(theme.quiet());
+    let inner = block.inner(area);
+    frame.render_widget(Clear, area);
+    frame.render_widget(block, area);
+    layout.draw(
+        frame,
+        Rect {
+            x: inner.x + 1,
+            width: inner.width.saturating_sub(2),
+            ..inner
+        },
+    );
+}
+
+fn help(layout: &mut TextLayout, theme: Theme) {
+    for (keys, words) in KEYS {
+        layout.add_hanging(&format!("{keys:<13}"), words, theme.plain());
+    }
+}
+
+fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
+    for (index, reason) in reject.presets.iter().enumerate() {
+        choice(layout, index, &escape(reason), reject.cursor, theme);
+    }
+    choice(layout, reject.presets.len(), "in my own words:", reject.cursor, theme);
+    layout.typing("   > ", &reject.reason, theme.plain(), reject.typing);
+}
+
+/// The title of the reason dialog, named by the outcome the agent gets.
+fn refusal(open: Option<&OpenItem>) -> &'static str {
+    match open.and_then(OpenItem::rejection) {
+        Some(PersonDecision::Declined) => "Decline: the agent gets the reason",
+        Some(PersonDecision::Dismissed(_)) => "Dismiss: the agent gets the reason",
+        Some(PersonDecision::Answered(_) | PersonDecision::Completed(_)) | None => "Reject: the agent gets the reason",
+    }
+}
+
+fn choice(layout: &mut TextLayout, index: usize, text: &str, cursor: Option<usize>, theme: Theme) {
+    let is_here = cursor == Some(index);
+    let first = layout.height();
+    let style = if is_here { theme.chosen() } else { theme.plain() };
+    layout.add_hanging(
+        &format!("{} {}. ", if is_here { "▌" } else { " " }, index + 1),
+        text,
+        style,
+    );
+    if is_here {
+        layout.focus_from(first);
+    }
+}

@@ -1,0 +1,119 @@
+//! The panel: the answer editor, or the outcome.
+
+use countersign_client::screen::escape;
+
+use super::{TextLayout, Theme, editor};
+use crate::answer::Editor;
+use crate::state::{InboxState, ItemEnding, OpenItem};
+use crate::track::{StepMark, outcome, track};
+
+pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout> {
+    let open = state.open.as_ref()?;
+    let mut layout = TextLayout::new(width, theme);
+    match open.ending {
+        ItemEnding::None if open.details.is_notice() => {
+            layout.add_text("Nothing to decide: e archives it.", theme.quiet())
+        }
+        ItemEnding::None => undecided(&mut layout, state, open, theme),
+        ItemEnding::Past | ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear => {
+            over(&mut layout, state, open, theme)
+        }
+    }
+    Some(layout)
+}
+
+fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
+    if !open.details.item.can_answer {
+        let resolvers = open.details.item.resolvers.join(", ");
+        layout.add_text(
+            &escape(&format!("Not yours to answer: it is for {resolvers}.")),
+            theme.warning(),
+        );
+        return;
+    }
+    let is_guarded = !open.guard_left(state.now.elapsed).is_zero();
+    let style = if is_guarded || open.sending {
+        theme.quiet()
+    } else {
+        theme.plain()
+    };
+    editor::lines(layout, open, theme, style, open.takes_answers());
+    if open.editor == Editor::Nothing {
+        layout.add_text(no_editor(open), theme.warning());
+    }
+    comment(layout, open, theme);
+    if let Some(refusal) = &open.refusal {
+        layout.add_text(&escape(refusal), theme.bad());
+    }
+    if open.sending {
+        layout.add_text("Sending… nothing is decided before the hub says so.", theme.warning());
+    }
+}
+
+fn no_editor(open: &OpenItem) -> &'static str {
+    match (open.details.may_respond(), open.details.may_decline()) {
+        (true, _) => "This version cannot answer this kind of question: use the web inbox.",
+        (false, true) => "The asker takes no answer here: r declines.",
+        (false, false) => "The asker takes neither an answer nor a refusal here.",
+    }
+}
+
+fn comment(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
+    if !open.comment.is_blank() {
+        layout.typing("Comment: ", &open.comment, theme.quiet(), false);
+    }
+}
+
+fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
+    let outcome = outcome(&open.details, state.now.at, &state.zone);
+    match (&outcome, &open.taken) {
+        (Some(outcome), _) => first_words(layout, open, outcome, theme),
+        (None, Some(status)) => layout.add_text(&format!("The hub accepted it: {}.", escape(status)), theme.good()),
+        (None, None) => layout.add_text("It has ended; reading the outcome…", theme.warning()),
+    }
+    for (mark, words) in track(&open.details, state.now.at, &state.zone) {
+        let (sign, style) = match mark {
+            StepMark::Done => ("✓ ", theme.good()),
+            StepMark::Now => ("… ", theme.warning()),
+            StepMark::Failed => ("✗ ", theme.bad()),
+            StepMark::Note => ("  ", theme.quiet()),
+        };
+        layout.add_hanging(sign, &words, style);
+    }
+    left_over(layout, open, theme);
+}
+
+fn first_words(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: Theme) {
+    match open.ending {
+        ItemEnding::Mine => layout.add_hanging("✓ ", outcome, theme.good()),
+        ItemEnding::Theirs { sent: true } => {
+            layout.add_text("Already decided. Your answer was not applied.", theme.bad());
+            layout.add_hanging("✓ ", outcome, theme.strong());
+        }
+        ItemEnding::Theirs { sent: false } => {
+            layout.add_text("Decided meanwhile:", theme.warning());
+            layout.add_hanging("✓ ", outcome, theme.strong());
+        }
+        ItemEnding::Unclear => {
+            layout.add_text("Decided; the name shows whether it was your answer:", theme.warning());
+            layout.add_hanging("✓ ", outcome, theme.strong());
+        }
+        ItemEnding::Past | ItemEnding::None => layout.add_hanging("✓ ", outcome, theme.strong()),
+    }
+}
+
+/// Unsent input stays visible after the item ended, so that it can be copied.
+fn left_over(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
+    if !open.is_touched() && open.comment.is_blank() && open.reason.is_none() {
+        return;
+    }
+    layout.blank();
+    layout.add_text("What you had entered, not sent to the agent:", theme.strong());
+    if open.is_touched() {
+        editor::entered(layout, open, theme);
+    }
+    comment(layout, open, theme);
+    if let Some(reason) = &open.reason {
+        layout.typing("Reason: ", reason, theme.quiet(), false);
+    }
+}

@@ -1,0 +1,171 @@
+//! The inbox's calls to the hub.
+
+use std::sync::Arc;
+
+use countersign_client::hub::{ClientError, HubClient, typed};
+use countersign_client::item::terminal::list_terminals;
+use serde_json::{Value, json};
+
+use super::filter::InboxFilter;
+use super::item_details::ItemDetails;
+use super::presets;
+use super::state::{Effect, InboxReply, ItemsPage, Listing, SnoozeAction};
+
+const PAGE_SIZE: usize = 100;
+
+/// Carries out an effect of the state. `Ring` and `Quit` do not involve the hub.
+pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -> Option<InboxReply> {
+    Some(match effect {
+        Effect::Load { listing, after, want } => {
+            let page = load(client, filter, &listing, after.clone(), want).await;
+            InboxReply::Loaded {
+                listing,
+                appends: after.is_some(),
+                page,
+            }
+        }
+        Effect::Read { id, fresh } => {
+            let details = read(client, &id).await.map(Arc::new);
+            InboxReply::Read { id, fresh, details }
+        }
+        Effect::Resolve { id, body } => {
+            let done = client.post(&["v1", "messages", &id, "resolve"], &body).await;
+            let status = done.map(|reply| reply["status"].as_str().unwrap_or_default().to_owned());
+            InboxReply::Resolved { id, status }
+        }
+        Effect::Put { id, away } => {
+            let done = put(client, &id, &away).await.map(drop);
+            InboxReply::Put { id, away, done }
+        }
+        Effect::Retry { id } => {
+            let done = client
+                .post(&["v1", "admin", "deliveries", "retry"], &json!({ "id": id }))
+                .await
+                .map(drop);
+            InboxReply::Retried { id, done }
+        }
+        Effect::Ahead { agent_id, text } => {
+            let done = ahead(client, &agent_id, &text).await.map(drop);
+            InboxReply::Ahead { agent_id, text, done }
+        }
+        Effect::Presets => InboxReply::Presets(presets::read(client).await),
+        Effect::Ring | Effect::Quit => return None,
+    })
+}
+
+/// Answers the agent's next cue.
+pub async fn ahead(client: &HubClient, agent_id: &str, text: &str) -> Result<Value, ClientError> {
+    client
+        .post(&["v1", "terminals", agent_id, "ahead"], &json!({ "text": text }))
+        .await
+}
+
+pub async fn read(client: &HubClient, id: &str) -> Result<ItemDetails, ClientError> {
+    ItemDetails::read(&client.get(&["v1", "inbox", id], &[]).await?)
+}
+
+async fn put(client: &HubClient, id: &str, away: &SnoozeAction) -> Result<Value, ClientError> {
+    match away {
+        SnoozeAction::Until(until) => {
+            client
+                .post(
+                    &["v1", "inbox", id, "aside"],
+                    &json!({ "until": format!("{until:.3}") }),
+                )
+                .await
+        }
+        SnoozeAction::Archived => client.post(&["v1", "inbox", id, "archive"], &json!({})).await,
+        SnoozeAction::Back => client.post(&["v1", "inbox", id, "return"], &json!({})).await,
+    }
+}
+
+/// Reads pages until there are `want` items, or no more.
+pub async fn load(
+    client: &HubClient,
+    filter: &InboxFilter,
+    listing: &Listing,
+    mut after: Option<String>,
+    want: usize,
+) -> Result<ItemsPage, ClientError> {
+    let mut items = Vec::new();
+    loop {
+        // A page may be empty without being the last: the hub scans a bounded number of items per page.
+        let page = one_page(client, filter, listing, after.as_deref()).await?;
+        // A repeated cursor would loop forever.
+        let is_stuck = page.next.is_some() && page.next == after;
+        items.extend(page.items);
+        after = page.next.filter(|_| !is_stuck);
+        if after.is_none() || items.len() >= want {
+            let items = with_presence(client, listing, items).await;
+            return Ok(ItemsPage {
+                items: items.into_iter().map(Arc::new).collect(),
+                next: after,
+            });
+        }
+    }
+}
+
+/// Adds the presence that lists omit. The terminals give it for each terminal's newest cue; for other cues it is read
+/// when they are opened.
+async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<ItemDetails>) -> Vec<ItemDetails> {
+    let lacks_presence = |details: &ItemDetails| details.item.is_cue() && details.item.presence.is_none();
+    if *listing != Listing::Waiting || !items.iter().any(lacks_presence) {
+        return items;
+    }
+    // The presence is optional for the list.
+    let Ok(terminals) = list_terminals(client).await else {
+        return items;
+    };
+    for details in items.iter_mut().filter(|details| lacks_presence(details)) {
+        let terminal = terminals
+            .iter()
+            .find(|terminal| terminal.last_cue_id.as_deref() == Some(details.id()));
+        details.item.presence = terminal.map(|terminal| terminal.presence.clone());
+    }
+    items
+}
+
+struct RawPage {
+    items: Vec<ItemDetails>,
+    next: Option<String>,
+}
+
+async fn one_page(
+    client: &HubClient,
+    filter: &InboxFilter,
+    listing: &Listing,
+    after: Option<&str>,
+) -> Result<RawPage, ClientError> {
+    let size = PAGE_SIZE.to_string();
+    let mut query = vec![("limit", size.as_str())];
+    query.extend(after.map(|cursor| ("cursor", cursor)));
+    let path: &[&str] = match listing {
+        Listing::Waiting => {
+            query.extend(filter.query());
+            &["v1", "inbox"]
+        }
+        Listing::Notices => &["v1", "notices"],
+        Listing::Aside => {
+            query.clear();
+            &["v1", "inbox", "aside"]
+        }
+        Listing::Decided => {
+            query.extend(filter.query());
+            &["v1", "decided"]
+        }
+        Listing::Found(words) => {
+            query.push(("q", words));
+            &["v1", "search"]
+        }
+    };
+    page(&client.get(path, &query).await?)
+}
+
+fn page(reply: &Value) -> Result<RawPage, ClientError> {
+    let values: Vec<Value> = typed(&reply["items"])?;
+    let items = values.iter().filter_map(ItemDetails::read_or_name).collect();
+    Ok(RawPage {
+        items,
+        next: reply["next_cursor"].as_str().map(str::to_owned),
+    })
+}

@@ -1,0 +1,181 @@
+//! An item with the details a person needs before and after deciding.
+
+use countersign_client::hub::{ClientError, typed};
+use countersign_client::item::Item;
+use countersign_client::screen::HubTime;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+#[derive(Debug)]
+pub struct ItemDetails {
+    pub item: Item,
+    pub more: More,
+}
+
+/// Details beside the item; a hub may omit any of them.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct More {
+    pub fetched_at: Option<HubTime>,
+    pub agent_seen_at: Option<HubTime>,
+    pub waiting_now: bool,
+    /// The end of this person's snooze.
+    pub until: Option<HubTime>,
+}
+
+impl ItemDetails {
+    pub fn read(value: &Value) -> Result<Self, ClientError> {
+        Ok(Self {
+            item: typed(value)?,
+            more: typed(value)?,
+        })
+    }
+
+    /// An item that this version cannot read is listed by its title, and does not hide the others.
+    pub fn read_or_name(value: &Value) -> Option<Self> {
+        Self::read(value).or_else(|_| Self::read(&named(value))).ok()
+    }
+
+    pub fn id(&self) -> &str {
+        &self.item.id
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.item.status == "open"
+    }
+
+    pub fn is_notice(&self) -> bool {
+        self.item.verb == "notify"
+    }
+
+    pub fn may_respond(&self) -> bool {
+        self.item.can_answer && self.is_open() && self.item.permissions.respond
+    }
+
+    /// An ask can be declined unless the asker forbids it; a task is dismissed instead.
+    pub fn may_decline(&self) -> bool {
+        self.item.can_answer && self.is_open() && self.item.question.is_some() && self.item.permissions.ignore
+    }
+
+    /// The hub's order: urgent first, then the longest waiting. Ids grow with time.
+    pub fn order(&self) -> (u8, Option<jiff::Timestamp>, &str) {
+        let rank = match self.item.priority.as_str() {
+            "urgent" => 0,
+            "high" => 1,
+            "low" => 3,
+            _ => 2,
+        };
+        (rank, self.item.created_at.at(), &self.item.id)
+    }
+
+    /// Whether all `words` occur, in any order, in the item's row or body.
+    pub fn mentions(&self, words: &str) -> bool {
+        let item = &self.item;
+        let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
+        let texts = texts
+            .chain(&item.body)
+            .chain(&item.agent.project)
+            .chain(&item.tags)
+            .map(|text| text.to_lowercase());
+        let all = texts.collect::<Vec<_>>().join("\n");
+        let kind = item.kind();
+        words
+            .to_lowercase()
+            .split_whitespace()
+            .all(|word| all.contains(word) || kind == word)
+    }
+}
+
+fn named(value: &Value) -> Value {
+    let text = |name: &str| value[name].as_str().unwrap_or_default();
+    json!({
+        "id": text("id"),
+        "type": text("type"),
+        "status": text("status"),
+        "title": format!("{} (this version cannot show it)", text("title")),
+        "priority": text("priority"),
+        "agent": {"id": value["agent"]["id"].as_str().unwrap_or_default(), "run_id": "", "runtime": ""},
+        "created_at": text("created_at"),
+    })
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// An open confirm that this person may answer, changed by `extra`.
+    pub fn value(id: &str, extra: &Value) -> Value {
+        let options = json!([{"value": "approve", "label": "Approve"}, {"value": "deny", "label": "Deny"}]);
+        let mut item = json!({
+            "id": id, "type": "ask", "status": "open", "title": format!("Title of {id}"), "priority": "normal",
+            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
+            "question": {"kind": "confirm", "options": options, "allow_edit": false},
+            "resolvers": ["human:owner"], "can_answer": true,
+        });
+        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        item
+    }
+
+    pub fn details(id: &str, extra: &Value) -> ItemDetails {
+        ItemDetails::read(&value(id, extra)).unwrap()
+    }
+
+    /// The same item after `actor` answered it.
+    pub fn answered(id: &str, actor: &str, value: &str) -> ItemDetails {
+        let resolution = json!({
+            "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
+            "resolved_at": "2026-06-04T15:00:09.000Z",
+        });
+        details(
+            id,
+            &json!({"status": "answered", "can_answer": false, "resolution": resolution}),
+        )
+    }
+
+    #[test]
+    fn urgent_comes_first_and_then_the_longest_waiting() {
+        let mut all = [
+            details("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
+            details("b", &json!({})),
+            details(
+                "d",
+                &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"}),
+            ),
+            details(
+                "e",
+                &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"}),
+            ),
+            details("a", &json!({})),
+        ];
+        all.sort_by(|one, other| one.order().cmp(&other.order()));
+        assert_eq!(all.map(|details| details.item.id), ["e", "a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn permissions_are_granted_unless_withdrawn() {
+        assert!(details("a", &json!({})).may_decline());
+        let strict = details("a", &json!({"permissions": {"respond": false, "ignore": false}}));
+        assert!(!strict.may_respond() && !strict.may_decline());
+        assert!(!details("a", &json!({"can_answer": false})).may_respond());
+    }
+
+    #[test]
+    fn words_are_found_in_any_order_and_case() {
+        let details = details(
+            "a",
+            &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}),
+        );
+        assert!(details.mentions("büro ship") && details.mentions("GREEN db bot confirm"));
+        assert!(!details.mentions("ship red"));
+    }
+
+    #[test]
+    fn an_item_of_a_later_version_is_listed_and_cannot_be_answered() {
+        let mut strange = value("a", &json!({}));
+        strange["question"]["options"] = json!("see elsewhere");
+        assert!(ItemDetails::read(&strange).is_err());
+        let details = ItemDetails::read_or_name(&strange).unwrap();
+        assert_eq!(details.item.title, "Title of a (this version cannot show it)");
+        assert!(details.is_open() && !details.may_respond() && !details.may_decline());
+    }
+}

@@ -1,0 +1,131 @@
+//! The effect of `r`: the no that the asker offers, else declining if allowed, else none.
+
+use anyhow::Result;
+use countersign_client::item::{Item, ItemQuestion};
+use countersign_client::screen::{self, escape};
+
+use super::prompter::Prompter;
+use super::verdict::PlainAnswer;
+use crate::answer::{Editor, PersonDecision};
+use crate::content::option_words;
+use crate::item_details::ItemDetails;
+
+pub const KEY: &str = "r";
+
+pub struct RefusalOption {
+    pub verdict: PersonDecision,
+    /// The effect of `r`, to follow the key in a prompt.
+    pub words: String,
+}
+
+impl RefusalOption {
+    pub fn of(details: &ItemDetails) -> Option<Self> {
+        let declined = || details.may_decline().then_some(PersonDecision::Declined);
+        let verdict = Editor::of(details).deny().or_else(declined)?;
+        let words = match &verdict {
+            PersonDecision::Answered(value) => {
+                format!(
+                    "answers \"{}\"",
+                    label(&details.item, value.as_str().unwrap_or_default())
+                )
+            }
+            PersonDecision::Declined => "declines".to_owned(),
+            PersonDecision::Dismissed(_) => "dismisses it".to_owned(),
+            PersonDecision::Completed(_) => return None,
+        };
+        Some(Self { verdict, words })
+    }
+}
+
+fn label(item: &Item, value: &str) -> String {
+    let options = match &item.question {
+        Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices.options.as_slice(),
+        Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
+    };
+    let option = options.iter().find(|option| option.value == value);
+    option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
+}
+
+/// `, r …`, the end of a prompt; empty if `r` has no effect.
+pub fn offered(refusal: Option<&RefusalOption>) -> String {
+    refusal
+        .map(|refusal| format!(", {KEY} {} with a reason", refusal.words))
+        .unwrap_or_default()
+}
+
+/// Asks for a reason, which the agent receives.
+pub async fn ask_reason(
+    verdict: PersonDecision,
+    presets: &[String],
+    asker: &mut Prompter,
+) -> Result<Option<PlainAnswer>> {
+    for (index, reason) in presets.iter().enumerate() {
+        screen::print(&format!("{:>3}. {}\n", index + 1, escape(reason)))?;
+    }
+    let Some(line) = asker
+        .line("Why? (a number, or your own words; an empty line goes back) ")
+        .await?
+    else {
+        return Ok(None);
+    };
+    let preset = line
+        .trim()
+        .parse::<usize>()
+        .ok()
+        .and_then(|number| presets.get(number.checked_sub(1)?));
+    let comment = preset.map_or(line.trim(), String::as_str).to_owned();
+    Ok((!comment.is_empty()).then_some(PlainAnswer { verdict, comment }))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::item_details::tests::details;
+
+    fn said(extra: &Value) -> String {
+        offered(RefusalOption::of(&details("a", extra)).as_ref())
+    }
+
+    fn confirm(options: [(&str, &str); 2], may_decline: bool) -> Value {
+        let options = options.map(|(value, label)| json!({"value": value, "label": label}));
+        let question = json!({"kind": "confirm", "options": options});
+        json!({"question": question, "permissions": {"respond": true, "ignore": may_decline}})
+    }
+
+    #[test]
+    fn the_prompt_names_the_effect_of_r() {
+        let offers_no = said(&confirm([("approve", "Ship it"), ("deny", "Hold the release")], false));
+        assert_eq!(offers_no, ", r answers \"Hold the release (deny)\" with a reason");
+        let plain = said(&json!({}));
+        assert_eq!(plain, ", r answers \"Deny\" with a reason");
+        assert_eq!(
+            said(&confirm([("ship", "Ship"), ("hold", "Hold")], true)),
+            ", r declines with a reason"
+        );
+        assert_eq!(
+            said(&json!({"question": {"kind": "text"}})),
+            ", r declines with a reason"
+        );
+        let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
+        assert_eq!(said(&task), ", r dismisses it with a reason");
+    }
+
+    #[test]
+    fn r_is_not_offered_where_nothing_can_be_refused() {
+        assert_eq!(said(&confirm([("ship", "Ship"), ("hold", "Hold")], false)), "");
+        assert_eq!(
+            said(&json!({"question": {"kind": "text"}, "permissions": {"respond": true, "ignore": false}})),
+            ""
+        );
+    }
+
+    #[test]
+    fn a_label_cannot_reach_the_terminal_raw() {
+        assert_eq!(
+            said(&confirm([("approve", "Yes"), ("deny", "\u{1b}[2J")], true)).find('\u{1b}'),
+            None
+        );
+    }
+}

@@ -1,0 +1,135 @@
+//! The inputs and effects of the state machine.
+
+use std::sync::Arc;
+
+use countersign_client::hub::ClientError;
+use crossterm::event::KeyEvent;
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::feed::FeedEvent;
+use crate::item_details::ItemDetails;
+
+#[derive(Debug)]
+pub enum InboxInput {
+    Key(KeyEvent),
+    Paste(String),
+    Tick,
+    Feed(FeedEvent),
+    Reply(InboxReply),
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    Load {
+        listing: Listing,
+        after: Option<String>,
+        want: usize,
+    },
+    Read {
+        id: String,
+        /// The item is new and belongs into a list.
+        fresh: bool,
+    },
+    Resolve {
+        id: String,
+        body: Value,
+    },
+    Put {
+        id: String,
+        away: SnoozeAction,
+    },
+    Retry {
+        id: String,
+    },
+    /// A type-ahead text for an agent in a terminal.
+    Ahead {
+        agent_id: String,
+        text: String,
+    },
+    Presets,
+    Ring,
+    Quit,
+}
+
+#[derive(Debug)]
+pub enum InboxReply {
+    Loaded {
+        listing: Listing,
+        appends: bool,
+        page: Result<ItemsPage, ClientError>,
+    },
+    Read {
+        id: String,
+        fresh: bool,
+        details: Result<Arc<ItemDetails>, ClientError>,
+    },
+    /// With the status from the hub.
+    Resolved {
+        id: String,
+        status: Result<String, ClientError>,
+    },
+    Put {
+        id: String,
+        away: SnoozeAction,
+        done: Result<(), ClientError>,
+    },
+    Retried {
+        id: String,
+        done: Result<(), ClientError>,
+    },
+    Ahead {
+        agent_id: String,
+        text: String,
+        done: Result<(), ClientError>,
+    },
+    Presets(Result<Vec<String>, ClientError>),
+}
+
+#[derive(Debug)]
+pub struct ItemsPage {
+    pub items: Vec<Arc<ItemDetails>>,
+    pub next: Option<String>,
+}
+
+/// Snoozing, archiving and bringing back, for this person only; none of them decides the item.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SnoozeAction {
+    Until(Timestamp),
+    Archived,
+    Back,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tab {
+    Waiting,
+    Notices,
+    Aside,
+    Decided,
+    Found,
+}
+
+impl Tab {
+    pub const ALL: [Self; 5] = [Self::Waiting, Self::Notices, Self::Aside, Self::Decided, Self::Found];
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Listing {
+    Waiting,
+    Notices,
+    Aside,
+    Decided,
+    Found(String),
+}
+
+impl Listing {
+    pub fn tab(&self) -> Tab {
+        match self {
+            Self::Waiting => Tab::Waiting,
+            Self::Notices => Tab::Notices,
+            Self::Aside => Tab::Aside,
+            Self::Decided => Tab::Decided,
+            Self::Found(_) => Tab::Found,
+        }
+    }
+}

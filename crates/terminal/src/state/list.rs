@@ -1,0 +1,230 @@
+//! One list of items. The cursor stays on its item while rows are added and removed around it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{GUARD, ItemsPage};
+use crate::item_details::ItemDetails;
+
+const PAGE_SIZE: usize = 100;
+/// The next page is loaded this many rows before the end.
+const PREFETCH_ROWS: usize = 20;
+
+#[derive(Debug, Default)]
+pub struct ItemList {
+    rows: Vec<Arc<ItemDetails>>,
+    next: Option<String>,
+    selected: Option<String>,
+    loading: bool,
+    loaded: bool,
+    /// A change happened that the pending load may miss.
+    stale: bool,
+    /// The time when another item moved under the cursor without a key press.
+    shifted_at: Option<Duration>,
+}
+
+impl ItemList {
+    pub fn shown(&self, words: &str) -> Vec<&Arc<ItemDetails>> {
+        self.rows
+            .iter()
+            .filter(|details| words.is_empty() || details.mentions(words))
+            .collect()
+    }
+
+    pub fn position(&self, words: &str) -> Option<usize> {
+        let shown = self.shown(words);
+        let selected = shown
+            .iter()
+            .position(|details| Some(details.id()) == self.selected.as_deref());
+        selected.or_else(|| (!shown.is_empty()).then_some(0))
+    }
+
+    pub fn selected(&self, words: &str) -> Option<&Arc<ItemDetails>> {
+        self.shown(words).get(self.position(words)?).copied()
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
+    pub fn is_loaded(&self) -> bool {
+        self.loaded
+    }
+
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// Whether the item under the cursor has been there long enough to be the intended one.
+    pub fn is_settled(&self, elapsed: Duration) -> bool {
+        self.shifted_at.is_none_or(|at| elapsed.saturating_sub(at) >= GUARD)
+    }
+
+    pub fn select(&mut self, id: &str) {
+        self.selected = Some(id.to_owned());
+        self.shifted_at = None;
+    }
+
+    pub fn step(&mut self, rows: isize, words: &str) {
+        let Some(position) = self.position(words) else { return };
+        let target = position.saturating_add_signed(rows);
+        let shown = self.shown(words);
+        let id = shown
+            .get(target)
+            .or(shown.last())
+            .map(|details| details.id().to_owned());
+        self.selected = id;
+        self.shifted_at = None;
+    }
+
+    /// The item `rows` away from `id`. If `id` has left the list, the item after it counts as its position.
+    pub fn neighbour_of(&self, id: &str, rows: isize, words: &str) -> Option<Arc<ItemDetails>> {
+        let shown = self.shown(words);
+        let index = shown.iter().position(|details| details.id() == id);
+        let target = match (index, self.position(words)) {
+            (Some(index), _) => index.checked_add_signed(rows)?,
+            (None, Some(cursor)) if rows > 0 => cursor,
+            (None, Some(cursor)) => cursor.checked_add_signed(rows)?,
+            (None, None) => return None,
+        };
+        shown.get(target).map(|details| Arc::clone(details))
+    }
+
+    /// The number of rows to reload, or `None` while a load is pending.
+    pub fn begin(&mut self) -> Option<usize> {
+        if self.loading {
+            self.stale = true;
+            return None;
+        }
+        (self.loading, self.stale) = (true, false);
+        Some(self.rows.len().max(PAGE_SIZE))
+    }
+
+    /// The cursor of the next page, if the end of the list is near.
+    pub fn begin_more(&mut self, words: &str) -> Option<(String, usize)> {
+        let remaining = self
+            .shown(words)
+            .len()
+            .saturating_sub(self.position(words).unwrap_or_default());
+        if self.loading || remaining > PREFETCH_ROWS {
+            return None;
+        }
+        let next = self.next.clone()?;
+        self.loading = true;
+        Some((next, PAGE_SIZE))
+    }
+
+    pub fn failed(&mut self) {
+        self.loading = false;
+    }
+
+    pub fn take(&mut self, page: ItemsPage, appends: bool, elapsed: Duration) {
+        let before = self.selected.clone();
+        (self.loading, self.loaded, self.next) = (false, true, page.next);
+        if appends {
+            let known: HashSet<String> = self.rows.iter().map(|details| details.id().to_owned()).collect();
+            self.rows
+                .extend(page.items.into_iter().filter(|details| !known.contains(details.id())));
+        } else {
+            self.replace(page.items);
+        }
+        self.select_default();
+        if before.is_some() && before != self.selected {
+            self.shifted_at = Some(elapsed);
+        }
+    }
+
+    /// If the selected item is gone, the next remaining one is selected.
+    fn replace(&mut self, rows: Vec<Arc<ItemDetails>>) {
+        let stayed: HashSet<&str> = rows.iter().map(|details| details.id()).collect();
+        let index = self
+            .rows
+            .iter()
+            .position(|details| Some(details.id()) == self.selected.as_deref())
+            .unwrap_or_default();
+        let (earlier, later) = self.rows.split_at(index.min(self.rows.len()));
+        let mut successors = later.iter().chain(earlier.iter().rev());
+        let successor = successors
+            .find(|details| stayed.contains(details.id()))
+            .map(|details| details.id().to_owned());
+        self.selected = successor;
+        self.rows = rows;
+    }
+
+    fn select_default(&mut self) {
+        if self.selected.is_none() {
+            self.selected = self.rows.first().map(|details| details.id().to_owned());
+        }
+    }
+
+    /// Inserts in the hub's order. An item beyond the loaded rows comes with its page.
+    pub fn insert(&mut self, details: Arc<ItemDetails>) -> bool {
+        if self.rows.iter().any(|known| known.id() == details.id()) {
+            return false;
+        }
+        let index = self.rows.partition_point(|known| known.order() < details.order());
+        if index == self.rows.len() && self.next.is_some() {
+            return false;
+        }
+        self.rows.insert(index, details);
+        self.select_default();
+        self.stale |= self.loading;
+        true
+    }
+
+    /// Replaces a row with the newly read item.
+    pub fn renew(&mut self, details: &Arc<ItemDetails>) {
+        if details.is_open()
+            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == details.id())
+        {
+            *known = Arc::clone(details);
+        }
+    }
+
+    pub fn holds_cue(&self, id: &str) -> bool {
+        self.rows
+            .iter()
+            .any(|details| details.id() == id && details.item.is_cue())
+    }
+
+    /// Inserts into a list with the newest first.
+    pub fn insert_newest_first(&mut self, details: Arc<ItemDetails>) -> bool {
+        if self.rows.iter().any(|known| known.id() == details.id()) {
+            return false;
+        }
+        let age = |details: &ItemDetails| (details.item.created_at.at(), details.item.id.clone());
+        let index = self.rows.partition_point(|known| age(known) > age(&details));
+        self.rows.insert(index, details);
+        self.select_default();
+        self.stale |= self.loading;
+        true
+    }
+
+    /// `shifts_at` is the time of the change if the next item moves under the cursor without a key press.
+    pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<ItemDetails>> {
+        self.stale |= self.loading;
+        let index = self.rows.iter().position(|details| details.id() == id)?;
+        let removed = self.rows.remove(index);
+        if self.selected.as_deref() == Some(id) {
+            let successor = self.rows.get(index).or(self.rows.last());
+            self.selected = successor.map(|details| details.id().to_owned());
+            self.shifted_at = shifts_at;
+        }
+        Some(removed)
+    }
+
+    /// Marks the list for a reload.
+    pub fn mark_stale(&mut self) {
+        self.stale = true;
+    }
+
+    /// Marks the list to be loaded before it is shown again.
+    pub fn forget(&mut self) {
+        self.loaded = false;
+    }
+}

@@ -1,0 +1,190 @@
+//! Replies from the hub.
+
+use std::sync::Arc;
+
+use countersign_client::hub::ClientError;
+
+use super::{
+    Effect, InboxReply, InboxState, ItemEnding, ItemsPage, Listing, Overlay, Severity, SnoozeAction, StatusMessage, Tab,
+};
+use crate::item_details::ItemDetails;
+use crate::local_time::at_words;
+
+impl InboxState {
+    pub(super) fn replied(&mut self, reply: InboxReply) -> Vec<Effect> {
+        match reply {
+            InboxReply::Loaded { listing, appends, page } => self.loaded(&listing, appends, page),
+            InboxReply::Read { id, fresh, details } => self.read(&id, fresh, details),
+            InboxReply::Resolved { id, status } => self.answered(&id, status),
+            InboxReply::Put { id, away, done } => self.put_done(&id, &away, done),
+            InboxReply::Retried { id, done } => match done {
+                Ok(()) => {
+                    self.show_news("the hub tries the delivery again");
+                    vec![Effect::Read { id, fresh: false }]
+                }
+                Err(error) => self.report_error(&error),
+            },
+            InboxReply::Ahead { agent_id, text, done } => self.written_ahead(agent_id, &text, done),
+            InboxReply::Presets(presets) => match presets {
+                Ok(presets) => {
+                    self.presets = presets;
+                    Vec::new()
+                }
+                Err(error) => self.report_error(&error),
+            },
+        }
+    }
+
+    fn report_error(&mut self, error: &ClientError) -> Vec<Effect> {
+        self.show_error(error.to_string());
+        Vec::new()
+    }
+
+    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<ItemsPage, ClientError>) -> Vec<Effect> {
+        let tab = listing.tab();
+        let now = self.now.elapsed;
+        // The reply belongs to an earlier search.
+        let is_outdated = *listing != self.listing(tab);
+        match page {
+            Ok(page) if !is_outdated => self.list_mut(tab).take(page, appends, now),
+            Ok(_) => {
+                self.list_mut(tab).failed();
+                return self.reload(tab);
+            }
+            Err(error) => {
+                self.list_mut(tab).failed();
+                return self.report_error(&error);
+            }
+        }
+        if self.list(tab).is_stale() {
+            self.reload(tab)
+        } else {
+            Vec::new()
+        }
+    }
+
+    fn read(&mut self, id: &str, fresh: bool, details: Result<Arc<ItemDetails>, ClientError>) -> Vec<Effect> {
+        if fresh {
+            self.fresh_reads = self.fresh_reads.saturating_sub(1);
+        }
+        let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
+        match details {
+            Ok(details) => {
+                self.list_mut(Tab::Waiting).renew(&details);
+                if is_open {
+                    self.update_open(Arc::clone(&details));
+                }
+                if fresh { self.insert_new(details) } else { Vec::new() }
+            }
+            Err(error) if is_open => self.report_error(&error),
+            Err(_) => Vec::new(),
+        }
+    }
+
+    /// If another person ends the item, the overlay closes and its text stays on screen.
+    fn update_open(&mut self, details: Arc<ItemDetails>) {
+        let Some(open) = &mut self.open else { return };
+        let before = open.ending;
+        open.update(details);
+        if open.ending != before {
+            clear_transient(&mut self.message);
+        }
+        if open.takes_answers() || open.sending {
+            return;
+        }
+        match self.overlay.take() {
+            Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
+            Some(Overlay::Comment(typing)) => open.comment = typing,
+            Some(Overlay::Aside { .. }) | None => {}
+            Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. })) => {
+                self.overlay = Some(other)
+            }
+        }
+    }
+
+    fn insert_new(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
+        let is_new = match (details.is_notice(), details.is_open()) {
+            (true, _) => self.list_mut(Tab::Notices).insert_newest_first(details),
+            (false, true) if self.filter.admits(&details.item) => self.list_mut(Tab::Waiting).insert(details),
+            (false, _) => false,
+        };
+        if is_new { vec![Effect::Ring] } else { Vec::new() }
+    }
+
+    fn answered(&mut self, id: &str, status: Result<String, ClientError>) -> Vec<Effect> {
+        if status.is_ok() {
+            self.list_mut(Tab::Waiting).remove(id, None);
+            self.list_mut(Tab::Aside).remove(id, None);
+        }
+        match self.open.as_mut().filter(|open| open.id() == id) {
+            Some(open) => {
+                match status {
+                    Ok(status) => open.accepted(status),
+                    Err(error) => open.refused(&error),
+                }
+                if open.ending != ItemEnding::None {
+                    clear_transient(&mut self.message);
+                }
+            }
+            None => match status {
+                Ok(status) => self.show_news(format!("the hub has your answer ({status})")),
+                Err(error) => return self.report_error(&error),
+            },
+        }
+        vec![Effect::Read {
+            id: id.to_owned(),
+            fresh: false,
+        }]
+    }
+
+    fn put_done(&mut self, id: &str, away: &SnoozeAction, done: Result<(), ClientError>) -> Vec<Effect> {
+        self.busy.remove(id);
+        if let Err(error) = done {
+            self.put_away.retain(|known| known != id);
+            return self.report_error(&error);
+        }
+        match away {
+            SnoozeAction::Back => {
+                self.show_news("it is back");
+                self.list_mut(Tab::Aside).remove(id, None);
+                self.fresh_reads += 1;
+                vec![Effect::Read {
+                    id: id.to_owned(),
+                    fresh: true,
+                }]
+            }
+            SnoozeAction::Archived => {
+                self.show_news("archived; u takes it back");
+                self.remove_and_advance(id, Tab::Notices)
+            }
+            SnoozeAction::Until(until) => {
+                let when = at_words(*until, self.now.at, &self.zone);
+                self.show_news(format!("set aside until {when}; u takes it back"));
+                self.remove_and_advance(id, Tab::Waiting)
+            }
+        }
+    }
+
+    /// If the item was open, the next one is opened.
+    fn remove_and_advance(&mut self, id: &str, tab: Tab) -> Vec<Effect> {
+        self.list_mut(tab).remove(id, None);
+        match &self.open {
+            Some(open) if open.id() == id => {
+                let next = self
+                    .list(self.tab)
+                    .neighbour_of(id, 1, &self.words)
+                    .filter(|_| self.tab == tab);
+                match next {
+                    Some(details) => self.show(details),
+                    None => self.back(),
+                }
+            }
+            Some(_) | None => Vec::new(),
+        }
+    }
+}
+
+/// Hints and errors from before the decision are cleared, because they no longer matter.
+fn clear_transient(message: &mut Option<StatusMessage>) {
+    message.take_if(|message| matches!(message.severity, Severity::Hint | Severity::Error));
+}

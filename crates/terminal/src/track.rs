@@ -1,0 +1,199 @@
+//! The path of a decision from the hub to the agent, step by step.
+
+use countersign_client::item::ItemDelivery;
+use countersign_client::screen::{duration_words, escape};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::item_details::ItemDetails;
+use super::local_time::time_words;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum StepMark {
+    Done,
+    Now,
+    Failed,
+    Note,
+}
+
+/// The decision, its actor and its time.
+pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let resolution = details.item.resolution.as_ref()?;
+    let by_default = if resolution.defaulted {
+        ", the default its asker declared"
+    } else {
+        ""
+    };
+    let edited = if resolution.edited {
+        ", in other words than the options"
+    } else {
+        ""
+    };
+    let at = time_words(&resolution.resolved_at, now, zone);
+    Some(format!(
+        "{} at {at}{by_default}{edited}",
+        escape(&details.item.outcome_words().unwrap_or_default())
+    ))
+}
+
+/// The delivery of the outcome to the agent; empty before the decision.
+pub fn track(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
+    if details.item.resolution.is_none() {
+        return Vec::new();
+    }
+    if details.item.is_of_run() {
+        return vec![(StepMark::Done, "the run has it".to_owned())];
+    }
+    let fetched = details
+        .more
+        .fetched_at
+        .as_ref()
+        .map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
+    let mut steps = Vec::new();
+    match (&details.item.delivery, fetched) {
+        (Some(delivery), fetched) => {
+            steps.push(delivered(delivery, now, zone));
+            steps.extend(fetched.map(|words| (StepMark::Done, words)));
+        }
+        (None, Some(words)) => steps.push((StepMark::Done, words)),
+        (None, None) => steps.push((StepMark::Now, "waiting for the agent to fetch it".to_owned())),
+    }
+    let is_done = steps.iter().any(|(mark, _)| *mark == StepMark::Done);
+    steps.extend(
+        presence(details, now)
+            .filter(|_| !is_done)
+            .map(|words| (StepMark::Note, words)),
+    );
+    steps
+}
+
+fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepMark, String) {
+    let why = delivery
+        .last_error
+        .as_deref()
+        .map(|error| format!(": {}", escape(error)))
+        .unwrap_or_default();
+    let attempts = delivery.attempts;
+    match (delivery.state.as_str(), attempts) {
+        ("delivered", _) => {
+            let at = delivery
+                .delivered_at
+                .as_ref()
+                .map(|at| format!(" at {}", time_words(at, now, zone)));
+            (
+                StepMark::Done,
+                format!("delivered to the agent{}", at.unwrap_or_default()),
+            )
+        }
+        ("failed", _) => (
+            StepMark::Failed,
+            format!("delivery failed after {attempts} attempts{why} (t tries again)"),
+        ),
+        (_, 0) => (StepMark::Now, "on its way to the agent".to_owned()),
+        (_, _) => {
+            let next = delivery
+                .next_attempt_at
+                .as_ref()
+                .map(|at| format!(", next try in {}", duration_words(at.remaining(now))));
+            (
+                StepMark::Failed,
+                format!(
+                    "delivery is failing, attempts so far: {attempts}{}{why}",
+                    next.unwrap_or_default()
+                ),
+            )
+        }
+    }
+}
+
+/// Whether the agent is there. For terminals this is exact.
+pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
+    if let Some(words) = details.item.presence_words(now) {
+        return Some(words);
+    }
+    match (&details.more.agent_seen_at, details.more.waiting_now) {
+        (_, true) => Some("the agent is waiting for it right now".to_owned()),
+        (Some(at), false) => Some(format!("the agent was last seen {} ago", duration_words(at.age(now)))),
+        (None, false) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::item_details::tests::details;
+
+    fn steps(extra: &Value) -> Vec<(StepMark, String)> {
+        let mut all = json!({"status": "answered", "resolution": {
+            "resolution_id": "res_1", "resolution": "answered", "value": "approve", "actor": "human:ann",
+            "resolved_at": "2026-06-04T15:00:01.000Z",
+        }});
+        all.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        track(
+            &details("a", &all),
+            "2026-06-04T15:00:05Z".parse().unwrap(),
+            &TimeZone::UTC,
+        )
+    }
+
+    fn step(mark: StepMark, words: &str) -> (StepMark, String) {
+        (mark, words.to_owned())
+    }
+
+    #[test]
+    fn an_answer_is_followed_until_the_agent_has_it() {
+        let seen_at = json!({"agent_seen_at": "2026-06-04T14:58:05.000Z"});
+        let waiting = step(StepMark::Now, "waiting for the agent to fetch it");
+        assert_eq!(
+            steps(&seen_at),
+            [waiting, step(StepMark::Note, "the agent was last seen 2m ago")]
+        );
+        let fetched = json!({"fetched_at": "2026-06-04T15:00:02.000Z", "agent_seen_at": "2026-06-04T15:00:02.000Z"});
+        assert_eq!(
+            steps(&fetched),
+            [step(StepMark::Done, "the agent fetched it at 15:00:02")]
+        );
+    }
+
+    #[test]
+    fn a_failing_push_shows_the_error_and_the_next_attempt() {
+        let delivery = |state: &str, attempts: u64, extra: Value| {
+            let mut delivery = json!({"state": state, "attempts": attempts});
+            delivery
+                .as_object_mut()
+                .unwrap()
+                .extend(extra.as_object().unwrap().clone());
+            steps(&json!({ "delivery": delivery })).remove(0)
+        };
+        assert_eq!(
+            delivery("pending", 0, json!({})),
+            step(StepMark::Now, "on its way to the agent")
+        );
+        let failing = json!({"next_attempt_at": "2026-06-04T15:00:25.000Z", "last_error": "answered 500"});
+        let words = "delivery is failing, attempts so far: 2, next try in 20s: answered 500";
+        assert_eq!(delivery("pending", 2, failing), step(StepMark::Failed, words));
+        let delivered = json!({"delivered_at": "2026-06-04T15:00:03.000Z"});
+        assert_eq!(
+            delivery("delivered", 1, delivered),
+            step(StepMark::Done, "delivered to the agent at 15:00:03")
+        );
+        let words = "delivery failed after 8 attempts: answered 404 (t tries again)";
+        assert_eq!(
+            delivery("failed", 8, json!({"last_error": "answered 404"})),
+            step(StepMark::Failed, words)
+        );
+    }
+
+    #[test]
+    fn a_run_gets_its_answer_immediately() {
+        let source = json!({"source": {"door": "runs"}, "agent_seen_at": "2026-06-04T14:58:05.000Z"});
+        assert_eq!(steps(&source), [step(StepMark::Done, "the run has it")]);
+    }
+
+    #[test]
+    fn an_undecided_item_has_no_delivery() {
+        assert!(track(&details("a", &json!({})), Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_empty());
+    }
+}
