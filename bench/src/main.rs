@@ -44,7 +44,7 @@ struct RunArgs {
     #[arg(long, value_enum)]
     scenario: Vec<Scenario>,
     /// The hub to measure
-    #[arg(long, default_value = "target/release/countersign")]
+    #[arg(long, default_value = "target/dist/countersign")]
     hub: PathBuf,
     /// Length of one measuring window
     #[arg(long, default_value_t = 4)]

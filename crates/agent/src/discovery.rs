@@ -8,8 +8,8 @@ use countersign_protocol::a2h::{Family, Version};
 use countersign_protocol::json;
 use serde_json::Value;
 
+use crate::client::{Client, HubCall};
 use crate::error::Error;
-use crate::hub::{Client, HubCall};
 
 /// Long enough for a hub that restarts, short enough to report a wrong address soon.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(5);

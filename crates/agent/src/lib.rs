@@ -21,10 +21,10 @@
 //! # }
 //! ```
 
+mod client;
 mod discovery;
 mod draft;
 mod error;
-mod hub;
 mod identity;
 mod journal;
 mod outcome;
@@ -32,11 +32,11 @@ mod push;
 mod seal;
 mod ticket;
 
+pub use client::{Client, Progress, WaitUntil};
 pub use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CheckItem, Family, Kind, Priority, Version};
 pub use countersign_protocol::time::Timestamp;
 pub use draft::{Addressed, Ask, Callback, Choice, Draft, Notify, Part, Task, Unaddressed};
 pub use error::Error;
-pub use hub::{Client, Progress, WaitUntil};
 pub use identity::Identity;
 pub use journal::{Action, ActionState, Claim, Journal, JournalError, Reservation, StoredDraft};
 pub use outcome::{Answer, Outcome, Resolved};

@@ -9,7 +9,7 @@ use crate::access;
 use crate::actor::Actor;
 use crate::answer;
 use crate::limits;
-use crate::message::{Door, FileNote, Message, Outcome, Payload, Resolution, Source, State, Task};
+use crate::message::{FileNote, Message, Outcome, Payload, Resolution, RunSource, Source, State, Task};
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
@@ -187,7 +187,7 @@ fn wrote(ask: &Ask, text: String, resolution: Resolution) -> Result<Resolution, 
 
 fn declined(ask: &Ask, source: &Source, resolution: Resolution) -> Result<Resolution, Rejection> {
     if !ask.may_decline {
-        if let (Door::Runs, Some(run_id)) = (source.door, source.ids.get("runId")) {
+        if let Source::Runs(RunSource { run_id, .. }) = source {
             let message = format!("a run cannot be declined; answer, or stop it: `countersign runs stop {run_id}`");
             return Err(Rejection::field("resolution", message));
         }

@@ -7,7 +7,7 @@ use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
 
 use crate::Rejection;
 use crate::actor::{Actor, ActorError};
-use crate::message::{Content, Door, Payload, Source, Task};
+use crate::message::{A2hSource, Content, Payload, Source, Task};
 use crate::question::{Ask, Question, approve_or_deny};
 
 /// The first minor version with `allow_edit`.
@@ -104,13 +104,9 @@ fn ask(request: a2h::AskRequest, version: Version) -> Ask {
 }
 
 pub fn source(envelope: &Envelope) -> Source {
-    let ids = [
-        ("family", envelope.version.family.name().to_owned()),
-        ("version", envelope.version.text()),
-        ("run_id", envelope.agent.run_id.clone()),
-    ];
-    Source {
-        door: Door::A2h,
-        ids: ids.into_iter().map(|(key, id)| (key.to_owned(), id)).collect(),
-    }
+    Source::A2h(A2hSource {
+        family: envelope.version.family.name().to_owned(),
+        run_id: envelope.agent.run_id.clone(),
+        version: envelope.version.text(),
+    })
 }

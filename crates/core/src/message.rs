@@ -1,6 +1,5 @@
 //! The message: common to all doors and surfaces.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -96,12 +95,57 @@ pub struct Task {
     pub verification: Option<String>,
 }
 
-/// The door a message came through, with its ids there.
+/// The door a message came through, with its ids there. Stored and shown as one flat object; its fields stand in
+/// alphabetical order, as they always have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Source {
-    pub door: Door,
-    #[serde(flatten)]
-    pub ids: BTreeMap<String, String>,
+#[serde(tag = "door", rename_all = "snake_case")]
+pub enum Source {
+    A2h(A2hSource),
+    Hap(HapSource),
+    Runs(RunSource),
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct A2hSource {
+    pub family: String,
+    pub run_id: String,
+    pub version: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct HapSource {
+    pub cue: String,
+    /// When a cue of another program was imported, in RFC 3339.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imported_at: Option<String>,
+    pub project_dir: String,
+    pub runtime: String,
+    /// The ids of the cues that this one replaced, separated by spaces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub supersedes: Option<String>,
+    pub terminal: String,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct RunSource {
+    pub agent_name: String,
+    pub ask: String,
+    pub input_id: String,
+    pub run_id: String,
+    pub strategy: String,
+}
+
+impl Source {
+    pub fn door(&self) -> Door {
+        match self {
+            Self::A2h(_) => Door::A2h,
+            Self::Hap(_) => Door::Hap,
+            Self::Runs(_) => Door::Runs,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -67,10 +67,7 @@ fn a_cue_shows_its_agent_project_and_prompt() {
     assert_eq!(content.resolvers, [Actor::human("ann")]);
     assert_eq!(ask(&content).question, Question::Text);
     assert!(ask(&content).open_ended);
-    assert_eq!(
-        source(&cue(Value::Null), &terminal()).ids["project_dir"],
-        "/home/ann/shop/"
-    );
+    assert_eq!(source(&cue(Value::Null), &terminal()).project_dir, "/home/ann/shop/");
 }
 
 #[test]

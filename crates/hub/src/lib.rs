@@ -44,7 +44,7 @@ use crate::process::Process;
 pub struct Hub {
     pub store: Arc<Store>,
     pub config: Config,
-    /// The one way in: every message is accepted, decided and announced here.
+    /// Accepts, decides and announces messages.
     pub messages: Arc<Messages>,
     pub outbox: Arc<Outbox>,
     pub live: Arc<LiveBroadcaster>,

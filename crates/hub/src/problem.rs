@@ -8,7 +8,6 @@ use countersign_protocol::a2h::EnvelopeError;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json::JsonError;
 use countersign_runs::CommandFailure;
-use countersign_runs::remote::commands::{NO_REPLY, NOT_APPLIED};
 use countersign_store::StoreError;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -267,7 +266,7 @@ impl From<JsonError> for Problem {
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "store operation failed");
+        tracing::error!(error_id = %id, %error, "store operation failed");
         match error {
             StoreError::CommitUnknown(_) => Self::Unsure { id },
             StoreError::Unavailable(_)
@@ -281,7 +280,7 @@ impl From<StoreError> for Problem {
 }
 pub fn no_randomness(error: getrandom::Error) -> Problem {
     let id = Uuid::new_v4();
-    tracing::error!(%id, %error, "reading random bytes from the operating system failed");
+    tracing::error!(error_id = %id, %error, "reading random bytes from the operating system failed");
     Problem::Unavailable { id }
 }
 
@@ -291,11 +290,11 @@ impl From<CommandFailure> for Problem {
         match failure {
             CommandFailure::Store(error) => error.into(),
             CommandFailure::NotApplied => {
-                tracing::warn!(%id, "{}", NOT_APPLIED);
+                tracing::warn!(error_id = %id, "remote run command not applied");
                 Self::Unavailable { id }
             }
             CommandFailure::NoReply => {
-                tracing::warn!(%id, "{}", NO_REPLY);
+                tracing::warn!(error_id = %id, "no reply to a remote run command in time");
                 Self::Unsure { id }
             }
         }

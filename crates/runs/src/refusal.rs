@@ -55,7 +55,7 @@ impl RunRefusal {
 
     fn failed(error: &impl std::fmt::Display, what: &str) -> Self {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "handling a run request failed");
+        tracing::error!(error_id = %id, %error, "handling a run request failed");
         Self::new(
             "INTERNAL_ERROR",
             format!("{what} The hub's log has the cause under {id}."),

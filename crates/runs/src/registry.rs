@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_core::message::Door;
+use countersign_core::message::Source;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::AgentView;
@@ -136,10 +136,9 @@ impl RunRegistry {
 
     /// Called for every resolved message, after its commit.
     pub fn resolved(&self, pulled: &AgentView, now: Timestamp) {
-        if pulled.source.door != Door::Runs {
-            return;
-        }
-        if let Some(run) = pulled.source.ids.get("runId").and_then(|run_id| self.get(run_id)) {
+        if let Source::Runs(source) = &pulled.source
+            && let Some(run) = self.get(&source.run_id)
+        {
             run.resolved(&pulled.id, now);
         }
     }

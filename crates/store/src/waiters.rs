@@ -102,9 +102,8 @@ impl Drop for Waiter {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
-    use countersign_core::message::{Door, Source, State};
+    use countersign_core::message::{A2hSource, Source, State};
     use countersign_protocol::time::Timestamp;
     use uuid::Uuid;
 
@@ -119,10 +118,7 @@ mod tests {
             received_at: now,
             expires_at: None,
             state: State::Delivered,
-            source: Source {
-                door: Door::A2h,
-                ids: BTreeMap::new(),
-            },
+            source: Source::A2h(A2hSource::default()),
             wire: "{}".to_owned(),
         }
     }

@@ -1,26 +1,26 @@
-// Forms without a reload. Nothing is shown as decided before the hub has said so, and a form that could not be sent stays as
-// it is, with the reason beside it.
-import { drop } from "./drafts.js";
+// Form submission without a page reload. A decision is shown only after the hub confirmed it. A form that could not be sent
+// stays unchanged, with the error beside it.
+import { discardDraft } from "./drafts.js";
 import * as files from "./files.js";
-import { renew, replacePanel, SECRET, shownItem } from "./item.js";
-import { goOn } from "./run.js";
-import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, Surprise, visit } from "./swap.js";
-import { tell } from "./tell.js";
+import { refreshItem, replacePanel, SECRET, shownItem } from "./item.js";
+import { applyRunPage } from "./run.js";
+import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, UnexpectedResponse, visit } from "./swap.js";
+import { showToast } from "./tell.js";
 
-const PATIENCE_MS = 30_000;
-const PATIENCE_WITH_FILES_MS = 180_000;
-/** The items whose answer is on its way, and whether there were news about them meanwhile. */
-const sending = new Map();
+const SUBMIT_TIMEOUT_MS = 30_000;
+const UPLOAD_TIMEOUT_MS = 180_000;
+/** Item ids with an answer in flight; the value tells whether a live event about the item arrived meanwhile. */
+const inFlight = new Map();
 let signedOut = false;
 
-/** News about an item whose answer is on its way are mostly our own. They are looked at when the answer has arrived. */
-export function isForLater(id) {
-  if (!sending.has(id)) return false;
-  sending.set(id, true);
+/** Live events about an item with an answer in flight are mostly caused by that answer: they wait for the response. */
+export function deferEvent(id) {
+  if (!inFlight.has(id)) return false;
+  inFlight.set(id, true);
   return true;
 }
 
-async function submitted(event) {
+async function onSubmit(event) {
   const form = event.target;
   const method = form.getAttribute("method") ?? "get";
   const url = new URL(form.getAttribute("action") ?? location.href, location.href);
@@ -35,58 +35,58 @@ async function submitted(event) {
   }
 }
 
-/** While it is on its way the person may go on to another item, and answer that. */
-async function send(sent, url, fields) {
-  const { form, id } = sent;
-  if (sending.has(id)) return;
+/** One submission per item is in flight at a time; other items can be answered meanwhile. */
+async function send(submission, url, fields) {
+  const { form, id } = submission;
+  if (inFlight.has(id)) return;
   const panel = form.closest("#panel");
-  sending.set(id, false);
+  inFlight.set(id, false);
   panel?.setAttribute("data-sending", "");
   form.querySelector(":scope > .unsent")?.remove();
   try {
-    if (signedOut) fields.set("csrf", await freshToken());
+    if (signedOut) fields.set("csrf", await refreshToken());
     const body = form.enctype === "multipart/form-data" ? fields : new URLSearchParams(fields);
-    const patience = files.any(form) ? PATIENCE_WITH_FILES_MS : PATIENCE_MS;
-    const options = { method: "POST", body, signal: AbortSignal.timeout(patience) };
+    const timeout = files.hasFiles(form) ? UPLOAD_TIMEOUT_MS : SUBMIT_TIMEOUT_MS;
+    const options = { method: "POST", body, signal: AbortSignal.timeout(timeout) };
     const page = await load(url, options);
     const { status = "open" } = page.main.querySelector("#item")?.dataset ?? {};
-    if (status !== "open") drop(id);
-    if (isHere(sent)) await came(form, page);
-    else mention(sent, page);
+    if (status !== "open") discardDraft(id);
+    if (isStillShown(submission)) await showResponse(form, page);
+    else toastOutcome(submission, page);
   } catch (error) {
-    complain(form, error);
+    showSendError(form, error);
   } finally {
     panel?.removeAttribute("data-sending");
-    arrived(id);
+    finishSending(id);
   }
 }
 
-/** What came back may be older than the news that came meanwhile. */
-function arrived(id) {
-  const hasNews = sending.get(id);
-  sending.delete(id);
-  if (hasNews && shownItem()?.dataset.id === id) renew(id).catch(() => {});
+/** The response may be older than a live event that arrived meanwhile, so the item is refreshed in that case. */
+function finishSending(id) {
+  const hasEvent = inFlight.get(id);
+  inFlight.delete(id);
+  if (hasEvent && shownItem()?.dataset.id === id) refreshItem(id).catch(() => {});
 }
 
-function isHere({ id, from }) {
+function isStillShown({ id, from }) {
   return !isLeaving() && location.href === from && (shownItem()?.dataset.id ?? "") === id;
 }
 
-/** What is shown now is something else, and stays as it is. */
-function mention({ id }, page) {
-  const outcome = wordsOf(page.main.querySelector("#outcome"));
-  const words = page.status < 400 ? outcome || "Done." : `Not taken: ${outcome || "the hub refused it"}`;
-  tell(words, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "Look again" });
+/** The person has moved on to another page: the outcome is shown as a toast only. */
+function toastOutcome({ id }, page) {
+  const outcome = outcomeText(page.main.querySelector("#outcome"));
+  const message = page.status < 400 ? outcome || "Done." : `Not taken: ${outcome || "the hub refused it"}`;
+  showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "Look again" });
 }
 
-async function came(form, page) {
+async function showResponse(form, page) {
   const item = page.main.querySelector("#item");
   if (page.status >= 400) {
-    refused(form, page, item);
+    showRefusal(form, page, item);
   } else if (form.id === "answer" && item && item.dataset.status !== "open") {
-    await decided(page, item);
-  } else if (goOn(page)) {
-    tell(form.id === "stop" ? "Stopped." : "Answered.");
+    await goToNext(page, item);
+  } else if (applyRunPage(page)) {
+    showToast(form.id === "stop" ? "Stopped." : "Answered.");
   } else if (page.moved) {
     enter(page, page.url.href === location.href ? "keep" : "replace");
   } else {
@@ -95,10 +95,10 @@ async function came(form, page) {
   }
 }
 
-function refused(form, page, item) {
+function showRefusal(form, page, item) {
   if (!item || !shownItem()) {
     signedOut ||= page.status === 403;
-    say(form, page.main.querySelector("#problem, #notice")?.textContent || "The hub refused this.");
+    showFormError(form, page.main.querySelector("#problem, #notice")?.textContent || "The hub refused this.");
     return;
   }
   const secrets = [...form.querySelectorAll(SECRET)];
@@ -107,50 +107,50 @@ function refused(form, page, item) {
     const field = document.querySelector(`#answer :is(${SECRET})[name="${CSS.escape(name)}"]`);
     if (field) field.value = value;
   }
-  files.carry(form);
+  files.moveFiles(form);
   const outcome = document.getElementById("outcome");
-  if (outcome) tell(`Too late: ${wordsOf(outcome)}`);
+  if (outcome) showToast(`Too late: ${outcomeText(outcome)}`);
   document.querySelector("#panel [aria-invalid=true], #panel details[open] .error")?.focus();
 }
 
-/** On to the next one that waits; the one just decided stays one click away. */
-async function decided(page, item) {
+/** The next open item is shown; a link in the toast leads back to the decided item. */
+async function goToNext(page, item) {
   const outcome = page.main.querySelector("#outcome");
   const next = page.main.querySelector("a#next");
-  tell(wordsOf(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "Look again" });
-  const isThere = await visit(next ? next.getAttribute("href") : "/inbox", "replace");
-  if (isThere === false) enter(page, "keep");
+  showToast(outcomeText(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "Look again" });
+  const isVisited = await visit(next ? next.getAttribute("href") : "/inbox", "replace");
+  if (isVisited === false) enter(page, "keep");
 }
 
-function wordsOf(outcome) {
-  const words = outcome?.querySelector("p") ?? outcome;
-  const copy = words?.cloneNode(true);
+function outcomeText(outcome) {
+  const element = outcome?.querySelector("p") ?? outcome;
+  const copy = element?.cloneNode(true);
   for (const time of copy?.querySelectorAll("time") ?? []) time.remove();
   return (copy?.textContent ?? "").replace(/\s+/g, " ").replace(/( at)?[\s.]*$/, "").trim().slice(0, 160);
 }
 
-function complain(form, error) {
-  if (error instanceof Surprise && error.status === 401) {
+function showSendError(form, error) {
+  if (error instanceof UnexpectedResponse && error.status === 401) {
     signedOut = true;
-    say(form, "You are signed out. Sign in again in another tab, then send this once more.", "/signin");
-  } else if (error instanceof Surprise && error.person) {
-    say(form, `${error.person} is signed in now, in another tab. Load the page again to go on.`);
-  } else if (error instanceof Surprise) {
-    say(form, "The hub gave an answer that cannot be shown. Load the page again.");
+    showFormError(form, "You are signed out. Sign in again in another tab, then send this once more.", "/signin");
+  } else if (error instanceof UnexpectedResponse && error.person) {
+    showFormError(form, `${error.person} is signed in now, in another tab. Load the page again to go on.`);
+  } else if (error instanceof UnexpectedResponse) {
+    showFormError(form, "The hub gave an answer that cannot be shown. Load the page again.");
   } else {
-    say(form, "No answer from the hub, so this may not have arrived. Sending it again is safe: only one answer counts.");
+    showFormError(form, "No answer from the hub, so this may not have arrived. Sending it again is safe: only one answer counts.");
   }
 }
 
-function say(form, words, link) {
+function showFormError(form, message, link) {
   if (!form.isConnected) {
-    tell(words);
+    showToast(message);
     return;
   }
   const p = document.createElement("p");
   p.className = "error unsent";
   p.setAttribute("role", "alert");
-  p.append(words);
+  p.append(message);
   if (link) {
     const a = document.createElement("a");
     Object.assign(a, { href: link, target: "_blank", rel: "noopener", textContent: "Sign in" });
@@ -160,12 +160,12 @@ function say(form, words, link) {
   p.scrollIntoView({ block: "nearest" });
 }
 
-/** Signed in anew, forms need the token of the new session. */
-async function freshToken() {
+/** The CSRF token of the new session, after the person signed in again in another tab. */
+async function refreshToken() {
   const response = await fetch(location.href);
   const page = parse(await response.text());
   const token = page.querySelector("meta[name=csrf]")?.content ?? "";
-  if (!token || new URL(response.url).pathname.startsWith("/signin")) throw new Surprise(401);
+  if (!token || new URL(response.url).pathname.startsWith("/signin")) throw new UnexpectedResponse(401);
   checkPerson(page.body.dataset.person, response.status);
   signedOut = false;
   document.querySelector("meta[name=csrf]").content = token;
@@ -174,5 +174,5 @@ async function freshToken() {
 }
 
 export function start() {
-  document.addEventListener("submit", submitted);
+  document.addEventListener("submit", onSubmit);
 }

@@ -1,4 +1,4 @@
-// Where the scripts of the inbox begin. Pages read and answer without any of this; with it, keys work and nothing reloads.
+// Entry point of the inbox scripts. Pages work without scripts; the scripts add keys, live updates and page swaps.
 import * as answer from "./answer.js";
 import * as arrivals from "./arrivals.js";
 import * as batch from "./batch.js";
@@ -17,49 +17,49 @@ import * as rows from "./rows.js";
 import * as run from "./run.js";
 import * as swap from "./swap.js";
 
-/** All modules and icons of a build share one directory, named by their hash. */
-function build() {
+/** The hash of this build: the name of the directory that holds its modules and icons. */
+function buildHash() {
   return new URL(".", import.meta.url).pathname.split("/").at(-2) ?? "";
 }
 
-async function install() {
+async function registerWorker() {
   if (!document.body.dataset.person || !navigator.serviceWorker) return;
   navigator.serviceWorker.addEventListener("message", ({ data }) => {
-    if (typeof data?.visit === "string" && swap.isOurs(new URL(data.visit, location.href))) swap.visit(data.visit);
+    if (typeof data?.visit === "string" && swap.isAppUrl(new URL(data.visit, location.href))) swap.visit(data.visit);
   });
-  // Not every browser installs from every address; the inbox does without.
-  await navigator.serviceWorker.register(swap.worker(build()), { scope: "/inbox" }).catch(() => {});
+  // A browser may refuse the service worker, for example without TLS; the inbox works without one.
+  await navigator.serviceWorker.register(swap.workerUrl(buildHash()), { scope: "/inbox" }).catch(() => {});
 }
 
-/** What scrolls within the page can be scrolled by keyboard too. */
-function reach() {
+/** Scrollable boxes within the page get keyboard focus, so that the arrow keys scroll them. */
+function makeScrollersFocusable() {
   for (const box of document.querySelectorAll("main :is(pre, .table, .json)")) {
     if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
   }
 }
 
-/** A page stands: the first one, or one that was put in its place. */
-function look() {
-  prefs.look();
-  clock.look();
-  batch.look();
-  passkey.look();
-  drafts.look();
-  item.look();
-  run.look();
-  reach();
+/** Per-page setup, for the first page and after each swap. */
+function updatePage() {
+  prefs.update();
+  clock.update();
+  batch.update();
+  passkey.update();
+  drafts.update();
+  item.update();
+  run.update();
+  makeScrollersFocusable();
 }
 
 document.addEventListener("shown", () => {
   const id = document.querySelector("#item, #run")?.dataset.id;
-  if (id) rows.remember(id);
-  counts.fromPage();
-  drafts.putBack();
+  if (id) rows.rememberCursor(id);
+  counts.readPage();
+  drafts.restoreDraft();
   guard.arm();
-  look();
+  updatePage();
 });
-document.addEventListener("panel", look);
-document.addEventListener("rows", clock.look);
+document.addEventListener("panel", updatePage);
+document.addEventListener("rows", clock.update);
 
 guard.start();
 answer.start();
@@ -71,12 +71,12 @@ files.start();
 keys.start();
 notify.start();
 passkey.start();
-prefs.start(notify.turned);
+prefs.start(notify.onPrefChange);
 run.start();
 swap.start();
 live.start();
 guard.arm();
-counts.fromPage();
-drafts.putBack();
-look();
-install();
+counts.readPage();
+drafts.restoreDraft();
+updatePage();
+registerWorker();

@@ -1,28 +1,28 @@
-// New rows. Many may come at once: they are gathered for a moment and put in place together, and a list stays one page long.
-import { keepStill, list, rows, token } from "./rows.js";
+// New rows from live events. Rows are batched for a moment and inserted together; a list stays one page long.
+import { anchorScroll, csrfToken, list, rows } from "./rows.js";
 import { parse } from "./swap.js";
 
-const GATHER_MS = 50;
-const MOST_WAITING = 200;
-/** Rows the person has their hands on are not taken away. */
-const HELD = ":is(:hover, :focus-within, [aria-current], :has(.pick:checked))";
-/** What narrows a list down, or begins it further down. */
-const ASKED = ["agent", "project", "kind", "tag", "cursor", "before"];
-const waiting = new Map();
-let gathering;
+const BATCH_MS = 50;
+const MAX_BATCH = 200;
+/** Rows in use (hovered, focused, current or picked) are not removed. */
+const IN_USE = ":is(:hover, :focus-within, [aria-current], :has(.pick:checked))";
+/** Query parameters that filter a list or page through it. */
+const QUERY_PARAMS = ["agent", "project", "kind", "tag", "cursor", "before"];
+const pending = new Map();
+let batchTimer;
 
-/** The row of something new, for this person. */
-export function read(event) {
+/** The row of a new message, completed for the signed-in person. */
+export function parseRow(event) {
   const row = document.adoptNode(parse(event.html).querySelector("li.row"));
-  complete(row);
+  personalize(row);
   row.classList.add("new");
   return row;
 }
 
-/** The hub renders a row once for everybody who looks on; what differs between them is filled in here. */
-function complete(row) {
+/** Per-person parts of a row: the hub renders the row once for all viewers, and these parts are filled in here. */
+function personalize(row) {
   const { me } = document.getElementById("main").dataset;
-  for (const field of row.querySelectorAll("input[name=csrf]")) field.value = token();
+  for (const field of row.querySelectorAll("input[name=csrf]")) field.value = csrfToken();
   for (const field of row.querySelectorAll("input[name=back]")) field.value = location.pathname + location.search;
   if (row.dataset.people === undefined || row.dataset.kind === "notify") return;
   row.dataset.mine = me && row.dataset.people.split(" ").includes(me) ? "yes" : "no";
@@ -33,101 +33,101 @@ function complete(row) {
   row.querySelector(".who")?.append(" ", badge);
 }
 
-/** Puts a row where it belongs, in a moment, if it belongs into the list that is shown. */
-export function insert(which, row) {
-  if (!belongs({ which, row })) return;
-  waiting.set(row.dataset.id, { which, row });
-  gathering ??= setTimeout(settle, GATHER_MS);
-  if (waiting.size >= MOST_WAITING) settle();
+/** Queues a row for the next batch, if it belongs in the list that is shown. */
+export function insert(listName, row) {
+  if (!belongs({ listName, row })) return;
+  pending.set(row.dataset.id, { listName, row });
+  batchTimer ??= setTimeout(flush, BATCH_MS);
+  if (pending.size >= MAX_BATCH) flush();
 }
 
-/** It was decided before it had a place. */
-export function forget(id) {
-  waiting.delete(id);
+/** Removes a queued row whose message was resolved before the batch was inserted. */
+export function dropPending(id) {
+  pending.delete(id);
 }
 
-function belongs({ which, row }) {
-  return list()?.dataset.list === which && !document.getElementById(row.id) && isWanted(row) && isOnThisPage(row);
+function belongs({ listName, row }) {
+  return list()?.dataset.list === listName && !document.getElementById(row.id) && matchesFilters(row) && isOnThisPage(row);
 }
 
-function names(joined = "") {
+function decodeNames(joined = "") {
   return joined.split(" ").filter(Boolean).map((name) => decodeURIComponent(name.replaceAll("+", " ")));
 }
 
-/** Only what the filters in the address let through. */
-function isWanted(row) {
-  const asked = new URLSearchParams(location.search);
+/** Whether a row passes the filters in the URL. */
+function matchesFilters(row) {
+  const params = new URLSearchParams(location.search);
   const { agent, project, kind, tags } = row.dataset;
-  const has = { agent: [agent], project: [project], kind: [kind], tag: names(tags) };
-  return Object.entries(has).every(([name, values]) => !asked.get(name) || values.includes(asked.get(name)));
+  const actual = { agent: [agent], project: [project], kind: [kind], tag: decodeNames(tags) };
+  return Object.entries(actual).every(([name, values]) => !params.get(name) || values.includes(params.get(name)));
 }
 
 function isNotices() {
   return list().dataset.list === "notices";
 }
 
-function place({ dataset: { rank, seq } }) {
+function sortKey({ dataset: { rank, seq } }) {
   return { rank: Number(rank), seq: Number(seq) };
 }
 
-/** Urgent first, then the longest waiting; notices the other way round. */
+/** Sort order: urgent first, then oldest first; notices are newest first. */
 function compare(one, other) {
   if (isNotices()) return other.seq - one.seq;
   return one.rank - other.rank || one.seq - other.seq;
 }
 
-/** The place an address goes on from, if it names one. */
-function placeIn(search) {
+/** The cursor in a query string, or null. */
+function cursorIn(search) {
   const text = new URLSearchParams(search).get(isNotices() ? "before" : "cursor");
   const [seq, rank = 0] = (text ?? "").split(".").reverse().map(Number);
   return text ? { rank, seq } : null;
 }
 
-function older() {
+function olderLink() {
   return document.querySelector("main .pages a#older");
 }
 
-/** The end of a page is not the end of the list, and its beginning not the beginning. */
+/** Whether a row falls between the first and the last position of the page that is shown. */
 function isOnThisPage(row) {
-  const begin = placeIn(location.search);
-  const end = placeIn(older()?.search ?? "");
-  return !(begin && compare(place(row), begin) <= 0) && !(end && compare(place(row), end) > 0);
+  const begin = cursorIn(location.search);
+  const end = cursorIn(olderLink()?.search ?? "");
+  return !(begin && compare(sortKey(row), begin) <= 0) && !(end && compare(sortKey(row), end) > 0);
 }
 
-function settle() {
-  clearTimeout(gathering);
-  gathering = undefined;
-  const arrived = [...waiting.values()].filter(belongs).map(({ row }) => row);
-  waiting.clear();
-  if (arrived.length === 0) return;
-  // As many as the hub puts on a page.
-  const most = Number(list().dataset.most);
-  const order = [...rows(), ...arrived].sort((one, other) => compare(place(one), place(other)));
-  const cut = order.slice(most).filter((row) => !row.matches(HELD));
-  keepStill(() => put(order.filter((row) => !cut.includes(row)), cut));
-  if (order.length > most) endAt(place(order[most - 1]));
+function flush() {
+  clearTimeout(batchTimer);
+  batchTimer = undefined;
+  const added = [...pending.values()].filter(belongs).map(({ row }) => row);
+  pending.clear();
+  if (added.length === 0) return;
+  // The page size of the hub.
+  const pageSize = Number(list().dataset.most);
+  const order = [...rows(), ...added].sort((one, other) => compare(sortKey(one), sortKey(other)));
+  const removed = order.slice(pageSize).filter((row) => !row.matches(IN_USE));
+  anchorScroll(() => placeRows(order.filter((row) => !removed.includes(row)), removed));
+  if (order.length > pageSize) setNextPage(sortKey(order[pageSize - 1]));
   document.querySelector("main .empty")?.remove();
   document.dispatchEvent(new CustomEvent("rows"));
 }
 
-/** Rows that stay keep their order, so only new ones are ever put anywhere. */
-function put(kept, cut) {
-  for (const row of cut) row.remove();
+/** Existing rows keep their order, so only new rows are inserted. */
+function placeRows(remaining, removed) {
+  for (const row of removed) row.remove();
   const { children } = list();
-  for (const [at, row] of kept.entries()) if (children[at] !== row) list().insertBefore(row, children[at] ?? null);
+  for (const [at, row] of remaining.entries()) if (children[at] !== row) list().insertBefore(row, children[at] ?? null);
 }
 
-/** The next page goes on from here, unless it did so from further up already. */
-function endAt({ rank, seq }) {
-  const old = placeIn(older()?.search ?? "");
+/** Sets the cursor of the next-page link, unless that link already begins further up. */
+function setNextPage({ rank, seq }) {
+  const old = cursorIn(olderLink()?.search ?? "");
   if (old && compare(old, { rank, seq }) <= 0) return;
   const url = new URL(location.href);
   url.hash = "";
   url.searchParams.set(...(isNotices() ? ["before", seq] : ["cursor", `${rank}.${seq}`]));
-  (older() ?? makeOlder()).href = url.href;
+  (olderLink() ?? createOlderLink()).href = url.href;
 }
 
-function makeOlder() {
+function createOlderLink() {
   let pages = document.querySelector("main .pages");
   if (!pages) {
     pages = document.createElement("nav");
@@ -141,16 +141,19 @@ function makeOlder() {
   return link;
 }
 
-/** How many are not on this page. The hub counts the whole list only, and of notices only so many. */
-function sayMore() {
-  if (!older() || !list()) return;
-  const asked = new URLSearchParams(location.search);
-  const isWhole = list().dataset.list === "open" && !ASKED.some((name) => asked.get(name));
+/**
+ * The number of open items beyond this page, for the label of the next-page link.
+ * The hub counts the unfiltered list only, and caps the count of notices.
+ */
+function updateOlderLabel() {
+  if (!olderLink() || !list()) return;
+  const params = new URLSearchParams(location.search);
+  const isUnfiltered = list().dataset.list === "open" && !QUERY_PARAMS.some((name) => params.get(name));
   const open = Number.parseInt(document.getElementById("count")?.textContent ?? "", 10) || 0;
   const more = open - rows().filter((row) => !row.matches(".gone")).length;
-  older().textContent = isWhole && more > 0 ? `Next page · ${more} more` : "Next page";
+  olderLink().textContent = isUnfiltered && more > 0 ? `Next page · ${more} more` : "Next page";
 }
 
 export function start() {
-  for (const change of ["rows", "shown", "counts"]) document.addEventListener(change, sayMore);
+  for (const change of ["rows", "shown", "counts"]) document.addEventListener(change, updateOlderLabel);
 }

@@ -1,4 +1,4 @@
-// Several rows at once: a bar with how many are picked, all or none, and ranges with the shift key.
+// Batch selection of rows: a bar with the number of picked rows, select all or none, and ranges with the shift key.
 let anchor = null;
 
 function picks() {
@@ -9,22 +9,22 @@ function bar() {
   return document.getElementById("batch");
 }
 
-export function changed() {
+export function updateBar() {
   if (!bar()) return;
   const count = picks().filter((pick) => pick.checked).length;
   bar().toggleAttribute("data-any", count > 0);
-  const said = document.getElementById("picked");
-  if (said) said.textContent = count > 0 ? `${count} selected` : "";
+  const label = document.getElementById("picked");
+  if (label) label.textContent = count > 0 ? `${count} selected` : "";
 }
 
-export function any() {
+export function anyPicked() {
   return picks().some((pick) => pick.checked);
 }
 
 export function setAll(checked) {
   for (const pick of picks()) pick.checked = checked;
   anchor = null;
-  changed();
+  updateBar();
 }
 
 export function toggle(row) {
@@ -32,11 +32,11 @@ export function toggle(row) {
   if (!pick) return;
   pick.checked = !pick.checked;
   anchor = pick;
-  changed();
+  updateBar();
 }
 
-/** Where what is selected is rejected with a reason, if it can be. As on an item: Deny where that is offered, else a decline. */
-export function rejection() {
+/** The URL of the reject page for the selected rows, or null. The verdict is Deny if all rows are confirms, else Decline. */
+export function rejectionUrl() {
   const kinds = picks().filter((pick) => pick.checked).map((pick) => pick.closest(".row").dataset.kind);
   const verdict = kinds.every((kind) => kind === "confirm") ? "deny" : "decline";
   const button = bar()?.querySelector(`button[value=${verdict}]`);
@@ -46,7 +46,7 @@ export function rejection() {
   return url;
 }
 
-function clicked(event) {
+function onClick(event) {
   const pick = event.target;
   if (!pick.matches?.("#rows .pick")) return;
   const all = picks();
@@ -54,25 +54,25 @@ function clicked(event) {
   const to = all.indexOf(pick);
   if (from >= 0) for (const other of all.slice(Math.min(from, to), Math.max(from, to) + 1)) other.checked = pick.checked;
   anchor = pick;
-  changed();
+  updateBar();
 }
 
-function button(words, checked) {
-  const made = document.createElement("button");
-  Object.assign(made, { type: "button", className: "quiet", textContent: words });
-  made.addEventListener("click", () => setAll(checked));
-  return made;
+function makeButton(label, checked) {
+  const element = document.createElement("button");
+  Object.assign(element, { type: "button", className: "quiet", textContent: label });
+  element.addEventListener("click", () => setAll(checked));
+  return element;
 }
 
-/** A page was shown: its bar gets what only scripts can do. */
-export function look() {
+/** Adds the script-only buttons to the bar of a page that was just shown. */
+export function update() {
   anchor = null;
-  const said = document.getElementById("picked");
-  if (bar() && said && !bar().querySelector("button[type=button]")) said.after(button("All here", true), button("None", false));
-  changed();
+  const label = document.getElementById("picked");
+  if (bar() && label && !bar().querySelector("button[type=button]")) label.after(makeButton("All here", true), makeButton("None", false));
+  updateBar();
 }
 
 export function start() {
-  document.addEventListener("click", clicked);
-  document.addEventListener("rows", changed);
+  document.addEventListener("click", onClick);
+  document.addEventListener("rows", updateBar);
 }

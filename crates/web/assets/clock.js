@@ -1,48 +1,51 @@
-// Everything on a page that changes with time: instants in the reader's zone, ages, countdowns. One timer for all. What counts
-// is the hub's clock: it lets things expire, and the reader's may be wrong.
+// Times on a page: instants in the reader's time zone, ages and countdowns, all driven by one timer. They follow the hub's
+// clock, because the hub expires messages and the reader's clock may be wrong.
 import { refresh } from "./refresh.js";
 
 const MINUTE = 60;
 const HOUR = 3600;
 const DAY = 86_400;
 
-/** How far the hub's clock is ahead of ours, in milliseconds. */
-let ahead = 0;
+/** Offset of the hub's clock from the local clock, in milliseconds. */
+let clockOffset = 0;
 
-/** A page says what the hub's clock showed, somewhen between these two instants of ours. Within them ours may be right. */
-export function compare({ dataset }, sent, received) {
-  const shown = Number(dataset.now);
-  if (shown) ahead = Math.min(Math.max(ahead, shown - received), shown - sent);
+/**
+ * Adjusts the offset by the hub time in a page, which was rendered between `sent` and `received` on the local clock.
+ * An offset within those bounds stays.
+ */
+export function syncClock({ dataset }, sent, received) {
+  const hubTime = Number(dataset.now);
+  if (hubTime) clockOffset = Math.min(Math.max(clockOffset, hubTime - received), hubTime - sent);
 }
 
-/** The first page was loaded before any script could look at a clock. */
-function compareFirst() {
+/** The bounds for the first page come from the navigation timing, because it loaded before any script ran. */
+function syncFromNavigation() {
   const main = document.getElementById("main");
   const [loading] = performance.getEntriesByType("navigation");
-  const opened = Date.now() - performance.now();
-  if (main) compare(main, opened, opened + (loading?.responseStart || performance.now()));
+  const navigationStart = Date.now() - performance.now();
+  if (main) syncClock(main, navigationStart, navigationStart + (loading?.responseStart || performance.now()));
 }
 
-/** The instant it is now, by the hub's clock. */
+/** The current time by the hub's clock. */
 export function now() {
-  return Date.now() + ahead;
+  return Date.now() + clockOffset;
 }
 
-/** In one unit, as the server says it. */
-export function waited(seconds) {
+/** An age in one unit, in the same format as the server's. */
+export function formatAge(seconds) {
   if (seconds < MINUTE) return `${seconds} s`;
   if (seconds < HOUR) return `${Math.floor(seconds / MINUTE)} min`;
   if (seconds < DAY) return `${Math.floor(seconds / HOUR)} h`;
   return `${Math.floor(seconds / DAY)} d`;
 }
 
-/** In its two largest units: 4 min 10 s. */
-export function span(seconds) {
-  const two = (large, unit, small, smallUnit) => (small ? `${large} ${unit} ${small} ${smallUnit}` : `${large} ${unit}`);
+/** A duration in its two largest units: 4 min 10 s. */
+export function formatDuration(seconds) {
+  const join = (large, unit, small, smallUnit) => (small ? `${large} ${unit} ${small} ${smallUnit}` : `${large} ${unit}`);
   if (seconds < MINUTE) return `${seconds} s`;
-  if (seconds < HOUR) return two(Math.floor(seconds / MINUTE), "min", seconds % MINUTE, "s");
-  if (seconds < DAY) return two(Math.floor(seconds / HOUR), "h", Math.floor((seconds % HOUR) / MINUTE), "min");
-  return two(Math.floor(seconds / DAY), "d", Math.floor((seconds % DAY) / HOUR), "h");
+  if (seconds < HOUR) return join(Math.floor(seconds / MINUTE), "min", seconds % MINUTE, "s");
+  if (seconds < DAY) return join(Math.floor(seconds / HOUR), "h", Math.floor((seconds % HOUR) / MINUTE), "min");
+  return join(Math.floor(seconds / DAY), "d", Math.floor((seconds % DAY) / HOUR), "h");
 }
 
 export function freshness(seconds) {
@@ -55,34 +58,34 @@ const DATE = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" }
 const DATE_OF_YEAR = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
 const FULL = new Intl.DateTimeFormat("en-GB", { dateStyle: "full", timeStyle: "long" });
 
-/** 14:05 today, else 16 Nov 14:05 or 16 Nov 2025 14:05 */
-export function local(at) {
+/** A local time: 14:05 today, else 16 Nov 14:05 or 16 Nov 2025 14:05. */
+export function formatLocal(at) {
   const today = new Date(now());
   if (at.toDateString() === today.toDateString()) return TIME.format(at);
   const date = at.getFullYear() === today.getFullYear() ? DATE : DATE_OF_YEAR;
   return `${date.format(at)} ${TIME.format(at)}`;
 }
 
-function put(element, text) {
+function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function age(time) {
+function updateAge(time) {
   const seconds = Math.max(0, Math.floor((now() - Number(time.dataset.since)) / 1000));
-  put(time, waited(seconds));
+  setText(time, formatAge(seconds));
   const fresh = freshness(seconds);
   if (time.classList.contains(fresh)) return;
   time.classList.remove("fresh", "warning", "stale");
   time.classList.add(fresh);
 }
 
-function countdown(time) {
+function updateCountdown(time) {
   const left = Math.ceil((Number(time.dataset.at) - now()) / 1000);
-  put(time, left > 0 ? span(left) : "ending…");
+  setText(time, left > 0 ? formatDuration(left) : "ending…");
 }
 
-/** What was put away comes back by itself. */
-function returns() {
+/** The list is refreshed when the next snoozed item is due to return. */
+function refreshWhenDue() {
   const rows = document.querySelector("#rows[data-returns-at]");
   const at = Number(rows?.dataset.returnsAt);
   if (!at || now() < at) return;
@@ -91,38 +94,38 @@ function returns() {
 }
 
 function tick() {
-  for (const time of document.querySelectorAll("time.age[data-since]")) age(time);
-  for (const time of document.querySelectorAll("time.countdown[data-at]")) countdown(time);
-  returns();
+  for (const time of document.querySelectorAll("time.age[data-since]")) updateAge(time);
+  for (const time of document.querySelectorAll("time.countdown[data-at]")) updateCountdown(time);
+  refreshWhenDue();
 }
 
-function zone() {
+function localizeTimes() {
   for (const time of document.querySelectorAll("main time[datetime]:not([data-zoned])")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     time.dataset.zoned = "";
     time.title = FULL.format(at);
-    if (time.dataset.ms) put(time, local(at));
+    if (time.dataset.ms) setText(time, formatLocal(at));
   }
 }
 
-/** Minutes behind UTC, at the instant that was chosen when there is one: summer time may lie between. */
-function offsets() {
+/** The UTC offset in minutes for the chosen instant, or for now: daylight saving time may differ between the two. */
+function setOffsets() {
   for (const input of document.querySelectorAll("input[name=tz]")) {
     const at = input.form?.querySelector("input[type=datetime-local]")?.value;
     input.value = String(new Date(at || Date.now()).getTimezoneOffset());
   }
 }
 
-export function look() {
-  zone();
-  offsets();
+export function update() {
+  localizeTimes();
+  setOffsets();
   tick();
 }
 
 export function start() {
-  compareFirst();
+  syncFromNavigation();
   setInterval(tick, 1000);
   document.addEventListener("visibilitychange", () => document.hidden || tick());
-  document.addEventListener("change", (event) => event.target.type === "datetime-local" && offsets());
+  document.addEventListener("change", (event) => event.target.type === "datetime-local" && setOffsets());
 }

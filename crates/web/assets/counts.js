@@ -1,63 +1,63 @@
-// How many wait: in the navigation and in the title. The hub counts, and the tabs of a browser tell each other what it said:
-// what is set aside, returns, or was counted already cannot be added up from the news.
+// Open counts in the navigation and in the title. The hub counts and the tabs share its counts: live events alone do not
+// suffice, because items are snoozed, return, or were counted already.
 import { load } from "./swap.js";
-import { pass } from "./tabs.js";
+import { broadcast } from "./tabs.js";
 
-const SPREAD_MS = 300;
-const PAUSE_MS = 2000;
+const JITTER_MS = 300;
+const MIN_INTERVAL_MS = 2000;
 let counting = false;
-let again = false;
+let isQueued = false;
 
-function number(text) {
+function parseCount(text) {
   return Number.parseInt(text ?? "", 10) || 0;
 }
 
-function put(id, count) {
-  const place = document.getElementById(id);
-  if (!place) return;
-  place.textContent = String(count);
-  place.toggleAttribute("data-none", count === 0);
+function setCount(id, count) {
+  const element = document.getElementById(id);
+  if (!element) return;
+  element.textContent = String(count);
+  element.toggleAttribute("data-none", count === 0);
 }
 
-function write({ open, notices }) {
-  put("count", open);
-  put("notices-count", notices);
+function render({ open, notices }) {
+  setCount("count", open);
+  setCount("notices-count", notices);
   const title = document.title.replace(/^\(\d+\) /, "");
   document.title = open > 0 ? `(${open}) ${title}` : title;
   document.dispatchEvent(new CustomEvent("counts"));
 }
 
-/** Another tab knows. What a page said may be newer than a count that is on its way. */
+/** Counts from this tab or another. Counts from a page may be newer than a recount in flight, so that recount is repeated. */
 export function showCounts({ isFromPage, ...counts }) {
-  again ||= counting && isFromPage;
-  write(counts);
+  isQueued ||= counting && isFromPage;
+  render(counts);
 }
 
-function take(main, isFromPage) {
-  const counts = { open: number(main.dataset.open), notices: number(main.dataset.notices), isFromPage };
+function publish(main, isFromPage) {
+  const counts = { open: parseCount(main.dataset.open), notices: parseCount(main.dataset.notices), isFromPage };
   showCounts(counts);
-  pass("counts", counts);
+  broadcast("counts", counts);
 }
 
-export function fromPage(main = document.getElementById("main")) {
-  if (main?.dataset.person) take(main, true);
+export function readPage(main = document.getElementById("main")) {
+  if (main?.dataset.person) publish(main, true);
 }
 
-function pause(ms) {
+function sleep(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Something happened that may have changed them. However much it is, the hub is asked now and then only. */
+/** Throttled recount: at most one request per interval, after a random delay (jitter) that spreads the load. */
 export async function recount() {
-  again = true;
+  isQueued = true;
   if (counting) return;
   counting = true;
-  await pause(Math.random() * SPREAD_MS);
-  while (again) {
-    again = false;
+  await sleep(Math.random() * JITTER_MS);
+  while (isQueued) {
+    isQueued = false;
     const page = await load("/inbox/counts").catch(() => null);
-    if (page?.main.dataset.person) take(page.main, false);
-    await pause(PAUSE_MS);
+    if (page?.main.dataset.person) publish(page.main, false);
+    await sleep(MIN_INTERVAL_MS);
   }
   counting = false;
 }

@@ -1,126 +1,126 @@
-// What was entered on an item and not sent. It is put back when the item is shown again: in this page from memory, and after a
-// reload from the storage of the tab. Nothing sensitive is stored, and no files.
+// Drafts: answers that were entered and not sent. A draft is restored when its item is shown again, from memory or, after a
+// reload, from the session storage of the tab. Sensitive fields and files are never stored.
 import { SECRET, shownItem } from "./item.js";
-import { pass } from "./tabs.js";
+import { broadcast } from "./tabs.js";
 
-const MOST_ITEMS = 50;
-const MOST_CHARS = 100_000;
-const STORED = "countersign.draft.";
-const kept = new Map();
-/** Something was entered since the item came, and it was not decided since. */
+const MAX_ITEMS = 50;
+const MAX_CHARS = 100_000;
+const KEY_PREFIX = "countersign.draft.";
+const drafts = new Map();
+/** Whether a field was edited since the item was shown, while the item is still open. */
 let isEdited = false;
 let isSignedOut = false;
 
-function fieldsOf() {
+function answerFields() {
   return [...document.querySelectorAll(`#answer :is(textarea, select, input:not([type=hidden], [type=file])):not(${SECRET})`)];
 }
 
-const isTicked = (field) => ["checkbox", "radio"].includes(field.type);
+const isCheckable = (field) => ["checkbox", "radio"].includes(field.type);
 
-/** Said without the field, which goes with its page. */
-function entry(field) {
+/** The value of a field, without a reference to its DOM node. */
+function toEntry(field) {
   const { name, value, checked } = field;
-  return isTicked(field) ? { name, value, checked } : { name, value };
+  return isCheckable(field) ? { name, value, checked } : { name, value };
 }
 
 function isEntered(field) {
-  return isTicked(field) ? field.checked !== field.defaultChecked : field.value.trim() !== "";
+  return isCheckable(field) ? field.checked !== field.defaultChecked : field.value.trim() !== "";
 }
 
-/** What stands in the fields now. The hub says with the next look whether the item can still be answered. */
-export function keep() {
+/** Saves the current field values. The next response from the hub tells whether the item can still be answered. */
+export function saveDraft() {
   const { id, status } = shownItem()?.dataset ?? {};
   if (!id || !isEdited) return;
-  forget(id);
-  const fields = fieldsOf().filter((field) => isTicked(field) || isEntered(field));
+  removeDraft(id);
+  const fields = answerFields().filter((field) => isCheckable(field) || isEntered(field));
   if (status !== "open" || !fields.some(isEntered)) return;
-  kept.set(id, fields.map(entry));
-  if (kept.size > MOST_ITEMS) forget(kept.keys().next().value);
-  const open = fields.filter((field) => !field.closest("[data-sensitive]"));
-  if (open.some(isEntered)) store(id, open.map(entry));
+  drafts.set(id, fields.map(toEntry));
+  if (drafts.size > MAX_ITEMS) removeDraft(drafts.keys().next().value);
+  const storable = fields.filter((field) => !field.closest("[data-sensitive]"));
+  if (storable.some(isEntered)) storeDraft(id, storable.map(toEntry));
 }
 
-function forget(id) {
-  kept.delete(id);
-  attempt(() => sessionStorage.removeItem(STORED + id));
+function removeDraft(id) {
+  drafts.delete(id);
+  tryStorage(() => sessionStorage.removeItem(KEY_PREFIX + id));
 }
 
-/** Somebody has decided it: what is left on its page is no draft any more. */
-export function drop(id) {
+/** Discards the draft of an item that was resolved. */
+export function discardDraft(id) {
   if (shownItem()?.dataset.id === id) isEdited = false;
-  forget(id);
+  removeDraft(id);
 }
 
-/** Storage may be forbidden or full; drafts are then kept as long as the page lives. */
-function attempt(act) {
+/** Storage may be blocked or full; drafts then last as long as the page. */
+function tryStorage(action) {
   try {
-    return act();
+    return action();
   } catch {
     return null;
   }
 }
 
-function store(id, fields) {
+function storeDraft(id, fields) {
   const text = JSON.stringify({ person: document.body.dataset.person, at: Date.now(), fields });
-  if (isSignedOut || text.length > MOST_CHARS) return;
-  attempt(() => sessionStorage.setItem(STORED + id, text));
-  const oldest = () => stored().sort((one, other) => read(one).at - read(other).at)[0];
-  if (stored().length > MOST_ITEMS) sessionStorage.removeItem(oldest());
+  if (isSignedOut || text.length > MAX_CHARS) return;
+  tryStorage(() => sessionStorage.setItem(KEY_PREFIX + id, text));
+  const oldestKey = () => storedKeys().sort((one, other) => readStored(one).at - readStored(other).at)[0];
+  if (storedKeys().length > MAX_ITEMS) sessionStorage.removeItem(oldestKey());
 }
 
-/** The names they are stored under. */
-function stored() {
-  return attempt(() => Object.keys(sessionStorage).filter((key) => key.startsWith(STORED))) ?? [];
+/** The session storage keys of all drafts. */
+function storedKeys() {
+  return tryStorage(() => Object.keys(sessionStorage).filter((key) => key.startsWith(KEY_PREFIX))) ?? [];
 }
 
-function read(key) {
-  return attempt(() => JSON.parse(sessionStorage.getItem(key))) ?? {};
+function readStored(key) {
+  return tryStorage(() => JSON.parse(sessionStorage.getItem(key))) ?? {};
 }
 
-function draft(id) {
-  return kept.get(id) ?? read(STORED + id).fields ?? [];
+function draftOf(id) {
+  return drafts.get(id) ?? readStored(KEY_PREFIX + id).fields ?? [];
 }
 
-/** An item is shown. */
-export function putBack() {
+/** Restores the draft of the item that was just shown. */
+export function restoreDraft() {
   isEdited = false;
   const { id } = shownItem()?.dataset ?? {};
-  const fields = fieldsOf();
-  for (const { name, value, checked } of id ? draft(id) : []) {
-    const isIt = (field) => field.name === name && (checked === undefined || field.value === value);
-    const field = fields.find(isIt);
+  const fields = answerFields();
+  for (const { name, value, checked } of id ? draftOf(id) : []) {
+    const isMatch = (field) => field.name === name && (checked === undefined || field.value === value);
+    const field = fields.find(isMatch);
     if (!field) continue;
     const wasDifferent = checked === undefined ? field.value !== value : field.checked !== checked;
     if (checked === undefined) field.value = value;
     else field.checked = checked;
-    const box = field.closest("details");
-    if (box && wasDifferent) box.open = true;
+    const details = field.closest("details");
+    if (details && wasDifferent) details.open = true;
   }
 }
 
-/** How the item stands may have changed. */
-export function look() {
+/** Discards the draft if the item is no longer open. */
+export function update() {
   const { id, status } = shownItem()?.dataset ?? {};
-  if (id && status !== "open") drop(id);
+  if (id && status !== "open") discardDraft(id);
 }
 
-/** In this tab or in another. */
-export function signedOut() {
+/** Sign-out, in this tab or in another: stored drafts are removed. */
+export function onSignedOut() {
   isSignedOut = true;
-  for (const key of stored()) sessionStorage.removeItem(key);
+  for (const key of storedKeys()) sessionStorage.removeItem(key);
 }
 
 export function start() {
   const { person } = document.body.dataset;
-  for (const key of person ? stored() : []) if (read(key).person !== person) sessionStorage.removeItem(key);
+  for (const key of person ? storedKeys() : []) if (readStored(key).person !== person) sessionStorage.removeItem(key);
   document.addEventListener("input", ({ target }) => {
     if (!target.closest?.("#answer")) return;
     isEdited = true;
-    keep();
+    saveDraft();
   });
   document.addEventListener("submit", ({ target }) => {
     if (!target.matches("form.signout")) return;
-    signedOut();
-    pass("signedOut");
+    onSignedOut();
+    broadcast("signedOut");
   });
 }

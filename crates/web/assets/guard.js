@@ -1,10 +1,10 @@
-// What has just appeared cannot be decided for half a second: a click or a key that was meant for what stood there before
-// must not decide anything. That holds for an item, and for the last word on several.
+// Guard against accidental decisions: the buttons of an item, or of a batch confirmation, are blocked for half a second after
+// they appear. A click or key press aimed at the previous page must not decide anything.
 const GUARD_MS = 500;
 const GUARDED = ":is(#panel, #confirm)";
-let appearing;
-let releasing;
-let pressedEarly = false;
+let frame;
+let releaseTimer;
+let wasPressedGuarded = false;
 
 export function isGuarded() {
   return document.querySelector(`${GUARDED}[data-guarded]`) !== null;
@@ -12,14 +12,14 @@ export function isGuarded() {
 
 export function arm() {
   const guarded = document.querySelector("#panel:has(form), form#confirm");
-  cancelAnimationFrame(appearing);
-  clearTimeout(releasing);
+  cancelAnimationFrame(frame);
+  clearTimeout(releaseTimer);
   if (!guarded) return;
   guarded.setAttribute("data-guarded", "");
   guarded.setAttribute("aria-busy", "true");
-  // Counted from the frame that shows it: on a slow machine that comes late.
-  appearing = requestAnimationFrame(() => {
-    releasing = setTimeout(release, GUARD_MS, guarded);
+  // The delay starts with the frame that shows the panel, which may come late on a slow machine.
+  frame = requestAnimationFrame(() => {
+    releaseTimer = setTimeout(release, GUARD_MS, guarded);
   });
 }
 
@@ -28,28 +28,28 @@ function release(guarded) {
   guarded.removeAttribute("aria-busy");
 }
 
-function refuse(event) {
+function block(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
 }
 
-function isChoice(target) {
+function choiceAt(target) {
   return target.closest?.(`${GUARDED} :is(button, label, input:is([type=radio], [type=checkbox]))`) ?? null;
 }
 
 export function start() {
-  document.addEventListener("pointerdown", (event) => (pressedEarly = isGuarded() && Boolean(isChoice(event.target))), true);
+  document.addEventListener("pointerdown", (event) => (wasPressedGuarded = isGuarded() && Boolean(choiceAt(event.target))), true);
   document.addEventListener("click", (event) => {
-    const refused = pressedEarly || isGuarded();
-    pressedEarly = false;
-    if (refused && isChoice(event.target)) refuse(event);
+    const isBlocked = wasPressedGuarded || isGuarded();
+    wasPressedGuarded = false;
+    if (isBlocked && choiceAt(event.target)) block(event);
   }, true);
   document.addEventListener("submit", (event) => {
-    if (isGuarded() && event.target.closest(GUARDED)) refuse(event);
+    if (isGuarded() && event.target.closest(GUARDED)) block(event);
   }, true);
   document.addEventListener("keydown", (event) => {
-    const presses = event.key === "Enter" || event.key === " ";
-    if (presses && isGuarded() && isChoice(event.target)) refuse(event);
+    const isPress = event.key === "Enter" || event.key === " ";
+    if (isPress && isGuarded() && choiceAt(event.target)) block(event);
   }, true);
   document.addEventListener("visibilitychange", () => document.hidden || arm());
 }

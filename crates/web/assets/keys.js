@@ -1,15 +1,15 @@
-// Single keys. They never work together with ctrl, alt or meta, never while something is typed, and can be switched off.
+// Single-key shortcuts. They are inactive with ctrl, alt or meta and in text fields, and can be switched off.
 import * as batch from "./batch.js";
 import { isGuarded } from "./guard.js";
 import { isOn } from "./prefs.js";
 import { archive, current, move } from "./rows.js";
 import { back, visit } from "./swap.js";
 
-const NOT_TYPED_IN = ["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"];
+const NON_TEXT_TYPES = ["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"];
 
 export function isTyping(element) {
   if (!element) return false;
-  if (element.tagName === "INPUT") return !NOT_TYPED_IN.includes(element.type);
+  if (element.tagName === "INPUT") return !NON_TEXT_TYPES.includes(element.type);
   return ["TEXTAREA", "SELECT"].includes(element.tagName) || element.isContentEditable;
 }
 
@@ -18,21 +18,21 @@ const FIELD = ":is(input, select, textarea)";
 const find = (selector) => document.querySelector(selector);
 const isItem = () => Boolean(find("#item"));
 
-/** A decision takes a press of its own: not a key that is held down, not an item that has just come. */
+/** A decision needs a separate key press: key repeat is ignored, and so are presses on a guarded item. */
 function press(event, control) {
   if (!control || event.repeat || isGuarded()) return;
   control.click();
   if (control.matches("input")) control.focus();
 }
 
-function unfold(box, field) {
+function openDetails(box, field) {
   const details = find(box);
   if (!details) return;
   details.open = true;
   details.querySelector(field)?.focus();
 }
 
-async function open() {
+async function openCurrent() {
   const link = current()?.querySelector("a.title");
   return link ? visit(link.href) : false;
 }
@@ -42,22 +42,22 @@ function step(by) {
   else find(by > 0 ? "a#next[rel=next]" : "a#previous[rel=prev]")?.click();
 }
 
-function away(event) {
+function archiveCurrent(event) {
   if (isItem()) press(event, find('#item form[action$="/archive"] button:not(:disabled)'));
   else if (current() && !event.repeat) archive(current());
 }
 
-async function aside() {
-  if (isItem() || (await open())) unfold("#aside-box", ":is(select, input, button):not(:disabled, [type=hidden])");
+async function snooze() {
+  if (isItem() || (await openCurrent())) openDetails("#aside-box", ":is(select, input, button):not(:disabled, [type=hidden])");
 }
 
-/** On an item, for all that is selected, or for the row under the cursor. */
+/** Rejects the item that is shown, all selected rows, or the row under the cursor. */
 async function reject() {
-  const review = isItem() ? null : batch.rejection();
-  if (review) {
-    if (await visit(review)) find("#confirm #reason")?.focus();
-  } else if (isItem() || (!batch.any() && (await open()))) {
-    unfold("#reject", "#reason");
+  const rejectUrl = isItem() ? null : batch.rejectionUrl();
+  if (rejectUrl) {
+    if (await visit(rejectUrl)) find("#confirm #reason")?.focus();
+  } else if (isItem() || (!batch.anyPicked() && (await openCurrent()))) {
+    openDetails("#reject", "#reason");
   }
 }
 
@@ -73,14 +73,14 @@ function help() {
 }
 
 function escape() {
-  const unfolded = find("#panel details[open]");
+  const openBox = find("#panel details[open]");
   if (isTyping(document.activeElement)) document.activeElement.blur();
-  else if (unfolded) fold(unfolded);
-  else if (batch.any()) batch.setAll(false);
+  else if (openBox) closeDetails(openBox);
+  else if (batch.anyPicked()) batch.setAll(false);
   else if (document.body.dataset.page !== "list") back();
 }
 
-function fold(details) {
+function closeDetails(details) {
   details.open = false;
   details.querySelector("summary")?.focus();
 }
@@ -89,19 +89,19 @@ const KEYS = {
   j: () => step(1),
   k: () => step(-1),
   x: () => current() && batch.toggle(current()),
-  b: () => batch.any() && find("#batch button[name=verdict]")?.focus(),
-  a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : open()),
+  b: () => batch.anyPicked() && find("#batch button[name=verdict]")?.focus(),
+  a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : openCurrent()),
   r: reject,
   o: () => find("#answer #own-words")?.focus(),
-  c: () => unfold("#comment-box", "#comment"),
-  e: away,
-  s: aside,
+  c: () => openDetails("#comment-box", "#comment"),
+  e: archiveCurrent,
+  s: snooze,
   "/": search,
   "?": help,
 };
 
-/** A choice is made; where there are none, the field with that number is gone to. */
-function nth(event) {
+/** A digit presses the choice with that number, or focuses the field with that number if there are no choices. */
+function onDigit(event) {
   const choice = find(`#answer [data-key="${event.key}"]`);
   const fields = document.querySelectorAll(`#answer .field:has(${FIELD}), #answer textarea[name=value]`);
   const field = fields[event.key - 1];
@@ -110,40 +110,40 @@ function nth(event) {
   return true;
 }
 
-function single(event) {
-  if (/^[1-9]$/.test(event.key)) return nth(event);
+function onSingleKey(event) {
+  if (/^[1-9]$/.test(event.key)) return onDigit(event);
   if (event.key === "Enter") {
-    const isElsewhere = !document.activeElement?.closest("a, button, summary, input");
-    if (!isElsewhere || !current()) return false;
-    open();
+    const isFree = !document.activeElement?.closest("a, button, summary, input");
+    if (!isFree || !current()) return false;
+    openCurrent();
     return true;
   }
-  const act = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : null;
-  act?.(event);
-  return Boolean(act);
+  const handler = Object.hasOwn(KEYS, event.key) ? KEYS[event.key] : null;
+  handler?.(event);
+  return Boolean(handler);
 }
 
-/** Enter in a field would press the first button of the form, which may be Approve. It presses Send or nothing. */
-function entered(event) {
+/** Enter in a field presses Send or nothing. The browser's default is the first button of the form, which may be Approve. */
+function onEnter(event) {
   const field = event.target;
   const form = field.closest?.("form#answer");
   if (!form || event.key !== "Enter" || event.isComposing) return false;
-  // On a file it chooses one.
+  // Enter on a file input opens its file chooser.
   const isInput = field.tagName === "INPUT" && field.type !== "file";
-  const isSent = field.tagName === "TEXTAREA" ? event.ctrlKey || event.metaKey : isInput;
-  if (!isSent) return false;
+  const isSubmit = field.tagName === "TEXTAREA" ? event.ctrlKey || event.metaKey : isInput;
+  if (!isSubmit) return false;
   event.preventDefault();
   press(event, form.querySelector(field.closest("#reject") ? "#decline" : "#send"));
   return true;
 }
 
-function pressed(event) {
-  if (event.defaultPrevented || entered(event)) return;
+function onKeydown(event) {
+  if (event.defaultPrevented || onEnter(event)) return;
   if (event.ctrlKey || event.altKey || event.metaKey || event.isComposing || find("dialog[open]")) return;
   if (event.key === "Escape") escape();
-  else if (isOn("keys") && document.body.dataset.person && !isTyping(event.target) && single(event)) event.preventDefault();
+  else if (isOn("keys") && document.body.dataset.person && !isTyping(event.target) && onSingleKey(event)) event.preventDefault();
 }
 
 export function start() {
-  document.addEventListener("keydown", pressed);
+  document.addEventListener("keydown", onKeydown);
 }

@@ -1,151 +1,151 @@
-// News from the hub as they happen. The stream says what changed; how things stand is always asked of the hub.
-import { isForLater } from "./answer.js";
-import { forget, insert, read } from "./arrivals.js";
+// Live events from the hub (SSE). An event tells what changed; the current state is always loaded from the hub.
+import { deferEvent } from "./answer.js";
+import { dropPending, insert, parseRow } from "./arrivals.js";
 import { recount, showCounts } from "./counts.js";
-import { drop, signedOut } from "./drafts.js";
-import { decidedElsewhere, renew, shownItem } from "./item.js";
+import { discardDraft, onSignedOut } from "./drafts.js";
+import { onResolved, refreshItem, shownItem } from "./item.js";
 import { announce } from "./notify.js";
-import { heard, refresh } from "./refresh.js";
-import { flip } from "./rows.js";
-import { isShown as isRuns, renewSoon } from "./runs.js";
+import { noteEvent, refresh } from "./refresh.js";
+import { markResolved } from "./rows.js";
+import { isShown as isRuns, scheduleRefresh } from "./runs.js";
 import * as tabs from "./tabs.js";
 import { isShown as isTerminals } from "./terminals.js";
 
-const QUIET_MS = 3000;
-const FIRST_RETRY_MS = 4000;
-const LONGEST_RETRY_MS = 60_000;
+const STATUS_DELAY_MS = 3000;
+const MIN_RETRY_MS = 4000;
+const MAX_RETRY_MS = 60_000;
 let source = null;
-let retry = FIRST_RETRY_MS;
-let complaining;
-let retrying;
+let retryDelay = MIN_RETRY_MS;
+let statusTimer;
+let retryTimer;
 
-/** From the hub. */
-const hear = {
+/** Handlers of live events, by event name. */
+const hubEvents = {
   opened(event) {
-    const row = read(event);
+    const row = parseRow(event);
     insert("open", row);
     if (tabs.isLeading() && row.dataset.mine !== "no") announce(event);
   },
   noticed(event) {
-    insert("notices", read(event));
+    insert("notices", parseRow(event));
   },
   resolved({ id, words, actor, at_ms: at }) {
-    const told = actor && !words.includes(actor) ? `${words} by ${actor}` : words;
-    forget(id);
-    drop(id);
-    flip(id, told, new Date(at));
-    if (!isForLater(id)) decidedElsewhere(id, told).catch(() => {});
-    // It may be one that the shown one stands behind.
-    if (document.getElementById("queued")) renew(shownItem().dataset.id).catch(() => {});
+    const message = actor && !words.includes(actor) ? `${words} by ${actor}` : words;
+    dropPending(id);
+    discardDraft(id);
+    markResolved(id, message, new Date(at));
+    if (!deferEvent(id)) onResolved(id, message).catch(() => {});
+    // The resolved item may have been ahead of the shown item in its agent's queue.
+    if (document.getElementById("queued")) refreshItem(shownItem().dataset.id).catch(() => {});
   },
   tracked({ id }) {
-    if (isForLater(id)) return;
-    if (shownItem()?.dataset.id === id) renew(id).catch(() => {});
+    if (deferEvent(id)) return;
+    if (shownItem()?.dataset.id === id) refreshItem(id).catch(() => {});
     else if (document.getElementById(`row-${id}`)?.querySelector(".here")) refresh();
   },
-  /** A run began or ended. What it asks comes as everything else that is asked. */
+  /** Start or end of a run; the asks of a run arrive as `opened` events. */
   run() {},
-  /** Everybody is told at once; not everybody has to ask at once. */
+  /** Resync after lost events. Jitter spreads the requests, because all browsers receive this event at the same time. */
   resync() {
-    setTimeout(lookAgain, Math.random() * 1000);
+    setTimeout(refreshIfActive, Math.random() * 1000);
   },
 };
 
-/** From the tab that listens. */
-const told = { counts: showCounts, link: showLink, gap: lookAgain, signedOut };
+/** Handlers of messages from the leading tab, by message name. */
+const tabMessages = { counts: showCounts, link: showStatus, gap: refreshIfActive, signedOut: onSignedOut };
 
-/** A tab out of view looks again when it comes into view, since it listens anew then. */
-function lookAgain() {
+/** A hidden tab that does not lead skips the refresh: it takes the lead, and so refreshes, when it becomes visible. */
+function refreshIfActive() {
   if (tabs.isLeading() || !document.hidden) refresh();
 }
 
-function take(name, data) {
-  heard();
-  hear[name](data);
+function handleEvent(name, data) {
+  noteEvent();
+  hubEvents[name](data);
   if (isTerminals()) refresh();
-  else if (isRuns()) renewSoon();
+  else if (isRuns()) scheduleRefresh();
 }
 
-function passedOn(name, data) {
-  if (Object.hasOwn(told, name)) told[name](data);
-  else if (Object.hasOwn(hear, name)) take(name, data);
+function onTabMessage(name, data) {
+  if (Object.hasOwn(tabMessages, name)) tabMessages[name](data);
+  else if (Object.hasOwn(hubEvents, name)) handleEvent(name, data);
 }
 
 function connect() {
   source = new EventSource("/inbox/events");
-  for (const name of Object.keys(hear)) {
+  for (const name of Object.keys(hubEvents)) {
     source.addEventListener(name, (event) => {
       const data = JSON.parse(event.data);
-      tabs.pass(name, data);
-      take(name, data);
+      tabs.broadcast(name, data);
+      handleEvent(name, data);
       if (!["tracked", "run"].includes(name)) recount();
     });
   }
-  source.addEventListener("open", opened);
-  source.addEventListener("error", lost);
-  // What happened between the rendering of the page and the opening of the stream is in neither.
-  source.addEventListener("open", caughtUp, { once: true });
+  source.addEventListener("open", onOpen);
+  source.addEventListener("error", onError);
+  // Changes between the rendering of the page and the opening of the stream are in neither of the two.
+  source.addEventListener("open", catchUp, { once: true });
 }
 
-function caughtUp() {
-  tabs.pass("gap");
+function catchUp() {
+  tabs.broadcast("gap");
   refresh();
   recount();
 }
 
-function opened() {
-  retry = FIRST_RETRY_MS;
-  hush();
-  say("");
+function onOpen() {
+  retryDelay = MIN_RETRY_MS;
+  clearStatusTimer();
+  setStatus("");
 }
 
-function hush() {
-  clearTimeout(complaining);
-  complaining = undefined;
+function clearStatusTimer() {
+  clearTimeout(statusTimer);
+  statusTimer = undefined;
 }
 
-function lost({ target }) {
+function onError({ target }) {
   if (target !== source) return;
-  complaining ??= setTimeout(say, QUIET_MS, "Reconnecting…");
+  statusTimer ??= setTimeout(setStatus, STATUS_DELAY_MS, "Reconnecting…");
   if (source.readyState !== EventSource.CLOSED) return;
-  // The browser gives up when the answer was no stream at all.
-  retrying = setTimeout(tryAgain, retry);
-  retry = Math.min(retry * 2, LONGEST_RETRY_MS);
+  // The browser stops retrying after a response that is not an event stream: retry with exponential backoff.
+  retryTimer = setTimeout(reconnect, retryDelay);
+  retryDelay = Math.min(retryDelay * 2, MAX_RETRY_MS);
 }
 
-async function tryAgain() {
-  const mine = source;
+async function reconnect() {
+  const current = source;
   const response = await fetch("/inbox", { method: "HEAD", headers: { "x-fragment": "main" } }).catch(() => null);
-  if (source !== mine) return;
-  if (response?.status === 401) say("Signed out. Load the page again to sign in.");
+  if (source !== current) return;
+  if (response?.status === 401) setStatus("Signed out. Load the page again to sign in.");
   else connect();
 }
 
-function say(words) {
-  tabs.pass("link", words);
-  showLink(words);
+function setStatus(text) {
+  tabs.broadcast("link", text);
+  showStatus(text);
 }
 
-function showLink(words) {
-  let link = document.getElementById("link");
-  if (!words) link?.remove();
-  if (!words) return;
-  if (!link) {
-    link = document.createElement("div");
-    link.id = "link";
-    link.setAttribute("role", "status");
-    document.body.append(link);
+function showStatus(text) {
+  let element = document.getElementById("link");
+  if (!text) element?.remove();
+  if (!text) return;
+  if (!element) {
+    element = document.createElement("div");
+    element.id = "link";
+    element.setAttribute("role", "status");
+    document.body.append(element);
   }
-  link.textContent = words;
+  element.textContent = text;
 }
 
 function disconnect() {
   source?.close();
   source = null;
-  hush();
-  clearTimeout(retrying);
+  clearStatusTimer();
+  clearTimeout(retryTimer);
 }
 
 export function start() {
-  if (document.body.dataset.person) tabs.start({ begin: connect, end: disconnect, hear: passedOn });
+  if (document.body.dataset.person) tabs.start({ onLead: connect, onRelease: disconnect, onMessage: onTabMessage });
 }

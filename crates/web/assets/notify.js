@@ -1,20 +1,20 @@
-// Sound and system notifications, both only when asked for. The text of a sensitive question never leaves the page.
+// Sound and system notifications, both opt-in. A notification never contains the text of a sensitive question.
 import { isOn, set } from "./prefs.js";
-import { tell } from "./tell.js";
+import { showToast } from "./tell.js";
 
-const GATHER_MS = 800;
-const TITLE_CHARS = 120;
+const BATCH_MS = 800;
+const MAX_TITLE_CHARS = 120;
 let audio = null;
-let waiting = [];
+let pending = [];
 
-/** Browsers let a page sound only after somebody has touched it. */
-function wakeAudio() {
+/** Audio is allowed by browsers only after a user gesture. */
+function resumeAudio() {
   if (!isOn("sound") || !globalThis.AudioContext) return;
   audio ??= new AudioContext();
   audio.resume();
 }
 
-function tone(frequency, at) {
+function playTone(frequency, at) {
   const oscillator = audio.createOscillator();
   const gain = audio.createGain();
   oscillator.frequency.value = frequency;
@@ -26,60 +26,60 @@ function tone(frequency, at) {
   oscillator.stop(at + 0.25);
 }
 
-function sound() {
-  wakeAudio();
+function playSound() {
+  resumeAudio();
   if (audio?.state !== "running") return;
-  tone(660, audio.currentTime);
-  tone(880, audio.currentTime + 0.12);
+  playTone(660, audio.currentTime);
+  playTone(880, audio.currentTime + 0.12);
 }
 
-async function system(events) {
-  const isLooking = !document.hidden && document.hasFocus();
-  if (isLooking || globalThis.Notification?.permission !== "granted") return;
+async function showSystem(events) {
+  const isFocused = !document.hidden && document.hasFocus();
+  if (isFocused || globalThis.Notification?.permission !== "granted") return;
   const [first] = events;
-  const isOne = events.length === 1;
-  const one = first.sensitive ? "A sensitive question" : `${first.agent}: ${first.title}`.slice(0, TITLE_CHARS);
-  const options = { tag: isOne ? first.id : "several", data: { path: isOne ? `/inbox/items/${first.id}` : "/inbox" }, icon: icon() };
-  const title = isOne ? one : `${events.length} new questions`;
+  const isSingle = events.length === 1;
+  const singleTitle = first.sensitive ? "A sensitive question" : `${first.agent}: ${first.title}`.slice(0, MAX_TITLE_CHARS);
+  const options = { tag: isSingle ? first.id : "several", data: { path: isSingle ? `/inbox/items/${first.id}` : "/inbox" }, icon: iconUrl() };
+  const title = isSingle ? singleTitle : `${events.length} new questions`;
   const registration = await navigator.serviceWorker?.getRegistration("/inbox");
   if (registration?.active) await registration.showNotification(title, options);
   else new Notification(title, options);
 }
 
-function icon() {
+function iconUrl() {
   return document.querySelector("link[rel=apple-touch-icon]")?.href;
 }
 
-/** Several that come at once are told of once. */
+/** Events are batched: one sound and one notification per batch. */
 export function announce(event) {
-  waiting.push(event);
-  if (waiting.length > 1) return;
+  pending.push(event);
+  if (pending.length > 1) return;
   setTimeout(() => {
-    const events = waiting;
-    waiting = [];
-    if (isOn("sound")) sound();
-    if (isOn("system")) system(events).catch(() => {});
-  }, GATHER_MS);
+    const events = pending;
+    pending = [];
+    if (isOn("sound")) playSound();
+    if (isOn("system")) showSystem(events).catch(() => {});
+  }, BATCH_MS);
 }
 
-/** A switch was turned. */
-export async function turned(name, on) {
+/** Reaction to a changed preference: a sample sound, or the permission request for notifications. */
+export async function onPrefChange(name, on) {
   if (!on) return;
   if (name === "sound") {
-    sound();
+    playSound();
     return;
   }
   if (name !== "system") return;
-  const answer = (await globalThis.Notification?.requestPermission()) ?? "missing";
-  if (answer === "granted") return;
+  const permission = (await globalThis.Notification?.requestPermission()) ?? "missing";
+  if (permission === "granted") return;
   set("system", false);
-  tell(answer === "missing" ? "This browser has no system notifications." : "Notifications are blocked in this browser's settings for this site.");
+  showToast(permission === "missing" ? "This browser has no system notifications." : "Notifications are blocked in this browser's settings for this site.");
 }
 
-export function wants() {
+export function wantsAlerts() {
   return isOn("sound") || isOn("system");
 }
 
 export function start() {
-  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, wakeAudio, { passive: true });
+  for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, resumeAudio, { passive: true });
 }

@@ -1,12 +1,12 @@
-// What a person has chosen for this browser: single keys, sound, system notifications.
+// Preferences of this browser: single keys, sound, system notifications.
 const NAMES = ["keys", "sound", "system"];
-const USUAL = { keys: "on", sound: "off", system: "off" };
+const DEFAULTS = { keys: "on", sound: "off", system: "off" };
 
 export function isOn(name) {
   try {
-    return (localStorage.getItem(`countersign.${name}`) ?? USUAL[name]) === "on";
+    return (localStorage.getItem(`countersign.${name}`) ?? DEFAULTS[name]) === "on";
   } catch {
-    return USUAL[name] === "on";
+    return DEFAULTS[name] === "on";
   }
 }
 
@@ -14,28 +14,28 @@ export function set(name, on) {
   try {
     localStorage.setItem(`countersign.${name}`, on ? "on" : "off");
   } catch {
-    // Without storage the choice holds for this page.
+    // Storage is blocked: the preference is not saved.
   }
-  look();
+  update();
 }
 
-/** The same switch may stand in the settings and in the help: the class finds it there. */
+/** All checkboxes of a preference: in the settings by id, in the help by class. */
 function switches(name) {
   return document.querySelectorAll(`#${name}, .switch-${name}`);
 }
 
-export function look() {
+export function update() {
   document.documentElement.dataset.keys = isOn("keys") ? "on" : "off";
   for (const name of NAMES) for (const box of switches(name)) box.checked = isOn(name);
 }
 
-/** `turned(name, on)` may take it back. */
-export function start(turned) {
+/** `onChange(name, on)` is called after each change and may revert it with `set`. */
+export function start(onChange) {
   document.addEventListener("change", (event) => {
-    const name = NAMES.find((known) => event.target.matches?.(`#${known}, .switch-${known}`));
+    const name = NAMES.find((candidate) => event.target.matches?.(`#${candidate}, .switch-${candidate}`));
     if (!name) return;
     set(name, event.target.checked);
-    turned(name, event.target.checked);
+    onChange(name, event.target.checked);
   });
-  window.addEventListener("storage", look);
+  window.addEventListener("storage", update);
 }

@@ -1,70 +1,70 @@
-// The page that is shown, once more: when events were missed, or when time has changed it. What the person has picked,
-// where the cursor is and what is being typed stay.
-import { fromPage } from "./counts.js";
-import { renew, typed } from "./item.js";
+// Refresh of the page that is shown, after missed events or when a snoozed item returns. Selection, cursor and typed text
+// stay.
+import { readPage } from "./counts.js";
+import { refreshItem, typedTexts } from "./item.js";
 import { isTyping } from "./keys.js";
-import { current, mark, moveTo } from "./rows.js";
-import { isShown as isRun, renewRun } from "./run.js";
-import { isShown as isRuns, renewRuns } from "./runs.js";
+import { current, moveTo, updatePresence } from "./rows.js";
+import { isShown as isRun, refreshRun } from "./run.js";
+import { isShown as isRuns, refreshRuns } from "./runs.js";
 import { load, show } from "./swap.js";
-import { isShown, renewTerminals } from "./terminals.js";
+import { isShown, refreshTerminals } from "./terminals.js";
 
-const MOST_TRIES = 3;
-let running = false;
-let again = false;
-let news = 0;
+const MAX_TRIES = 3;
+let isRunning = false;
+let isQueued = false;
+let eventCount = 0;
 
-/** Something happened: a page that is on its way may not know of it. */
-export function heard() {
-  news += 1;
+/** Counts a live event: a page that is loading may not reflect it yet. */
+export function noteEvent() {
+  eventCount += 1;
 }
 
-/** Tells, later, whether anything happened since. */
-export function watch() {
-  const before = news;
-  return () => news !== before;
+/** A function that tells whether a live event arrived since this call. */
+export function watchEvents() {
+  const before = eventCount;
+  return () => eventCount !== before;
 }
 
-export async function refresh(tries = MOST_TRIES) {
-  again ||= running;
-  if (running) return;
-  running = true;
-  const isOld = watch();
-  // What fails is tried again with the next news or the next visit.
-  await once(() => isOld() && tries > 1).catch(failed);
-  running = false;
-  if (!again && !isOld()) return;
-  again = false;
+export async function refresh(tries = MAX_TRIES) {
+  isQueued ||= isRunning;
+  if (isRunning) return;
+  isRunning = true;
+  const isStale = watchEvents();
+  // A failed refresh is retried with the next event or visit.
+  await refreshPage(() => isStale() && tries > 1).catch(onFailed);
+  isRunning = false;
+  if (!isQueued && !isStale()) return;
+  isQueued = false;
   if (tries > 1) refresh(tries - 1);
 }
 
-/** Somebody else has signed in: the page is theirs now, unless that would lose what was written. */
-function failed(error) {
-  if (error.person && typed().length === 0) location.reload();
+/** Reloads the page if another person has signed in, unless that would lose typed text. */
+function onFailed(error) {
+  if (error.person && typedTexts().length === 0) location.reload();
 }
 
-async function once(isOld) {
+async function refreshPage(isStale) {
   const item = document.getElementById("item");
   if (item) {
-    await renew(item.dataset.id);
+    await refreshItem(item.dataset.id);
     return;
   }
-  const own = [[isShown, renewTerminals], [isRun, renewRun], [isRuns, renewRuns]].find(([isIt]) => isIt());
-  if (own) {
-    await own[1]();
+  const handler = [[isShown, refreshTerminals], [isRun, refreshRun], [isRuns, refreshRuns]].find(([isCurrent]) => isCurrent());
+  if (handler) {
+    await handler[1]();
     return;
   }
   if (!document.querySelector("#rows, main .empty")) return;
-  const before = location.href;
-  const page = await load(before);
-  if (location.href !== before || page.status !== 200 || isOld()) return;
-  fromPage(page.main);
-  if (looks(page.main) !== looks(document.getElementById("main"))) replaceList(page);
-  else mark(page.main);
+  const url = location.href;
+  const page = await load(url);
+  if (location.href !== url || page.status !== 200 || isStale()) return;
+  readPage(page.main);
+  if (signature(page.main) !== signature(document.getElementById("main"))) replaceList(page);
+  else updatePresence(page.main);
 }
 
-/** Two lists with the same rows in the same order look the same; an empty one has words for that. */
-function looks(main) {
+/** The signature of a list: its row ids in order, the text of an empty list and the next return time. */
+function signature(main) {
   const ids = [...main.querySelectorAll("#rows > .row:not(.gone)")].map((row) => row.dataset.id);
   return [...ids, main.querySelector(".empty")?.textContent, main.querySelector("#rows")?.dataset.returnsAt].join();
 }

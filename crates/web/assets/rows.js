@@ -1,13 +1,13 @@
-// The rows of a list: the cursor on them, decided ones leaving.
-import { changed as picksChanged } from "./batch.js";
-import { local } from "./clock.js";
+// The rows of a list: the cursor, and the removal of resolved rows.
+import { updateBar as updateBatchBar } from "./batch.js";
+import { formatLocal } from "./clock.js";
 import { recount } from "./counts.js";
 import { refresh } from "./refresh.js";
-import { tell } from "./tell.js";
+import { showToast } from "./tell.js";
 
-const FLIPPED_MS = 1500;
-const HELD_MS = 5000;
-let last = null;
+const RESOLVED_SHOWN_MS = 1500;
+const MAX_HOVER_MS = 5000;
+let lastId = null;
 
 export function list() {
   return document.getElementById("rows");
@@ -24,7 +24,7 @@ export function current() {
 export function moveTo(row, { focus = true } = {}) {
   current()?.removeAttribute("aria-current");
   row.setAttribute("aria-current", "true");
-  last = row.dataset.id;
+  lastId = row.dataset.id;
   if (!focus) return;
   row.querySelector("a.title")?.focus({ preventScroll: true });
   row.scrollIntoView({ block: "nearest" });
@@ -37,107 +37,107 @@ export function move(step) {
   if (row) moveTo(row);
 }
 
-/** Back from an item, the cursor is where it was. */
-export function restore() {
-  const row = rows().find((one) => one.dataset.id === last);
+/** Puts the cursor back on its last row, after the return from an item. */
+export function restoreCursor() {
+  const row = rows().find((one) => one.dataset.id === lastId);
   if (row) moveTo(row);
   return Boolean(row);
 }
 
-export function remember(id) {
-  last = id;
+export function rememberCursor(id) {
+  lastId = id;
 }
 
-/** What a form in a row proves itself with. */
-export function token() {
+/** The CSRF token of this page. */
+export function csrfToken() {
   return document.querySelector("meta[name=csrf]")?.content ?? "";
 }
 
-/** What is under the pointer, under the cursor or being read does not move when rows above it come or go. */
-export function keepStill(change) {
-  const isRead = (row) => window.scrollY > 0 && row.getBoundingClientRect().bottom > 0;
-  const fixed = list().querySelector(":scope > .row:is(:hover, :focus-within)") ?? rows().find(isRead);
-  const before = fixed?.getBoundingClientRect().top;
+/** Scroll anchoring: the row under the pointer, with the focus, or first in view does not move when rows above it change. */
+export function anchorScroll(change) {
+  const isVisible = (row) => window.scrollY > 0 && row.getBoundingClientRect().bottom > 0;
+  const anchor = list().querySelector(":scope > .row:is(:hover, :focus-within)") ?? rows().find(isVisible);
+  const before = anchor?.getBoundingClientRect().top;
   change();
-  if (fixed?.isConnected) window.scrollBy(0, fixed.getBoundingClientRect().top - before);
+  if (anchor?.isConnected) window.scrollBy(0, anchor.getBoundingClientRect().top - before);
 }
 
-/** Somebody decided it: the row says so, then it leaves. What was found stays found. */
-export function flip(id, words, at) {
+/** Shows the outcome in the row of a resolved item, then removes the row. Rows of a search result stay. */
+export function markResolved(id, message, at) {
   const row = document.getElementById(`row-${id}`);
-  const which = list()?.dataset.list;
+  const listName = list()?.dataset.list;
   if (!row || row.classList.contains("gone")) return;
-  if (which === "search") close(row, words, at);
-  if (!["open", "aside"].includes(which)) return;
+  if (listName === "search") showOutcome(row, message, at);
+  if (!["open", "aside"].includes(listName)) return;
   row.classList.add("gone");
   const pick = row.querySelector(".pick");
   if (pick) Object.assign(pick, { checked: false, disabled: true });
-  row.append(saying("words", words, at));
-  picksChanged();
-  const since = Date.now();
-  const wait = () => {
-    const isHeld = list()?.matches(":hover") && Date.now() - since < HELD_MS;
-    if (isHeld) setTimeout(wait, 250);
-    else leave(row);
+  row.append(outcomeElement("words", message, at));
+  updateBatchBar();
+  const resolvedAt = Date.now();
+  const removeWhenFree = () => {
+    const isHovered = list()?.matches(":hover") && Date.now() - resolvedAt < MAX_HOVER_MS;
+    if (isHovered) setTimeout(removeWhenFree, 250);
+    else removeRow(row);
   };
-  setTimeout(wait, FLIPPED_MS);
+  setTimeout(removeWhenFree, RESOLVED_SHOWN_MS);
 }
 
-/** Whether the agents of terminals are there, as a page that was just loaded has it. */
-export function mark(main) {
+/** Copies the presence of terminal agents from a freshly loaded page. */
+export function updatePresence(main) {
   for (const fresh of main.querySelectorAll("#rows > .row .here")) {
     const row = document.getElementById(fresh.closest(".row").id);
     row?.querySelector(".here")?.replaceWith(document.adoptNode(fresh));
   }
 }
 
-function saying(className, words, at) {
-  const said = document.createElement("span");
+function outcomeElement(className, message, at) {
+  const element = document.createElement("span");
   const time = document.createElement("time");
-  said.className = className;
+  element.className = className;
   time.dateTime = at.toISOString();
-  time.textContent = local(at);
-  said.append(`${words} at `, time);
-  return said;
+  time.textContent = formatLocal(at);
+  element.append(`${message} at `, time);
+  return element;
 }
 
-/** As the hub shows what is decided. */
-function close(row, words, at) {
+/** Renders the outcome as the hub renders a resolved row. */
+function showOutcome(row, message, at) {
   if (row.querySelector(":scope > .note")) return;
   for (const part of row.querySelectorAll(".age, .expiry, .status, .here, .not-mine")) part.remove();
   delete row.dataset.mine;
-  row.append(saying("note", words, at));
+  row.append(outcomeElement("note", message, at));
 }
 
-export function leave(row) {
+export function removeRow(row) {
   if (!row.isConnected) return;
   if (row === current()) {
     const next = row.nextElementSibling ?? row.previousElementSibling;
     if (next) moveTo(next, { focus: row.contains(document.activeElement) });
   }
-  keepStill(() => row.remove());
+  anchorScroll(() => row.remove());
   document.dispatchEvent(new CustomEvent("rows"));
   if (rows().length === 0) refresh();
 }
 
-/** A notice is put away with one key; the row leaves when the hub has said so. */
+/** Archives a notice; the row is removed after the hub confirmed it. */
 export async function archive(row) {
   const isNotice = row.dataset.kind === "notify" && document.body.dataset.page === "notices";
   if (!isNotice || row.dataset.leaving) return;
   row.dataset.leaving = "yes";
   move(row.nextElementSibling ? 1 : -1);
-  if (await post(row.dataset.id)) {
+  if (await postArchive(row.dataset.id)) {
     recount();
-    leave(row);
+    removeRow(row);
     return;
   }
   delete row.dataset.leaving;
-  tell("This notice could not be archived. Try again in a moment.");
+  showToast("This notice could not be archived. Try again in a moment.");
 }
 
-/** Done is a redirect to the list, which needs no second look. */
-async function post(id) {
-  const body = new URLSearchParams({ csrf: token(), back: location.pathname + location.search });
+/** Success is a redirect to the list, which is not followed. */
+async function postArchive(id) {
+  const body = new URLSearchParams({ csrf: csrfToken(), back: location.pathname + location.search });
   const options = { method: "POST", body, redirect: "manual" };
   const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/archive`, options).catch(() => null);
   return response !== null && (response.type === "opaqueredirect" || response.ok);

@@ -1,62 +1,62 @@
-// The list of runs: rows come, change and stay where they are, without what the reader has in hand being taken away.
-import { keepStill, list, rows } from "./rows.js";
+// The list of runs. Rows are added, updated and removed in place; the cursor and the focus stay.
+import { anchorScroll, list, rows } from "./rows.js";
 import { load, show } from "./swap.js";
 
-const PAUSE_MS = 500;
-let renewing = false;
-let again = false;
+const MIN_INTERVAL_MS = 500;
+let isRefreshing = false;
+let isQueued = false;
 
 export function isShown() {
   return list()?.dataset.list === "runs";
 }
 
-function pause(ms) {
+function sleep(ms) {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Something happened that may concern it. However much it is, the hub is asked now and then only. */
-export async function renewSoon() {
-  again = true;
-  if (renewing) return;
-  renewing = true;
-  while (again && isShown()) {
-    again = false;
-    await renewRuns().catch(() => {});
-    await pause(PAUSE_MS);
+/** Schedules a refresh after a live event, throttled to one request per interval. */
+export async function scheduleRefresh() {
+  isQueued = true;
+  if (isRefreshing) return;
+  isRefreshing = true;
+  while (isQueued && isShown()) {
+    isQueued = false;
+    await refreshRuns().catch(() => {});
+    await sleep(MIN_INTERVAL_MS);
   }
-  renewing = false;
+  isRefreshing = false;
 }
 
-export async function renewRuns() {
-  const before = location.href;
-  const page = await load(before);
+export async function refreshRuns() {
+  const url = location.href;
+  const page = await load(url);
   const fresh = page.main.querySelector("#rows");
-  if (location.href !== before || page.status !== 200 || !isShown() || !fresh) return;
+  if (location.href !== url || page.status !== 200 || !isShown() || !fresh) return;
   if (rows().length === 0 || fresh.children.length === 0) {
     show(page);
     return;
   }
-  keepStill(() => put([...fresh.children]));
+  anchorScroll(() => placeRows([...fresh.children]));
   const [pages, freshPages] = [document.querySelector("main > .pages"), page.main.querySelector(".pages")];
   if (pages && freshPages) pages.replaceChildren(...freshPages.childNodes);
   else if (freshPages) list().after(document.adoptNode(freshPages));
   document.dispatchEvent(new CustomEvent("rows"));
 }
 
-/** What did not change is left alone: it may have the focus, or a pointer on it. */
-function put(fresh) {
-  const known = new Map(rows().map((row) => [row.id, row]));
-  const kept = fresh.map((row) => {
-    const old = known.get(row.id);
-    known.delete(row.id);
-    return old && old.dataset.rev === row.dataset.rev ? old : change(old, document.adoptNode(row));
+/** Unchanged rows keep their element, which may have the focus or the pointer. */
+function placeRows(fresh) {
+  const oldRows = new Map(rows().map((row) => [row.id, row]));
+  const ordered = fresh.map((row) => {
+    const old = oldRows.get(row.id);
+    oldRows.delete(row.id);
+    return old && old.dataset.rev === row.dataset.rev ? old : replaceRow(old, document.adoptNode(row));
   });
-  for (const row of known.values()) row.remove();
+  for (const row of oldRows.values()) row.remove();
   const { children } = list();
-  for (const [at, row] of kept.entries()) if (children[at] !== row) list().insertBefore(row, children[at] ?? null);
+  for (const [at, row] of ordered.entries()) if (children[at] !== row) list().insertBefore(row, children[at] ?? null);
 }
 
-function change(old, row) {
+function replaceRow(old, row) {
   if (!old) {
     row.classList.add("new");
     return row;

@@ -1,14 +1,14 @@
-// Pages without a reload: the inside of a page is fetched and put in place of the one that is shown. Whatever is unexpected
-// is left to the browser.
-import { compare } from "./clock.js";
-import { keep } from "./drafts.js";
-import { refresh, watch } from "./refresh.js";
-import { restore } from "./rows.js";
-import { tell } from "./tell.js";
+// Page navigation without a reload: the main element of a page is fetched and swapped in. Unexpected responses fall back to
+// a full page load.
+import { syncClock } from "./clock.js";
+import { saveDraft } from "./drafts.js";
+import { refresh, watchEvents } from "./refresh.js";
+import { restoreCursor } from "./rows.js";
+import { showToast } from "./tell.js";
 
 const WORKER = "/inbox/sw.js";
 
-/** The one way from text to HTML or to the address of a script. It is given nothing but what this hub rendered. */
+/** The Trusted Types policy: the only conversion from text to HTML or to a script URL. Its input is always rendered by this hub. */
 const rules = {
   createHTML: (html) => html,
   createScriptURL: (url) => {
@@ -18,27 +18,27 @@ const rules = {
 };
 const policy = globalThis.trustedTypes?.createPolicy("countersign", rules) ?? rules;
 
-/** Scripts in what is parsed never run. */
+/** Parses a page; scripts in it never run. */
 export function parse(html) {
   return new DOMParser().parseFromString(policy.createHTML(html), "text/html");
 }
 
-/** A new build gives the worker a new address, so that it is installed anew. */
-export function worker(build) {
+/** The URL of the service worker. It contains the build, so that a new build installs a new worker. */
+export function workerUrl(build) {
   return policy.createScriptURL(`${WORKER}?build=${encodeURIComponent(build)}`);
 }
 
-/** Something came back that is not one of our pages, or nobody is signed in any more, or somebody else is. */
-export class Surprise extends Error {
+/** A response that is not a page of the app, or a session that has ended or belongs to another person (`person`). */
+export class UnexpectedResponse extends Error {
   constructor(status, person = "") {
     super(`unexpected answer ${status}`);
     Object.assign(this, { status, person });
   }
 }
 
-/** Another tab may have signed somebody else in. Nothing of theirs is put under this name, their right to answer least of all. */
+/** Throws if another tab has signed in a different person: their pages and permissions must not appear under this person's name. */
 export function checkPerson(person, status) {
-  if (person && person !== document.body.dataset.person) throw new Surprise(status, person);
+  if (person && person !== document.body.dataset.person) throw new UnexpectedResponse(status, person);
 }
 
 export async function load(url, options) {
@@ -48,79 +48,79 @@ export async function load(url, options) {
   const { status, redirected: moved } = response;
   const at = new URL(response.url);
   const isHtml = response.headers.get("content-type")?.startsWith("text/html");
-  const page = isHtml && isOurs(at) && status !== 401 ? parse(await response.text()) : null;
+  const page = isHtml && isAppUrl(at) && status !== 401 ? parse(await response.text()) : null;
   const main = page?.querySelector("main#main");
-  if (!main) throw new Surprise(status);
+  if (!main) throw new UnexpectedResponse(status);
   checkPerson(main.dataset.person, status);
-  compare(main, sent, received);
+  syncClock(main, sent, received);
   return { main, title: page.title, url: at, status, moved };
 }
 
-export function isOurs(url) {
+export function isAppUrl(url) {
   return url.origin === location.origin && /^\/(inbox|runs)(\/|$)/.test(url.pathname);
 }
 
-/** Settings show things once and change who may do what: they are loaded whole. */
+/** Whether a URL is swapped in. Settings are loaded in full, because they show secrets once and change permissions. */
 export function isSwapped(url) {
-  const isWhole = /^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)|^\/runs\/[^/]+\/(events|texts)/;
-  return isOurs(url) && !isWhole.test(url.pathname);
+  const fullLoad = /^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)|^\/runs\/[^/]+\/(events|texts)/;
+  return isAppUrl(url) && !fullLoad.test(url.pathname);
 }
 
 let visiting = null;
 
-/** The person has asked for another page, which is on its way. */
+/** Whether another page is loading. */
 export function isLeaving() {
   return visiting !== null;
 }
 
-/** Goes to another page. `how` is what becomes of the history: push, replace or keep. Gives null if they went elsewhere. */
-export async function visit(url, how = usual(url)) {
+/** Navigates to a page. `historyMode` is push, replace or keep. Returns null if a later visit superseded this one. */
+export async function visit(url, historyMode = defaultHistory(url)) {
   visiting?.abort();
-  const mine = (visiting = new AbortController());
-  const isOld = watch();
+  const controller = (visiting = new AbortController());
+  const isStale = watchEvents();
   try {
-    const page = await load(url, { signal: mine.signal });
-    if (mine.signal.aborted) return null;
-    enter(page, how);
-    if (isOld()) refresh();
+    const page = await load(url, { signal: controller.signal });
+    if (controller.signal.aborted) return null;
+    enter(page, historyMode);
+    if (isStale()) refresh();
     return true;
   } catch (error) {
-    if (mine.signal.aborted) return null;
-    if (error instanceof Surprise) location.assign(url);
-    else if (how === "keep") location.reload();
-    else tell("The hub cannot be reached. Try again in a moment.");
+    if (controller.signal.aborted) return null;
+    if (error instanceof UnexpectedResponse) location.assign(url);
+    else if (historyMode === "keep") location.reload();
+    else showToast("The hub cannot be reached. Try again in a moment.");
     return false;
   } finally {
-    if (visiting === mine) visiting = null;
+    if (visiting === controller) visiting = null;
   }
 }
 
-/** From item to item the way back stays the list they came from. */
-function usual(url) {
+/** Item to item replaces the history entry, so that Back returns to the list. */
+function defaultHistory(url) {
   const isItem = new URL(url, location.href).pathname.startsWith("/inbox/items/");
   return isItem && document.body.dataset.page === "item" ? "replace" : "push";
 }
 
-/** Shows a page that was loaded, as the place where the person is now. */
-export function enter(page, how) {
+/** Shows a loaded page and updates the history. */
+export function enter(page, historyMode) {
   const depth = history.state?.depth ?? 0;
-  if (how === "push") history.pushState({ depth: depth + 1 }, "", page.url);
-  if (how === "replace") history.replaceState({ depth }, "", page.url);
+  if (historyMode === "push") history.pushState({ depth: depth + 1 }, "", page.url);
+  if (historyMode === "replace") history.replaceState({ depth }, "", page.url);
   show(page);
-  reveal();
-  window.scrollTo(0, how === "keep" ? (history.state?.scroll ?? 0) : 0);
-  begin();
+  scrollNav();
+  window.scrollTo(0, historyMode === "keep" ? (history.state?.scroll ?? 0) : 0);
+  focusStart();
 }
 
-/** On a phone the navigation is wider than the screen. */
-function reveal() {
+/** Scrolls the navigation, which is wider than the screen on a phone, to the current link. */
+function scrollNav() {
   const link = document.querySelector(".top nav [aria-current]");
   if (link) link.parentElement.scrollLeft = link.offsetLeft - 80;
 }
 
-/** Puts a page in place; the address stays. */
+/** Swaps a page in; the URL stays. */
 export function show({ main, title }) {
-  keep();
+  saveDraft();
   document.getElementById("main").replaceWith(document.adoptNode(main));
   document.title = title;
   const page = main.dataset.page ?? "";
@@ -130,12 +130,12 @@ export function show({ main, title }) {
   document.dispatchEvent(new CustomEvent("shown"));
 }
 
-/** Where reading begins: at the row that was left, or at the top. */
-function begin() {
-  if (restore()) return;
-  const start = document.querySelector("main h1") ?? document.getElementById("main");
-  start.tabIndex = -1;
-  start.focus({ preventScroll: true });
+/** Focuses the last row of the list, or the heading of the page. */
+function focusStart() {
+  if (restoreCursor()) return;
+  const heading = document.querySelector("main h1") ?? document.getElementById("main");
+  heading.tabIndex = -1;
+  heading.focus({ preventScroll: true });
 }
 
 export function back() {
@@ -143,7 +143,7 @@ export function back() {
   else visit(document.body.dataset.page === "run" ? "/runs" : "/inbox");
 }
 
-function clicked(event) {
+function onClick(event) {
   const link = event.target.closest?.("a[href]");
   const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey || event.altKey);
   if (!link || !isPlain || event.defaultPrevented || link.target || link.hasAttribute("download")) return;
@@ -154,19 +154,20 @@ function clicked(event) {
   visit(url);
 }
 
-let resting;
+let scrollTimer;
+/** Stores the scroll position in the history entry, debounced by 100 ms. */
 function rememberScroll() {
-  clearTimeout(resting);
-  resting = setTimeout(() => history.replaceState({ ...history.state, scroll: window.scrollY }, ""), 100);
+  clearTimeout(scrollTimer);
+  scrollTimer = setTimeout(() => history.replaceState({ ...history.state, scroll: window.scrollY }, ""), 100);
 }
 
 export function start() {
   history.scrollRestoration = "manual";
-  reveal();
-  document.addEventListener("click", clicked);
+  scrollNav();
+  document.addEventListener("click", onClick);
   window.addEventListener("scroll", rememberScroll, { passive: true });
   window.addEventListener("popstate", () => {
-    clearTimeout(resting);
+    clearTimeout(scrollTimer);
     if (isSwapped(new URL(location.href))) visit(location.href, "keep");
     else location.reload();
   });

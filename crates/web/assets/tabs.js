@@ -1,76 +1,76 @@
-// The tabs of one browser. Browsers allow few connections to one host, so one tab listens for all of them: the one that came
-// into view last. A tab that nobody sees listens only when it has to call.
-import { wants } from "./notify.js";
+// Leader election among the tabs of one browser. Browsers limit the connections per host, so one tab holds the event stream
+// for all: the tab that became visible last. A hidden tab leads only if sound or notifications are on.
+import { wantsAlerts } from "./notify.js";
 
-const HIDDEN_MS = 5000;
+const HIDDEN_GRACE_MS = 5000;
 let channel = null;
-let turn = null;
+let leadController = null;
 let leading = false;
-let closing;
-let work = null;
+let hiddenTimer;
+let handlers = null;
 
 export function isLeading() {
   return leading;
 }
 
-/** To the other tabs. */
-export function pass(name, data) {
+/** Sends a message to the other tabs. */
+export function broadcast(name, data) {
   channel?.postMessage({ name, data });
 }
 
-/** Only what belongs to the same person is passed on. */
-function name() {
+/** The name of the lock and the channel: tabs share messages only within one person. */
+function channelName() {
   return `countersign.${document.body.dataset.person}`;
 }
 
 function isNeeded() {
-  return !document.hidden || wants();
+  return !document.hidden || wantsAlerts();
 }
 
-/** Without locks, as in a page that came without TLS, every tab in view listens for itself. */
-function hold(options, held) {
-  return navigator.locks ? navigator.locks.request(name(), options, held) : held();
+/** Without Web Locks, for example without TLS, every visible tab holds its own event stream. */
+function withLock(options, onLock) {
+  return navigator.locks ? navigator.locks.request(channelName(), options, onLock) : onLock();
 }
 
-/** Takes the lead, or waits for it. A tab in view does not wait: the browser may have put the leader to sleep. */
-async function take({ steal }) {
-  leave();
-  const mine = (turn = new AbortController());
-  const left = new Promise((resolve) => mine.signal.addEventListener("abort", resolve));
-  const held = () => {
-    if (mine.signal.aborted) return undefined;
+/** Takes the lead, or waits for it. A visible tab steals the lock, because the browser may have suspended the leader. */
+async function takeLead({ steal }) {
+  releaseLead();
+  const controller = (leadController = new AbortController());
+  const released = new Promise((resolve) => controller.signal.addEventListener("abort", resolve));
+  const onLock = () => {
+    if (controller.signal.aborted) return undefined;
     leading = true;
-    work.begin();
-    return left;
+    handlers.onLead();
+    return released;
   };
-  const error = await hold(steal ? { steal } : { signal: mine.signal }, held).catch((refused) => refused);
-  if (turn !== mine) return;
-  leave();
+  const error = await withLock(steal ? { steal } : { signal: controller.signal }, onLock).catch((reason) => reason);
+  if (leadController !== controller) return;
+  releaseLead();
   const isStolen = error?.name === "AbortError";
-  if (isStolen && isNeeded()) take({ steal: false });
+  if (isStolen && isNeeded()) takeLead({ steal: false });
 }
 
-function leave() {
+function releaseLead() {
   const wasLeading = leading;
   leading = false;
-  turn?.abort();
-  turn = null;
-  if (wasLeading) work.end();
+  leadController?.abort();
+  leadController = null;
+  if (wasLeading) handlers.onRelease();
 }
 
-function looked() {
-  clearTimeout(closing);
-  if (document.hidden) closing = setTimeout(() => isNeeded() || leave(), HIDDEN_MS);
-  else if (!leading) take({ steal: true });
+function onVisibilityChange() {
+  clearTimeout(hiddenTimer);
+  if (document.hidden) hiddenTimer = setTimeout(() => isNeeded() || releaseLead(), HIDDEN_GRACE_MS);
+  else if (!leading) takeLead({ steal: true });
 }
 
-/** `begin` and `end` the listening; `hear(name, data)` what another tab passed on. */
-export function start(given) {
-  work = given;
-  channel = navigator.locks ? new BroadcastChannel(name()) : null;
-  channel?.addEventListener("message", ({ data }) => work.hear(data.name, data.data));
-  if (isNeeded()) take({ steal: !document.hidden });
-  document.addEventListener("visibilitychange", looked);
-  window.addEventListener("pagehide", leave);
-  window.addEventListener("pageshow", (event) => event.persisted && isNeeded() && take({ steal: !document.hidden }));
+/** `onLead` and `onRelease` open and close the event stream; `onMessage(name, data)` receives messages from other tabs. */
+export function start(leadHandlers) {
+  handlers = leadHandlers;
+  channel = navigator.locks ? new BroadcastChannel(channelName()) : null;
+  channel?.addEventListener("message", ({ data }) => handlers.onMessage(data.name, data.data));
+  if (isNeeded()) takeLead({ steal: !document.hidden });
+  document.addEventListener("visibilitychange", onVisibilityChange);
+  window.addEventListener("pagehide", releaseLead);
+  window.addEventListener("pageshow", (event) => event.persisted && isNeeded() && takeLead({ steal: !document.hidden }));
 }

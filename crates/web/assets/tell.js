@@ -1,25 +1,25 @@
-// Short news for the person, read out by screen readers.
-const SHOWN_MS = 12_000;
-let hiding;
+// Toasts: short messages, announced by screen readers.
+const TOAST_MS = 12_000;
+let hideTimer;
 
-/** Says it; with a link when there is something to look at. */
-export function tell(words, link) {
-  const news = document.getElementById("news");
-  if (!news) return;
-  news.replaceChildren(words);
+/** Shows a message, with an optional link. */
+export function showToast(message, link) {
+  const toast = document.getElementById("news");
+  if (!toast) return;
+  toast.replaceChildren(message);
   if (link) {
     const a = document.createElement("a");
     a.href = link.href;
     a.textContent = link.text;
-    news.append(a);
+    toast.append(a);
   }
-  hideLater(news);
+  scheduleHide(toast);
 }
 
-function hideLater(news) {
-  clearTimeout(hiding);
-  hiding = setTimeout(() => {
-    if (news.matches(":hover, :focus-within")) hideLater(news);
-    else news.replaceChildren();
-  }, SHOWN_MS);
+function scheduleHide(toast) {
+  clearTimeout(hideTimer);
+  hideTimer = setTimeout(() => {
+    if (toast.matches(":hover, :focus-within")) scheduleHide(toast);
+    else toast.replaceChildren();
+  }, TOAST_MS);
 }

@@ -8,6 +8,7 @@ mod cli;
 mod crash;
 mod cueme;
 mod discovery;
+mod earlier;
 mod hap;
 mod harness;
 mod hostile;

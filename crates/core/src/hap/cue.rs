@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::actor::Actor;
 use crate::digest::Digest;
 use crate::excerpt;
-use crate::message::{Content, Door, Payload, Source};
+use crate::message::{Content, HapSource, Payload};
 use crate::question::{Ask, Question};
 
 const PAUSE_PROMPT: &str = "Paused. Click Continue when you are ready.";
@@ -66,14 +66,15 @@ pub fn digest(cue: &Cue) -> Digest {
 }
 
 /// The store later adds the ids of superseded cues.
-pub fn source(cue: &Cue, terminal: &Terminal) -> Source {
-    let ids = BTreeMap::from([
-        ("cue".to_owned(), cue.kind.as_str().to_owned()),
-        ("runtime".to_owned(), terminal.runtime.clone()),
-        ("project_dir".to_owned(), terminal.project_dir.clone()),
-        ("terminal".to_owned(), terminal.terminal.clone()),
-    ]);
-    Source { door: Door::Hap, ids }
+pub fn source(cue: &Cue, terminal: &Terminal) -> HapSource {
+    HapSource {
+        cue: cue.kind.as_str().to_owned(),
+        imported_at: None,
+        project_dir: terminal.project_dir.clone(),
+        runtime: terminal.runtime.clone(),
+        supersedes: None,
+        terminal: terminal.terminal.clone(),
+    }
 }
 
 /// The only resolver is the person who owns the terminal's token.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::actor::Actor;
 use crate::excerpt;
-use crate::message::{Content, Door, Payload, Source};
+use crate::message::{Content, Payload, RunSource, Source};
 use crate::question::{Ask, Question};
 
 const RUNTIME: &str = "run";
@@ -70,17 +70,13 @@ pub fn content(ask: &RunAsk) -> Content {
 
 /// `input_id` is the protocol id of this ask, for all kinds.
 pub fn source(ask: &RunAsk, input_id: &str) -> Source {
-    let ids = [
-        ("runId", ask.run_id.as_str()),
-        ("agentName", &ask.agent_name),
-        ("strategy", &ask.strategy_name),
-        ("ask", ask.kind.as_str()),
-        ("inputId", input_id),
-    ];
-    Source {
-        door: Door::Runs,
-        ids: ids.map(|(key, id)| (key.to_owned(), id.to_owned())).into(),
-    }
+    Source::Runs(RunSource {
+        agent_name: ask.agent_name.clone(),
+        ask: ask.kind.as_str().to_owned(),
+        input_id: input_id.to_owned(),
+        run_id: ask.run_id.clone(),
+        strategy: ask.strategy_name.clone(),
+    })
 }
 
 /// Ids of registered agents have no `#`, so a strategy cannot impersonate one.

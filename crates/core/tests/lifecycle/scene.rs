@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_core::message::{Door, Task};
+use countersign_core::message::{A2hSource, Task};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{
     Actor, Command, Content, Message, Payload, Question, Rejection, Resolution, Source, State, Verdict, decide,
@@ -42,10 +42,7 @@ pub fn message(matter: Payload) -> Message {
         received_at: Timestamp::from_millis(0),
         expires_at: Some(EXPIRES_AT),
         content: content(matter),
-        source: Source {
-            door: Door::A2h,
-            ids: BTreeMap::new(),
-        },
+        source: Source::A2h(A2hSource::default()),
         callback: None,
         state,
         rev: 1,

@@ -181,7 +181,7 @@ fn the_source_names_the_run_with_protocol_ids() {
     ];
     for (kind, word) in kinds {
         let source = source(&ask(kind), "i-1");
-        assert_eq!(source.door, Door::Runs);
+        assert_eq!(source.door(), Door::Runs);
         let expected = json!({"door": "runs", "runId": "r-1", "agentName": "editor", "strategy": "Topic writer",
             "ask": word, "inputId": "i-1"});
         assert_eq!(json!(source), expected);

@@ -98,7 +98,7 @@ impl CredentialCache {
         cached.entries.insert(hash, entry);
     }
 
-    /// Clears the cache of this node; `Hub::revoke_credentials` also notifies the others.
+    /// Clears the cache of this node; `Auth::revoke` also notifies the others.
     pub fn clear(&self) {
         let mut cached = self.cached.write().unwrap_or_else(PoisonError::into_inner);
         cached.generation += 1;

@@ -90,7 +90,7 @@ impl Passwords {
         });
         let failed = |error: String| {
             let id = Uuid::new_v4();
-            tracing::error!(%id, %error, "hashing or checking a password failed");
+            tracing::error!(error_id = %id, %error, "password hashing task failed");
             Problem::Unavailable { id }
         };
         done.await

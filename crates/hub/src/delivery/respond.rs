@@ -1,7 +1,7 @@
 //! The A2H Response for an agent: the same text for pull and push, and for every retry.
 
 use countersign_core::Outcome;
-use countersign_core::message::{Resolution, Source};
+use countersign_core::message::{A2hSource, Resolution, Source};
 use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
 use countersign_protocol::json;
 use countersign_store::StoreError;
@@ -14,10 +14,17 @@ fn unreadable(what: &str) -> StoreError {
 
 /// The protocol family and version of the submit; the Response uses the same.
 pub fn version_of(source: &Source) -> Result<Version, StoreError> {
-    let id = |key: &str| source.ids.get(key).map(String::as_str).unwrap_or_default();
-    let family = Family::ALL.into_iter().find(|family| family.name() == id("family"));
+    let source = a2h(source)?;
+    let family = Family::ALL.into_iter().find(|family| family.name() == source.family);
     let family = family.ok_or_else(|| unreadable("family"))?;
-    Version::parse(family, id("version")).map_err(|_| unreadable("version"))
+    Version::parse(family, &source.version).map_err(|_| unreadable("version"))
+}
+
+fn a2h(source: &Source) -> Result<&A2hSource, StoreError> {
+    match source {
+        Source::A2h(source) => Ok(source),
+        Source::Hap(_) | Source::Runs(_) => Err(unreadable("family")),
+    }
 }
 
 /// The inner `response` object. Present also for an expiry without a default, because the signature needs its
@@ -51,7 +58,7 @@ pub fn text(pulled: &AgentView, resolution: &Resolution) -> Result<String, Store
         in_reply_to: &pulled.id,
         resolution_id: &resolution.id,
         agent_id: &pulled.agent_id,
-        run_id: pulled.source.ids.get("run_id").map(String::as_str).unwrap_or_default(),
+        run_id: &a2h(&pulled.source)?.run_id,
         resolution: resolution.outcome.as_str(),
         defaulted: resolution.defaulted,
         response: &inner(resolution),

@@ -59,8 +59,10 @@ pub async fn settle(
     match settle_with_retries(store, Settle { claim, settlement }).await {
         Ok(true) => counts.send_modify(|counts| *counter(counts, end) += 1),
         // Another node took the claim over and settles it.
-        Ok(false) => tracing::info!(id = %message_id, host, "push claim was taken over before it was settled"),
-        Err(error) => tracing::error!(id = %message_id, host, %error, "settling a push failed; it will be repeated"),
+        Ok(false) => tracing::info!(message_id = %message_id, host, "push claim was taken over before it was settled"),
+        Err(error) => {
+            tracing::error!(message_id = %message_id, host, %error, "recording a push result failed; the push will be sent again")
+        }
     }
 }
 
@@ -126,11 +128,13 @@ fn log(host: &str, claim: &Claim, end: AttemptEnd, settlement: &Settlement) {
     let attempt = claim.attempts.saturating_add(1);
     let outcome = end.code();
     match settlement {
-        Settlement::Delivered => tracing::debug!(%id, host, attempt, outcome, "pushed"),
+        Settlement::Delivered => tracing::debug!(message_id = %id, host, attempt, outcome, "push delivered"),
         Settlement::Retry { reason, .. } => {
-            tracing::info!(%id, host, attempt, outcome, reason, "push failed; retrying later")
+            tracing::info!(message_id = %id, host, attempt, outcome, reason, "push failed; retrying later")
         }
-        Settlement::Failed { reason } => tracing::warn!(%id, host, attempt, outcome, reason, "push failed for good"),
+        Settlement::Failed { reason } => {
+            tracing::warn!(message_id = %id, host, attempt, outcome, reason, "push failed for good")
+        }
     }
 }
 

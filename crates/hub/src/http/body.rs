@@ -112,7 +112,7 @@ pub async fn offload_if_large<T: Send + 'static>(
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "processing a large request failed");
+        tracing::error!(error_id = %id, %error, "worker for a large request panicked");
         Problem::Unavailable { id }
     })
 }

@@ -7,3 +7,4 @@ pub mod chunked_body;
 pub mod client_addr;
 pub mod event_stream;
 pub mod extract;
+pub mod long_poll;

@@ -1,7 +1,7 @@
 //! Names of askers as people read them.
 
 use countersign_core::Message;
-use countersign_core::message::{Door, Source};
+use countersign_core::message::Source;
 
 /// The run that asks, and the agent in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,14 +14,13 @@ pub struct RunOrigin<'m> {
 impl<'m> RunOrigin<'m> {
     /// Returns `None` for a message that came through another door.
     pub fn of(source: &'m Source) -> Option<Self> {
-        let id = |name: &str| source.ids.get(name).map(String::as_str).unwrap_or_default();
-        match source.door {
-            Door::Runs => Some(Self {
-                run_id: id("runId"),
-                agent_name: id("agentName"),
-                strategy: id("strategy"),
+        match source {
+            Source::Runs(run) => Some(Self {
+                run_id: &run.run_id,
+                agent_name: &run.agent_name,
+                strategy: &run.strategy,
             }),
-            Door::A2h | Door::Hap => None,
+            Source::A2h(_) | Source::Hap(_) => None,
         }
     }
 

@@ -1,4 +1,5 @@
-//! The one way in and the one way on: every message is accepted, decided and announced here, whatever door it came by.
+//! The one way in: messages are accepted, decided and announced here, whatever door they came by. Only `doors/hap/import.rs`
+//! stores cues that were asked, and perhaps answered, in another program before.
 
 pub mod cue_waiters;
 mod decide;
@@ -7,7 +8,7 @@ mod timers;
 
 use std::sync::Arc;
 
-use countersign_core::message::Door;
+use countersign_core::message::Source;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -95,7 +96,7 @@ impl Messages {
             self.expiry_alarm.due(*expires_at);
         }
         self.parts.indexer.note_submitted();
-        tracing::debug!(%id, kind = kind.as_str(), "submitted");
+        tracing::debug!(message_id = %id, kind = kind.as_str(), "message submitted");
         self.parts.live.publish(match kind {
             Kind::Notify => LiveChange::Noticed(id.clone()),
             Kind::Ask | Kind::Task => LiveChange::Opened(id.clone()),
@@ -122,7 +123,7 @@ impl Messages {
         if let Some(host) = &applied.push_host {
             self.parts.outbox.wake(host);
         }
-        tracing::debug!(%id, %outcome, "resolved");
+        tracing::debug!(message_id = %id, %outcome, "message resolved");
     }
 
     /// Call after a failed submit or resolve. If the commit may have happened, waiters, pages and other nodes re-read
@@ -137,8 +138,8 @@ impl Messages {
 }
 
 fn run_of(pulled: &AgentView) -> Option<String> {
-    match pulled.source.door {
-        Door::Runs => pulled.source.ids.get("runId").cloned(),
-        Door::A2h | Door::Hap => None,
+    match &pulled.source {
+        Source::Runs(source) => Some(source.run_id.clone()).filter(|run_id| !run_id.is_empty()),
+        Source::A2h(_) | Source::Hap(_) => None,
     }
 }

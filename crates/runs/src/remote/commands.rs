@@ -48,9 +48,9 @@ impl From<StoreError> for CommandFailure {
     }
 }
 
-pub const NOT_APPLIED: &str =
+const NOT_APPLIED: &str =
     "the run is being taken over by another hub and was not ready in time; the command was not applied";
-pub const NO_REPLY: &str = "the hub that owns the run did not reply within 10 s; the command may still apply";
+const NO_REPLY: &str = "the hub that owns the run did not reply within 10 s; the command may still apply";
 
 impl From<CommandFailure> for RunRefusal {
     fn from(failure: CommandFailure) -> Self {

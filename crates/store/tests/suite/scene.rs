@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_core::audit::AuditRecord;
-use countersign_core::message::{Callback, Door, Resolution, Status, Task};
+use countersign_core::message::{A2hSource, Callback, Resolution, Status, Task};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Rejection, Source, Verdict};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
@@ -204,10 +204,10 @@ impl Draft {
     }
 
     pub fn source(&self) -> Source {
-        Source {
-            door: Door::A2h,
-            ids: BTreeMap::from([("run_id".to_owned(), "run-1".to_owned())]),
-        }
+        Source::A2h(A2hSource {
+            run_id: "run-1".to_owned(),
+            ..A2hSource::default()
+        })
     }
 
     /// Formatted unlike any serializer's output: it has to come back byte for byte.

@@ -198,7 +198,7 @@ pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
         Ok(text) => (status, HEADERS, text).into_response(),
         Err(error) => {
             let id = uuid::Uuid::new_v4();
-            tracing::error!(%id, %error, "rendering a page failed");
+            tracing::error!(error_id = %id, %error, "rendering a page failed");
             Problem::Unavailable { id }.into_response()
         }
     }

@@ -1,9 +1,9 @@
 //! Details of a cue from a terminal: where its agent runs, and how it relates to other cues of the agent.
 
+use countersign_core::message::Source;
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
-use countersign_hub::doors::hap::IMPORTED_AT;
-use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
+use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};
@@ -35,17 +35,18 @@ pub struct CueDetails {
 impl CueDetails {
     /// Returns `None` for a message that came through another door.
     pub async fn of(hub: &Hub, message: &Message, user: &SignedInUser) -> Result<Option<Self>, PageError> {
-        if cue_kind(&message.source).is_none() {
+        let Source::Hap(source) = &message.source else {
             return Ok(None);
-        }
+        };
         let agent_id = &message.content.agent.id;
-        let source_id = |name: &str| message.source.ids.get(name).cloned().unwrap_or_default();
+        let imported_at = source.imported_at.as_deref().and_then(Timestamp::parse_rfc3339);
+        let replaces = source.supersedes.as_deref().unwrap_or_default().split_whitespace();
         Ok(Some(Self {
-            runtime: source_id("runtime"),
-            project_dir: source_id("project_dir"),
-            terminal: source_id("terminal"),
-            imported: Timestamp::parse_rfc3339(&source_id(IMPORTED_AT)).map(display_time),
-            replaces: source_id("supersedes").split_whitespace().filter_map(id_of).collect(),
+            runtime: source.runtime.clone(),
+            project_dir: source.project_dir.clone(),
+            terminal: source.terminal.clone(),
+            imported: imported_at.map(display_time),
+            replaces: replaces.filter_map(id_of).collect(),
             superseded_by: superseded_by(message),
             earlier: earlier(hub, message).await?,
             earlier_href: format!("/inbox?agent={}", encoded(agent_id)),

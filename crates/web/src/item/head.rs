@@ -98,7 +98,7 @@ impl Head {
 
 /// True if the stored prompt is longer than the page shows.
 fn is_cut(message: &Message) -> bool {
-    match message.source.door {
+    match message.source.door() {
         Door::Hap | Door::Runs => message
             .content
             .body

@@ -268,10 +268,9 @@ pub fn encoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
 
     use countersign_core::envelope::read_content;
-    use countersign_core::message::{Door, Message, Source};
+    use countersign_core::message::{A2hSource, Message, Source};
     use countersign_protocol::id::MessageId;
     use serde_json::json;
     use uuid::Uuid;
@@ -300,10 +299,7 @@ mod tests {
             expires_at: None,
             state: State::Open,
             rev: 1,
-            source: Source {
-                door: Door::A2h,
-                ids: BTreeMap::new(),
-            },
+            source: Source::A2h(A2hSource::default()),
             callback: None,
             content: read_content(&wire.to_string()).unwrap(),
         };

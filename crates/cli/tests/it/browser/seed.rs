@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use countersign_core::audit::AuditRecord;
-use countersign_core::message::{Door, inbox_rank};
+use countersign_core::message::{A2hSource, inbox_rank};
 use countersign_core::question::{Ask, Question};
 use countersign_core::{Actor, Content, Digest, Payload, Source};
 use countersign_protocol::a2h::{Agent, Choice, Kind, Priority};
@@ -99,10 +99,7 @@ fn message(agent_id: &str, title: &str, question: Question, now: countersign_pro
         resolution_sha256: None,
         prev_hash: None,
     };
-    let source = Source {
-        door: Door::A2h,
-        ids: BTreeMap::new(),
-    };
+    let source = Source::A2h(A2hSource::default());
     NewMessage {
         id,
         agent_id: agent_id.to_owned(),

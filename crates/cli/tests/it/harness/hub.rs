@@ -53,7 +53,12 @@ impl Setup {
         self.env(DATABASE_URL, database_url)
     }
 
-    pub async fn start(mut self) -> Hub {
+    pub async fn start(self) -> Hub {
+        self.start_in(Scratch::new()).await
+    }
+
+    /// Starts on a data directory that is there already.
+    pub async fn start_in(mut self, scratch: Scratch) -> Hub {
         let database = match self.wants_database() {
             true => Some(Database::create().await),
             false => None,
@@ -61,7 +66,6 @@ impl Setup {
         if let Some(database) = &database {
             self = self.database_url(&database.url());
         }
-        let scratch = Scratch::new();
         let process = self.spawn(&scratch, "127.0.0.1:0");
         let (process, url, owner) = ready(process, &scratch).await;
         Hub {

@@ -26,7 +26,7 @@ pub fn cueme_binary() -> PathBuf {
     let binary = Path::new(env!("CARGO_BIN_EXE_countersign")).with_file_name("cueme");
     assert!(
         binary.exists(),
-        "no {}: `cargo build -p countersign-cueme` makes it",
+        "no {}: run the tests with --workspace, which builds cueme too",
         binary.display()
     );
     binary

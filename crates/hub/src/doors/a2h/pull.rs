@@ -1,7 +1,6 @@
 //! GET /v1/messages/{id}, with long-poll and conditional requests.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::extract::State;
@@ -12,15 +11,14 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::message::pull::Pull;
-use countersign_store::waiters::STORE_RETRY_DELAY;
 use serde::Deserialize;
-use tokio::time::Instant;
 
 use super::receipt_body::ReceiptBody;
 use crate::Hub;
 use crate::delivery::respond;
 use crate::http::callers::AgentCaller;
 use crate::http::extract::{MessagePath, Params, parse_wait};
+use crate::http::long_poll::{Polled, long_poll};
 use crate::problem::Problem;
 
 #[derive(Debug, Deserialize)]
@@ -42,7 +40,12 @@ pub async fn pull(
     let pulled = if wait.is_zero() {
         Box::pin(load(&hub, &agent.id, &id)).await?
     } else {
-        wait_until_resolved(&hub, &agent, &id, wait).await?
+        let mut polled = PolledMessage {
+            hub: &hub,
+            agent: &agent,
+            id: &id,
+        };
+        long_poll(&hub, &id, wait, &mut polled).await?
     };
     if conditions.match_current(&pulled) {
         return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
@@ -83,41 +86,30 @@ impl PullConditions {
     }
 }
 
-/// Long-poll: registers first and then reads, so that no resolution is missed in between.
-async fn wait_until_resolved(
-    hub: &Arc<Hub>,
-    agent: &AgentCaller,
-    id: &MessageId,
-    wait: Duration,
-) -> Result<AgentView, Problem> {
-    let deadline = Instant::now() + wait;
-    let mut stopping = hub.process.stopping.clone();
-    let mut revocations = hub.auth.credentials.revocations();
-    let mut has_loaded = false;
-    loop {
-        let mut waiter = hub.messages.waiters.register(id);
-        // Boxed and freed before the wait, because a read needs much more memory than waiting does.
-        let pulled = match Box::pin(load(hub, &agent.id, id)).await {
-            // A long-poll continues while the store is unavailable.
-            Err(Problem::Unavailable { .. }) if has_loaded && Instant::now() < deadline && !*stopping.borrow() => {
-                tokio::time::sleep(STORE_RETRY_DELAY).await;
-                continue;
-            }
-            loaded => loaded?,
-        };
-        has_loaded = true;
-        if !matches!(pulled.state, MessageState::Open) || *stopping.borrow() || Instant::now() >= deadline {
-            return Ok(pulled);
-        }
-        drop(pulled);
-        tokio::select! {
-            // Biased: a revoked credential must not receive a later answer.
-            biased;
-            _ = revocations.changed() => Box::pin(agent.recheck(hub)).await?,
-            resolved = waiter.woken() => if let Some(resolved) = resolved { return Ok(*resolved) },
-            () = tokio::time::sleep_until(deadline) => {}
-            _ = stopping.changed() => {}
-        }
+/// A message of this agent. The wake-up brings all that a pull needs, so nothing is read again.
+struct PolledMessage<'p> {
+    hub: &'p Hub,
+    agent: &'p AgentCaller,
+    id: &'p MessageId,
+}
+
+impl Polled for PolledMessage<'_> {
+    type Found = AgentView;
+
+    async fn read(&mut self) -> Result<AgentView, Problem> {
+        load(self.hub, &self.agent.id, self.id).await
+    }
+
+    fn is_open(found: &AgentView) -> bool {
+        matches!(found.state, MessageState::Open)
+    }
+
+    async fn recheck(&self) -> Result<(), Problem> {
+        self.agent.recheck(self.hub).await
+    }
+
+    fn resolved(message: AgentView) -> Option<AgentView> {
+        Some(message)
     }
 }
 

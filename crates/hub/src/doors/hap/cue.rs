@@ -68,7 +68,7 @@ pub async fn cue(
     });
     submitted.await.unwrap_or_else(|error| {
         let id = Uuid::new_v4();
-        tracing::error!(%id, %error, "submitting a cue panicked or was aborted");
+        tracing::error!(error_id = %id, %error, "submitting a cue panicked or was aborted");
         Err(Problem::Unavailable { id })
     })
 }
@@ -162,7 +162,7 @@ fn created(
         .iter()
         .chain(answered)
         .for_each(|applied| hub.messages.announce(applied));
-    tracing::debug!(%id, superseded = superseded.len(), answered = answered.is_some(), "cued");
+    tracing::debug!(message_id = %id, superseded = superseded.len(), answered = answered.is_some(), "cue created");
     CueAck {
         status: answered
             .map_or(Status::Open, |applied| applied.pulled.state.status())

@@ -89,6 +89,6 @@ async fn join_under_new_name(hub: &Hub, person: &str, mut terminal: Terminal) ->
         }
     }
     let id = Uuid::new_v4();
-    tracing::error!(%id, "no free agent name found after the maximum number of tries");
+    tracing::error!(error_id = %id, "no free agent name found after the maximum number of tries");
     Err(Problem::Unavailable { id })
 }

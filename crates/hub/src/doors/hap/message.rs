@@ -1,6 +1,7 @@
 //! Builds the store message of a cue.
 
 use countersign_core::hap::{self, Cue, Terminal};
+use countersign_core::message::Source;
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
@@ -59,9 +60,6 @@ pub struct ImportSource {
     pub key: String,
 }
 
-/// Source key of imported cues: the time of the import.
-pub const IMPORTED_AT: &str = "imported_at";
-
 /// The terminal of an agent; fields missing from the request come from its join.
 pub async fn complete_terminal(
     hub: &Hub,
@@ -87,7 +85,7 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, origin: CueOrigin)
     let content = hap::content(cue, &terminal, &person);
     let mut source = hap::source(cue, &terminal);
     if origin.imported_from.is_some() {
-        source.ids.insert(IMPORTED_AT.to_owned(), origin.now.to_string());
+        source.imported_at = Some(origin.now.to_string());
     }
     let event = if origin.imported_from.is_some() {
         "imported"
@@ -108,7 +106,7 @@ pub fn new_cue(cue: &Cue, terminal: Terminal, person: String, origin: CueOrigin)
         event,
         expires_at: None,
         idempotency_key: key,
-        source: &source,
+        source: &Source::Hap(source),
         callback: None,
         content: Some(&content),
         wire: origin.wire,

@@ -11,5 +11,3 @@ mod reply;
 mod request;
 pub mod uncollected;
 pub mod wait;
-
-pub use message::IMPORTED_AT;

@@ -35,7 +35,7 @@ pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Res
         Some(Lookup::Purged { .. }) => return Err(Problem::Gone),
         None => return Err(Problem::no_message()),
     };
-    let names: &[&str] = match pulled.source.door {
+    let names: &[&str] = match pulled.source.door() {
         Door::Hap => &["prompt"],
         Door::Runs => &["prompt", "question", "resource"],
         Door::A2h => {

@@ -1,6 +1,6 @@
 //! Whether a process waits for a cue, as people see it.
 
-use countersign_core::message::{Door, Message, Source, State};
+use countersign_core::message::{Message, Source, State};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -26,10 +26,10 @@ pub struct CuePresence {
 
 /// The kind of a message that came from a terminal; `None` for all others.
 pub fn cue_kind(source: &Source) -> Option<CueKind> {
-    match source.door {
-        Door::Hap if source.ids.get("cue").is_some_and(|cue| cue == CueKind::Pause.as_str()) => Some(CueKind::Pause),
-        Door::Hap => Some(CueKind::Cue),
-        Door::A2h | Door::Runs => None,
+    match source {
+        Source::Hap(source) if source.cue == CueKind::Pause.as_str() => Some(CueKind::Pause),
+        Source::Hap(_) => Some(CueKind::Cue),
+        Source::A2h(_) | Source::Runs(_) => None,
     }
 }
 

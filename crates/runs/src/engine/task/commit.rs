@@ -59,12 +59,13 @@ impl RunTask {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            tracing::error!(run_id = self.run.id, %error, "storing a run failed; retrying");
             if matches!(error, StoreError::Corrupt(_) | StoreError::NewerSchema { .. }) {
+                tracing::error!(run_id = self.run.id, %error, "storing a run failed; the run ends");
                 return Err(Halt::Failed(
                     "The hub's store failed. The hub's log has the cause.".to_owned(),
                 ));
             }
+            tracing::error!(run_id = self.run.id, %error, "storing a run failed; retrying");
             // After a commit of unknown outcome the run does not halt before the outcome is known.
             is_sure &= !matches!(error, StoreError::CommitUnknown(_));
             self.pause(pause, is_sure).await?;

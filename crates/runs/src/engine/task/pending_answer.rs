@@ -151,10 +151,9 @@ fn still_pending(pulled: &AgentView) -> Option<PendingAsk> {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::collections::BTreeMap;
 
     use countersign_core::Actor;
-    use countersign_core::message::{Door, Outcome, Source};
+    use countersign_core::message::{Outcome, RunSource, Source};
     use countersign_protocol::id::ResolutionId;
     use countersign_protocol::time::Timestamp;
     use futures_util::FutureExt;
@@ -183,10 +182,7 @@ mod tests {
             received_at: now,
             expires_at: None,
             state: State::Resolved(resolution),
-            source: Source {
-                door: Door::Runs,
-                ids: BTreeMap::new(),
-            },
+            source: Source::Runs(RunSource::default()),
             wire: "{}".to_owned(),
         })
     }

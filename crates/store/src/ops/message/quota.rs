@@ -17,7 +17,7 @@ pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
 
 /// Releases the other slots of a message after its agent's. `was_counted` is false if the agent no longer exists.
 pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
-    if message.source.door == Door::Hap {
+    if message.source.door() == Door::Hap {
         terminal::release(x, &message.content.agent.id, 1).await?;
     }
     orphan_quota::add(x, if was_counted { 0 } else { -1 }).await
@@ -37,7 +37,7 @@ impl ReleasedSlots {
     pub fn add(&mut self, message: &Message) {
         let slots = self.0.entry(message.content.agent.id.clone()).or_default();
         slots.open += 1;
-        slots.cues += i64::from(message.source.door == Door::Hap);
+        slots.cues += i64::from(message.source.door() == Door::Hap);
     }
 
     /// Call it at the end of a transaction: from here on, other transactions on these agents wait.

@@ -140,13 +140,10 @@ async fn supersede<X: Exec>(
 }
 
 fn with_superseded(source: &str, superseded: &[ResolvedMessage]) -> Result<String, StoreError> {
-    const SUPERSEDES: &str = "supersedes";
     let mut source: Source = serde_json::from_str(source)?;
     let ids: Vec<&str> = superseded.iter().map(|applied| applied.pulled.id.as_str()).collect();
-    if ids.is_empty() {
-        source.ids.remove(SUPERSEDES);
-    } else {
-        source.ids.insert(SUPERSEDES.to_owned(), ids.join(" "));
+    if let Source::Hap(source) = &mut source {
+        source.supersedes = (!ids.is_empty()).then(|| ids.join(" "));
     }
     json_text(&source)
 }

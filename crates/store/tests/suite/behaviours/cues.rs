@@ -1,4 +1,4 @@
-use countersign_core::message::{Outcome, Status};
+use countersign_core::message::{Outcome, Source, Status};
 use countersign_core::{Actor, Command, State, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
@@ -18,12 +18,10 @@ async fn status(store: &Store, number: u64) -> Status {
 
 /// The superseded cues that the person sees on this one.
 async fn supersedes(store: &Store, number: u64) -> Option<String> {
-    pulled(store, &message_id(number))
-        .await
-        .source
-        .ids
-        .get("supersedes")
-        .cloned()
+    match pulled(store, &message_id(number)).await.source {
+        Source::Hap(source) => source.supersedes,
+        other => panic!("{other:?} is not a cue"),
+    }
 }
 
 pub async fn the_same_envelope_attaches_until_its_answer_is_collected(store: &Store, _clock: &ManualClock) {
@@ -220,10 +218,8 @@ pub async fn cue_is_found_and_collected_only_by_its_person(store: &Store, clock:
         (open.pulled.agent_id.as_str(), open.pulled.state, open.collected),
         (ZOBAL, State::Open, false)
     );
-    assert_eq!(
-        (open.content.title.as_str(), open.pulled.source.ids["cue"].as_str()),
-        ("Ship it?", "cue")
-    );
+    assert_eq!(open.content.title, "Ship it?");
+    assert!(matches!(&open.pulled.source, Source::Hap(source) if source.cue == "cue"));
 
     let resolution = resolved(store, &message_id(1), answer("yes")).await;
     assert!(found(store, 1, "bob").await.is_none());

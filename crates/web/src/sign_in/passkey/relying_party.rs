@@ -116,7 +116,7 @@ pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Resul
 /// A stored passkey that cannot be read or written is an internal error, not the person's.
 pub fn passkey_unreadable(error: &serde_json::Error) -> Problem {
     let id = Uuid::new_v4();
-    tracing::error!(%id, %error, "reading or writing a stored passkey failed");
+    tracing::error!(error_id = %id, %error, "stored passkey is not valid JSON");
     Problem::Unavailable { id }
 }
 

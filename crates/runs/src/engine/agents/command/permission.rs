@@ -59,7 +59,7 @@ async fn permit<D: AgentContext>(
 ) -> Result<(), String> {
     if commander.rule == Commands::Off {
         return Err(format!(
-            "commands are off on this service, so {resource} was not run; the operator turns them on with \
+            "commands are off on this hub, so {resource} was not run; the operator turns them on with \
              runs.commands = \"ask\" or \"allow\" in the hub's configuration"
         ));
     }
