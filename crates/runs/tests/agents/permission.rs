@@ -94,7 +94,7 @@ async fn a_denied_command_does_not_run() {
     assert_eq!(said, "permission was denied for the command printf %s 'a b'");
     let said = run(Commands::Ask, &mut context).await.unwrap_err();
     assert!(said.contains("\"maybe\" is not a valid decision"), "{said}");
-    assert_eq!(run(Commands::Ask, &mut context).await.unwrap_err(), "nobody answered");
+    assert_eq!(run(Commands::Ask, &mut context).await.unwrap_err(), "no answer in time");
 }
 
 #[tokio::test]

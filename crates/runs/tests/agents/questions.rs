@@ -94,7 +94,7 @@ async fn a_conversation_resumes_after_a_restart() {
         .done(&tools(&model), &mut before)
         .await
         .unwrap_err();
-    assert_eq!(cut, "nobody answered");
+    assert_eq!(cut, "no answer in time");
 
     // The stored state goes through JSON text.
     let state: Value = serde_json::from_str(&before.asked[0].1.to_string()).unwrap();
