@@ -169,7 +169,10 @@ struct ClientEnvelope<'a> {
 
 impl ClientMessage {
     /// The JSON a client sends.
-    #[expect(clippy::expect_used, reason = "serialization fails only for map keys that are not strings")]
+    #[expect(
+        clippy::expect_used,
+        reason = "serialization fails only for map keys that are not strings"
+    )]
     pub fn frame(&self, request_id: Option<&str>) -> String {
         serde_json::to_string(&ClientEnvelope {
             message: self,

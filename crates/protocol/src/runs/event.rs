@@ -191,7 +191,10 @@ impl Event {
 
     /// The JSON sent to subscribers. `request_id` is that of the start or continuation; a permission and a question
     /// carry their own instead.
-    #[expect(clippy::expect_used, reason = "serialization fails only for map keys that are not strings")]
+    #[expect(
+        clippy::expect_used,
+        reason = "serialization fails only for map keys that are not strings"
+    )]
     pub fn frame(&self, run_id: &str, seq: u64, ts: Timestamp, request_id: Option<&str>) -> String {
         let request_id = request_id.filter(|_| !self.has_own_request_id());
         let frame = EventEnvelope {

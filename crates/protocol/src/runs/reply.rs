@@ -96,7 +96,10 @@ impl RunReply {
     }
 
     /// The JSON sent to the client; `request_id` is that of its message.
-    #[expect(clippy::expect_used, reason = "serialization fails only for map keys that are not strings")]
+    #[expect(
+        clippy::expect_used,
+        reason = "serialization fails only for map keys that are not strings"
+    )]
     pub fn frame(&self, ts: Timestamp, request_id: Option<&str>) -> String {
         let mcp_servers = matches!(self, Self::RunPrepared { .. }).then_some([]);
         let frame = ReplyEnvelope {
