@@ -3,6 +3,7 @@
 use countersign_core::access::Role;
 use countersign_core::audit::AuditRecord;
 use countersign_core::hap::{Cue, Terminal, content, digest, source};
+use countersign_core::message::Source;
 use countersign_core::{Actor, Digest};
 use countersign_protocol::a2h;
 use countersign_protocol::hap::CueKind;
@@ -123,7 +124,7 @@ fn made_of(agent_id: &str, person: &str, number: u64, cue: Cue) -> NewCue {
         received_at: at(0),
         expires_at: None,
         idempotency_key: None,
-        source: json_text(&source(&cue, &terminal)).expect("a source can be written"),
+        source: json_text(&Source::Hap(source(&cue, &terminal))).expect("a source can be written"),
         callback: None,
         content: Some(content),
         wire: json_text(&cue).expect("a cue can be written"),
