@@ -1,4 +1,4 @@
-//! Stores made by the version before opens with this one: open asks, tasks, cues and runs go on. The stores are in
+//! Stores made by the version before open with this one: open asks, tasks, cues and runs go on. The stores are in
 //! tests/fixtures/earlier, made by tests/fixtures/make-earlier with the binaries of that version.
 
 use std::io::Read;
