@@ -100,22 +100,82 @@ pub fn may_resolve(content: &Content, actor: &Actor) -> bool {
     content.resolvers.contains(actor)
 }
 
-/// Names of people: short and plain, because they appear in actors, tables and URLs.
-pub fn is_person_name(name: &str) -> bool {
-    (1..=64).contains(&name.len())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-' | b'@' | b'+'))
+/// Which names new accounts may have: plain ASCII, because a name identifies its account to people, and other scripts
+/// have look-alikes and invisible characters.
+struct NameRule {
+    max_chars: usize,
+    separators: &'static [char],
 }
 
-/// Ids of agents: visible characters without spaces. `#` is reserved: the wire uses it to name a session.
-pub fn is_agent_id(id: &str) -> bool {
-    (1..=200).contains(&id.len()) && id.chars().all(|c| !c.is_control() && !c.is_whitespace() && c != '#')
+const PERSON_NAME: NameRule = NameRule {
+    max_chars: 64,
+    separators: &['.', '_', '-', '@', '+'],
+};
+const AGENT_ID: NameRule = NameRule {
+    max_chars: 200,
+    separators: &['.', '_', '-', '@', '+', '/', ':'],
+};
+
+/// A name that breaks its rule; the text names the first wrong character and its place.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct NameError(String);
+
+impl NameRule {
+    fn check(&self, name: &str) -> Result<(), NameError> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || self.separators.contains(&c);
+        let wrong = name.chars().enumerate().find(|(_, c)| !is_plain(*c));
+        let fault = match (wrong, name.len()) {
+            (Some((index, c)), _) => format!("character {} is {}", index + 1, c.escape_default()),
+            (None, 0) => "it is empty".to_owned(),
+            (None, length) if length > self.max_chars => format!("it has {length}"),
+            (None, _) => return Ok(()),
+        };
+        let separators: String = self.separators.iter().flat_map(|c| [' ', *c]).collect();
+        Err(NameError(format!(
+            "use 1 to {} letters a-z or A-Z, digits or{separators}; {fault}",
+            self.max_chars
+        )))
+    }
+}
+
+pub fn check_person_name(name: &str) -> Result<(), NameError> {
+    PERSON_NAME.check(name)
+}
+
+/// Checks the id of a new agent. Agents added under an earlier rule keep their ids. `#` is reserved: the wire uses it to
+/// name a session.
+pub fn check_agent_id(id: &str) -> Result<(), NameError> {
+    AGENT_ID.check(id)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_are_plain_ascii_and_the_wrong_character_is_named() {
+        for id in ["bot", "acme/deployer", "team:a.b_c-d@e+f", &"x".repeat(200)] {
+            assert_eq!(check_agent_id(id), Ok(()), "{id}");
+        }
+        let refused = |id: &str| check_agent_id(id).unwrap_err().to_string();
+        for (id, fault) in [
+            ("", "it is empty"),
+            ("two words", "character 4 is  "),
+            ("a#b", "character 2 is #"),
+            ("b\u{43e}t", r"character 2 is \u{43e}"),
+            ("bot\u{200b}", r"character 4 is \u{200b}"),
+            ("\u{202e}tob", r"character 1 is \u{202e}"),
+            ("b\nt", r"character 2 is \n"),
+            (&"x".repeat(201), "it has 201"),
+        ] {
+            assert!(refused(id).ends_with(fault), "{}", refused(id));
+        }
+        assert_eq!(
+            check_person_name("ann/bob").unwrap_err().to_string(),
+            "use 1 to 64 letters a-z or A-Z, digits or . _ - @ +; character 4 is /"
+        );
+    }
 
     #[test]
     fn a_terminal_may_not_resolve_on_behalf_of_its_person() {

@@ -45,6 +45,10 @@ pub enum Problem {
     AlreadyExists {
         message: String,
     },
+    /// The name belonged to a removed account.
+    NameUsed {
+        message: String,
+    },
     Gone,
     InvalidField {
         field: String,
@@ -116,9 +120,10 @@ impl Problem {
             Self::AgentIdMismatch { .. } | Self::NotAuthorized { .. } => StatusCode::FORBIDDEN,
             Self::NotFound { .. } => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Self::IdempotencyConflict | Self::AlreadyTerminal { .. } | Self::AlreadyExists { .. } => {
-                StatusCode::CONFLICT
-            }
+            Self::IdempotencyConflict
+            | Self::AlreadyTerminal { .. }
+            | Self::AlreadyExists { .. }
+            | Self::NameUsed { .. } => StatusCode::CONFLICT,
             Self::Gone => StatusCode::GONE,
             Self::InvalidField { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
@@ -139,6 +144,7 @@ impl Problem {
             Self::IdempotencyConflict => "idempotency_conflict",
             Self::AlreadyTerminal { .. } => "already_terminal",
             Self::AlreadyExists { .. } => "already_exists",
+            Self::NameUsed { .. } => "name_used",
             Self::Gone => "gone",
             Self::InvalidField { .. } => "invalid_field",
             Self::RateLimited { .. } => "rate_limited",
@@ -157,6 +163,7 @@ impl Problem {
             | Self::NotFound { message }
             | Self::AlreadyTerminal { message, .. }
             | Self::AlreadyExists { message }
+            | Self::NameUsed { message }
             | Self::RateLimited { message, .. } => message.clone(),
             Self::InvalidField { field, message } => format!("{field}: {message}"),
             Self::Unauthenticated => "send a valid token as `Authorization: Bearer …` or `X-API-Key: …`".to_owned(),

@@ -11,6 +11,9 @@ pub enum AgentCommand {
         /// How answers pushed to this agent are signed.
         #[arg(long, value_enum, value_name = "ALG")]
         signature_alg: Option<SignatureAlgArg>,
+        /// Take the id of a removed agent: the new one gets its messages and their answers.
+        #[arg(long)]
+        reuse: bool,
     },
     /// List the agents.
     List,
@@ -97,6 +100,9 @@ pub enum PersonCommand {
         /// What the person may do.
         #[arg(long, value_enum)]
         role: Option<RoleArg>,
+        /// Take the name of a removed person: the new one may answer open asks that name it.
+        #[arg(long)]
+        reuse: bool,
     },
     /// List the people.
     List,

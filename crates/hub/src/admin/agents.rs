@@ -6,10 +6,11 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
-use countersign_core::access::is_agent_id;
+use countersign_core::access::check_agent_id;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::account::credential::CredentialKind;
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
@@ -31,6 +32,8 @@ const MAX_OVERLAP_SECONDS: u64 = 90 * 24 * 3600;
 struct NewAgent {
     id: String,
     signature_alg: Option<SignatureAlg>,
+    #[serde(default)]
+    reuse: bool,
 }
 
 /// An agent's credentials, shown once to the owner who made them.
@@ -41,43 +44,51 @@ pub struct AgentCredentials {
     pub old_valid_until: Option<Timestamp>,
 }
 
-pub async fn add_agent(hub: &Hub, id: &str, alg: SignatureAlg, actor: String) -> Result<AgentCredentials, Problem> {
-    if !is_agent_id(id) {
-        return Err(Problem::invalid(
-            "id",
-            "use 1 to 200 visible characters without spaces or #",
-        ));
-    }
+/// With `reuse` the id may be that of a removed agent.
+pub async fn add_agent(
+    hub: &Hub,
+    id: &str,
+    alg: SignatureAlg,
+    reuse: bool,
+    actor: String,
+) -> Result<AgentCredentials, Problem> {
+    check_agent_id(id).map_err(|error| Problem::invalid("id", error.to_string()))?;
     let token = Token::new(CredentialKind::Agent).map_err(no_randomness)?;
     let signing_key = new_signing_key().map_err(no_randomness)?;
     let added = hub.store.run(AddAgent {
         id: id.to_owned(),
+        reuse,
         signature_alg: alg,
         token_hash: token.hash,
         signing_key: signing_key.clone(),
         actor,
     });
-    if !added.await? {
-        let message = match hub
-            .store
-            .run(TerminalOf {
-                agent_id: id.to_owned(),
-            })
-            .await?
-        {
-            Some(terminal) => format!(
-                "{}; `countersign agent remove {id}` frees the name",
-                describe_terminal_agent(&terminal)
+    match added.await? {
+        AddOutcome::Added => Ok(AgentCredentials {
+            token: token.text,
+            signing_key,
+            old_valid_until: None,
+        }),
+        AddOutcome::Exists => Err(already_exists(hub, id).await?),
+        AddOutcome::UsedBefore => Err(Problem::NameUsed {
+            message: format!(
+                "{id} is the name of a removed agent; a new one would get its messages and their answers. Use another \
+                 name, or, if that is meant, `countersign agent add {id} --reuse`"
             ),
-            None => format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials"),
-        };
-        return Err(Problem::AlreadyExists { message });
+        }),
     }
-    Ok(AgentCredentials {
-        token: token.text,
-        signing_key,
-        old_valid_until: None,
-    })
+}
+
+async fn already_exists(hub: &Hub, id: &str) -> Result<Problem, Problem> {
+    let agent_id = id.to_owned();
+    let message = match hub.store.run(TerminalOf { agent_id }).await? {
+        Some(terminal) => format!(
+            "{}; after `countersign agent remove {id}` an owner can give the name to another agent",
+            describe_terminal_agent(&terminal)
+        ),
+        None => format!("agent {id} exists; `countersign agent rotate {id}` gives it new credentials"),
+    };
+    Ok(Problem::AlreadyExists { message })
 }
 
 pub async fn add(
@@ -87,7 +98,7 @@ pub async fn add(
 ) -> Result<(StatusCode, Json<Value>), Problem> {
     let new: NewAgent = read_json(body).await?;
     let signature_alg = new.signature_alg.unwrap_or(SignatureAlg::HmacSha256);
-    let made = add_agent(&hub, &new.id, signature_alg, owner.actor).await?;
+    let made = add_agent(&hub, &new.id, signature_alg, new.reuse, owner.actor).await?;
     let body = json!({
         "agent_id": new.id,
         "token": made.token,

@@ -5,8 +5,9 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
-use countersign_core::access::{Role, is_person_name};
+use countersign_core::access::{Role, check_person_name};
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, RemovePerson};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,13 +25,25 @@ use crate::problem::{Problem, no_randomness};
 struct NewPerson {
     name: String,
     role: Option<Role>,
+    #[serde(default)]
+    reuse: bool,
 }
 
-pub fn check_name(name: &str) -> Result<(), Problem> {
-    if is_person_name(name) {
-        Ok(())
-    } else {
-        Err(Problem::invalid("name", "use 1 to 64 letters, digits or . _ - @ +"))
+/// Adds an account whose name is checked here.
+pub async fn add_person(hub: &Hub, person: AddPerson) -> Result<(), Problem> {
+    check_person_name(&person.name).map_err(|error| Problem::invalid("name", error.to_string()))?;
+    let name = person.name.clone();
+    match hub.store.run(person).await? {
+        AddOutcome::Added => Ok(()),
+        AddOutcome::Exists => Err(Problem::AlreadyExists {
+            message: format!("{name} already exists; `countersign person token {name}` creates another token"),
+        }),
+        AddOutcome::UsedBefore => Err(Problem::NameUsed {
+            message: format!(
+                "{name} is the name of a removed person; a new one could answer the open asks that name human:{name}. \
+                 Use another name, or, if that is meant, `countersign person add {name} --reuse`"
+            ),
+        }),
     }
 }
 
@@ -39,8 +52,7 @@ pub async fn add(
     owner: OwnerCaller,
     body: Body,
 ) -> Result<(StatusCode, Json<Value>), Problem> {
-    let NewPerson { name, role } = read_json(body).await?;
-    check_name(&name)?;
+    let NewPerson { name, role, reuse } = read_json(body).await?;
     let role = role.unwrap_or(Role::Resolver);
     let token = Token::new(CredentialKind::Person).map_err(no_randomness)?;
     let label = default_label(&hub, CredentialKind::Person);
@@ -53,14 +65,12 @@ pub async fn add(
     };
     let person = AddPerson {
         name: name.clone(),
+        reuse,
         role,
         token: Some(credential),
         actor: owner.actor,
     };
-    if !hub.store.run(person).await? {
-        let message = format!("{name} already exists; `countersign person token {name}` creates another token");
-        return Err(Problem::AlreadyExists { message });
-    }
+    add_person(&hub, person).await?;
     let body = json!({"name": name, "actor": Actor::human(&name), "role": role, "token": token.text});
     Ok((StatusCode::CREATED, Json(body)))
 }

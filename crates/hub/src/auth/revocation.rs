@@ -41,6 +41,7 @@ mod tests {
 
     use countersign_core::access::Role;
     use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
+    use countersign_store::ops::admin::AddOutcome;
     use countersign_store::ops::admin::people::{AddPerson, RemovePerson};
     use futures_util::FutureExt;
     use tokio::time::timeout;
@@ -66,11 +67,12 @@ mod tests {
         for (name, token) in [("owner".to_owned(), None), (name.clone(), Some(held))] {
             let person = AddPerson {
                 name,
+                reuse: false,
                 role: Role::Owner,
                 token,
                 actor: actor.clone(),
             };
-            assert!(hub.store.run(person).await.unwrap());
+            assert_eq!(hub.store.run(person).await.unwrap(), AddOutcome::Added);
         }
         assert!(
             hub.auth

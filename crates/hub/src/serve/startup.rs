@@ -39,6 +39,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         hub.store
             .run(AddPerson {
                 name,
+                reuse: true,
                 role: Role::Owner,
                 token: None,
                 actor,
@@ -105,6 +106,7 @@ async fn add_demo_agent(hub: &Hub) -> anyhow::Result<()> {
     let token = Token::new(CredentialKind::Agent)?;
     let op = AddAgent {
         id: DEMO_AGENT.to_owned(),
+        reuse: false,
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: token.hash,
         signing_key: new_signing_key()?,

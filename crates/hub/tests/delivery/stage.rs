@@ -19,6 +19,7 @@ use countersign_store::clock::{Clock, SystemClock};
 use countersign_store::model::{
     ApplyOutcome, Delivery, NewMessage, ResolveRequest, SignatureAlg, Submission, json_text,
 };
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::admin::secrets::PutSecret;
@@ -94,12 +95,13 @@ impl Stage {
         let signing_key = SIGNING_KEY.to_owned();
         let add = AddAgent {
             id,
+            reuse: false,
             signature_alg,
             token_hash: [1; 32],
             signing_key,
             actor: OWNER.to_owned(),
         };
-        assert!(store.run(add).await.unwrap());
+        assert_eq!(store.run(add).await.unwrap(), AddOutcome::Added);
         let id = store.node();
         let lease = Duration::from_secs(24 * 3600);
         store.run(RegisterNode { id, lease }).await.unwrap();
@@ -120,7 +122,7 @@ impl Stage {
                 })
                 .await
                 .unwrap()
-                .is_some()
+                .is_ok()
         );
     }
 

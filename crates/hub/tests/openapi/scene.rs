@@ -20,6 +20,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
 use http_body_util::BodyExt;
@@ -202,12 +203,13 @@ async fn person(store: &Store, name: &str, role: Role) -> String {
     let added = store
         .run(AddPerson {
             name: name.to_owned(),
+            reuse: false,
             role,
             token: Some(credential),
             actor,
         })
         .await;
-    assert!(added.expect("the store works"));
+    assert_eq!(added.expect("the store works"), AddOutcome::Added);
     token.text
 }
 
@@ -241,11 +243,12 @@ async fn agent(store: &Store, id: &str) -> String {
     let token = Token::new(CredentialKind::Agent).expect("randomness");
     let agent = AddAgent {
         id: id.to_owned(),
+        reuse: false,
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: token.hash,
         signing_key: new_signing_key().expect("randomness"),
         actor: "system:hub".to_owned(),
     };
-    assert!(store.run(agent).await.expect("the store works"));
+    assert_eq!(store.run(agent).await.expect("the store works"), AddOutcome::Added);
     token.text
 }

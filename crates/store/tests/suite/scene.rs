@@ -15,6 +15,7 @@ use countersign_store::model::{
     AgentView, ApplyOutcome, Cursor, DuplicateOf, Lookup, NewMessage, PersonView, ResolveRequest, SignatureAlg,
     Submission, json_text,
 };
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::list::{Inbox, InboxBefore, ListFilter};
 use countersign_store::ops::message::apply::Apply;
@@ -288,15 +289,17 @@ pub fn finish(kind: Kind) -> Command {
     }
 }
 
+/// Adds an agent, or adds it again.
 pub async fn add_agent(store: &Store, id: &str) {
     let agent = AddAgent {
         id: id.to_owned(),
+        reuse: true,
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: hash_of(&format!("{id} token")),
         signing_key: format!("{id} key"),
         actor: OWNER.to_owned(),
     };
-    assert!(store.run(agent).await.unwrap(), "{id} is new");
+    assert_eq!(store.run(agent).await.unwrap(), AddOutcome::Added, "{id} is new");
 }
 
 pub async fn submit_within(store: &Store, draft: &Draft, max_open: i64) -> Submission {

@@ -95,10 +95,12 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Owne
     let added = async {
         let alg = SignatureAlg::parse(fields.text("signature_alg"))
             .ok_or_else(|| Problem::invalid("signature_alg", "choose hmac-sha256 or ed25519"))?;
-        add_agent(&hub, id, alg, user.actor().to_string()).await
+        let reuse = fields.text("reuse") == id;
+        add_agent(&hub, id, alg, reuse, user.actor().to_string()).await
     };
-    let flash = added
-        .await
-        .map_or_else(FlashMessage::from, |made| credentials_flash(id, made));
+    let flash = match added.await {
+        Ok(made) => credentials_flash(id, made),
+        Err(problem) => FlashMessage::refused_name(problem, id),
+    };
     show(&hub, &user, &request, flash).await
 }

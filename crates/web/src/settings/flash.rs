@@ -23,6 +23,8 @@ pub struct FlashMessage {
     pub done: Option<&'static str>,
     pub error: Option<FlashError>,
     pub secret: Option<OneTimeSecret>,
+    /// The name of a removed account that was refused for a new one: the form offers to give it again.
+    pub used_name: Option<String>,
 }
 
 pub struct FlashError {
@@ -103,6 +105,15 @@ impl FlashMessage {
                 lines,
             }),
             ..Self::default()
+        }
+    }
+
+    /// The refusal of a new account's name.
+    pub fn refused_name(problem: Problem, name: &str) -> Self {
+        let is_used = matches!(problem, Problem::NameUsed { .. });
+        Self {
+            used_name: is_used.then(|| name.to_owned()),
+            ..Self::from(problem)
         }
     }
 

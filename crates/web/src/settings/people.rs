@@ -8,7 +8,7 @@ use axum::response::Response;
 use countersign_core::access::Role;
 use countersign_hub::Hub;
 use countersign_hub::admin::links::new_link;
-use countersign_hub::admin::people::{check_name, no_person, remove_person};
+use countersign_hub::admin::people::{add_person, no_person, remove_person};
 use countersign_hub::problem::Problem;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, SetRole};
 
@@ -99,23 +99,25 @@ pub async fn invite(
     let name = fields.text("name").trim().to_owned();
     let actor = user.actor().to_string();
     let invited = async {
-        check_name(&name)?;
-        let role = role_of(fields.text("role"))?;
         let person = AddPerson {
             name: name.clone(),
-            role,
+            reuse: fields.text("reuse") == name,
+            role: role_of(fields.text("role"))?,
             token: None,
             actor: actor.clone(),
         };
-        if !hub.store.run(person).await? {
-            return Err(Problem::invalid(
+        add_person(&hub, person).await.map_err(|problem| match problem {
+            Problem::AlreadyExists { .. } => Problem::invalid(
                 "name",
                 format!("{name} already exists; make a new sign-in link for them below"),
-            ));
-        }
+            ),
+            other => other,
+        })?;
         link_for(&hub, &name, &actor).await
     };
-    let flash = invited.await.unwrap_or_else(FlashMessage::from);
+    let flash = invited
+        .await
+        .unwrap_or_else(|problem| FlashMessage::refused_name(problem, &name));
     show(&hub, &user, &request, flash).await
 }
 

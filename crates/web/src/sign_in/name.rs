@@ -6,7 +6,7 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
-use countersign_core::access::is_person_name;
+use countersign_core::access::check_person_name;
 use countersign_hub::Hub;
 use countersign_hub::http::client_addr::ClientAddr;
 use countersign_store::ops::account::credential::StartSession;
@@ -84,7 +84,7 @@ pub async fn sign_in(
     let name = fields.text("name").trim();
     let next = back(fields.text("next"));
     hub.auth.sign_in_attempts.by_password(name, from).await?;
-    let stored = match is_person_name(name) {
+    let stored = match check_person_name(name).is_ok() {
         true => {
             hub.store
                 .run(PasswordOf {

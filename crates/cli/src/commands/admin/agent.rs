@@ -36,7 +36,11 @@ struct RemovedAgent {
 
 pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
-        AgentCommand::Add { id, signature_alg } => add(&id, signature_alg, client, json).await,
+        AgentCommand::Add {
+            id,
+            signature_alg,
+            reuse,
+        } => add(&id, signature_alg, reuse, client, json).await,
         AgentCommand::List => list(client, json).await,
         AgentCommand::Rotate { id, overlap_seconds } => rotate(&id, overlap_seconds, client, json).await,
         AgentCommand::Remove { id } => remove(&id, client, json).await,
@@ -44,8 +48,8 @@ pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Resul
     }
 }
 
-async fn add(id: &str, alg: Option<SignatureAlgArg>, client: &HubClient, json: bool) -> Result<String> {
-    let mut body = json!({ "id": id });
+async fn add(id: &str, alg: Option<SignatureAlgArg>, reuse: bool, client: &HubClient, json: bool) -> Result<String> {
+    let mut body = new_account("id", id, reuse);
     if let Some(alg) = alg {
         body["signature_alg"] = alg.as_str().into();
     }
@@ -53,6 +57,15 @@ async fn add(id: &str, alg: Option<SignatureAlgArg>, client: &HubClient, json: b
     present(&reply, json, |made: NewCredentials| {
         format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made))
     })
+}
+
+/// `reuse` is sent only when it is set: older hubs refuse unknown fields.
+pub fn new_account(field: &str, name: &str, reuse: bool) -> Value {
+    let mut body = json!({ field: name });
+    if reuse {
+        body["reuse"] = true.into();
+    }
+    body
 }
 
 async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json: bool) -> Result<String> {

@@ -6,6 +6,7 @@ use countersign_client::screen::{HubTime, TextTable, escape};
 use serde::Deserialize;
 use serde_json::json;
 
+use super::agent::new_account;
 use crate::args::{PersonCommand, RoleArg};
 use crate::commands::present;
 
@@ -52,7 +53,7 @@ struct ListedPerson {
 
 pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
-        PersonCommand::Add { name, role } => add(&name, role, client, json).await,
+        PersonCommand::Add { name, role, reuse } => add(&name, role, reuse, client, json).await,
         PersonCommand::List => list(client, json).await,
         PersonCommand::Token { name, terminal, label } => {
             let mut body = json!({ "name": name, "terminal": terminal });
@@ -106,8 +107,8 @@ pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Resu
     }
 }
 
-async fn add(name: &str, role: Option<RoleArg>, client: &HubClient, json: bool) -> Result<String> {
-    let mut body = json!({ "name": name });
+async fn add(name: &str, role: Option<RoleArg>, reuse: bool, client: &HubClient, json: bool) -> Result<String> {
+    let mut body = new_account("name", name, reuse);
     if let Some(role) = role {
         body["role"] = role.as_str().into();
     }

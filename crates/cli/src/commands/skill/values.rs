@@ -2,7 +2,7 @@
 //! characters without meaning to a shell or Markdown are allowed.
 
 use anyhow::{Context, Result, bail};
-use countersign_core::access::{is_agent_id, is_person_name};
+use countersign_core::access::{check_agent_id, check_person_name};
 use reqwest::Url;
 
 use super::secret::{is_random_name, looks_secret};
@@ -103,9 +103,9 @@ pub fn host_of(address: &str) -> Result<String> {
 
 pub fn agent(text: &str) -> Result<String> {
     no_secret(text)?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "._/@:+-".contains(c);
-    if !is_agent_id(text) || !text.chars().all(plain) || text.starts_with('-') {
-        bail!("an agent's id has 1 to 200 letters, digits or . _ / @ : + -, as in acme/deployer");
+    check_agent_id(text)?;
+    if text.starts_with('-') {
+        bail!("an agent's id cannot start with -, because the commands would take it for a flag");
     }
     Ok(text.to_owned())
 }
@@ -114,7 +114,7 @@ pub fn agent(text: &str) -> Result<String> {
 pub fn resolver(text: &str) -> Result<String> {
     no_secret(text)?;
     let name = text.strip_prefix("human:").unwrap_or_default();
-    if !is_person_name(name) {
+    if check_person_name(name).is_err() {
         bail!("name one person, as in human:alice: there are no wildcards and no groups");
     }
     Ok(text.to_owned())

@@ -28,6 +28,77 @@ async fn agents_are_added_listed_rotated_and_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn removed_agents_messages_go_to_a_namesake_only_on_purpose() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    hub.cli(&["agent", "remove", "bot"]).ok();
+    let said = hub.cli(&["agent", "add", "bot"]).fails(1);
+    for part in [
+        "name of a removed agent",
+        "messages and their answers",
+        "--reuse",
+        "name_used",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let add = json!({"id": "bot"});
+    hub.owner.post("/v1/admin/agents", &add).await.refused("name_used");
+    let made = hub.cli(&["agent", "add", "bot", "--reuse", "--json"]).json();
+    let namesake = hub.anonymous().bearer(made["token"].as_str().expect("a token"));
+    assert_eq!(namesake.pull(&id).await["status"], "answered");
+    let trail = hub.owner.get("/v1/admin/audit?id=agent:bot").await.expect(200);
+    let last = trail["entries"].as_array().and_then(|entries| entries.last());
+    assert_eq!(last.expect("an entry")["event"], "agent.readded", "{trail}");
+    bot.get("/v1/messages").await.refused("unauthenticated");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn removed_persons_asks_go_to_a_namesake_only_on_purpose() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    hub.person("alice", "resolver").await;
+    let mut open = ask("bot");
+    open["request"]["allowed_resolvers"] = json!(["human:alice"]);
+    let id = bot.accepted(&open).await;
+    hub.cli(&["person", "remove", "alice"]).ok();
+    let said = hub.cli(&["person", "add", "alice"]).fails(1);
+    for part in ["name of a removed person", "human:alice", "--reuse", "name_used"] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let add = json!({"name": "alice"});
+    hub.owner.post("/v1/admin/people", &add).await.refused("name_used");
+    let made = hub.cli(&["person", "add", "alice", "--reuse", "--json"]).json();
+    let namesake = hub.anonymous().bearer(made["token"].as_str().expect("a token"));
+    namesake.answer(&id, "approve").await.expect(200);
+    let trail = hub.owner.get("/v1/admin/audit?id=human:alice").await.expect(200);
+    assert!(trail.to_string().contains("person.readded"), "{trail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ids_with_look_alike_or_invisible_characters_are_refused() {
+    let hub = Hub::start().await;
+    hub.agent("bot").await;
+    for (id, character) in [
+        ("b\u{43e}t", r"character 2 is \u{43e}"),
+        ("bot\u{200b}", r"character 4 is \u{200b}"),
+        ("\u{202e}tob", r"character 1 is \u{202e}"),
+        ("bot#1", "character 4 is #"),
+    ] {
+        let refused = hub.owner.post("/v1/admin/agents", &json!({ "id": id })).await;
+        refused.refused_field("invalid_field", "id");
+        let message = refused.json()["error"]["message"]
+            .as_str()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(message.contains(character), "{message}");
+        let refused = hub.owner.post("/v1/admin/people", &json!({ "name": id })).await;
+        refused.refused_field("invalid_field", "name");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn plain_output_shows_new_credentials() {
     let hub = Hub::start().await;
     let output = hub.cli(&["agent", "add", "bot"]).ok();

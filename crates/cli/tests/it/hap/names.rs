@@ -57,7 +57,9 @@ async fn an_owner_can_take_a_name_from_a_terminal() {
         .await
         .refused_field("invalid_field", "agent_id");
     bob.api.get(&format!("/v1/hap/cues/{id}")).await.refused("not_found");
-    let bot = hub.agent("deploybot").await;
+    hub.cli(&["agent", "add", "deploybot"]).fails(1);
+    let made = hub.cli(&["agent", "add", "deploybot", "--reuse", "--json"]).json();
+    let bot = hub.anonymous().bearer(made["token"].as_str().expect("a token"));
     bot.accepted(&ask("deploybot")).await;
     bob.post(&bob.cue_body("And now?"))
         .await

@@ -134,7 +134,7 @@ async fn removing_a_person_revokes_their_terminal_tokens() {
         .post(&shell.cue_body("Are you there?"))
         .await
         .refused("unauthenticated");
-    hub.person("alice", "resolver").await;
+    hub.cli(&["person", "add", "alice", "--reuse"]).ok();
     let namesake = hub.anonymous().bearer(&terminal_token(&hub, "alice").await);
     let body = shell.cue_body("Are you there?");
     namesake

@@ -212,7 +212,7 @@ fn status_of(code: &str) -> u16 {
         "unauthenticated" => 401,
         "agent_id_mismatch" | "not_authorized" => 403,
         "not_found" => 404,
-        "idempotency_conflict" | "already_terminal" | "already_exists" => 409,
+        "idempotency_conflict" | "already_terminal" | "already_exists" | "name_used" => 409,
         "gone" => 410,
         "invalid_field" => 422,
         "rate_limited" => 429,

@@ -99,13 +99,13 @@ async fn a_row_shows_its_agent_age_and_expiry() {
 async fn the_list_is_filtered_by_form_and_by_links() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let other = hub.agent("other&co").await;
+    let other = hub.agent("other+co").await;
     let mut tagged = titled(select("bot"), "tagged");
     tagged["tags"] = json!(["a&b=c"]);
     tagged["agent"]["project"] = json!("shop");
     bot.accepted(&tagged).await;
     bot.accepted(&titled(task("bot"), "work")).await;
-    other.accepted(&titled(ask("other&co"), "theirs")).await;
+    other.accepted(&titled(ask("other+co"), "theirs")).await;
     let owner = Visitor::signed_in(&hub).await;
     let all = owner.get("/inbox").await;
     for (link, found) in [

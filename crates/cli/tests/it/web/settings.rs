@@ -93,6 +93,32 @@ async fn an_agents_credentials_are_shown_once_rotated_and_revoked() {
 }
 
 #[tokio::test]
+async fn name_of_a_removed_account_is_given_again_with_a_checkbox() {
+    let hub = Hub::start().await;
+    let owner = Visitor::signed_in(&hub).await;
+    hub.agent("acme/bot").await;
+    hub.person("alice", "resolver").await;
+    hub.cli(&["agent", "remove", "acme/bot"]).ok();
+    hub.cli(&["person", "remove", "alice"]).ok();
+    for (path, form, field, name) in [
+        ("/inbox/settings/agents", "form#agent-add", "id", "acme/bot"),
+        ("/inbox/settings/people", "form#invite", "name", "alice"),
+    ] {
+        let page = owner.get(path).await.expect(200);
+        assert_eq!(page.count("input[name=reuse]"), 0, "only after a refusal");
+        let refused = owner.submit(&page, form, &[(field, name)], None).await.expect(409);
+        assert!(refused.text().contains("--reuse"), "{}", refused.text());
+        assert_eq!(refused.field(field).as_deref(), Some(name), "the name is still there");
+        let unticked = owner.submit(&refused, form, &[(field, name)], None).await;
+        let again = unticked.expect(409);
+        let made = owner
+            .submit(&again, form, &[(field, name), ("reuse", name)], None)
+            .await;
+        assert_eq!(made.expect(200).count("section.once"), 1);
+    }
+}
+
+#[tokio::test]
 async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
     let hub = Setup::pushing().start().await;
     let receiver = Receiver::start().await;

@@ -57,6 +57,12 @@ async fn agents(scene: &Scene) {
     let remove = "/v1/admin/agents/remove";
     scene.expect(200, call(remove, json!({"id": "team/new"}))).await;
     scene.expect(404, call(remove, json!({"id": "team/new"}))).await;
+    let used = scene.json(409, call(AGENTS, json!({"id": "team/new"}))).await;
+    assert_eq!(used["error"]["code"], "name_used", "{used}");
+    scene
+        .expect(201, call(AGENTS, json!({"id": "team/new", "reuse": true})))
+        .await;
+    scene.expect(200, call(remove, json!({"id": "team/new"}))).await;
 }
 
 async fn callbacks(scene: &Scene) {

@@ -1,7 +1,9 @@
 use std::time::Duration;
 
+use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
+use super::AddOutcome;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentSummary, SignatureAlg};
@@ -23,10 +25,11 @@ fn token(agent_id: &str, hash: [u8; 32]) -> NewCredential {
     }
 }
 
-/// Returns whether the id was free. The id of a removed terminal agent is free: its terminals lost the name with the
-/// removal.
+/// Adds an agent. Its id is the key of its messages, so the id of a removed agent is given again only with `reuse`: the
+/// new agent then gets the messages and answers of the removed one.
 pub struct AddAgent {
     pub id: String,
+    pub reuse: bool,
     pub signature_alg: SignatureAlg,
     pub token_hash: [u8; 32],
     pub signing_key: String,
@@ -34,23 +37,29 @@ pub struct AddAgent {
 }
 
 impl Op for AddAgent {
-    type Out = bool;
+    type Out = AddOutcome;
     const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AddOutcome, StoreError> {
         const INSERT: &str =
             "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
+        let subject = Actor::agent(&self.id);
+        let was_used = audit::has_trail(x, &subject).await?;
+        if was_used && !self.reuse && !row_lock::agent(x, &self.id).await? {
+            return Ok(AddOutcome::UsedBefore);
+        }
         let params = [(&self.id).into(), self.signature_alg.as_str().into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
-            return Ok(false);
+            return Ok(AddOutcome::Exists);
         }
         x.exec("DELETE FROM terminal WHERE agent_id = ?1", &[(&self.id).into()])
             .await?;
         count_orphaned_messages(x, &self.id).await?;
         credential::insert(x, &token(&self.id, self.token_hash), now).await?;
         super::keys::insert_signing_key(x, &self.id, &self.signing_key, now).await?;
-        audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.added", now).await?;
-        Ok(true)
+        let event = if was_used { "agent.readded" } else { "agent.added" };
+        audit::append_operation(x, subject.as_str(), &self.actor, event, now).await?;
+        Ok(AddOutcome::Added)
     }
 }
 

@@ -5,3 +5,13 @@ pub mod callbacks;
 pub mod keys;
 pub mod people;
 pub mod secrets;
+
+/// The result of adding an agent or a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AddOutcome {
+    Added,
+    /// An account of this name exists.
+    Exists,
+    /// The name belonged to a removed account, and the request does not say `reuse`.
+    UsedBefore,
+}

@@ -2,6 +2,7 @@ use countersign_core::Actor;
 use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
 
+use super::AddOutcome;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::PersonSummary;
@@ -9,30 +10,37 @@ use crate::ops::account::credential::{self, NewCredential};
 use crate::ops::message::audit;
 use crate::ops::row_lock;
 
-/// Returns whether the name was free.
+/// Adds a person. Asks name their resolvers, so the name of a removed person is given again only with `reuse`: the new
+/// person may then answer the open asks that name the removed one.
 pub struct AddPerson {
     pub name: String,
+    pub reuse: bool,
     pub role: Role,
     pub token: Option<NewCredential>,
     pub actor: String,
 }
 
 impl Op for AddPerson {
-    type Out = bool;
+    type Out = AddOutcome;
     const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AddOutcome, StoreError> {
         const INSERT: &str =
             "INSERT INTO person (name, role, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING";
+        let was_used = audit::has_trail(x, &Actor::human(&self.name)).await?;
+        if was_used && !self.reuse && !row_lock::person(x, &self.name).await? {
+            return Ok(AddOutcome::UsedBefore);
+        }
         let params = [(&self.name).into(), self.role.as_str().into(), now.into()];
         if x.exec(INSERT, &params).await? == 0 {
-            return Ok(false);
+            return Ok(AddOutcome::Exists);
         }
         if let Some(token) = &self.token {
             credential::insert(x, token, now).await?;
         }
-        audit::append_about_person(x, &self.name, &self.actor, "person.added", now).await?;
-        Ok(true)
+        let event = if was_used { "person.readded" } else { "person.added" };
+        audit::append_about_person(x, &self.name, &self.actor, event, now).await?;
+        Ok(AddOutcome::Added)
     }
 }
 

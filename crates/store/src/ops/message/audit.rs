@@ -77,6 +77,18 @@ pub async fn append_about_person<X: Exec>(
     append_operation(x, Actor::human(name).as_str(), actor, event, now).await
 }
 
+/// Whether an agent or a person of this name was ever added: the audit trail outlives the account.
+pub async fn has_trail<X: Exec>(x: &mut X, subject: &Actor) -> Result<bool, StoreError> {
+    const FIND: &str = "SELECT audit_seq FROM audit_head WHERE subject = ?1";
+    Ok(x.row(FIND, &[subject.as_str().into()]).await?.is_some())
+}
+
+/// The time of the newest entry.
+pub async fn newest_at<X: Exec>(x: &mut X) -> Result<Option<Timestamp>, StoreError> {
+    let newest = x.row("SELECT at FROM audit ORDER BY seq DESC LIMIT 1", &[]).await?;
+    newest.map(|mut row| row.instant(0)).transpose()
+}
+
 /// The latest entries of one subject, oldest first.
 pub struct Trail {
     pub subject: String,

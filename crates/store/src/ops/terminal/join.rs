@@ -26,7 +26,7 @@ impl Op for JoinTerminal {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<JoinOutcome, StoreError> {
-        if was_ever_known(x, &self.terminal.agent_id).await? {
+        if audit::has_trail(x, &Actor::agent(&self.terminal.agent_id)).await? {
             return Ok(JoinOutcome::Taken);
         }
         if !quota::may_join(x, &self.person, self.max_joined, now).await? {
@@ -63,7 +63,7 @@ pub(super) async fn admit<X: Exec>(
     }
     let is_there = row_lock::agent(x, id).await?;
     // The audit trail is read first: an agent that joins concurrently would otherwise seem known but without a person.
-    let was_known = is_there || was_ever_known(x, id).await?;
+    let was_known = is_there || audit::has_trail(x, &Actor::agent(id)).await?;
     match person_of(x, id).await? {
         Some(whose) if whose != person => return Ok(CueAdmission::NotYours),
         Some(_) if is_there => return Ok(CueAdmission::Admitted),
@@ -90,12 +90,6 @@ pub async fn person_of<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<Stri
         .row("SELECT person FROM terminal WHERE agent_id = ?1", &[agent_id.into()])
         .await?;
     found.map(|mut row| row.text(0)).transpose()
-}
-
-/// The audit trail of an agent outlives the agent.
-async fn was_ever_known<X: Exec>(x: &mut X, agent_id: &str) -> Result<bool, StoreError> {
-    const FIND: &str = "SELECT audit_seq FROM audit_head WHERE subject = ?1";
-    Ok(x.row(FIND, &[Actor::agent(agent_id).as_str().into()]).await?.is_some())
 }
 
 #[derive(PartialEq, Eq)]

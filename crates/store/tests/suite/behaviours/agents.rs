@@ -6,10 +6,12 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{AgentSummary, SignatureAlg, Submission};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::{ListHosts, PutHost};
 use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret};
 
+use super::audit::{events, trail};
 use super::credentials::authenticate;
 use crate::scene::*;
 
@@ -49,17 +51,24 @@ async fn is_known(store: &Store, token: &str) -> bool {
     }
 }
 
-pub async fn an_id_is_taken_once(store: &Store, clock: &ManualClock) {
-    add_agent(store, BUILDER).await;
-    clock.set(at(5));
-    let second = AddAgent {
+async fn add_usurper(store: &Store, reuse: bool) -> AddOutcome {
+    let agent = AddAgent {
         id: BUILDER.to_owned(),
+        reuse,
         signature_alg: SignatureAlg::Ed25519,
         token_hash: hash_of("usurper"),
         signing_key: "usurper key".to_owned(),
         actor: OWNER.to_owned(),
     };
-    assert!(!store.run(second).await.unwrap());
+    store.run(agent).await.unwrap()
+}
+
+pub async fn an_id_is_taken_once(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    clock.set(at(5));
+    for reuse in [false, true] {
+        assert_eq!(add_usurper(store, reuse).await, AddOutcome::Exists);
+    }
     assert!(!is_known(store, "usurper").await);
     let first = summary(store, BUILDER).await;
     assert_eq!(
@@ -179,6 +188,23 @@ pub async fn a_removed_agent_can_do_nothing(store: &Store, _clock: &ManualClock)
         "and no secret"
     );
     assert_eq!(summary(store, BUILDER).await.signing_keys, 1);
+}
+
+pub async fn id_of_a_removed_agent_is_given_again_only_on_purpose(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    let id = submitted(store, &Draft::ask(1)).await;
+    assert!(remove(store, BUILDER).await);
+    assert_eq!(add_usurper(store, false).await, AddOutcome::UsedBefore);
+    assert!(!is_known(store, "usurper").await);
+    assert!(
+        store.run(ListAgents).await.unwrap().is_empty(),
+        "nothing is left behind"
+    );
+    assert_eq!(add_usurper(store, true).await, AddOutcome::Added);
+    assert!(is_known(store, "usurper").await);
+    assert_eq!(pulled(store, &id).await.agent_id, BUILDER);
+    let trail = trail(store, "agent:builder").await;
+    assert_eq!(events(&trail), ["agent.added", "agent.removed", "agent.readded"]);
 }
 
 pub async fn a_removed_agent_leaves_its_messages(store: &Store, _clock: &ManualClock) {

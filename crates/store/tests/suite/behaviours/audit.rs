@@ -9,7 +9,7 @@ use countersign_store::ops::message::audit::Trail;
 
 use crate::scene::*;
 
-async fn trail(store: &Store, subject: &str) -> Vec<AuditRow> {
+pub async fn trail(store: &Store, subject: &str) -> Vec<AuditRow> {
     store
         .run(Trail {
             subject: subject.to_owned(),
@@ -18,7 +18,7 @@ async fn trail(store: &Store, subject: &str) -> Vec<AuditRow> {
         .unwrap()
 }
 
-fn events(trail: &[AuditRow]) -> Vec<&str> {
+pub fn events(trail: &[AuditRow]) -> Vec<&str> {
     trail.iter().map(|row| row.entry.event.as_str()).collect()
 }
 

@@ -3,6 +3,7 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::account::credential::{Authenticate, CredentialKind, NewCredential, ReplaceCredential};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::people::AddPerson;
 
 use crate::scene::*;
@@ -28,17 +29,20 @@ pub async fn authenticate(store: &Store, token: &str) -> Option<Principal> {
         .map(|credential| credential.principal)
 }
 
+/// Adds a person, or adds them again. Returns whether the name was free.
 pub async fn add_person(store: &Store, name: &str, role: Role, token: &str) -> bool {
     let token = Some(credential(CredentialKind::Person, name, token, None));
     store
         .run(AddPerson {
             name: name.to_owned(),
+            reuse: true,
             role,
             token,
             actor: OWNER.to_owned(),
         })
         .await
         .unwrap()
+        == AddOutcome::Added
 }
 
 pub fn person(name: &str, role: Role) -> Option<Principal> {

@@ -370,12 +370,14 @@ macro_rules! behaviours {
                 a_second_rotation_never_lengthens_the_first
                 rotating_an_unknown_agent_does_nothing
                 a_removed_agent_can_do_nothing
+                id_of_a_removed_agent_is_given_again_only_on_purpose
                 a_removed_agent_leaves_its_messages
                 returning_agent_finds_its_open_messages_counted;
             people:
                 a_name_is_taken_once
                 a_person_may_hold_several_tokens
                 the_list_names_actor_and_role
+                name_of_a_removed_person_is_given_again_only_on_purpose
                 a_role_is_changed_for_every_token_at_once
                 last_owner_cannot_be_demoted_or_removed
                 removed_person_leaves_nothing_to_a_namesake;

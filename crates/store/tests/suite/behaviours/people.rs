@@ -5,6 +5,7 @@ use countersign_store::ops::account::ceremony::{BeginCeremony, TakeCeremony};
 use countersign_store::ops::account::credential::{CredentialKind, StartSession};
 use countersign_store::ops::account::passkey::{AddPasskey, AddPasskeyOutcome, FindPasskey};
 use countersign_store::ops::account::password::{PasswordOf, SetPassword};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::people::{
     AccountChange, AddPerson, AddPersonToken, ListPeople, RemovePerson, SetRole,
 };
@@ -15,6 +16,7 @@ use super::audit::events_about;
 use super::credentials::{add_person, authenticate, credential, person};
 use super::sessions::session;
 use super::snooze::put_away;
+use super::terminals::remove_person;
 use crate::scene::*;
 
 pub async fn a_name_is_taken_once(store: &Store, _clock: &ManualClock) {
@@ -62,11 +64,12 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
     clock.set(at(5));
     let olga = AddPerson {
         name: "olga".to_owned(),
+        reuse: false,
         role: Role::Owner,
         token: None,
         actor: OWNER.to_owned(),
     };
-    assert!(store.run(olga).await.unwrap());
+    assert_eq!(store.run(olga).await.unwrap(), AddOutcome::Added);
     let people = store.run(ListPeople).await.unwrap();
     let told: Vec<_> = people
         .iter()
@@ -87,6 +90,27 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
             ("vera", "human:vera", Role::Viewer, at(0), 1)
         ]
     );
+}
+
+pub async fn name_of_a_removed_person_is_given_again_only_on_purpose(store: &Store, _clock: &ManualClock) {
+    assert!(add_person(store, "olga", Role::Owner, "olga token").await);
+    assert!(add_person(store, "alice", Role::Resolver, "alice token").await);
+    remove_person(store, "alice").await;
+    let again = |reuse| AddPerson {
+        name: "alice".to_owned(),
+        reuse,
+        role: Role::Resolver,
+        token: None,
+        actor: OWNER.to_owned(),
+    };
+    assert_eq!(store.run(again(false)).await.unwrap(), AddOutcome::UsedBefore);
+    assert_eq!(store.run(ListPeople).await.unwrap().len(), 1, "nothing is left behind");
+    assert_eq!(store.run(again(true)).await.unwrap(), AddOutcome::Added);
+    let events = events_about(store, "alice").await;
+    assert_eq!(events, ["person.added", "person.removed", "person.readded"]);
+    for reuse in [false, true] {
+        assert_eq!(store.run(again(reuse)).await.unwrap(), AddOutcome::Exists);
+    }
 }
 
 async fn set_role(store: &Store, name: &str, role: Role) -> AccountChange {

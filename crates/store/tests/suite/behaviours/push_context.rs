@@ -5,6 +5,7 @@ use countersign_protocol::a2h::AuthScheme;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{PushContext, SignatureAlg};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
 use countersign_store::ops::admin::secrets::PutSecret;
@@ -93,12 +94,13 @@ async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
 pub async fn push_context_holds_everything_an_attempt_needs(store: &Store, clock: &ManualClock) {
     let agent = AddAgent {
         id: BUILDER.to_owned(),
+        reuse: false,
         signature_alg: SignatureAlg::Ed25519,
         token_hash: hash_of("token"),
         signing_key: "key".to_owned(),
         actor: OWNER.to_owned(),
     };
-    assert!(store.run(agent).await.unwrap());
+    assert_eq!(store.run(agent).await.unwrap(), AddOutcome::Added);
     clock.set(at(5));
     let draft = Draft::pushed(1);
     let resolution = submitted_and_resolved(store, &draft).await;

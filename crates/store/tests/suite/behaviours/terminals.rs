@@ -3,6 +3,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::account::credential::{CredentialKind, EndCredential, ListCredentials};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::people::{AccountChange, AddPersonToken, RemovePerson};
 use countersign_store::ops::last_seen::RecordSeen;
@@ -36,12 +37,13 @@ pub async fn remove_person(store: &Store, name: &str) {
 async fn is_free_for_an_agent(store: &Store, id: &str) -> bool {
     let agent = AddAgent {
         id: id.to_owned(),
+        reuse: true,
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: hash_of(&format!("{id} token")),
         signing_key: "key".to_owned(),
         actor: OWNER.to_owned(),
     };
-    store.run(agent).await.unwrap()
+    store.run(agent).await.unwrap() == AddOutcome::Added
 }
 
 pub async fn name_is_never_joined_twice(store: &Store, _clock: &ManualClock) {
