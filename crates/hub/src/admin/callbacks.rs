@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_store::model::CallbackHost;
-use countersign_store::ops::admin::callbacks::{ListHosts, PutHost, RemoveHost};
+use countersign_store::ops::admin::callbacks::{HostRefusal, ListHosts, MAX_PENDING_HOSTS, PutHost, RemoveHost};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -39,7 +39,17 @@ pub async fn put(hub: &Hub, binding: CallbackBinding, approve: bool, actor: Stri
         approve,
         actor,
     };
-    hub.store.run(put).await?.ok_or_else(|| no_agent(&binding.agent_id))
+    hub.store.run(put).await?.map_err(|refusal| match refusal {
+        HostRefusal::NoAgent => no_agent(&binding.agent_id),
+        HostRefusal::TooManyPending => Problem::invalid(
+            "host",
+            format!(
+                "{MAX_PENDING_HOSTS} hosts of {} already wait for approval; an owner approves or removes one first \
+                 (`countersign agent callback list`)",
+                binding.agent_id
+            ),
+        ),
+    })
 }
 
 /// Registers a host for the calling agent; an owner still has to approve it.

@@ -35,6 +35,29 @@ async fn a_callback_host_must_be_approved_for_this_agent() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn agent_has_at_most_twenty_hosts_waiting_for_approval() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for number in 0..20 {
+        let host = format!("h{number}.example");
+        bot.post("/v1/callbacks", &json!({ "host": host })).await.expect(201);
+    }
+    let one_more = json!({"host": "more.example"});
+    let refused = bot.post("/v1/callbacks", &one_more).await;
+    refused.refused_field("invalid_field", "host");
+    assert!(
+        refused.text().contains("an owner approves or removes one first"),
+        "{}",
+        refused.text()
+    );
+    bot.post("/v1/callbacks", &json!({"host": "h0.example"}))
+        .await
+        .expect(201);
+    hub.approve(&bot, "h0.example").await;
+    bot.post("/v1/callbacks", &one_more).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_approval_covers_the_exact_host_and_no_lookalike() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

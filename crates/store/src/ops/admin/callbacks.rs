@@ -11,6 +11,9 @@ use crate::ops::row_lock;
 pub const PENDING: &str = "pending";
 pub const APPROVED: &str = "approved";
 
+/// How many hosts of one agent may wait for approval.
+pub const MAX_PENDING_HOSTS: i64 = 20;
+
 /// A registered host without a port matches every port.
 pub async fn is_approved<X: Exec>(x: &mut X, agent_id: &str, host: &str) -> Result<bool, StoreError> {
     const SELECT: &str =
@@ -35,8 +38,15 @@ impl Op for IsApproved {
     }
 }
 
-/// Registers or approves a host. Registering an approved host again keeps the approval. `None` if the agent does not
-/// exist.
+/// Why a host was not stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum HostRefusal {
+    NoAgent,
+    /// The agent has `MAX_PENDING_HOSTS` waiting for approval.
+    TooManyPending,
+}
+
+/// Registers or approves a host. Registering a known host again changes nothing, and keeps an approval.
 pub struct PutHost {
     pub agent_id: String,
     pub host: String,
@@ -45,16 +55,28 @@ pub struct PutHost {
 }
 
 impl Op for PutHost {
-    type Out = Option<CallbackHost>;
+    type Out = Result<CallbackHost, HostRefusal>;
     const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<CallbackHost>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Self::Out, StoreError> {
+        const KNOWN: &str =
+            "SELECT agent_id, host, state, created_at FROM callback_host WHERE agent_id = ?1 AND host = ?2";
+        const COUNT_PENDING: &str = "SELECT COUNT(*) FROM callback_host WHERE agent_id = ?1 AND state = 'pending'";
         const PUT: &str = "INSERT INTO callback_host (agent_id, host, state, created_at) VALUES (?1, ?2, ?3, ?4) \
-             ON CONFLICT (agent_id, host) DO UPDATE SET state = \
-             CASE WHEN callback_host.state = 'approved' THEN 'approved' ELSE excluded.state END \
+             ON CONFLICT (agent_id, host) DO UPDATE SET state = excluded.state \
              RETURNING agent_id, host, state, created_at";
+        // The lock also makes the count exact under concurrent registrations.
         if !row_lock::agent(x, &self.agent_id).await? {
-            return Ok(None);
+            return Ok(Err(HostRefusal::NoAgent));
+        }
+        if !self.approve {
+            if let Some(mut known) = x.row(KNOWN, &[(&self.agent_id).into(), (&self.host).into()]).await? {
+                return host_row(&mut known).map(Ok);
+            }
+            let pending = x.row(COUNT_PENDING, &[(&self.agent_id).into()]).await?;
+            if pending.map_or(Ok(0), |mut row| row.int(0))? >= MAX_PENDING_HOSTS {
+                return Ok(Err(HostRefusal::TooManyPending));
+            }
         }
         let state = if self.approve { APPROVED } else { PENDING };
         let params = [(&self.agent_id).into(), (&self.host).into(), state.into(), now.into()];
@@ -64,13 +86,10 @@ impl Op for PutHost {
             "callback.registered"
         };
         let subject = format!("agent:{}", self.agent_id);
-        let stored = x
-            .row(PUT, &params)
-            .await?
-            .map(|mut row| host_row(&mut row))
-            .transpose()?;
+        let missing = || StoreError::Corrupt("the host that was just stored is missing".to_owned());
+        let stored = host_row(&mut x.row(PUT, &params).await?.ok_or_else(missing)?)?;
         audit::append_operation(x, &subject, &self.actor, event, now).await?;
-        Ok(stored)
+        Ok(Ok(stored))
     }
 }
 

@@ -385,6 +385,7 @@ macro_rules! behaviours {
                 a_registered_host_waits_for_approval
                 an_approved_host_stays_approved
                 a_removed_host_is_not_approved
+                hosts_waiting_for_approval_are_limited
                 hosts_are_listed_by_agent
                 a_host_needs_an_agent;
             secrets:
