@@ -209,8 +209,8 @@ pub async fn current(store: &Store) -> Option<MessageId> {
         .unwrap()
 }
 
-/// The cues of Alice's agent that `person` may collect.
-pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
+/// The cues of Alice's agent that `person` may collect; `None` if the agent is not that person's.
+pub async fn kept(store: &Store, person: &str) -> Option<Vec<MessageId>> {
     let kept = store
         .run(UncollectedCues {
             agent_id: ZOBAL.to_owned(),
@@ -218,7 +218,7 @@ pub async fn kept(store: &Store, person: &str) -> Vec<MessageId> {
         })
         .await
         .unwrap();
-    kept.into_iter().map(|found| found.pulled.id).collect()
+    kept.map(|kept| kept.into_iter().map(|found| found.pulled.id).collect())
 }
 
 pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {

@@ -199,6 +199,19 @@ async fn ten_concurrent_cues_with_the_same_prompt_are_one() {
     assert_eq!(ids.len(), 1);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn uncollected_answers_of_another_persons_agent_look_like_no_agent() {
+    let hub = Hub::start().await;
+    hub.person("bob", "resolver").await;
+    let shell = TerminalAgent::join(&hub).await;
+    let bobs = TerminalAgent::join_as(&hub, "bob").await;
+    assert!(uncollected(&shell).await.is_empty());
+    for agent_id in [shell.agent_id.as_str(), "unknown"] {
+        let kept = bobs.api.get(&format!("/v1/hap/agents/{agent_id}/kept")).await;
+        kept.refused("not_found");
+    }
+}
+
 async fn uncollected(shell: &TerminalAgent) -> Vec<Value> {
     let reply = shell
         .api

@@ -13,7 +13,7 @@ use crate::http::callers::TerminalCaller;
 use crate::http::extract::AgentPath;
 use crate::problem::Problem;
 
-/// Uncollected answers of an agent, oldest first. An answer that a process is printing right now is left to that
+/// Uncollected answers of an agent, oldest first; 404 for an agent of another person. An answer that a process is printing right now is left to that
 /// process.
 pub async fn uncollected(
     State(hub): State<Arc<Hub>>,
@@ -26,7 +26,8 @@ pub async fn uncollected(
             agent_id,
             person: caller.person,
         })
-        .await?;
+        .await?
+        .ok_or_else(Problem::no_terminal)?;
     let left = found
         .iter()
         .filter(|found| !hub.cue_waiters.is_handed_over(&found.pulled.id));

@@ -155,7 +155,9 @@ async fn answered(scene: &Scene, agent_id: &str, id: &str) {
         Some(0),
         "its process is still expected: {waiting}"
     );
-    assert_eq!(kept(&scene.other_terminal).await, json!([]));
+    scene
+        .expect(404, get(KEPT).by(&scene.other_terminal).of(agent_id))
+        .await;
     let cue = scene.json(200, mine().query("wait=60")).await;
     assert_eq!(
         (&cue["reply"]["text"], &cue["reply"]["files"][0]["size"]),

@@ -5,7 +5,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use super::model::FoundCue;
-use super::waits;
+use super::{join, waits};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::AgentView;
@@ -91,29 +91,34 @@ impl Op for CurrentCue {
 pub const MAX_UNCOLLECTED: i64 = 20;
 
 /// The decided but uncollected cues of an agent, oldest first, among its newest thousand. Cues that the agent withdrew
-/// are left out.
+/// are left out. `None` if the agent is not one of the person's.
 pub struct UncollectedCues {
     pub agent_id: String,
     pub person: String,
 }
 
 impl Op for UncollectedCues {
-    type Out = Vec<FoundCue>;
+    type Out = Option<Vec<FoundCue>>;
     const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<FoundCue>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Vec<FoundCue>>, StoreError> {
         const SELECT: &str = "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
-             ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
-             LEFT JOIN fetched f ON f.seq = m.seq WHERE w.person = ?2 AND m.status IN ('answered', 'declined') \
-             AND m.resolution_seq IS NOT NULL AND f.seq IS NULL ORDER BY m.seq LIMIT ?3";
-        let params = [(&self.agent_id).into(), (&self.person).into(), MAX_UNCOLLECTED.into()];
+             ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq \
+             LEFT JOIN fetched f ON f.seq = m.seq WHERE m.status IN ('answered', 'declined') \
+             AND m.resolution_seq IS NOT NULL AND f.seq IS NULL ORDER BY m.seq LIMIT ?2";
+        if join::person_of(x, &self.agent_id).await?.as_ref() != Some(&self.person) {
+            return Ok(None);
+        }
         let mut kept = Vec::new();
-        for mut row in x.rows(SELECT, &params).await? {
+        for mut row in x
+            .rows(SELECT, &[(&self.agent_id).into(), MAX_UNCOLLECTED.into()])
+            .await?
+        {
             let id = rows::message_id(&mut row, 0)?;
             let person = self.person.clone();
             kept.extend(FindCue { id, person }.run(x, now).await?);
         }
-        Ok(kept)
+        Ok(Some(kept))
     }
 }
 
