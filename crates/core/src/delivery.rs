@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 /// The wire promises at least five attempts.
 pub const MIN_ATTEMPTS: u32 = 5;
 const MAX_DELAY: Duration = Duration::from_secs(3600);
+/// The longest delay with its jitter. A retry further ahead was planned by a clock that has been set back since.
+pub const MAX_DELAY_WITH_JITTER: Duration = Duration::from_secs(4320);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Schedule {
@@ -102,6 +104,13 @@ mod tests {
         assert_eq!(after(5, 0.5), Some(16_000));
         assert_eq!(after(1, 0.0), Some(800));
         assert_eq!(after(1, 1.0), Some(1200));
+        let patient = Schedule {
+            max_attempts: 100,
+            max_duration: Duration::MAX,
+            ..SCHEDULE
+        };
+        let longest = patient.next_attempt(99, start, start, 1.0);
+        assert_eq!(longest, Some(start.plus(MAX_DELAY_WITH_JITTER)));
     }
 
     #[test]

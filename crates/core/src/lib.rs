@@ -15,6 +15,7 @@ pub mod limits;
 pub mod message;
 pub mod question;
 pub mod rejection;
+pub mod retention;
 pub mod runs;
 pub mod schema;
 

@@ -16,6 +16,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::concurrency_window::ConcurrencyWindow;
 use super::outbox::Outbox;
+use crate::config::PushSettings;
 
 /// Added to the attempt time-out in the lease of a claim, for settling.
 const SETTLE_RESERVE: Duration = Duration::from_secs(30);
@@ -166,7 +167,7 @@ impl HostWorker {
     }
 
     async fn claim(&mut self, limit: usize) -> Result<Vec<Claim>, StoreError> {
-        let lease = self.outbox.settings().attempt_timeout.saturating_add(SETTLE_RESERVE);
+        let lease = claim_lease(self.outbox.settings());
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let store = self.outbox.store();
         self.may_have_lost_claims = true;
@@ -224,6 +225,11 @@ impl HostWorker {
             Err(error) => tracing::error!(host = self.host, %error, "push attempt panicked or was aborted"),
         }
     }
+}
+
+/// How long a claim holds: the attempt and its settling.
+pub(super) fn claim_lease(settings: &PushSettings) -> Duration {
+    settings.attempt_timeout.saturating_add(SETTLE_RESERVE)
 }
 
 /// Registers an attempt from its claim until it ends, also by a panic.

@@ -4,16 +4,17 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use countersign_core::delivery::Attempt;
+use countersign_core::delivery::{Attempt, MAX_DELAY_WITH_JITTER};
+use countersign_protocol::time::Timestamp;
 use countersign_store::model::Claim;
-use countersign_store::ops::deliver::{DueHosts, PendingHosts};
+use countersign_store::ops::deliver::{DueHosts, PendingHosts, ResetDistantDue};
 use countersign_store::{Store, StoreError};
 use futures_util::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::host_worker::HostWorker;
+use super::host_worker::{HostWorker, claim_lease};
 use super::push_client::PushClient;
 use super::resolver::{DnsLookup, SystemLookup};
 use super::settle::{self, DeliveryCounts};
@@ -28,6 +29,8 @@ const MAX_CONCURRENT_ATTEMPTS: usize = 512;
 const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
 /// Shorter on a shared store, where another node may commit a delivery and stop before its push.
 const SHARED_STORE_SWEEP_INTERVAL: Duration = Duration::from_secs(1);
+
+const MAX_CLOCK_CORRECTION: Duration = Duration::from_secs(60);
 
 #[derive(Debug, thiserror::Error)]
 #[error("setting up the HTTP client for pushes failed: {0}")]
@@ -90,10 +93,25 @@ impl Outbox {
     /// Starts a worker for every host with pending deliveries.
     pub async fn start(self: &Arc<Self>) -> Result<(), StoreError> {
         self.lock().phase = OutboxPhase::Running;
+        self.reset_distant_due().await?;
         let hosts = self.store.run(PendingHosts).await?;
         tracing::debug!(hosts = hosts.len(), "outbox started");
         hosts.iter().for_each(|host| self.wake(host));
         tokio::spawn(sweep(Arc::clone(self), self.stop.subscribe()));
+        Ok(())
+    }
+
+    /// Repairs retries and claims after the clock was set back.
+    async fn reset_distant_due(self: &Arc<Self>) -> Result<(), StoreError> {
+        let max_ahead = MAX_DELAY_WITH_JITTER.max(claim_lease(&self.settings));
+        let hosts = self.store.run(ResetDistantDue { max_ahead }).await?;
+        if !hosts.is_empty() {
+            tracing::warn!(
+                hosts = hosts.len(),
+                "the clock was set back: distant push retries are due now"
+            );
+            hosts.iter().for_each(|host| self.wake(host));
+        }
         Ok(())
     }
 
@@ -200,6 +218,11 @@ impl Outbox {
     }
 }
 
+/// Ignores the small corrections of a clock that follows a time server or the database.
+fn was_set_back(earlier: Timestamp, now: Timestamp) -> bool {
+    earlier.since(now) > MAX_CLOCK_CORRECTION
+}
+
 /// Wakes the workers of all hosts with due deliveries. Workers that wait for a retry time wake by themselves.
 async fn sweep(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
     let interval = if outbox.store.is_shared() {
@@ -207,10 +230,19 @@ async fn sweep(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
     } else {
         SWEEP_INTERVAL
     };
+    let mut last_sweep = outbox.store.clock().now();
     while tokio::time::timeout(interval, stop.wait_for(|stop| *stop))
         .await
         .is_err()
     {
+        let now = outbox.store.clock().now();
+        if was_set_back(last_sweep, now)
+            && let Err(error) = outbox.reset_distant_due().await
+        {
+            tracing::warn!(%error, "rescheduling pushes after the clock was set back failed; retrying");
+            continue;
+        }
+        last_sweep = now;
         match outbox.store.run(DueHosts).await {
             Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
             Err(error) => tracing::warn!(%error, "reading hosts with due deliveries failed; retrying"),
@@ -225,6 +257,14 @@ mod tests {
 
     use super::*;
     use crate::config::LegacyPush;
+
+    #[test]
+    fn only_a_real_step_back_of_the_clock_counts() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        assert!(!was_set_back(now, now.plus(SWEEP_INTERVAL)));
+        assert!(!was_set_back(now, now.minus(MAX_CLOCK_CORRECTION)), "a correction");
+        assert!(was_set_back(now, now.minus(SWEEP_INTERVAL * 120)));
+    }
 
     #[tokio::test]
     async fn worker_woken_after_its_last_read_stays_open() {

@@ -27,7 +27,7 @@ use crate::delivery::Outbox;
 use crate::live::LiveBroadcaster;
 use crate::messages::cue_waiters::CueWaiters;
 use crate::metrics::Metrics;
-pub use timers::{expire, purge, purge_old_messages};
+pub use timers::{expire, purge, purge_once};
 
 pub struct MessagesParts {
     pub store: Arc<Store>,

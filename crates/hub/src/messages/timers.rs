@@ -4,10 +4,12 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use countersign_core::decide::is_overdue_at;
+use countersign_core::retention::RetentionClock;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::ops::account::rate_limit::ForgetRates;
+use countersign_store::ops::message::retention_clock::CheckRetentionClock;
 use countersign_store::ops::message::sweep::{ExpireDue, Expired, NextExpiry, OldestResolved, Purge};
 use countersign_store::ops::run::{OldestEndedRun, PurgeRuns};
 use tokio::sync::Notify;
@@ -52,6 +54,8 @@ const SHARED_STORE_MAX_SLEEP: Duration = Duration::from_secs(1);
 /// Bounded, because the wall clock may be set during the sleep.
 const MAX_SLEEP: Duration = Duration::from_secs(60);
 const ERROR_RETRY_DELAY: Duration = Duration::from_millis(500);
+const MIN_HELD_PAUSE: Duration = Duration::from_millis(20);
+const MAX_HELD_PAUSE: Duration = Duration::from_secs(1);
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
 /// Runs until dropped.
@@ -62,21 +66,41 @@ pub async fn expire(messages: &Messages) {
         MAX_SLEEP
     };
     let mut unreadable = Vec::new();
+    let mut backoff = HeldBackoff::default();
     loop {
         messages.expiry_alarm.awake();
-        let (next, pause) = match expire_due(messages, &mut unreadable).await {
-            // Strictly after the instant, because until then an answer wins.
-            Ok(Some(next)) => (
-                Some(next),
-                next.since(messages.parts.store.clock().now()) + Duration::from_millis(1),
-            ),
+        let (until, pause) = match expire_due(messages, &mut unreadable).await {
+            Ok(Some(next)) => {
+                let now = messages.parts.store.clock().now();
+                let pause = backoff.pause_until(next, now).min(max_sleep);
+                (Some(now.plus(pause)), pause)
+            }
             Ok(None) => (None, max_sleep),
             Err(error) => {
                 tracing::error!(%error, "expiring messages failed; retrying");
                 (None, ERROR_RETRY_DELAY)
             }
         };
-        messages.expiry_alarm.sleep(next, pause.min(max_sleep)).await;
+        messages.expiry_alarm.sleep(until, pause).await;
+    }
+}
+
+/// Exponential backoff while an overdue message cannot be expired here, because another node holds it.
+#[derive(Default)]
+struct HeldBackoff {
+    last_pause: Duration,
+}
+
+impl HeldBackoff {
+    /// How long to sleep until the message that is due next has expired.
+    fn pause_until(&mut self, next: Timestamp, now: Timestamp) -> Duration {
+        if !is_overdue_at(Some(next), now) {
+            self.last_pause = Duration::ZERO;
+            // Strictly after the instant, because until then an answer wins.
+            return next.since(now) + Duration::from_millis(1);
+        }
+        self.last_pause = (self.last_pause * 2).clamp(MIN_HELD_PAUSE, MAX_HELD_PAUSE);
+        self.last_pause
     }
 }
 
@@ -144,10 +168,18 @@ where
 }
 
 pub async fn purge(messages: &Messages, retention: Duration) {
+    let mut has_warned = false;
     loop {
-        let purged = purge_old_messages(messages, retention).await;
-        if let Err(error) = purged.and(purge_old_runs(messages, retention).await) {
-            tracing::error!(%error, "purging old messages and runs failed; retrying");
+        match purge_once(messages, retention).await {
+            Ok(doubted) => {
+                if let Some(clock) = doubted
+                    && !has_warned
+                {
+                    warn_of_leap(&clock, messages.parts.store.clock().now());
+                }
+                has_warned = doubted.is_some();
+            }
+            Err(error) => tracing::error!(%error, "purging old messages and runs failed; retrying"),
         }
         if messages.parts.store.is_shared()
             && let Err(error) = forget_rates(messages).await
@@ -156,6 +188,28 @@ pub async fn purge(messages: &Messages, retention: Duration) {
         }
         tokio::time::sleep(PURGE_INTERVAL).await;
     }
+}
+
+/// Purges messages and runs that are past their retention, unless the clock leaped ahead; then the doubted clock is
+/// returned.
+pub async fn purge_once(messages: &Messages, retention: Duration) -> Result<Option<RetentionClock>, StoreError> {
+    let clock = messages.parts.store.run(CheckRetentionClock).await?;
+    if clock.doubt.is_some() {
+        return Ok(Some(clock));
+    }
+    let before = clock.trusted_at.minus(retention);
+    let purged = purge_old_messages(messages, before).await;
+    purged.and(purge_old_runs(messages, before).await)?;
+    Ok(None)
+}
+
+fn warn_of_leap(clock: &RetentionClock, now: Timestamp) {
+    tracing::warn!(
+        last_check = %clock.trusted_at,
+        %now,
+        "retention paused: the clock is more than a day ahead of the last check; set the clock right, or leave it \
+         running for 24 hours if it is right"
+    );
 }
 
 /// Deletes unused rate-limit rows until none is left.
@@ -170,10 +224,9 @@ async fn forget_rates(messages: &Messages) -> Result<(), StoreError> {
     }
 }
 
-pub async fn purge_old_messages(messages: &Messages, retention: Duration) -> Result<(), StoreError> {
+async fn purge_old_messages(messages: &Messages, resolved_before: Timestamp) -> Result<(), StoreError> {
     let mut batch_rows = BATCH_ROWS;
     loop {
-        let resolved_before = messages.parts.store.clock().now().minus(retention);
         let oldest = messages.parts.store.run(OldestResolved).await?;
         if oldest.is_none_or(|oldest| oldest >= resolved_before) {
             return Ok(());
@@ -184,10 +237,9 @@ pub async fn purge_old_messages(messages: &Messages, retention: Duration) -> Res
     }
 }
 
-async fn purge_old_runs(messages: &Messages, retention: Duration) -> Result<(), StoreError> {
+async fn purge_old_runs(messages: &Messages, ended_before: Timestamp) -> Result<(), StoreError> {
     let mut batch_rows = BATCH_ROWS;
     loop {
-        let ended_before = messages.parts.store.clock().now().minus(retention);
         let oldest = messages.parts.store.run(OldestEndedRun).await?;
         if oldest.is_none_or(|oldest| oldest >= ended_before) {
             return Ok(());
@@ -204,6 +256,19 @@ mod tests {
     use std::sync::Mutex;
 
     use super::*;
+
+    #[test]
+    fn sweep_backs_off_while_another_node_holds_an_overdue_message() {
+        let now = Timestamp::from_millis(1_800_000_000_000);
+        let mut backoff = HeldBackoff::default();
+        let soon = now.plus(Duration::from_millis(300));
+        assert_eq!(backoff.pause_until(soon, now), Duration::from_millis(301));
+        let overdue = now.minus(Duration::from_millis(1));
+        let pauses: Vec<_> = (0..8).map(|_| backoff.pause_until(overdue, now).as_millis()).collect();
+        assert_eq!(pauses, [20, 40, 80, 160, 320, 640, 1000, 1000]);
+        backoff.pause_until(soon, now);
+        assert_eq!(backoff.pause_until(overdue, now), MIN_HELD_PAUSE, "it starts anew");
+    }
 
     #[tokio::test]
     async fn slow_batch_shrinks_until_it_succeeds() {

@@ -6,7 +6,6 @@ mod test_hub;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 use test_hub::TestHub;
 
@@ -98,11 +97,13 @@ async fn purged_message_is_gone_for_its_agent_and_unknown_to_others() {
     let id = hub.submit(&ask).await;
     hub.resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
         .await;
-    hub.advance(DAY * 29);
-    assert_eq!(hub.purge(DAY * 30).await, 0);
+    for _ in 0..30 {
+        hub.advance(DAY);
+        assert!(hub.purge(DAY * 30).await);
+    }
     assert_eq!(hub.pull(&id).await.0, StatusCode::OK);
-    hub.advance(DAY * 2);
-    assert_eq!(hub.purge(DAY * 30).await, 1);
+    hub.advance(DAY);
+    assert!(hub.purge(DAY * 30).await);
     let (status, body) = hub.pull(&id).await;
     assert_eq!((status, &body["error"]["code"]), (StatusCode::GONE, &json!("gone")));
     assert_eq!(hub.pull_as_stranger(&id).await.0, StatusCode::NOT_FOUND);
@@ -111,15 +112,20 @@ async fn purged_message_is_gone_for_its_agent_and_unknown_to_others() {
     assert_ne!(ack["id"], json!(id), "the key is free again once the message is gone");
 }
 
-impl TestHub {
-    async fn purge(&self, retention: Duration) -> u64 {
-        let resolved_before = self.now().minus(retention);
-        self.store()
-            .run(Purge {
-                resolved_before,
-                limit: 100,
-            })
-            .await
-            .expect("purge")
-    }
+#[tokio::test]
+async fn start_with_a_clock_forty_days_ahead_purges_nothing() {
+    let mut hub = TestHub::open().await;
+    let id = hub.submit(&hub.ask("young")).await;
+    hub.resolve(&id, &json!({"resolution": "answered", "value": "approve"}))
+        .await;
+    hub.advance(DAY * 40);
+    hub.restart();
+    assert!(!hub.purge(DAY * 30).await);
+    hub.submit(&hub.ask("sent while the clock is wrong")).await;
+    hub.restart();
+    assert!(!hub.purge(DAY * 30).await, "nor does the next start");
+    assert_eq!(hub.pull(&id).await.0, StatusCode::OK);
+    hub.advance(DAY);
+    assert!(hub.purge(DAY * 30).await, "a day later the clock is believed");
+    assert_eq!(hub.pull(&id).await.0, StatusCode::GONE);
 }

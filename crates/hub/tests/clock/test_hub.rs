@@ -13,12 +13,14 @@ use countersign_hub::Hub;
 use countersign_hub::auth::Token;
 use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
+use countersign_hub::messages;
 use countersign_hub::serve::routes::api;
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::model::SignatureAlg;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
+use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::AddAgent;
 use countersign_store::ops::admin::people::{AddPerson, AddPersonToken};
 use http_body_util::BodyExt;
@@ -28,6 +30,7 @@ use tower::ServiceExt;
 
 pub struct TestHub {
     router: Router,
+    hub: Arc<Hub>,
     store: Arc<Store>,
     clock: Arc<ManualClock>,
     agent_token: String,
@@ -47,9 +50,10 @@ impl TestHub {
         let clock = Arc::new(ManualClock::at(Timestamp::from_millis(1_800_000_000_000)));
         let store = Store::open_sqlite(&directory.join("hub.db"), Arc::clone(&clock) as Arc<dyn Clock>);
         let store = Arc::new(store.expect("a store"));
-        let (router, stop) = hub_on(&store);
+        let (hub, stop) = hub_on(&store);
         Self {
-            router,
+            router: api().with_state(Arc::clone(&hub)),
+            hub,
             agent_token: add_agent(&store, "acme/deployer").await,
             stranger_token: add_agent(&store, "stranger").await,
             person_token: add_person(&store, "alice").await,
@@ -63,11 +67,14 @@ impl TestHub {
 
     /// Restarts the hub: a new one on the same store, with empty memory.
     pub fn restart(&mut self) {
-        (self.router, self._stop) = hub_on(&self.store);
+        (self.hub, self._stop) = hub_on(&self.store);
+        self.router = api().with_state(Arc::clone(&self.hub));
     }
 
-    pub fn store(&self) -> &Store {
-        &self.store
+    /// One round of the retention timer. Returns whether it trusted the clock.
+    pub async fn purge(&self, retention: Duration) -> bool {
+        let doubted = messages::purge_once(&self.hub.messages, retention).await;
+        doubted.expect("a working store").is_none()
     }
 
     pub fn now(&self) -> Timestamp {
@@ -188,12 +195,12 @@ impl Drop for TestHub {
     }
 }
 
-fn hub_on(store: &Arc<Store>) -> (Router, watch::Sender<bool>) {
+fn hub_on(store: &Arc<Store>) -> (Arc<Hub>, watch::Sender<bool>) {
     let config = Config::resolve(ConfigFile::default(), Overrides::default()).expect("defaults");
     let outbox = Outbox::new(Arc::clone(store), config.push).expect("an outbox");
     let (stop, stopping) = watch::channel(false);
     (
-        api().with_state(Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub")),
+        Hub::new(Arc::clone(store), config, outbox, stopping).expect("a hub"),
         stop,
     )
 }
@@ -202,12 +209,13 @@ async fn add_agent(store: &Store, id: &str) -> String {
     let token = Token::new(CredentialKind::Agent).expect("a token");
     let op = AddAgent {
         id: id.to_owned(),
+        reuse: false,
         signature_alg: SignatureAlg::HmacSha256,
         token_hash: token.hash,
         signing_key: format!("whsec_{id}"),
         actor: "system:test".to_owned(),
     };
-    assert!(store.run(op).await.expect("an agent"));
+    assert_eq!(store.run(op).await.expect("an agent"), AddOutcome::Added);
     token.text
 }
 
@@ -252,10 +260,11 @@ async fn add_person(store: &Store, name: &str) -> String {
     let actor = "system:test".to_owned();
     let op = AddPerson {
         name,
+        reuse: false,
         role: Role::Resolver,
         token: Some(credential),
         actor,
     };
-    assert!(store.run(op).await.expect("a person"));
+    assert_eq!(store.run(op).await.expect("a person"), AddOutcome::Added);
     token.text
 }

@@ -58,6 +58,29 @@ async fn every_attempt_has_its_own_timestamp_and_jti_and_the_same_resolution() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn retry_does_not_wait_for_a_clock_that_was_set_back() {
+    let right = Timestamp::from_millis(1_780_588_110_000);
+    let wrong = right.plus(Duration::from_secs(40 * 24 * 3600));
+    let clock = Arc::new(ManualClock::at(wrong));
+    let stage = Stage::with(clock.clone(), SignatureAlg::HmacSha256).await;
+    let receiver = Receiver::start().await;
+    receiver.script(&[Act::Status(503), Act::Status(204)]);
+    let schedule = Schedule {
+        first_retry: Duration::from_secs(5),
+        ..settings().schedule
+    };
+    let settings = PushSettings { schedule, ..settings() };
+    let id = stage.oblige(&receiver.url()).await;
+    let outbox = stage.outbox(settings).await;
+    counted(&outbox, "put off", |counts| counts.retried == 1).await;
+    outbox.stop(Duration::from_secs(20)).await;
+    clock.set(right);
+    let outbox = stage.outbox(settings).await;
+    counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
+    assert_eq!(stage.delivery(&id).await.track, DeliveryState::Delivered);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_client_error_is_final() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;

@@ -1,5 +1,6 @@
 //! The outbox: deliveries are claimed for an attempt and settled with its result.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use countersign_core::State;
@@ -75,6 +76,25 @@ impl Op for ReleaseClaims {
             }
         }
         Ok(())
+    }
+}
+
+/// Makes deliveries due at once whose next attempt, or the end of whose claim, lies further ahead than any can: the clock
+/// has been set back since. Returns their hosts.
+pub struct ResetDistantDue {
+    pub max_ahead: Duration,
+}
+
+impl Op for ResetDistantDue {
+    type Out = Vec<String>;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<String>, StoreError> {
+        const RESET: &str = "UPDATE delivery SET due_at = ?1, claimed_by = NULL \
+             WHERE track = 'pending' AND due_at > ?2 RETURNING host";
+        let reset = x.rows(RESET, &[now.into(), now.plus(self.max_ahead).into()]).await?;
+        let hosts: Result<BTreeSet<String>, StoreError> = reset.into_iter().map(|mut row| row.text(0)).collect();
+        Ok(hosts?.into_iter().collect())
     }
 }
 

@@ -11,6 +11,9 @@ use crate::exec::{AccessMode, Exec, Op};
 /// Milliseconds are too coarse: a limit may be thousands per second.
 const MICROS_PER_MILLISECOND: i64 = 1000;
 
+/// Concurrent transactions may read slightly later times.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(60);
+
 /// Takes one token, if one is available.
 pub struct Admit {
     pub key: String,
@@ -33,19 +36,25 @@ impl Op for Admit {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Admission, StoreError> {
         const USE: &str = "INSERT INTO rate (key, full_at) VALUES (?1, CAST(?2 AS BIGINT) + CAST(?3 AS BIGINT)) \
-             ON CONFLICT (key) DO UPDATE SET full_at = CASE WHEN rate.full_at > ?2 THEN rate.full_at ELSE ?2 END + ?3 \
-             WHERE rate.full_at <= ?4";
+             ON CONFLICT (key) DO UPDATE SET full_at = \
+             CASE WHEN rate.full_at > ?2 AND rate.full_at <= ?5 THEN rate.full_at ELSE ?2 END + ?3 \
+             WHERE rate.full_at <= ?4 OR rate.full_at > ?5";
         const FULL_AT: &str = "SELECT full_at FROM rate WHERE key = ?1";
         let now = now.as_millis().saturating_mul(MICROS_PER_MILLISECOND);
         let interval_micros = micros(self.interval).max(1);
         let latest = now.saturating_add(interval_micros.saturating_mul(i64::from(self.burst.max(1)) - 1));
-        if x.exec(
-            USE,
-            &[(&self.key).into(), now.into(), interval_micros.into(), latest.into()],
-        )
-        .await?
-            == 1
-        {
+        // A row beyond this was written before the clock was set back; it counts as a full burst.
+        let impossible = latest
+            .saturating_add(interval_micros)
+            .saturating_add(micros(MAX_CLOCK_DIFFERENCE));
+        let params = [
+            (&self.key).into(),
+            now.into(),
+            interval_micros.into(),
+            latest.into(),
+            impossible.into(),
+        ];
+        if x.exec(USE, &params).await? == 1 {
             return Ok(Admission::Granted);
         }
         let full_at = x

@@ -6,6 +6,7 @@ pub mod fetched;
 pub mod orphan_quota;
 pub mod pull;
 pub mod quota;
+pub mod retention_clock;
 pub mod snooze;
 pub mod submit;
 pub mod sweep;

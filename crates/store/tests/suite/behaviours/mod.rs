@@ -5,6 +5,7 @@ pub mod apply;
 pub mod audit;
 pub mod callbacks;
 pub mod ceremonies;
+pub mod clock_steps;
 pub mod concurrency;
 pub mod counts;
 pub mod credentials;
@@ -301,6 +302,12 @@ macro_rules! behaviours {
                 only_messages_that_ended_before_the_time_are_purged
                 purge_takes_the_oldest_first_and_stops_at_its_limit
                 a_notify_ages_from_its_arrival;
+            clock_steps:
+                first_check_compares_the_clock_with_the_audit_trail
+                retention_waits_a_day_after_a_leap
+                distant_retries_and_claims_are_due_after_a_step_back
+                dead_node_is_removed_one_lease_after_a_step_back
+                caller_is_admitted_after_a_step_back;
             deliveries:
                 delivery_is_enqueued_with_the_resolution
                 every_outcome_is_delivered
