@@ -18,7 +18,12 @@ pub const START_LABEL: &str = "start";
 /// Whether a label belongs to a start credential. On a shared store every node has its own label, and its credentials
 /// end with the node.
 pub fn is_start_label(label: &str) -> bool {
-    label == START_LABEL || label.starts_with(NODE_LABEL)
+    label == START_LABEL || node_of_label(label).is_some()
+}
+
+/// The node whose start credential has this label.
+pub fn node_of_label(label: &str) -> Option<&str> {
+    label.strip_prefix(NODE_LABEL)
 }
 
 /// The person that the local user acts as: `owner`, or another owner if that account was removed.

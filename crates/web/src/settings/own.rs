@@ -8,7 +8,7 @@ use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_hub::Hub;
-use countersign_hub::auth::is_start_label;
+use countersign_hub::auth::node_of_label;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::{CredentialKind, EndOtherSessions, ListCredentials};
 use countersign_store::ops::account::passkey::Passkeys;
@@ -34,8 +34,10 @@ pub struct CredentialRow {
     id: String,
     label: String,
     created_at: DisplayTime,
-    /// The session of this browser, or the token that the hub makes for its own machine.
+    /// The session of this browser, or the token that this node makes for its own machine.
     is_this: bool,
+    /// The node that made the token for its own machine, if it is another node.
+    other_node: Option<String>,
 }
 
 #[derive(Template)]
@@ -105,9 +107,13 @@ async fn credentials(hub: &Hub, user: &SignedInUser, kind: CredentialKind) -> Re
         })
         .await?;
     let this_session = user.session_id();
+    let start_label = hub.auth.start_label();
+    let is_token = kind != CredentialKind::Session;
     let row = |credential: countersign_store::model::CredentialSummary| CredentialRow {
-        is_this: credential.id == this_session
-            || (kind != CredentialKind::Session && is_start_label(&credential.label)),
+        is_this: credential.id == this_session || (is_token && credential.label == start_label),
+        other_node: node_of_label(&credential.label)
+            .filter(|_| is_token && credential.label != start_label)
+            .map(str::to_owned),
         id: credential.id,
         label: credential.label,
         created_at: display_time(credential.created_at),

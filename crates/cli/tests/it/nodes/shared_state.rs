@@ -5,7 +5,7 @@ use std::time::Instant;
 use futures_util::future::join_all;
 use serde_json::json;
 
-use super::{Cluster, NOTIFY_TIMEOUT, until_waiters};
+use super::{Cluster, NOTIFY_TIMEOUT, node_of, until_waiters};
 use crate::harness::*;
 use crate::web::{Visitor, sign_in};
 
@@ -88,6 +88,23 @@ async fn a_token_revoked_at_one_hub_is_revoked_at_all() {
         .await;
     }
     assert!(ended.elapsed() < NOTIFY_TIMEOUT, "{:?}", ended.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_call_only_the_token_of_this_hub_its_own() {
+    let cluster = Cluster::start(2).await;
+    let owner = Visitor::signed_in(&cluster.hubs[0]).await;
+    let page = owner.get("/inbox/settings").await.expect(200);
+    for (list, whose) in [("#tokens", "Commands"), ("#terminal-tokens", "Terminals")] {
+        let text = page.text_at(list);
+        assert_eq!(
+            text.matches(&format!("{whose} on the hub's own machine")).count(),
+            1,
+            "{text}"
+        );
+        let other = format!("{whose} on the machine of node {}", node_of(&cluster.hubs[1]));
+        assert_eq!(text.matches(&other).count(), 1, "{text}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
