@@ -2,30 +2,46 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::Finding;
 
 const WARN_SKEW: Duration = Duration::from_secs(5);
 const MAX_SKEW: Duration = Duration::from_secs(120);
 
-/// `hub_date` is the Date header of a reply that arrived at `now`.
-pub fn check(hub_date: &str, now: jiff::Timestamp) -> Finding {
+/// `date` is the Date header of the hub's machine, `status_now` the clock that the hub goes by, known to owners only. On
+/// PostgreSQL that is the clock of the database, and the one of the hub's machine does not matter.
+pub fn check(date: Option<&str>, status_now: Option<&str>, this: Timestamp) -> Option<Finding> {
     let parser = jiff::fmt::rfc2822::DateTimeParser::new();
-    let Ok(hub_time) = parser.parse_timestamp(hub_date) else {
-        return Finding::warn(
-            "clock",
-            "the hub's Date header is not a date",
-            "check the proxy between this machine and the hub",
-        );
+    let machine = match date.map(|date| parser.parse_timestamp(date)) {
+        Some(Err(_)) => {
+            return Some(Finding::warn(
+                "clock",
+                "the hub's Date header is not a date",
+                "check the proxy between this machine and the hub",
+            ));
+        }
+        Some(Ok(machine)) => Some(machine),
+        None => None,
     };
-    let apart = now.duration_since(hub_time).unsigned_abs();
+    let hub = status_now.and_then(|now| now.parse().ok()).or(machine)?;
+    let apart = apart(this, hub);
     let words = format!("this clock and the hub's are {}s apart", apart.as_secs());
-    if apart > MAX_SKEW {
-        Finding::fail("clock", words, "set the clocks: signatures this far apart are refused")
-    } else if apart > WARN_SKEW {
+    let is_hub_machine = machine.is_some_and(|machine| self::apart(this, machine) <= WARN_SKEW);
+    Some(if apart <= WARN_SKEW {
+        Finding::ok("clock", "this clock and the hub's agree")
+    } else if is_hub_machine {
+        let advice = "the hub goes by its database's clock, so this matters only to programs on this machine";
+        Finding::warn("clock", words, advice)
+    } else if apart <= MAX_SKEW {
         Finding::warn("clock", words, "synchronize the clocks with a time server")
     } else {
-        Finding::ok("clock", "this clock and the hub's agree")
-    }
+        Finding::fail("clock", words, "set the clocks: signatures this far apart are refused")
+    })
+}
+
+fn apart(one: Timestamp, other: Timestamp) -> Duration {
+    one.duration_since(other).unsigned_abs()
 }
 
 #[cfg(test)]
@@ -33,12 +49,29 @@ mod tests {
     use super::super::Level;
     use super::*;
 
+    const DATE: Option<&str> = Some("Thu, 04 Jun 2026 15:00:00 GMT");
+
+    fn level(status_now: Option<&str>, this: &str) -> Level {
+        check(DATE, status_now, this.parse().unwrap()).unwrap().level
+    }
+
     #[test]
     fn clocks_may_differ_a_little() {
-        let level = |now: &str| check("Thu, 04 Jun 2026 15:00:00 GMT", now.parse().unwrap()).level;
-        assert_eq!(level("2026-06-04T15:00:01.900Z"), Level::Ok);
-        assert_eq!(level("2026-06-04T14:59:50Z"), Level::Warn);
-        assert_eq!(level("2026-06-04T15:02:01Z"), Level::Fail);
-        assert_eq!(check("yesterday", jiff::Timestamp::UNIX_EPOCH).level, Level::Warn);
+        for status_now in [None, Some("2026-06-04T15:00:00.123Z")] {
+            assert_eq!(level(status_now, "2026-06-04T15:00:01.900Z"), Level::Ok);
+            assert_eq!(level(status_now, "2026-06-04T14:59:50Z"), Level::Warn);
+            assert_eq!(level(status_now, "2026-06-04T15:02:10Z"), Level::Fail);
+        }
+        let garbled = check(Some("yesterday"), None, Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(garbled.level, Level::Warn);
+        assert!(check(None, None, Timestamp::UNIX_EPOCH).is_none());
+    }
+
+    #[test]
+    fn clock_of_the_hubs_machine_is_a_note_where_the_database_decides() {
+        let database = Some("2026-06-04T15:10:00Z");
+        assert_eq!(level(database, "2026-06-04T15:00:01Z"), Level::Warn, "on that machine");
+        assert_eq!(level(database, "2026-06-04T15:10:01Z"), Level::Ok, "on a receiver's");
+        assert_eq!(level(database, "2026-06-04T15:20:00Z"), Level::Fail, "a wrong receiver");
     }
 }

@@ -1,8 +1,8 @@
 //! Checks of the running hub: whether it answers, and the state it reports.
 
 use countersign_client::hub::{ClientError, HubClient, typed};
-use reqwest::StatusCode;
 use reqwest::header::DATE;
+use reqwest::{Response, StatusCode};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -30,10 +30,13 @@ struct AgentTokens {
 
 pub async fn check(client: &HubClient) -> Vec<Finding> {
     let mut findings: Vec<Finding> = clear_text(client).into_iter().collect();
-    if !answers(client, &mut findings).await {
+    let Some(health) = answers(client, &mut findings).await else {
         return findings;
-    }
-    match client.get(&["v1", "admin", "status"], &[]).await {
+    };
+    let status = client.get(&["v1", "admin", "status"], &[]).await;
+    let status_now = status.as_ref().ok().and_then(|status| status["now"].as_str());
+    findings.extend(clock::check(date(&health), status_now, jiff::Timestamp::now()));
+    match status {
         Ok(status) => findings.extend(inner_state(&status, client).await),
         Err(error) if error.is_forbidden() => {
             let message = "this token is not an owner's: the hub's inner state is not checked";
@@ -57,8 +60,12 @@ fn clear_text(client: &HubClient) -> Option<Finding> {
     })
 }
 
-/// Whether the hub answers; all other checks depend on it.
-async fn answers(client: &HubClient, findings: &mut Vec<Finding>) -> bool {
+fn date(reply: &Response) -> Option<&str> {
+    reply.headers().get(DATE).and_then(|date| date.to_str().ok())
+}
+
+/// The reply of a healthy hub; all other checks depend on it.
+async fn answers(client: &HubClient, findings: &mut Vec<Finding>) -> Option<Response> {
     let health = match client.probe(&["health"]).await {
         Ok(health) => health,
         Err(error) => {
@@ -67,19 +74,15 @@ async fn answers(client: &HubClient, findings: &mut Vec<Finding>) -> bool {
                 error.to_string(),
                 "if it should be running, look at its log",
             ));
-            return false;
+            return None;
         }
     };
-    let healthy = health.status() == StatusCode::OK;
     findings.push(state("health", "answers", health.status(), client));
-    if let Some(date) = health.headers().get(DATE).and_then(|date| date.to_str().ok()) {
-        findings.push(clock::check(date, jiff::Timestamp::now()));
-    }
     findings.push(match client.probe(&["ready"]).await {
         Ok(ready) => state("ready", "is ready", ready.status(), client),
         Err(error) => Finding::fail("ready", error.to_string(), "look at the hub's log"),
     });
-    healthy
+    Some(health).filter(|health| health.status() == StatusCode::OK)
 }
 
 fn state(check: &'static str, good: &str, status: StatusCode, client: &HubClient) -> Finding {
