@@ -12,10 +12,9 @@ use tokio::task::JoinSet;
 
 use crate::harness::*;
 
-const ROUNDS: usize = 6;
 const WORKERS: usize = 12;
 /// Acknowledged requests between two kills.
-const ACKS_PER_ROUND: u64 = 150;
+const ACKS_PER_ROUND: u64 = 50;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Plan {
@@ -149,13 +148,9 @@ async fn check_pulls(load: &Load) -> BTreeMap<String, String> {
 }
 
 /// A hub, a receiver that refuses every fifth push once, and the state the workers share.
-async fn stage() -> (Hub, Receiver, Arc<Load>) {
+async fn stage(setup: Setup) -> (Hub, Receiver, Arc<Load>) {
     let config = "[push]\nfirst_retry_ms = 20\n[limits]\nrequests_per_minute = 0\ninbox_depth = 0\n";
-    let hub = Setup::default()
-        .args(&["--allow-loopback-callbacks"])
-        .config(config)
-        .start()
-        .await;
+    let hub = setup.args(&["--allow-loopback-callbacks"]).config(config).start().await;
     let receiver = Receiver::start().await;
     for nth in (0..5000).step_by(5) {
         receiver.script(&format!("/{nth}"), &[PushReply::Status(503)]);
@@ -203,14 +198,24 @@ async fn check_pushes(receiver: &Receiver, resolutions: &BTreeMap<String, String
 
 #[tokio::test(flavor = "multi_thread")]
 async fn acknowledged_messages_survive_repeated_kills() {
-    let (mut hub, receiver, load) = stage().await;
+    survive_kills(Setup::default(), 20).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn acknowledged_messages_survive_repeated_kills_on_postgresql() {
+    let database = Database::create().await;
+    survive_kills(Setup::default().database_url(&database.url()), 5).await;
+}
+
+async fn survive_kills(setup: Setup, rounds: usize) {
+    let (mut hub, receiver, load) = stage(setup).await;
     let mut steps = load.progress.subscribe();
     let mut workers = JoinSet::new();
     for _ in 0..WORKERS {
         let load = load.clone();
         workers.spawn(async move { load.work().await });
     }
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         let until = *steps.borrow_and_update() + ACKS_PER_ROUND;
         within("the load makes progress", steps.wait_for(|&steps| steps >= until))
             .await
@@ -222,5 +227,5 @@ async fn acknowledged_messages_survive_repeated_kills() {
     within("the workers end", workers.join_all()).await;
     let resolutions = check_pulls(&load).await;
     check_pushes(&receiver, &resolutions).await;
-    println!("{} messages over {ROUNDS} kills", resolutions.len());
+    println!("{} messages over {rounds} kills", resolutions.len());
 }
