@@ -35,6 +35,15 @@ impl From<serde_json::Error> for JsonError {
 /// Parses one document. Besides syntax errors it refuses: a duplicate key, a number outside the range of a double,
 /// nesting deeper than [`MAX_DEPTH`], more than [`MAX_VALUES`], U+0000 in a string, and text after the document.
 pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
+    parse_with(bytes, duplicate)
+}
+
+/// Like [`parse`], with errors that repeat nothing of the document.
+pub(crate) fn parse_confidential(bytes: &[u8]) -> Result<Value, JsonError> {
+    parse_with(bytes, |_| "a key comes twice in one object".to_owned())
+}
+
+fn parse_with(bytes: &[u8], duplicate: fn(&str) -> String) -> Result<Value, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|error| JsonError::NotUtf8 {
         position: error.valid_up_to(),
     })?;
@@ -43,6 +52,7 @@ pub fn parse(bytes: &[u8]) -> Result<Value, JsonError> {
     let value = Strict {
         depth_left: MAX_DEPTH,
         values_left: &values_left,
+        duplicate,
     }
     .deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -54,6 +64,8 @@ struct Strict<'c> {
     depth_left: usize,
     /// Shared by the whole document.
     values_left: &'c Cell<usize>,
+    /// The error for a duplicate key.
+    duplicate: fn(&str) -> String,
 }
 
 impl Strict<'_> {
@@ -83,9 +95,9 @@ fn checked<E: de::Error>(text: &str) -> Result<&str, E> {
     }
 }
 
-fn duplicate<E: de::Error>(key: &str) -> E {
+fn duplicate(key: &str) -> String {
     let shown: String = key.chars().take(64).collect();
-    E::custom(format_args!("the key {shown:?} comes twice in one object"))
+    format!("the key {shown:?} comes twice in one object")
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
@@ -148,7 +160,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
                 Entry::Vacant(slot) => {
                     slot.insert(entries.next_value_seed(inner)?);
                 }
-                Entry::Occupied(slot) => return Err(duplicate(slot.key())),
+                Entry::Occupied(slot) => return Err(de::Error::custom((self.duplicate)(slot.key()))),
             }
         }
         Ok(Value::Object(object))
@@ -180,7 +192,7 @@ impl<'de> Visitor<'de> for RawField<'_> {
             if key != self.key {
                 entries.next_value::<IgnoredAny>()?;
             } else if found.replace(entries.next_value::<&'de RawValue>()?.get()).is_some() {
-                return Err(duplicate(&key));
+                return Err(de::Error::custom(duplicate(&key)));
             }
         }
         Ok(found)

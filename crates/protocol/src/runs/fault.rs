@@ -5,69 +5,121 @@ use std::fmt;
 pub const MAX_FAULTS: usize = 50;
 const MAX_SHOWN_CHARS: usize = 64;
 
-/// One fault, with its path.
+/// One fault of a message or a file. It names what the protocol knows, never a text that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// For example `flow.steps.0.agent`.
+    /// For example `flow.steps.0.agent`. A key that the file chose itself is `*`.
     pub path: String,
     pub why: String,
+    /// `None` if the fault is not of a file.
+    pub position: Option<Position>,
+}
+
+/// Both count from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl Position {
+    /// A sentence with its position in front.
+    pub(super) fn before(self, why: &str) -> String {
+        format!("line {} column {}: {why}", self.line, self.column)
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.path, self.why)
+        write!(f, "{}: {}", self.path, self.why)?;
+        match self.position {
+            Some(Position { line, column }) => write!(f, " (line {line} column {column})"),
+            None => Ok(()),
+        }
     }
 }
 
 /// All faults of one document, reported at once. After a fault parsing continues with a placeholder value, and the
 /// result is discarded in the end.
 #[derive(Default)]
-pub(super) struct FaultList(RefCell<Vec<Fault>>);
+pub(super) struct FaultList(RefCell<Vec<(Fault, Vec<PathPart>)>>);
 
 impl FaultList {
     pub fn add(&self, place: FaultPath<'_>, why: impl Into<String>) {
         let mut faults = self.0.borrow_mut();
         if faults.len() < MAX_FAULTS {
-            faults.push(Fault {
+            let fault = Fault {
                 path: place.to_string(),
                 why: why.into(),
-            });
+                position: None,
+            };
+            faults.push((fault, place.parts()));
         }
     }
 
-    pub fn into_list(self) -> Vec<Fault> {
-        self.0.into_inner()
+    pub fn is_empty(&self) -> bool {
+        self.0.borrow().is_empty()
     }
+
+    pub fn into_list(self) -> Vec<Fault> {
+        self.into_located(|_| None)
+    }
+
+    /// The faults with their positions in the file.
+    pub fn into_located(self, locate: impl Fn(&[PathPart]) -> Option<Position>) -> Vec<Fault> {
+        let located = |(fault, parts): (Fault, Vec<PathPart>)| Fault {
+            position: locate(&parts),
+            ..fault
+        };
+        self.0.into_inner().into_iter().map(located).collect()
+    }
+}
+
+/// One step from a value to a nested one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum PathPart {
+    Key(String),
+    Item(usize),
 }
 
 /// The path of a value. A chain of borrows, so that it costs nothing until a fault is reported.
 #[derive(Clone, Copy)]
 pub(super) enum FaultPath<'a> {
     Root,
-    Key(&'a FaultPath<'a>, &'a str),
+    /// A key of the protocol.
+    Key(&'a FaultPath<'a>, &'static str),
+    /// A key that the document chose: the name of an agent, or an unknown key. It is never shown, because the document
+    /// may be a foreign file, and the key a secret.
+    Entry(&'a FaultPath<'a>, &'a str),
     Item(&'a FaultPath<'a>, usize),
+}
+
+impl FaultPath<'_> {
+    pub fn parts(&self) -> Vec<PathPart> {
+        let (parent, part) = match self {
+            Self::Root => return Vec::new(),
+            Self::Key(parent, key) => (parent, PathPart::Key((*key).to_owned())),
+            Self::Entry(parent, key) => (parent, PathPart::Key((*key).to_owned())),
+            Self::Item(parent, index) => (parent, PathPart::Item(*index)),
+        };
+        let mut parts = parent.parts();
+        parts.push(part);
+        parts
+    }
 }
 
 impl fmt::Display for FaultPath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Root => f.write_str("(root)"),
-            Self::Key(FaultPath::Root, key) => f.write_str(&shown_key(key)),
-            Self::Key(parent, key) => write!(f, "{parent}.{}", shown_key(key)),
-            Self::Item(FaultPath::Root, index) => write!(f, "{index}"),
-            Self::Item(parent, index) => write!(f, "{parent}.{index}"),
+        let (parent, part) = match self {
+            Self::Root => return f.write_str("(root)"),
+            Self::Key(parent, key) => (parent, (*key).to_owned()),
+            Self::Entry(parent, _) => (parent, "*".to_owned()),
+            Self::Item(parent, index) => (parent, index.to_string()),
+        };
+        match parent {
+            FaultPath::Root => f.write_str(&part),
+            parent => write!(f, "{parent}.{part}"),
         }
-    }
-}
-
-/// Quotes a key that would make the path ambiguous.
-fn shown_key(key: &str) -> String {
-    let is_plain = |character: char| character.is_alphanumeric() || matches!(character, '_' | '-' | '$');
-    let is_short = key.chars().count() <= MAX_SHOWN_CHARS;
-    if is_short && !key.is_empty() && key.chars().all(is_plain) {
-        key.to_owned()
-    } else {
-        shown(key)
     }
 }
 
@@ -95,14 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_key_cannot_forge_another_line() {
-        let shown = |key: &str| FaultPath::Key(&FaultPath::Key(&FaultPath::Root, "agents"), key).to_string();
-        assert_eq!(shown("größe"), "agents.größe");
-        assert_eq!(shown("a.b"), r#"agents."a.b""#);
-        assert_eq!(shown(""), r#"agents."""#);
-        assert_eq!(shown("a\n  - name: fine"), r#"agents."a\n  - name: fine""#);
-        assert_eq!(shown("\u{1b}[31m\u{202e}"), r#"agents."\u{1b}[31m\u{202e}""#);
-        assert_eq!(shown(&"x".repeat(1000)), format!("agents.\"{}…\"", "x".repeat(64)));
+    fn a_key_of_the_document_is_not_shown() {
+        let agents = FaultPath::Key(&FaultPath::Root, "agents");
+        let agent = FaultPath::Entry(&agents, "aws_secret_access_key");
+        let path = FaultPath::Key(&agent, "type");
+        assert_eq!(path.to_string(), "agents.*.type");
+        let names = ["agents", "aws_secret_access_key", "type"];
+        assert_eq!(path.parts(), names.map(|name| PathPart::Key(name.to_owned())));
     }
 
     #[test]

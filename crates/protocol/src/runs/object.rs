@@ -2,7 +2,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value};
 
-use super::fault::{FaultList, FaultPath, shown};
+use super::fault::{FaultList, FaultPath};
 
 /// The largest integer that every JSON parser represents exactly.
 pub(super) const MAX_SAFE: i64 = (1 << 53) - 1;
@@ -49,23 +49,24 @@ impl<'a> Object<'a> {
         self.entries.contains_key(key)
     }
 
-    pub fn fault(&self, key: &str, why: impl Into<String>) {
+    pub fn fault(&self, key: &'static str, why: impl Into<String>) {
         self.faults.add(FaultPath::Key(&self.place, key), why);
     }
 
     /// Reports every other key as a fault.
     pub fn only(&self, known: &[&[&str]]) {
         let known = known.concat();
+        let why = match known.as_slice() {
+            [] => "unknown key; none is known here".to_owned(),
+            some => format!("unknown key; known: {}", some.join(", ")),
+        };
         for key in self.entries.keys().filter(|key| !known.contains(&key.as_str())) {
-            match known.as_slice() {
-                [] => self.fault(key, "unknown key; none is known here"),
-                some => self.fault(key, format!("unknown key; known: {}", some.join(", "))),
-            }
+            self.faults.add(FaultPath::Entry(&self.place, key), why.as_str());
         }
     }
 
     /// A required field.
-    pub fn required(&self, key: &str) -> Option<&'a Value> {
+    pub fn required(&self, key: &'static str) -> Option<&'a Value> {
         let found = self.entries.get(key);
         if found.is_none() {
             self.fault(key, "is missing");
@@ -73,13 +74,13 @@ impl<'a> Object<'a> {
         found
     }
 
-    pub fn text(&self, key: &str, rule: TextRule) -> String {
+    pub fn text(&self, key: &'static str, rule: TextRule) -> String {
         self.required(key)
             .and_then(|value| text(value, FaultPath::Key(&self.place, key), self.faults, rule))
             .unwrap_or_default()
     }
 
-    pub fn optional_text(&self, key: &str, rule: TextRule) -> Option<String> {
+    pub fn optional_text(&self, key: &'static str, rule: TextRule) -> Option<String> {
         text(
             self.entries.get(key)?,
             FaultPath::Key(&self.place, key),
@@ -88,7 +89,7 @@ impl<'a> Object<'a> {
         )
     }
 
-    pub fn flag(&self, key: &str) -> Option<bool> {
+    pub fn flag(&self, key: &'static str) -> Option<bool> {
         match self.entries.get(key)? {
             Value::Bool(flag) => Some(*flag),
             other => {
@@ -98,7 +99,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn number(&self, key: &str) -> Option<f64> {
+    pub fn number(&self, key: &'static str) -> Option<f64> {
         match self.entries.get(key)? {
             Value::Number(number) => number.as_f64(),
             other => {
@@ -108,36 +109,33 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn whole(&self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
+    pub fn whole(&self, key: &'static str, range: RangeInclusive<i64>) -> Option<i64> {
         let value = self.entries.get(key)?;
         let found = whole(value).filter(|number| range.contains(number));
         if found.is_none() {
             let (from, to) = range.into_inner();
-            self.fault(key, expected(&format!("a whole number from {from} to {to}"), value));
+            self.fault(key, format!("must be a whole number from {from} to {to}"));
         }
         found
     }
 
     /// One of the known words; the first one is the placeholder after a fault.
-    pub fn word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> T {
+    pub fn word<T: Copy>(&self, key: &'static str, known: &[(&str, T)]) -> T {
         self.required(key);
         self.optional_word(key, known).unwrap_or(known[0].1)
     }
 
-    pub fn optional_word<T: Copy>(&self, key: &str, known: &[(&str, T)]) -> Option<T> {
+    pub fn optional_word<T: Copy>(&self, key: &'static str, known: &[(&str, T)]) -> Option<T> {
         let value = self.entries.get(key)?;
         let found = known.iter().find(|(word, _)| value.as_str() == Some(word));
         if found.is_none() {
             let words: Vec<&str> = known.iter().map(|(word, _)| *word).collect();
-            self.fault(
-                key,
-                format!("must be one of {}, not {}", words.join(", "), described(value)),
-            );
+            self.fault(key, format!("must be one of {}", words.join(", ")));
         }
         found.map(|(_, meaning)| *meaning)
     }
 
-    pub fn list(&self, key: &str) -> Option<&'a [Value]> {
+    pub fn list(&self, key: &'static str) -> Option<&'a [Value]> {
         match self.entries.get(key)? {
             Value::Array(items) => Some(items),
             other => {
@@ -147,7 +145,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub fn optional_texts(&self, key: &str, rule: TextRule) -> Option<Vec<String>> {
+    pub fn optional_texts(&self, key: &'static str, rule: TextRule) -> Option<Vec<String>> {
         let place = FaultPath::Key(&self.place, key);
         let items = self.list(key)?.iter().enumerate();
         Some(
@@ -157,7 +155,7 @@ impl<'a> Object<'a> {
         )
     }
 
-    pub fn optional_map(&self, key: &str) -> Option<Map<String, Value>> {
+    pub fn optional_map(&self, key: &'static str) -> Option<Map<String, Value>> {
         match self.entries.get(key)? {
             Value::Object(entries) => Some(entries.clone()),
             other => {
@@ -195,17 +193,15 @@ fn whole(value: &Value) -> Option<i64> {
     })
 }
 
+/// Names the kind of the value and never the value: it may come from a foreign file.
 pub(super) fn expected(wanted: &str, found: &Value) -> String {
-    format!("must be {wanted}, not {}", described(found))
-}
-
-fn described(value: &Value) -> String {
-    match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => number.to_string(),
-        Value::String(text) => shown(text),
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-    }
+    let kind = match found {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "an array",
+        Value::Object(_) => "an object",
+    };
+    format!("must be {wanted}, not {kind}")
 }

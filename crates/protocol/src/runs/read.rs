@@ -186,7 +186,7 @@ fn update_policy(object: &Object<'_>) -> UpdatePolicy {
         ("deny", PolicyDefault::Deny),
         ("ask", PolicyDefault::Ask),
     ];
-    let patterns = |key: &str| {
+    let patterns = |key: &'static str| {
         let patterns = object.optional_texts(key, PATTERN).unwrap_or_default();
         if patterns.len() > MAX_PATTERNS {
             object.fault(key, format!("must have at most {MAX_PATTERNS} entries"));

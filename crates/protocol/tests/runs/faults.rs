@@ -37,12 +37,28 @@ fn fault(pointer: &str, value: Value) -> (String, String) {
     file.pointer_mut(parent).unwrap()[key] = value;
     let mut faults = faults(&file);
     assert_eq!(faults.len(), 1, "{faults:?}");
-    let Fault { path, why } = faults.remove(0);
+    let Fault { path, why, position } = faults.remove(0);
+    assert!(position.is_some(), "{path}");
     (path, why)
 }
 
+/// The path as errors show it, without the names of agents.
+fn shown(pointer: &str) -> String {
+    let mut parts: Vec<&str> = pointer.trim_start_matches('/').split('/').collect();
+    if parts[0] == "agents" && parts.len() > 1 {
+        parts[1] = "*";
+    }
+    parts.join(".")
+}
+
 fn assert_fault(pointer: &str, value: Value, why: &str) {
-    let path = pointer.trim_start_matches('/').replace('/', ".");
+    assert_eq!(fault(pointer, value), (shown(pointer), why.to_owned()));
+}
+
+/// The last key of the pointer is unknown, and not shown.
+fn assert_unknown_key(pointer: &str, value: Value, why: &str) {
+    let (parent, _) = pointer.rsplit_once('/').unwrap();
+    let path = shown(&format!("{parent}/*"));
     assert_eq!(fault(pointer, value), (path, why.to_owned()));
 }
 
@@ -55,8 +71,8 @@ fn the_example_itself_is_valid() {
 fn an_unknown_key_is_reported_with_the_known_ones() {
     let llm = "unknown key; known: type, description, model, systemPrompt, systemPromptTemplate, tools, \
                providerOptions, modelOptions, outputSchema, maxSteps, mcpServers, skills, context";
-    assert_fault("/agents/writer/sytemPrompt", json!("x"), llm);
-    assert_fault("/agents/writer/config", json!({}), llm);
+    assert_unknown_key("/agents/writer/sytemPrompt", json!("x"), llm);
+    assert_unknown_key("/agents/writer/config", json!({}), llm);
     for (pointer, known) in [
         ("/colour", "name, version, description, mcpServers, agents, flow"),
         ("/agents/user/model", "type, description, config"),
@@ -71,23 +87,23 @@ fn an_unknown_key_is_reported_with_the_known_ones() {
         ),
         ("/flow/steps/2/observer", "name, type, description, steps, separator"),
     ] {
-        assert_fault(pointer, json!("x"), &format!("unknown key; known: {known}"));
+        assert_unknown_key(pointer, json!("x"), &format!("unknown key; known: {known}"));
     }
     let template = json!({"template": "a", "vars": {}});
     let (path, why) = fault("/agents/writer/systemPromptTemplate", template);
     assert_eq!(
         (path.as_str(), why.as_str()),
         (
-            "agents.writer.systemPromptTemplate.vars",
+            "agents.*.systemPromptTemplate.*",
             "unknown key; known: template, variables"
         )
     );
     let (path, _) = fault("/agents/writer/modelOptions", json!({"top_p": 1}));
-    assert_eq!(path, "agents.writer.modelOptions.top_p");
+    assert_eq!(path, "agents.*.modelOptions.*");
     let (path, why) = fault("/agents/echo/config", json!({"loud": true}));
     assert_eq!(
         (path.as_str(), why.as_str()),
-        ("agents.echo.config.loud", "unknown key; none is known here")
+        ("agents.*.config.*", "unknown key; none is known here")
     );
 }
 
@@ -96,7 +112,7 @@ fn unknown_values_are_reported_with_the_known_ones() {
     assert_fault(
         "/agents/echo/type",
         json!("my-type"),
-        "unknown agent type \"my-type\"; known: llm, user, echo, template, command",
+        "unknown agent type; known: llm, user, echo, template, command",
     );
     assert_fault(
         "/agents/echo/type",
@@ -106,7 +122,7 @@ fn unknown_values_are_reported_with_the_known_ones() {
     assert_fault(
         "/flow/type",
         json!("parallel"),
-        "unknown flow type \"parallel\"; known: sequential, cycle, broadcast",
+        "unknown flow type; known: sequential, cycle, broadcast",
     );
     assert_fault(
         "/flow/type",
@@ -114,12 +130,12 @@ fn unknown_values_are_reported_with_the_known_ones() {
         "must be sequential, cycle or broadcast, not null",
     );
     let (path, why) = fault("/agents/writer/tools", json!(["ask_question", "bash"]));
-    assert_eq!(path, "agents.writer.tools.1");
-    assert_eq!(why, "unknown tool \"bash\"; known: ask_question");
+    assert_eq!(path, "agents.*.tools.1");
+    assert_eq!(why, "unknown tool; known: ask_question");
     assert_fault(
         "/flow/steps/1/breakCycleSignalMatch",
         json!("regex"),
-        "must be one of substring, first-line, any-line, exact, not \"regex\"",
+        "must be one of substring, first-line, any-line, exact",
     );
 }
 
@@ -145,11 +161,8 @@ fn a_missing_key_is_named() {
             .as_object_mut()
             .unwrap()
             .shift_remove(key);
-        let expected = Fault {
-            path: pointer[1..].replace('/', "."),
-            why: "is missing".to_owned(),
-        };
-        assert_eq!(faults(&file), [expected]);
+        let faults: Vec<_> = faults(&file).into_iter().map(|fault| (fault.path, fault.why)).collect();
+        assert_eq!(faults, [(shown(pointer), "is missing".to_owned())]);
     }
 }
 
@@ -208,7 +221,6 @@ fn null_and_wrong_types_are_refused_everywhere() {
         ("/agents/writer/providerOptions", "an object"),
         ("/agents/writer/modelOptions", "an object"),
         ("/agents/writer/outputSchema", "an object"),
-        ("/agents/writer/maxSteps", "a whole number from 1 to 4294967295"),
         ("/agents/echo/config", "an object"),
         ("/agents/shout/config", "an object"),
         ("/agents/count/config/args", "an array"),
@@ -218,12 +230,11 @@ fn null_and_wrong_types_are_refused_everywhere() {
         ("/flow/steps/0", "an object"),
         ("/flow/steps/0/agent", "a string"),
         ("/flow/steps/0/description", "a string"),
-        ("/flow/steps/1/cycles", "a whole number from 1, or \"Infinity\""),
         ("/flow/steps/1/observer", "a string"),
         ("/flow/steps/1/breakCycleSignals", "an array"),
         ("/flow/steps/2/separator", "a string"),
     ] {
-        for (value, shown) in [(json!(null), "null"), (json!(true), "true")] {
+        for (value, shown) in [(json!(null), "null"), (json!(true), "a boolean")] {
             if wanted == "true or false" && value == json!(true) {
                 continue;
             }
@@ -251,7 +262,7 @@ fn numbers_have_their_range() {
         ("temperature", json!("warm")),
     ] {
         let (path, why) = fault("/agents/writer/modelOptions", json!({key: value}));
-        assert_eq!(path, format!("agents.writer.modelOptions.{key}"));
+        assert_eq!(path, format!("agents.*.modelOptions.{key}"));
         assert!(why.starts_with("must be a "), "{why}");
     }
     for cycles in [json!(0), json!(-1), json!(1.5), json!(9_007_199_254_740_992_u64)] {
@@ -259,11 +270,14 @@ fn numbers_have_their_range() {
         assert_eq!(path, "flow.steps.1.cycles");
         assert!(why.starts_with("must be a whole number from 1 to "), "{why}");
     }
-    assert_fault(
-        "/flow/steps/1/cycles",
-        json!("infinity"),
-        "must be a whole number from 1, or \"Infinity\", not \"infinity\"",
-    );
+    for wrong in [json!("infinity"), json!(null), json!([])] {
+        let why = "must be a whole number from 1, or \"Infinity\"";
+        assert_fault("/flow/steps/1/cycles", wrong, why);
+    }
+    for wrong in [json!(0), json!(null), json!("2")] {
+        let why = "must be a whole number from 1 to 4294967295";
+        assert_fault("/agents/writer/maxSteps", wrong, why);
+    }
 }
 
 #[test]
@@ -275,7 +289,7 @@ fn a_step_is_an_agent_or_a_flow() {
     let (path, why) = fault("/flow/steps", steps(json!({"agent": "echo", "steps": []})));
     assert_eq!(
         (path.as_str(), why.as_str()),
-        ("flow.steps.0.steps", "unknown key; known: agent, description")
+        ("flow.steps.0.*", "unknown key; known: agent, description")
     );
 }
 
@@ -300,37 +314,38 @@ fn names_are_short_and_on_one_line() {
     );
     let mut file = fine();
     file["agents"][""] = json!({"type": "echo"});
-    assert_eq!(
-        faults(&file)[0].to_string(),
-        r#"agents."": the name of an agent must not be empty"#
+    assert!(
+        faults(&file)[0]
+            .to_string()
+            .starts_with("agents.*: the name of an agent must not be empty (line 1 column ")
     );
 }
 
 #[test]
 fn all_faults_are_reported_at_once_in_protocol_format() {
-    let file = json!({
-        "version": 1,
-        "agents": {"a": {"sytemPrompt": "x", "tools": [1, "y"]}, "b": []},
-        "flow": {"name": "", "type": "loop", "steps": [{"agent": ""}, 3]},
-        "x": 0,
-    });
+    let file = r#"{
+  "version": 1,
+  "agents": {
+    "a": {"sytemPrompt": "x", "tools": [1, "y"]},
+    "b": []
+  },
+  "flow": {"name": "", "type": "loop", "steps": [{"agent": ""}, 3]},
+  "x": 0
+}"#;
     let text = "Strategy validation failed:
-  - x: unknown key; known: name, version, description, mcpServers, agents, flow
-  - name: is missing
-  - version: must be a string, not 1
-  - agents.a.sytemPrompt: unknown key; known: type, description, model, systemPrompt, systemPromptTemplate, tools, \
-     providerOptions, modelOptions, outputSchema, maxSteps, mcpServers, skills, context
-  - agents.a.tools.0: must be a string, not 1
-  - agents.a.tools.1: unknown tool \"y\"; known: ask_question
-  - agents.b: must be an object, not an array
-  - flow.name: must not be empty
-  - flow.type: unknown flow type \"loop\"; known: sequential, cycle, broadcast
-  - flow.steps.0.agent: must not be empty
-  - flow.steps.1: must be an object, not 3";
-    assert_eq!(
-        read(&file.to_string(), StrategyFormat::Json).unwrap_err().to_string(),
-        text
-    );
+  - *: unknown key; known: name, version, description, mcpServers, agents, flow (line 8 column 3)
+  - name: is missing (line 1 column 1)
+  - version: must be a string, not a number (line 2 column 3)
+  - agents.*.*: unknown key; known: type, description, model, systemPrompt, systemPromptTemplate, tools, \
+     providerOptions, modelOptions, outputSchema, maxSteps, mcpServers, skills, context (line 4 column 11)
+  - agents.*.tools.0: must be a string, not a number (line 4 column 41)
+  - agents.*.tools.1: unknown tool; known: ask_question (line 4 column 44)
+  - agents.*: must be an object, not an array (line 5 column 5)
+  - flow.name: must not be empty (line 7 column 12)
+  - flow.type: unknown flow type; known: sequential, cycle, broadcast (line 7 column 24)
+  - flow.steps.0.agent: must not be empty (line 7 column 51)
+  - flow.steps.1: must be an object, not a number (line 7 column 65)";
+    assert_eq!(read(file, StrategyFormat::Json).unwrap_err().to_string(), text);
     for root in [json!(null), json!([]), json!("x")] {
         let message = read(&root.to_string(), StrategyFormat::Json).unwrap_err().to_string();
         assert!(
@@ -344,13 +359,20 @@ fn all_faults_are_reported_at_once_in_protocol_format() {
 fn every_format_finds_the_same_faults() {
     let json = r#"{"name": 1, "version": "1", "agents": {"a": {"type": "ecko"}}, "flow": {"steps": []}}"#;
     let yaml = "name: 1\nversion: '1'\nagents:\n  a:\n    type: ecko\nflow:\n  steps: []\n";
-    let expected = read(json, StrategyFormat::Json).unwrap_err();
-    assert_eq!(read(json, StrategyFormat::Jsonc).unwrap_err(), expected);
-    assert_eq!(read(yaml, StrategyFormat::Yaml).unwrap_err(), expected);
-    let StrategyError::Invalid(faults) = expected else {
-        panic!("faults")
+    let found = |text: &str, format| match read(text, format) {
+        Err(StrategyError::Invalid(faults)) => {
+            let named = faults.into_iter().map(|fault| (fault.path, fault.why));
+            named.collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
     };
-    assert_eq!(faults.len(), 5);
+    let expected = found(json, StrategyFormat::Json);
+    assert_eq!(found(json, StrategyFormat::Jsonc), expected);
+    assert_eq!(found(yaml, StrategyFormat::Yaml), expected);
+    assert_eq!(expected.len(), 5);
+    let said = read(yaml, StrategyFormat::Yaml).unwrap_err().to_string();
+    assert!(said.contains("agents.*.type: unknown agent type; known: "), "{said}");
+    assert!(said.contains(" (line 5 column 5)"), "{said}");
 }
 
 #[test]

@@ -188,16 +188,16 @@ fn all_faults_of_a_message_are_reported_at_once() {
     assert_eq!(
         refusal(&json!({"type": "user_input", "agentName": "", "text": null, "inputId": 3})),
         "runId: is missing; agentName: must not be empty; text: must be a string, not null; \
-         inputId: must be a string, not 3"
+         inputId: must be a string, not a number"
     );
     assert_eq!(
         refusal(&json!({"type": "permission_decision", "runId": "r", "permissionRequestId": "p", "decision": "maybe"})),
-        "decision: must be one of allow, deny, allow-session, deny-session, not \"maybe\""
+        "decision: must be one of allow, deny, allow-session, deny-session"
     );
     assert_eq!(
         refusal(&json!({"type": "update_policy", "runId": "r", "allow": ["a", 1], "deny": "b", "default": "no"})),
-        "mode: is missing; allow.1: must be a string, not 1; deny: must be an array, not \"b\"; \
-         default: must be one of allow, deny, ask, not \"no\""
+        "mode: is missing; allow.1: must be a string, not a number; deny: must be an array, not a string; \
+         default: must be one of allow, deny, ask"
     );
     let many = json!({"type": "update_policy", "runId": "r", "mode": "read", "allow": vec![0; 500]});
     assert_eq!(refusal(&many).matches("allow.").count(), 50);

@@ -2,16 +2,18 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use countersign_protocol::runs::strategy::{self, AgentKind, MAX_BYTES, Strategy, StrategyFormat};
+use rustix::fs::{Mode, OFlags, open, openat};
 
 const MAX_PROMPT_BYTES: usize = 256 * 1024;
 /// Bound over all agents: the strategy is stored and loaded with every prompt in it.
 const MAX_PROMPTS_BYTES: usize = 2 * 1024 * 1024;
 const MAX_PATH_BYTES: usize = 4096;
 
-/// A relative path is resolved against `base`. The error text goes to the client.
+/// A relative path is resolved against `base`. The error text goes to the client and repeats nothing of a file that is
+/// not a strategy.
 pub async fn load(path: String, base: PathBuf) -> Result<Strategy, String> {
     let loaded = tokio::task::spawn_blocking(move || load_now(&path, &base)).await;
     loaded.unwrap_or_else(|error| Err(format!("The strategy could not be read: {error}")))
@@ -19,18 +21,23 @@ pub async fn load(path: String, base: PathBuf) -> Result<Strategy, String> {
 
 fn load_now(path: &str, base: &Path) -> Result<Strategy, String> {
     let file = base.join(path);
+    let folder = file.parent().unwrap_or(base);
+    let is_below_base = Path::new(path)
+        .components()
+        .all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    let anchor = if is_below_base { base } else { folder };
     let not_found = |why: io::Error| format!("Strategy file not found: {path} - {why}");
     let invalid = |why: &str| format!("Strategy validation failed:\n  - file: {why}");
     let Some(format) = StrategyFormat::of_path(path) else {
         return Err(invalid("its name must end in .json, .jsonc, .yaml or .yml"));
     };
-    let bytes = read(&file, MAX_BYTES).map_err(not_found)?;
+    let bytes = read(&file, anchor, MAX_BYTES).map_err(not_found)?;
     let Some(bytes) = bytes else {
         return Err(invalid(&format!("keep it within {MAX_BYTES} bytes")));
     };
     let text = String::from_utf8(bytes).map_err(|_| invalid("it is not UTF-8"))?;
     let mut strategy = strategy::read(&text, format).map_err(|error| error.to_string())?;
-    read_prompts(&mut strategy, file.parent().unwrap_or(base))?;
+    read_prompts(&mut strategy, folder)?;
     Ok(strategy)
 }
 
@@ -61,22 +68,41 @@ fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
     if !is_named || prompt.contains('\n') {
         return Ok(prompt.to_owned());
     }
-    match read(&folder.join(prompt), MAX_PROMPT_BYTES) {
-        Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| format!("{prompt} is not UTF-8")),
-        Ok(None) => Err(format!("{prompt}: keep it within {MAX_PROMPT_BYTES} bytes")),
+    match read(&folder.join(prompt), folder, MAX_PROMPT_BYTES) {
+        Ok(Some(bytes)) => String::from_utf8(bytes).map_err(|_| "the file it names is not UTF-8".to_owned()),
+        Ok(None) => Err(format!("keep the file it names within {MAX_PROMPT_BYTES} bytes")),
         Err(error) if error.kind() == io::ErrorKind::NotFound && prompt.contains(' ') => Ok(prompt.to_owned()),
-        Err(error) => Err(format!("{prompt} cannot be read: {error}")),
+        Err(error) => Err(format!("the file it names cannot be read: {error}")),
     }
 }
 
 /// Returns `None` if the file is longer than `most`. Only regular files are read: a pipe or device may never end.
-fn read(file: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
-    if !file.metadata()?.is_file() {
+fn read(file: &Path, anchor: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+    let opened = open_below(file, anchor)?;
+    if !opened.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
     }
     let mut bytes = Vec::new();
-    File::open(file)?.take(most as u64 + 1).read_to_end(&mut bytes)?;
+    opened.take(most as u64 + 1).read_to_end(&mut bytes)?;
     Ok((bytes.len() <= most).then_some(bytes))
+}
+
+/// Opens a file whose real path is below that of `anchor`. Links that stay below it are resolved first; the opening then
+/// follows none, so that a link put in place meanwhile is an error.
+fn open_below(file: &Path, anchor: &Path) -> io::Result<File> {
+    let anchor = anchor.canonicalize()?;
+    let real = file.canonicalize()?;
+    let Ok(below) = real.strip_prefix(&anchor) else {
+        let why = "its path or a link leads out of its folder; copy it there";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
+    };
+    // Without waiting for the writer of a pipe.
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut opened = open(&anchor, flags, Mode::empty())?;
+    for part in below {
+        opened = openat(&opened, part, flags, Mode::empty())?;
+    }
+    Ok(opened.into())
 }
 
 #[cfg(test)]
@@ -116,8 +142,50 @@ mod tests {
             assert_eq!(read(words).unwrap(), words);
         }
         for wrong in ["missing.md", "long.txt", "bytes.txt"] {
-            assert!(read(wrong).unwrap_err().contains(wrong), "{wrong}");
+            assert!(!read(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_link_may_not_lead_out_of_the_folder() {
+        let outside = Folder::new("outside");
+        outside.write("credentials", "https://ann:TOKEN@example.com");
+        outside.write("plan.yaml", "name: Plan");
+        let folder = Folder::new("links");
+        let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, folder.0.join(name)).unwrap();
+        folder.write("role.md", "You are brief.");
+        std::fs::create_dir(folder.0.join("sub")).unwrap();
+        folder.write("sub/plan.yaml", "name: Plan");
+        link(Path::new("sub"), "inside");
+        link(Path::new("role.md"), "inside.md");
+        link(&outside.0.join("credentials"), "outside.md");
+        link(&outside.0.join("credentials"), "credentials.yaml");
+        link(&outside.0, "elsewhere");
+        link(Path::new("loop.md"), "loop.md");
+        let prompt = |prompt: &str| prompt_text(prompt, &folder.0);
+        assert_eq!(prompt("inside.md").unwrap(), "You are brief.");
+        let up = format!("../{}/credentials.md", outside.0.file_name().unwrap().display());
+        outside.write("credentials.md", "TOKEN");
+        let absolute = outside.0.join("credentials.md").display().to_string();
+        for wrong in ["outside.md", "elsewhere/credentials.md", &up, &absolute, "loop.md"] {
+            let error = prompt(wrong).unwrap_err();
+            assert!(!error.contains("TOKEN") && error.contains("cannot be read"), "{error}");
+        }
+        for fine in ["inside/plan.yaml", "./sub/plan.yaml"] {
+            let error = load_now(fine, &folder.0).unwrap_err();
+            assert!(error.starts_with("Strategy validation failed"), "it was read: {error}");
+        }
+        let named = folder.0.join("credentials.yaml").display().to_string();
+        for wrong in ["credentials.yaml", "elsewhere/plan.yaml", &named] {
+            let error = load_now(wrong, &folder.0).unwrap_err();
+            assert!(error.contains("leads out of its folder"), "{error}");
+        }
+        let beside = format!("{}/plan.yaml", folder.0.join("elsewhere").display());
+        let error = load_now(&beside, &folder.0).unwrap_err();
+        assert!(
+            error.starts_with("Strategy validation failed"),
+            "a folder that is named outright may be a link: {error}"
+        );
     }
 
     #[test]

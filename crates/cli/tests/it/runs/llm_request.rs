@@ -95,7 +95,10 @@ async fn the_system_prompt_is_a_text_a_file_or_a_filled_template() {
     let mut agent = llm();
     agent["systemPrompt"] = json!("missing.txt");
     let said = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
-    assert!(said.contains("missing.txt"), "{said}");
+    assert!(
+        said.contains("systemPrompt: the file it names cannot be read: ") && !said.contains("missing.txt"),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -135,62 +135,50 @@ async fn a_validation_error_names_the_path_in_the_file() {
         ("/name", json!(""), "name"),
         ("/name", json!(7), "name"),
         ("/version", json!(1), "version"),
-        ("/nmae", json!("x"), "nmae"),
+        ("/nmae", json!("x"), "*"),
         ("/agents", json!([]), "agents"),
-        ("/agents/user/sytemPrompt", json!("x"), "agents.user.sytemPrompt"),
+        ("/agents/user/sytemPrompt", json!("x"), "agents.*.*"),
         (
             "/agents/user/config",
             json!({"requireInput": "yes"}),
-            "agents.user.config.requireInput",
+            "agents.*.config.requireInput",
         ),
-        (
-            "/agents/user/config",
-            json!({"preset": "x"}),
-            "agents.user.config.preset",
-        ),
-        ("/agents/assistant/type", json!("magic"), "agents.assistant.type"),
-        ("/agents/assistant/config", json!({"x": 1}), "agents.assistant.config.x"),
+        ("/agents/user/config", json!({"preset": "x"}), "agents.*.config.*"),
+        ("/agents/assistant/type", json!("magic"), "agents.*.type"),
+        ("/agents/assistant/config", json!({"x": 1}), "agents.*.config.*"),
         ("/agents/assistant", template("x"), ""),
-        (
-            "/agents/assistant",
-            json!({"type": "template"}),
-            "agents.assistant.config",
-        ),
+        ("/agents/assistant", json!({"type": "template"}), "agents.*.config"),
         (
             "/agents/assistant",
             json!({"type": "command", "config": {"program": ""}}),
-            "agents.assistant.config.program",
+            "agents.*.config.program",
         ),
         (
             "/agents/assistant",
             json!({"type": "command", "config": {"program": "a", "args": [1]}}),
-            "agents.assistant.config.args.0",
+            "agents.*.config.args.0",
         ),
         (
             "/agents/assistant",
             json!({"model": "m", "tools": ["rm"]}),
-            "agents.assistant.tools.0",
+            "agents.*.tools.0",
         ),
         (
             "/agents/assistant",
             json!({"model": "m", "modelOptions": {"temprature": 1}}),
-            "agents.assistant.modelOptions.temprature",
+            "agents.*.modelOptions.*",
         ),
         ("/flow/name", json!(""), "flow.name"),
         ("/flow/type", json!("spiral"), "flow.type"),
         ("/flow/steps", json!([]), "flow.steps"),
         ("/flow/steps/0", json!({}), "flow.steps.0"),
-        (
-            "/flow/steps/0",
-            json!({"agent": "user", "agnet": 1}),
-            "flow.steps.0.agnet",
-        ),
+        ("/flow/steps/0", json!({"agent": "user", "agnet": 1}), "flow.steps.0.*"),
         (
             "/flow/steps/1",
             json!({"name": "In", "type": "cycle", "steps": [{"agent": 7}]}),
             "flow.steps.1.steps.0.agent",
         ),
-        ("/flow/cycles", json!(3), "flow.cycles"),
+        ("/flow/cycles", json!(3), "flow.*"),
     ] {
         let strategy = strategy_with(pointer, value);
         let file = strategy_file(&hub, &strategy);
@@ -204,6 +192,7 @@ async fn a_validation_error_names_the_path_in_the_file() {
             "{pointer}: {said}"
         );
         assert!(said.contains(&format!("\n  - {path}: ")), "{pointer}: {said}");
+        assert!(said.ends_with(')') && said.contains(" (line "), "{pointer}: {said}");
     }
 }
 
@@ -218,7 +207,7 @@ async fn cycle_settings_are_validated() {
         (json!({"breakCycleSignals": []}), "flow.breakCycleSignals"),
         (json!({"breakCycleSignals": [""]}), "flow.breakCycleSignals.0"),
         (json!({"breakCycleSignalMatch": "regex"}), "flow.breakCycleSignalMatch"),
-        (json!({"separator": ","}), "flow.separator"),
+        (json!({"separator": ","}), "flow.*"),
     ] {
         let file = strategy_file(&hub, &cycle(json!({"worker": echo()}), &["worker"], more));
         let said = client.prepare_refused(&file).await;
@@ -243,21 +232,25 @@ async fn all_mistakes_are_listed_at_once_with_the_known_names() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_undefined_agent_is_refused_with_the_available_ones() {
+async fn an_undefined_agent_is_refused_with_its_place() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let inner = flow("Inner", "sequential", &["ghost"]);
-    for flow in [
-        flow("Inner", "sequential", &["a", "ghost"]),
-        json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "a"}, inner]}),
-        json!({"name": "Inner", "type": "cycle", "observer": "ghost", "steps": [{"agent": "a"}]}),
+    for (flow, path) in [
+        (flow("Inner", "sequential", &["a", "ghost"]), "flow.steps.1.agent"),
+        (
+            json!({"name": "Outer", "type": "sequential", "steps": [{"agent": "a"}, inner]}),
+            "flow.steps.1.steps.0.agent",
+        ),
+        (
+            json!({"name": "Inner", "type": "cycle", "observer": "ghost", "steps": [{"agent": "a"}]}),
+            "flow.observer",
+        ),
     ] {
         let file = strategy_file(&hub, &strategy(json!({"a": echo(), "b": echo()}), flow));
         let said = client.prepare_refused(&file).await;
-        assert_eq!(
-            said,
-            "Flow \"Inner\" references agent \"ghost\" which is not defined. Available agents: [a, b]."
-        );
+        let fault = format!("\n  - {path}: references an agent which is not defined in agents (line ");
+        assert!(said.contains(&fault) && !said.contains("ghost"), "{said}");
     }
 }
 
@@ -305,6 +298,44 @@ async fn hostile_files_are_refused_quickly() {
         );
     }
     client.expect_silence().await;
+}
+
+/// A link to a foreign file is not followed, and a foreign file that is named outright is not repeated.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_foreign_file_is_never_repeated() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let credentials = hub.scratch().path(".git-credentials");
+    std::fs::write(&credentials, "https://ann:TOKEN@git.example\n").expect("a file");
+    let folder = hub.scratch().path("project");
+    std::fs::create_dir(&folder).expect("a directory");
+    let link = folder.join("plan.yaml");
+    std::os::unix::fs::symlink(&credentials, &link).expect("a link");
+    let said = client.prepare_refused(&link).await;
+    assert!(
+        said.contains("leads out of its folder") && !said.contains("TOKEN"),
+        "{said}"
+    );
+    let relative = json!({"type": "prepare_run", "strategyPath": "plan.yaml", "cwd": folder});
+    let said = client.refused(relative, "PREPARE_FAILED").await;
+    assert!(
+        said.contains("leads out of its folder") && !said.contains("TOKEN"),
+        "{said}"
+    );
+    let named = hub.scratch().path("named.yaml");
+    std::fs::copy(&credentials, &named).expect("a copy");
+    let said = client.prepare_refused(&named).await;
+    assert!(said.contains("must be an object") && !said.contains("TOKEN"), "{said}");
+    std::os::unix::fs::symlink(hub.data().join("hub.json"), folder.join("role.md")).expect("a link");
+    let mut agent = llm();
+    agent["systemPrompt"] = json!("role.md");
+    let strategy = folder.join("prompt.json");
+    std::fs::write(&strategy, alone(agent).to_string()).expect("a file");
+    let said = client.prepare_refused(&strategy).await;
+    assert!(
+        said.contains("systemPrompt") && said.contains("leads out of its folder"),
+        "{said}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

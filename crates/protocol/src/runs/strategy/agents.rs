@@ -2,7 +2,7 @@ use serde_json::Value;
 
 use super::model::{AgentDef, AgentKind, CommandAgent, UserAgent};
 use super::{llm, text};
-use crate::runs::fault::{FaultList, FaultPath, shown};
+use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::Object;
 
 const MAX_AGENTS: usize = 200;
@@ -24,7 +24,7 @@ pub(super) fn read(strategy: &Object<'_>) -> Vec<AgentDef> {
         strategy.fault("agents", format!("must be at most {MAX_AGENTS} agents"));
         return Vec::new();
     }
-    let agent = |(name, value): (&String, &Value)| agent(name, value, FaultPath::Key(&place, name), faults);
+    let agent = |(name, value): (&String, &Value)| agent(name, value, FaultPath::Entry(&place, name), faults);
     agents.entries().iter().filter_map(agent).collect()
 }
 
@@ -57,8 +57,8 @@ fn kind(object: &Object<'_>) -> Option<AgentKind> {
         "echo" => Some(echo(object)),
         "template" => template(object),
         "command" => command(object),
-        other => {
-            object.fault("type", format!("unknown agent type {}; known: {known}", shown(other)));
+        _ => {
+            object.fault("type", format!("unknown agent type; known: {known}"));
             None
         }
     }

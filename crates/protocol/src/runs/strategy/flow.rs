@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::model::{Flow, FlowKind, Match, Step};
 use super::text;
-use crate::runs::fault::{FaultList, FaultPath, shown};
+use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::{MAX_SAFE, Object, expected};
 
 const MAX_STEPS: usize = 2000;
@@ -57,12 +57,8 @@ fn kind(object: &Object<'_>) -> Option<FlowKind> {
                     separator: separator.unwrap_or_else(|| SEPARATOR.to_owned()),
                 })
             }
-            other => {
-                let why = format!(
-                    "unknown flow type {}; known: sequential, cycle, broadcast",
-                    shown(other)
-                );
-                object.fault("type", why);
+            _ => {
+                object.fault("type", "unknown flow type; known: sequential, cycle, broadcast");
                 None
             }
         },
@@ -104,8 +100,8 @@ fn cycles(object: &Object<'_>) -> Option<u64> {
         None => Some(1),
         Some(Value::String(word)) if word == "Infinity" => None,
         Some(Value::Number(_)) => object.whole("cycles", 1..=MAX_SAFE).map(i64::unsigned_abs),
-        Some(other) => {
-            object.fault("cycles", expected("a whole number from 1, or \"Infinity\"", other));
+        Some(_) => {
+            object.fault("cycles", "must be a whole number from 1, or \"Infinity\"");
             None
         }
     }

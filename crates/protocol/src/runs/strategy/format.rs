@@ -43,7 +43,7 @@ impl StrategyFormat {
 }
 
 fn strict_json(text: &str) -> Result<Value, String> {
-    json::parse(text.as_bytes()).map_err(|error| match error {
+    json::parse_confidential(text.as_bytes()).map_err(|error| match error {
         JsonError::Refused { message } => place_first(message),
         JsonError::NotUtf8 { .. } => error.to_string(),
     })
@@ -86,7 +86,7 @@ mod tests {
             "line 2 column 7: expected value"
         );
         let twice = StrategyFormat::Json.parse("{\"a\":1,\n\"a\":2}").unwrap_err();
-        assert_eq!(twice, r#"line 2 column 3: the key "a" comes twice in one object"#);
+        assert_eq!(twice, "line 2 column 3: a key comes twice in one object");
         assert_eq!(
             StrategyFormat::Json.parse("").unwrap_err(),
             "line 1 column 0: EOF while parsing a value"

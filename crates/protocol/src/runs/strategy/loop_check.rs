@@ -1,18 +1,14 @@
-use super::error::StrategyError;
 use super::model::{AgentKind, Flow, FlowKind, Step, Strategy};
+use crate::runs::fault::{FaultList, FaultPath};
 
 /// Agent calls in a row without one that waits.
 const MAX_CONSECUTIVE_CALLS: u64 = 100_000;
 
 /// Refuses a flow that loops without ever waiting. It would occupy a CPU and the disk for as long as the hub runs, and
 /// again after every restart. An observer that never waits would end it only by chance.
-pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
-    work(&strategy.flow, strategy).map(drop).map_err(|flow| {
-        StrategyError::Endless(format!(
-            "Flow {flow:?} would call agents more than {MAX_CONSECUTIVE_CALLS} times in a row without waiting for a person, a model or a command. \
-             Give it fewer cycles, or a user, llm or command agent."
-        ))
-    })
+pub(super) fn check(strategy: &Strategy, faults: &FaultList) {
+    let place = FaultPath::Key(&FaultPath::Root, "flow");
+    work(&strategy.flow, place, strategy, faults);
 }
 
 /// The calls of a flow, as far as they matter for waiting.
@@ -23,15 +19,16 @@ struct FlowWork {
     waits: bool,
 }
 
-/// The error is the name of the innermost flow over the limit.
-fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<FlowWork, &'s str> {
+/// Reports the innermost flow over the limit, and returns `None` then.
+fn work(flow: &Flow, place: FaultPath<'_>, strategy: &Strategy, faults: &FaultList) -> Option<FlowWork> {
+    let steps = FaultPath::Key(&place, "steps");
     let mut all = FlowWork::default();
-    for step in &flow.steps {
+    for (index, step) in flow.steps.iter().enumerate() {
         match step {
             Step::Agent(name) => all.then(&agent(name, strategy)),
-            Step::Flow(inner) => all.then(&work(inner, strategy)?),
+            Step::Flow(inner) => all.then(&work(inner, FaultPath::Item(&steps, index), strategy, faults)?),
         }
-        all.check(flow)?;
+        all.check(place, faults)?;
     }
     if let FlowKind::Cycle { cycles, observer, .. } = &flow.kind {
         if let Some(name) = observer {
@@ -40,9 +37,9 @@ fn work<'s>(flow: &'s Flow, strategy: &Strategy) -> Result<FlowWork, &'s str> {
         if !all.waits {
             all.row = all.row.saturating_mul(cycles.unwrap_or(u64::MAX));
         }
-        all.check(flow)?;
+        all.check(place, faults)?;
     }
-    Ok(all)
+    Some(all)
 }
 
 impl FlowWork {
@@ -55,12 +52,16 @@ impl FlowWork {
         self.waits |= next.waits;
     }
 
-    fn check<'s>(&self, flow: &'s Flow) -> Result<(), &'s str> {
-        if self.row > MAX_CONSECUTIVE_CALLS {
-            Err(&flow.name)
-        } else {
-            Ok(())
+    fn check(&self, place: FaultPath<'_>, faults: &FaultList) -> Option<()> {
+        if self.row <= MAX_CONSECUTIVE_CALLS {
+            return Some(());
         }
+        let why = format!(
+            "would call agents more than {MAX_CONSECUTIVE_CALLS} times in a row without waiting for a person, a model or a \
+             command; give it fewer cycles, or a user, llm or command agent"
+        );
+        faults.add(place, why);
+        None
     }
 }
 

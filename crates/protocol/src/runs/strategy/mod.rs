@@ -6,6 +6,7 @@ mod flow;
 mod format;
 mod jsonc;
 mod llm;
+mod locate;
 mod loop_check;
 mod model;
 mod read;
@@ -13,7 +14,7 @@ mod references;
 mod text;
 mod yaml;
 
-pub use super::fault::{Fault, MAX_FAULTS};
+pub use super::fault::{Fault, MAX_FAULTS, Position};
 pub use error::StrategyError;
 pub use format::StrategyFormat;
 pub use model::{

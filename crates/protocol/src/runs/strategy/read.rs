@@ -1,9 +1,10 @@
 use serde_json::Value;
 
 use super::error::StrategyError;
+use super::locate::Locator;
 use super::model::Strategy;
 use super::{StrategyFormat, agents, flow, loop_check, references, text};
-use crate::runs::fault::{FaultList, FaultPath};
+use crate::runs::fault::{FaultList, FaultPath, PathPart};
 use crate::runs::object::Object;
 
 /// Size limit of a strategy file.
@@ -17,15 +18,30 @@ pub fn read(text: &str, format: StrategyFormat) -> Result<Strategy, StrategyErro
         .map_err(|why| StrategyError::Syntax(format!("Failed to parse strategy {}: {why}", format.word())))?;
     let faults = FaultList::default();
     let strategy = Object::of(&value, FaultPath::Root, &faults).map(|object| strategy(&object));
-    let faults = faults.into_list();
     match strategy {
-        Some(strategy) if faults.is_empty() => {
-            references::check(&strategy)?;
-            loop_check::check(&strategy)?;
-            Ok(strategy)
+        Some(strategy) if is_sound(&strategy, &faults) => Ok(strategy),
+        Some(_) | None => {
+            let places = Locator::new(without_mark(text), format);
+            Err(StrategyError::Invalid(
+                faults.into_located(|parts| places.position(parts)),
+            ))
         }
-        Some(_) | None => Err(StrategyError::Invalid(faults)),
     }
+}
+
+/// References are checked only in a strategy that is complete, and loops only where every agent is defined.
+fn is_sound(strategy: &Strategy, faults: &FaultList) -> bool {
+    let checks = [references::check, loop_check::check];
+    faults.is_empty()
+        && checks.iter().all(|check| {
+            check(strategy, faults);
+            faults.is_empty()
+        })
+}
+
+/// Some editors write a byte order mark.
+fn without_mark(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn parsed(text: &str, format: StrategyFormat) -> Result<Value, String> {
@@ -35,31 +51,30 @@ fn parsed(text: &str, format: StrategyFormat) -> Result<Value, String> {
             text.len()
         ));
     }
-    // Some editors write a byte order mark.
-    let value = format.parse(text.strip_prefix('\u{feff}').unwrap_or(text))?;
+    let text = without_mark(text);
+    let value = format.parse(text)?;
     match too_deep(&value, FaultPath::Root, MAX_DEPTH) {
-        Some(path) => Err(format!("{path}: nested deeper than {MAX_DEPTH} levels")),
+        Some(parts) => {
+            let why = format!("nested deeper than {MAX_DEPTH} levels");
+            let position = Locator::new(text, format).position(&parts);
+            Err(position.map_or_else(|| why.clone(), |position| position.before(&why)))
+        }
         None => Ok(value),
     }
 }
 
 /// The path of the first value nested too deeply.
-fn too_deep(value: &Value, place: FaultPath<'_>, left: usize) -> Option<String> {
-    let is_leaf = matches!(
-        value,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
-    );
+fn too_deep(value: &Value, place: FaultPath<'_>, left: usize) -> Option<Vec<PathPart>> {
     match (value, left.checked_sub(1)) {
-        _ if is_leaf => None,
-        (_, None) => Some(place.to_string()),
+        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), _) => None,
+        (Value::Array(_) | Value::Object(_), None) => Some(place.parts()),
         (Value::Array(items), Some(left)) => items
             .iter()
             .enumerate()
             .find_map(|(index, item)| too_deep(item, FaultPath::Item(&place, index), left)),
         (Value::Object(entries), Some(left)) => entries
             .iter()
-            .find_map(|(key, value)| too_deep(value, FaultPath::Key(&place, key), left)),
-        (Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_), Some(_)) => None,
+            .find_map(|(key, value)| too_deep(value, FaultPath::Entry(&place, key), left)),
     }
 }
 

@@ -1,47 +1,31 @@
-use super::error::StrategyError;
 use super::model::{Flow, FlowKind, Step, Strategy};
-use crate::runs::fault::MAX_FAULTS;
+use crate::runs::fault::{FaultList, FaultPath};
 
 /// Checks that every agent named by a flow is defined.
-pub(super) fn check(strategy: &Strategy) -> Result<(), StrategyError> {
-    let mut missing = Vec::new();
-    find_missing(&strategy.flow, strategy, &mut missing);
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let available = strategy.agent_names().join(", ");
-    let sentence = |(flow, agent): &(&str, &str)| {
-        format!("Flow {flow:?} references agent {agent:?} which is not defined. Available agents: [{available}].")
-    };
-    Err(StrategyError::Reference(
-        missing.iter().map(sentence).collect::<Vec<_>>().join("\n"),
-    ))
+pub(super) fn check(strategy: &Strategy, faults: &FaultList) {
+    let place = FaultPath::Key(&FaultPath::Root, "flow");
+    check_flow(&strategy.flow, place, strategy, faults);
 }
 
-fn find_missing<'a>(flow: &'a Flow, strategy: &Strategy, missing: &mut Vec<(&'a str, &'a str)>) {
-    let mut note = |agent: &'a str| {
-        let found = (flow.name.as_str(), agent);
-        if strategy.agent(agent).is_none() && missing.len() < MAX_FAULTS && !missing.contains(&found) {
-            missing.push(found);
+fn check_flow(flow: &Flow, place: FaultPath<'_>, strategy: &Strategy, faults: &FaultList) {
+    let check_agent = |place: FaultPath<'_>, agent: &str| {
+        if strategy.agent(agent).is_none() {
+            faults.add(place, "references an agent which is not defined in agents");
         }
     };
     match &flow.kind {
         FlowKind::Cycle {
             observer: Some(observer),
             ..
-        } => note(observer),
+        } => check_agent(FaultPath::Key(&place, "observer"), observer),
         FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. } => {}
     }
-    for step in &flow.steps {
+    let steps = FaultPath::Key(&place, "steps");
+    for (index, step) in flow.steps.iter().enumerate() {
+        let place = FaultPath::Item(&steps, index);
         match step {
-            Step::Agent(agent) => note(agent),
-            Step::Flow(_) => {}
-        }
-    }
-    for step in &flow.steps {
-        match step {
-            Step::Agent(_) => {}
-            Step::Flow(inner) => find_missing(inner, strategy, missing),
+            Step::Agent(agent) => check_agent(FaultPath::Key(&place, "agent"), agent),
+            Step::Flow(inner) => check_flow(inner, place, strategy, faults),
         }
     }
 }

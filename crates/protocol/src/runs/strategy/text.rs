@@ -13,7 +13,7 @@ pub(super) const NOT_EMPTY: TextRule = TextRule {
 const MAX_NAME_CHARS: usize = 200;
 
 /// A required name field.
-pub(super) fn name(object: &Object<'_>, key: &str) -> String {
+pub(super) fn name(object: &Object<'_>, key: &'static str) -> String {
     let name = object.text(key, NOT_EMPTY);
     check_name(&name, FaultPath::Key(object.place(), key), object.faults());
     name

@@ -4,10 +4,13 @@ use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span, StrInput};
 use serde_json::map::Entry;
 use serde_json::{Map, Number, Value};
 
+use super::locate::yaml_start;
 use super::read::MAX_DEPTH;
-use crate::runs::fault::shown;
+use crate::runs::fault::Position;
 
-type Result<T> = std::result::Result<T, String>;
+type Result<T, E = String> = std::result::Result<T, E>;
+
+const TOO_LARGE: &str = "this is too large a number";
 
 /// Reads one YAML 1.2 document, limited to what JSON can express. Values are built from parser events, not by a loader:
 /// a loader expands aliases, and a short file of aliases can expand without bound.
@@ -56,7 +59,7 @@ impl<'a> YamlReader<'a> {
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
                 Err(at(span, "tags (!…) are not allowed"))
             }
-            Event::Scalar(text, style, _, None) => scalar(text, style).map_err(|why| at(span, &why)),
+            Event::Scalar(text, style, _, None) => scalar(text, style).map_err(|why| at(span, why)),
             Event::SequenceStart(_, None) => self.nested(span, Self::sequence),
             Event::MappingStart(_, None) => self.nested(span, Self::mapping),
             Event::Alias(_) => Err(at(span, "aliases (*…) are not allowed; write the value again")),
@@ -102,12 +105,7 @@ impl<'a> YamlReader<'a> {
                     let (event, span) = self.next()?;
                     place.insert(self.value(event, span)?);
                 }
-                Entry::Occupied(place) => {
-                    return Err(at(
-                        key.1,
-                        &format!("the key {} comes twice in one mapping", shown(place.key())),
-                    ));
-                }
+                Entry::Occupied(_) => return Err(at(key.1, "a key comes twice in one mapping")),
             }
         }
     }
@@ -117,28 +115,29 @@ impl<'a> YamlReader<'a> {
             Event::SequenceStart(..) | Event::MappingStart(..) => Err(at(span, "a key must be text")),
             other => match self.value(other, span)? {
                 Value::String(key) => Ok(key),
-                other => Err(at(span, &format!("a key must be text; put {other} in quotes"))),
+                _ => Err(at(span, "a key must be text; put it in quotes")),
             },
         }
     }
 }
 
 fn at(span: Span, why: &str) -> String {
-    format!("line {} column {}: {why}", span.start.line(), span.start.col() + 1)
+    yaml_start(span).before(why)
 }
 
+/// The parser quotes a character of the file behind a backtick.
 fn placed(error: &ScanError) -> String {
-    format!(
-        "line {} column {}: {}",
-        error.marker().line(),
-        error.marker().col() + 1,
-        error.info()
-    )
+    let kind = error.info().split('`').next().unwrap_or_default();
+    let position = Position {
+        line: error.marker().line(),
+        column: error.marker().col() + 1,
+    };
+    position.before(kind.trim_end_matches([' ', ':']))
 }
 
-fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Result<Value> {
+fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Result<Value, &'static str> {
     if text.contains('\0') {
-        return Err("the character U+0000 is not allowed".to_owned());
+        return Err("the character U+0000 is not allowed");
     }
     match style {
         ScalarStyle::Plain => plain(&text),
@@ -149,18 +148,18 @@ fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Result<Value> {
 }
 
 /// The value of an unquoted scalar in YAML's core schema.
-fn plain(text: &str) -> Result<Value> {
+fn plain(text: &str) -> Result<Value, &'static str> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     match text {
         "" | "~" | "null" | "Null" | "NULL" => Ok(Value::Null),
         "true" | "True" | "TRUE" => Ok(Value::Bool(true)),
         "false" | "False" | "FALSE" => Ok(Value::Bool(false)),
-        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") => Err(format!(
-            "{text} is not a supported number; put it in quotes if it is text"
-        )),
+        _ if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") => {
+            Err("this is not a supported number; put it in quotes if it is text")
+        }
         _ => match (text.strip_prefix("0x"), text.strip_prefix("0o")) {
-            (Some(digits), _) if is_digits(digits, 16) => in_base(text, digits, 16),
-            (_, Some(digits)) if is_digits(digits, 8) => in_base(text, digits, 8),
+            (Some(digits), _) if is_digits(digits, 16) => in_base(digits, 16),
+            (_, Some(digits)) if is_digits(digits, 8) => in_base(digits, 8),
             _ if is_decimal(unsigned) => decimal(text),
             _ => Ok(Value::String(text.to_owned())),
         },
@@ -178,13 +177,13 @@ fn is_decimal(unsigned: &str) -> bool {
     is_digits(&[before, after].concat(), 10) && is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent), 10)
 }
 
-fn in_base(text: &str, digits: &str, base: u32) -> Result<Value> {
+fn in_base(digits: &str, base: u32) -> Result<Value, &'static str> {
     u64::from_str_radix(digits, base)
         .map(Value::from)
-        .map_err(|_| format!("{} is too large a number", shown(text)))
+        .map_err(|_| TOO_LARGE)
 }
 
-fn decimal(text: &str) -> Result<Value> {
+fn decimal(text: &str) -> Result<Value, &'static str> {
     if let Ok(number) = text.parse::<i64>() {
         return Ok(number.into());
     }
@@ -192,7 +191,5 @@ fn decimal(text: &str) -> Result<Value> {
         return Ok(number.into());
     }
     let number = text.parse::<f64>().ok().and_then(Number::from_f64);
-    number
-        .map(Value::Number)
-        .ok_or_else(|| format!("{} is too large a number", shown(text)))
+    number.map(Value::Number).ok_or(TOO_LARGE)
 }
