@@ -1,7 +1,7 @@
-//! The client address of a request.
+//! The client address of a request, and both ends of its connection.
 
 use std::convert::Infallible;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -15,13 +15,15 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Longer chains of proxies are a misconfiguration or an attack.
 const MAX_PROXIES: usize = 16;
 
-/// The address of the connection. Clients can write any header, so forwarding headers count only when a trusted proxy
-/// sends them; as an extractor this gives the client behind that proxy.
+/// Both ends of the TCP connection of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ClientAddr(pub IpAddr);
+pub struct Endpoints {
+    pub client: SocketAddr,
+    pub hub: SocketAddr,
+}
 
-impl ClientAddr {
-    /// Adds the address to the request, only for sign-in and the run socket, to spare other requests the cost.
+impl Endpoints {
+    /// Adds the addresses to the request, only for sign-in and the run socket, to spare other requests the cost.
     pub fn attach_to<B>(self, mut request: Request<B>) -> Request<B> {
         let path = request.uri().path();
         if path.starts_with("/signin") || path == "/ws" {
@@ -29,13 +31,18 @@ impl ClientAddr {
         }
         request
     }
+}
 
+/// The address of the connection. Clients can write any header, so forwarding headers count only when a trusted proxy
+/// sends them; as an extractor this gives the client behind that proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClientAddr(pub IpAddr);
+
+impl ClientAddr {
     /// A request without a connection, as in tests, gets the unspecified address.
     fn from_extensions(extensions: &Extensions) -> Self {
-        extensions
-            .get()
-            .copied()
-            .unwrap_or(Self(IpAddr::V4(Ipv4Addr::UNSPECIFIED)))
+        let endpoints: Option<&Endpoints> = extensions.get();
+        Self(endpoints.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |endpoints| endpoints.client.ip()))
     }
 
     /// Every proxy appends its client on the right. So the first address from the right that is not a trusted proxy is

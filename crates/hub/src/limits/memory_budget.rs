@@ -44,6 +44,11 @@ impl MemoryBudget {
         if bytes < LARGE_BODY_BYTES {
             return Ok(None);
         }
+        self.reserve(caller, bytes).await.map(Some)
+    }
+
+    /// Waits up to `PERMIT_TIMEOUT` for a permit of any size.
+    pub async fn reserve(&self, caller: &str, bytes: usize) -> Result<MemoryPermit, Problem> {
         let own = self.of_caller(caller);
         let acquiring = async {
             let _own = own.acquire_many_owned(permits(bytes, BYTES_PER_CALLER)).await.ok()?;
@@ -54,7 +59,7 @@ impl MemoryBudget {
             Some(MemoryPermit { _own, _total })
         };
         match tokio::time::timeout(PERMIT_TIMEOUT, acquiring).await {
-            Ok(Some(hold)) => Ok(Some(hold)),
+            Ok(Some(permit)) => Ok(permit),
             Ok(None) | Err(_) => Err(Problem::RateLimited {
                 retry_after_seconds: RETRY_AFTER_SECONDS,
                 message: "too many large uploads and downloads at once; wait as long as Retry-After says".to_owned(),

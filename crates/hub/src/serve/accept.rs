@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{connection, tls};
 use crate::config::Config;
-use crate::http::client_addr::ClientAddr;
+use crate::http::client_addr::Endpoints;
 
 const MAX_CONNECTIONS: usize = 100_000;
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -42,7 +42,7 @@ impl Acceptor {
                 accepted = accept(&listener, &slots) => accepted,
                 _ = stop.wait_for(|stop| *stop) => break,
             };
-            let Some((stream, peer, slot)) = accepted else {
+            let Some((stream, endpoints, slot)) = accepted else {
                 continue;
             };
             let router = router.clone();
@@ -50,8 +50,8 @@ impl Acceptor {
             let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
-                    None => connection::serve(stream, peer, router, stopping).await,
-                    Some(tls) => Box::pin(serve_tls(tls, stream, peer, router, stopping)).await,
+                    None => connection::serve(stream, endpoints, router, stopping).await,
+                    Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, router, stopping)).await,
                 }
                 drop(slot);
             });
@@ -67,25 +67,27 @@ impl Acceptor {
 async fn serve_tls(
     tls: TlsAcceptor,
     stream: TcpStream,
-    peer: ClientAddr,
+    endpoints: Endpoints,
     router: Router,
     stopping: watch::Receiver<bool>,
 ) {
     if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        connection::serve(stream, peer, router, stopping).await;
+        connection::serve(stream, endpoints, router, stopping).await;
     }
 }
 
 async fn accept(
     listener: &TcpListener,
     slots: &Arc<Semaphore>,
-) -> Option<(TcpStream, ClientAddr, OwnedSemaphorePermit)> {
+) -> Option<(TcpStream, Endpoints, OwnedSemaphorePermit)> {
     let slot = Arc::clone(slots).acquire_owned().await.ok()?;
     match listener.accept().await {
-        Ok((stream, address)) => {
+        Ok((stream, client)) => {
             // Small responses should not wait for a full packet.
             drop(stream.set_nodelay(true));
-            Some((stream, ClientAddr(address.ip()), slot))
+            // A client that has reset its connection already leaves no address.
+            let hub = stream.local_addr().ok()?;
+            Some((stream, Endpoints { client, hub }, slot))
         }
         Err(error) => {
             tracing::warn!(%error, "accepting a connection failed");

@@ -18,8 +18,7 @@ use tower::util::MapRequest;
 
 use super::protocol_sniff::{HttpVersion, SniffedStream};
 use super::write_timeout::WriteTimeout;
-use crate::http::client_addr::ClientAddr;
-use crate::limits::socket_budget::SocketBudget;
+use crate::http::client_addr::Endpoints;
 
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(75);
@@ -29,18 +28,17 @@ const MAX_STREAMS_PER_CONNECTION: u32 = 2000;
 const MAX_HEADER_BYTES: u32 = 16 * 1024;
 
 /// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
-pub async fn serve<S>(stream: S, peer: ClientAddr, router: Router, stopping: watch::Receiver<bool>)
+pub async fn serve<S>(stream: S, endpoints: Endpoints, router: Router, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let budget = SocketBudget::default();
-    let stream = WriteTimeout::new(stream, budget.clone());
+    let stream = WriteTimeout::new(stream);
     let Ok(Ok((stream, version))) = timeout(FIRST_BYTES_TIMEOUT, SniffedStream::sniff(stream)).await else {
         return;
     };
-    let with_extensions = MapRequest::new(router, move |request| budget.attach_to(peer.attach_to(request)));
+    let with_endpoints = MapRequest::new(router, move |request| endpoints.attach_to(request));
     let io = TokioIo::new(stream);
-    let service = TowerToHyperService::new(with_extensions);
+    let service = TowerToHyperService::new(with_endpoints);
     // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
         HttpVersion::Http1 => {
@@ -117,7 +115,12 @@ mod tests {
         let (mut client, stream) = duplex(4096);
         let (sender, stopping) = watch::channel(false);
         let served = tokio::spawn(async move {
-            serve(stream, ClientAddr([127, 0, 0, 1].into()), router(), stopping).await;
+            let loopback = ([127, 0, 0, 1], 7422).into();
+            let endpoints = Endpoints {
+                client: loopback,
+                hub: loopback,
+            };
+            serve(stream, endpoints, router(), stopping).await;
             drop(sender);
         });
         let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");

@@ -1,5 +1,5 @@
 //! A stream with a write time-out: it fails when the peer reads nothing of what is written. An idle stream has no
-//! time-out. For WebSockets it also counts the bytes read.
+//! time-out.
 
 use std::io;
 use std::pin::Pin;
@@ -9,25 +9,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-use crate::limits::socket_budget::SocketBudget;
-
 /// How long a write may make no progress.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct WriteTimeout<S> {
     stream: S,
-    budget: SocketBudget,
     /// Set while a write is pending.
     deadline: Option<Pin<Box<Sleep>>>,
 }
 
 impl<S> WriteTimeout<S> {
-    pub fn new(stream: S, budget: SocketBudget) -> Self {
-        Self {
-            stream,
-            budget,
-            deadline: None,
-        }
+    pub fn new(stream: S) -> Self {
+        Self { stream, deadline: None }
     }
 
     /// Resets the time-out when the stream made progress, and fails when it did not in time.
@@ -47,11 +40,7 @@ impl<S> WriteTimeout<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        ready!(self.budget.poll_permit(cx))?;
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
-        self.budget.add_read(buffer.filled().len() - before);
-        read
+        Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 

@@ -14,6 +14,7 @@ const MIB: usize = 1024 * 1024;
 #[serde(deny_unknown_fields, default)]
 pub struct RunsTable {
     pub enabled: Option<bool>,
+    pub require_token: Option<bool>,
     pub commands: Option<Commands>,
     pub command_timeout_seconds: Option<u64>,
     pub command_output_bytes: Option<usize>,
@@ -26,6 +27,8 @@ pub struct RunsTable {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunsSettings {
     pub enabled: bool,
+    /// Whether local programs of the hub's own user need a token too.
+    pub require_token: bool,
     pub commands: Commands,
     pub command_timeout: Duration,
     /// Limit for the output of a command; more output fails its step.
@@ -64,6 +67,7 @@ impl Default for RunsSettings {
     fn default() -> Self {
         Self {
             enabled: true,
+            require_token: false,
             commands: Commands::default(),
             command_timeout: Duration::from_secs(300),
             command_output_bytes: MIB,
@@ -80,6 +84,7 @@ impl RunsSettings {
         let defaults = Self::default();
         let settings = Self {
             enabled: table.enabled.unwrap_or(defaults.enabled),
+            require_token: table.require_token.unwrap_or(defaults.require_token),
             commands: table.commands.unwrap_or_default(),
             command_timeout: table
                 .command_timeout_seconds
@@ -167,6 +172,7 @@ mod tests {
     fn every_key_is_read() {
         let text = r#"
             enabled = false
+            require_token = true
             commands = "ask"
             command_timeout_seconds = 5
             command_output_bytes = 2048
@@ -178,6 +184,7 @@ mod tests {
         let origins = ["https://app.example", "http://localhost:5173", "tauri://localhost"];
         let expected = RunsSettings {
             enabled: false,
+            require_token: true,
             commands: Commands::Ask,
             command_timeout: Duration::from_secs(5),
             command_output_bytes: 2048,

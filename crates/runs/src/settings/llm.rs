@@ -93,6 +93,11 @@ impl Default for LlmSettings {
 }
 
 impl LlmSettings {
+    /// Whether runs can reach any model.
+    pub fn has_models(&self) -> bool {
+        self.endpoint.is_some() || !self.providers.is_empty()
+    }
+
     pub fn resolve(table: LlmTable) -> Result<Self, InvalidSetting> {
         let defaults = Self::default();
         let settings = Self {

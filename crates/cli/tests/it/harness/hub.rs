@@ -158,12 +158,12 @@ impl Hub {
         &self.scratch
     }
 
-    /// Whether the hub's config lets runs start programs.
-    pub fn starts_programs(&self) -> bool {
+    /// Whether the hub's config lets runs start programs or call models, which makes a token necessary.
+    pub fn needs_token(&self) -> bool {
         self.setup
             .config
             .as_ref()
-            .is_some_and(|config| config.contains("commands = \"a"))
+            .is_some_and(|config| config.contains("commands = \"a") || config.contains("[llm"))
     }
 
     /// The owner's token from `hub.json`, meant for programs on the same machine.

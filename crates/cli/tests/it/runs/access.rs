@@ -1,21 +1,70 @@
 //! Access to the run socket: origins, hosts, tokens.
 
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::CommandExt;
+
 use serde_json::json;
 
 use super::stage::*;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_hub_that_may_start_programs_requires_a_token() {
-    for commands in ["ask", "allow"] {
-        let hub = Setup::default()
-            .config(&format!("[runs]\ncommands = \"{commands}\"\n"))
-            .start()
-            .await;
+async fn a_hub_that_may_start_programs_or_call_models_requires_a_token() {
+    for (config, named) in [
+        ("[runs]\ncommands = \"ask\"\n", "(runs.commands)"),
+        ("[runs]\ncommands = \"allow\"\n", "(runs.commands)"),
+        ("[runs]\nrequire_token = true\n", "(runs.require_token)"),
+        ("[llm]\nbase_url = \"http://127.0.0.1:9/v1\"\n", "(llm)"),
+        ("[llm.providers.local]\nbase_url = \"http://127.0.0.1:9/v1\"\n", "(llm)"),
+    ] {
+        let hub = Setup::default().config(config).start().await;
         let refusal = Dial::to(&hub).refused().await;
-        assert_eq!(refusal.status, 403);
-        assert!(refusal.body.contains("runs.commands"), "{}", refusal.body);
+        assert_eq!(refusal.status, 401);
+        for text in [named, "Authorization: Bearer"] {
+            assert!(refusal.body.contains(text), "{}", refusal.body);
+        }
         Dial::to(&hub).bearer(&hub.token()).open().await.expect_silence().await;
+    }
+}
+
+/// Requests an upgrade and prints the reply.
+const RAW_CLIENT: &str = r#"
+import socket, sys
+host, port, header = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+stream = socket.create_connection((host, port), 30)
+stream.settimeout(30)
+stream.sendall((f"GET /ws HTTP/1.1\r\nhost: {host}:{port}\r\nconnection: upgrade\r\nupgrade: websocket\r\n"
+    f"sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n{header}\r\n").encode())
+print(stream.recv(65536).decode())
+"#;
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_user_of_the_machine_needs_a_token() {
+    if std::fs::metadata("/proc/self").expect("Linux").uid() != 0 {
+        eprintln!("skipped: only root can start a program as another user");
+        return;
+    }
+    let hub = Hub::start().await;
+    let (host, port) = hub.url.trim_start_matches("http://").split_once(':').expect("a port");
+    let reply = |uid: u32, header: &str| {
+        let mut client = std::process::Command::new("python3");
+        client.args(["-c", RAW_CLIENT, host, port, header]).current_dir("/");
+        let output = client.uid(uid).gid(uid).output().expect("python3 runs");
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    };
+    assert!(
+        reply(0, "").starts_with("HTTP/1.1 101 "),
+        "the hub's own user is believed"
+    );
+    for uid in [54_321, 65_534] {
+        let refused = reply(uid, "");
+        assert!(refused.starts_with("HTTP/1.1 401 "), "{refused}");
+        for text in ["another user than the hub", "Authorization: Bearer"] {
+            assert!(refused.contains(text), "{refused}");
+        }
+        let token = format!("authorization: Bearer {}\r\n", hub.token());
+        assert!(reply(uid, &token).starts_with("HTTP/1.1 101 "), "with a token");
     }
 }
 

@@ -70,6 +70,35 @@ async fn incomplete_messages_share_a_byte_budget() {
     other.expect("pong").await;
 }
 
+/// A connection must not keep the buffer of its largest message.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_connection_keeps_no_memory_of_a_large_message() {
+    const SOCKETS: usize = 60;
+    let hub = Hub::start().await;
+    let resident_kib = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", hub.process().id())).expect("Linux");
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("VmRSS:"))
+            .expect("a size");
+        line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number")
+    };
+    let before = resident_kib();
+    let message = padded_ping(MAX_FRAME_BYTES);
+    let mut clients = vec![];
+    for _ in 0..SOCKETS {
+        let mut client = Client::connect(&hub).await;
+        client.send_text(&message).await;
+        client.expect("pong").await;
+        clients.push(client);
+    }
+    let grown = resident_kib().saturating_sub(before);
+    assert!(
+        grown < SOCKETS * MAX_FRAME_BYTES / 1024 / 2,
+        "{grown} KiB for {SOCKETS} idle sockets"
+    );
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn connections_per_person_are_limited() {
     let hub = Hub::start().await;

@@ -1,16 +1,17 @@
-//! Admission to the run socket. With a token: a person who may decide. Without one: only a program on this machine. Web
-//! pages, host names of other machines (DNS rebinding) and proxied requests are refused.
+//! Admission to the run socket. With a token: a person who may decide. Without one: only a program of the hub's own user
+//! on this machine. Web pages, host names of other machines (DNS rebinding) and proxied requests are refused.
 
 use axum::http::{HeaderMap, header};
 use countersign_core::Actor;
 use countersign_core::access::{Principal, Role};
 use countersign_store::ops::admin::people::ListPeople;
 
+use super::same_user;
 use crate::Hub;
 use crate::auth::local_owner_of;
 use crate::config::{Commands, Config};
 use crate::http::callers::not_for_terminals;
-use crate::http::client_addr::ClientAddr;
+use crate::http::client_addr::Endpoints;
 use crate::problem::Problem;
 
 /// Headers that show a proxied request.
@@ -35,14 +36,15 @@ impl SocketCaller {
 pub async fn admit(
     hub: &Hub,
     headers: &HeaderMap,
-    peer: ClientAddr,
+    endpoints: Option<Endpoints>,
     token: Option<String>,
 ) -> Result<SocketCaller, Problem> {
     check_origin(headers, &hub.config.runs.allowed_origins)?;
     match token {
         Some(token) => by_token(hub, token).await,
         None => {
-            check_local(headers, peer, &hub.config)?;
+            let endpoints = check_local(headers, endpoints, &hub.config)?;
+            same_user::verify(endpoints).await.map_err(need_token)?;
             local_owner(hub).await
         }
     }
@@ -103,45 +105,55 @@ fn check_origin(headers: &HeaderMap, allowed: &[String]) -> Result<(), Problem> 
     ))
 }
 
-fn check_local(headers: &HeaderMap, peer: ClientAddr, config: &Config) -> Result<(), Problem> {
-    if let Some(why) = why_not_local(headers, peer, config) {
-        return Err(need_token(&why));
+/// The connection of a client that may come without a token, as far as configuration and headers tell.
+fn check_local(headers: &HeaderMap, endpoints: Option<Endpoints>, config: &Config) -> Result<Endpoints, Problem> {
+    if let Some(why) = token_reason(config) {
+        return Err(need_token(why));
     }
-    // Otherwise every local account, and anything that comes through a tunnel, could run programs as the hub's user.
-    if config.runs.commands != Commands::Off {
-        return Err(refuse(
-            "a token is required, because runs may start programs (runs.commands)",
-        ));
+    let local = endpoints.filter(|endpoints| endpoints.client.ip().to_canonical().is_loopback());
+    let Some(endpoints) = local else {
+        return Err(need_token("you are not on this machine"));
+    };
+    if headers.contains_key(header::ORIGIN) {
+        return Err(need_token("a web page opens this socket (Origin)"));
+    }
+    if let Some(header) = proxy_header(headers) {
+        return Err(need_token(&format!("the request came through a proxy ({header})")));
     }
     if !is_this_machine(headers) {
         return Err(refuse("without a token, connect to 127.0.0.1, localhost or [::1]"));
     }
-    Ok(())
+    Ok(endpoints)
 }
 
-/// Why the client may be on another machine; `None` if it is local.
-fn why_not_local(headers: &HeaderMap, peer: ClientAddr, config: &Config) -> Option<String> {
-    let is_proxy_header = |name: &&str| PROXY_HEADERS.contains(name) || name.starts_with(PROXY_HEADER_PREFIX);
-    let why = if !config.listen.ip().is_loopback() {
-        "this hub listens beyond this machine (listen)"
+/// The setting for which every client of this hub needs a token.
+fn token_reason(config: &Config) -> Option<&'static str> {
+    if !config.listen.ip().is_loopback() {
+        Some("this hub listens beyond this machine (listen)")
     } else if config.public_url.is_some() {
-        "this hub is reachable from outside (public_url)"
+        Some("this hub is reachable from outside (public_url)")
     } else if !config.trusted_proxies.is_empty() {
-        "this hub is behind a proxy (trusted_proxies)"
-    } else if !peer.0.to_canonical().is_loopback() {
-        "you are not on this machine"
-    } else if headers.contains_key(header::ORIGIN) {
-        "a web page opens this socket (Origin)"
+        Some("this hub is behind a proxy (trusted_proxies)")
+    } else if config.runs.commands != Commands::Off {
+        Some("runs may start programs (runs.commands)")
+    } else if config.llm.has_models() {
+        Some("runs may call models (llm)")
+    } else if config.runs.require_token {
+        Some("this hub always wants a token (runs.require_token)")
     } else {
-        let header = headers.keys().map(header::HeaderName::as_str).find(is_proxy_header)?;
-        return Some(format!("the request came through a proxy ({header})"));
-    };
-    Some(why.to_owned())
+        None
+    }
+}
+
+fn proxy_header(headers: &HeaderMap) -> Option<&str> {
+    let is_proxy_header = |name: &&str| PROXY_HEADERS.contains(name) || name.starts_with(PROXY_HEADER_PREFIX);
+    headers.keys().map(header::HeaderName::as_str).find(is_proxy_header)
 }
 
 fn need_token(why: &str) -> Problem {
     let message = format!(
-        "{why}: send a person's token as `Authorization: Bearer …`, `X-API-Key: …`, or `?token=…` in the URL of the socket"
+        "{why}: send a person's token as `Authorization: Bearer …`, `X-API-Key: …`, or, if headers are out of reach, \
+         `?token=…` in the URL of the socket; the hub's own user finds one in hub.json"
     );
     Problem::TokenNeeded { message }
 }
@@ -162,6 +174,8 @@ fn is_this_machine(headers: &HeaderMap) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use axum::http::{HeaderName, HeaderValue};
 
     use super::*;
@@ -178,7 +192,11 @@ mod tests {
         let mut file = ConfigFile::default();
         change(&mut file);
         let config = Config::resolve(file, Overrides::default()).unwrap();
-        check_local(&headers(lines), ClientAddr(peer.parse().unwrap()), &config).is_ok()
+        let endpoints = Endpoints {
+            client: (peer.parse::<IpAddr>().unwrap(), 50_000).into(),
+            hub: ([127, 0, 0, 1], 7422).into(),
+        };
+        check_local(&headers(lines), Some(endpoints), &config).is_ok()
     }
 
     #[test]
@@ -249,6 +267,9 @@ mod tests {
         assert!(!local(&[host], "127.0.0.1", |file| file.trusted_proxies =
             Some(vec!["10.0.0.1".to_owned()])));
         assert!(!local(&[host], "127.0.0.1", |file| file.runs.commands = Some(Commands::Ask)));
+        assert!(!local(&[host], "127.0.0.1", |file| file.runs.require_token = Some(true)));
+        assert!(!local(&[host], "127.0.0.1", |file| file.llm.base_url =
+            Some("https://models.example/v1".to_owned())));
         assert!(!local(&[host], "127.0.0.1", |file| {
             file.listen = Some("0.0.0.0:7422".to_owned());
             file.allow_plain_http = Some(true);

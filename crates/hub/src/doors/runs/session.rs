@@ -4,18 +4,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket};
 use bytes::Bytes;
 use countersign_protocol::runs::RunReply;
 use countersign_runs::{ClientAction, Close, ConnectedClient, RunClient};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
+use hyper::upgrade::Upgraded;
+use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
-use tokio_tungstenite::tungstenite::Error;
+use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
+use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::dispatch;
+use super::frame_splitter::FrameSplitter;
 use super::gate::{self, SocketCaller};
 use crate::Hub;
 use crate::limits::connection_limit::ConnectionPermit;
@@ -32,6 +36,8 @@ const SLOW_CLIENT_CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// Delay before the connection of a client with invalid frames is dropped: dropped at once, the close reason could be
 /// lost.
 const DROP_DELAY: Duration = Duration::from_secs(2);
+
+pub type WebSocket = WebSocketStream<FrameSplitter<TokioIo<Upgraded>>>;
 
 pub struct Session {
     pub hub: Arc<Hub>,
@@ -128,11 +134,8 @@ impl Session {
                 Some(Ok(Message::Text(text))) => self.act(text.into()).await,
                 Some(Ok(Message::Binary(bytes))) => self.act(bytes).await,
                 // The next read sends the pong.
-                Some(Ok(Message::Ping(payload) | Message::Pong(payload))) => {
-                    self.budget.skip_control_frame(payload.len())
-                }
-                Some(Ok(Message::Close(_))) => {}
-                Some(Err(error)) => return disconnect_reason(error),
+                Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Close(_) | Message::Frame(_))) => {}
+                Some(Err(error)) => return disconnect_reason(&error),
                 None => return Disconnect::Left,
             }
             last_received = Instant::now();
@@ -156,19 +159,19 @@ impl Session {
 }
 
 /// A broken connection gets no close frame; a client with invalid input gets one with the reason.
-fn disconnect_reason(error: axum::Error) -> Disconnect {
-    match error.into_inner().downcast_ref::<Error>() {
-        Some(Error::Capacity(_)) => Disconnect::Unreadable(1009, "The message is too large"),
-        Some(Error::Utf8(_)) => Disconnect::Unreadable(1007, "The text is not UTF-8"),
-        Some(Error::Protocol(ProtocolError::ResetWithoutClosingHandshake)) => Disconnect::Left,
-        Some(Error::Protocol(_)) => Disconnect::Unreadable(1002, "Invalid WebSocket frame"),
-        Some(_) | None => Disconnect::Left,
+fn disconnect_reason(error: &Error) -> Disconnect {
+    match error {
+        Error::Capacity(_) => Disconnect::Unreadable(1009, "The message is too large"),
+        Error::Utf8(_) => Disconnect::Unreadable(1007, "The text is not UTF-8"),
+        Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Disconnect::Left,
+        Error::Protocol(_) => Disconnect::Unreadable(1002, "Invalid WebSocket frame"),
+        _ => Disconnect::Left,
     }
 }
 
 async fn close_connection(
     mut sink: impl Sink<Message> + Unpin,
-    mut stream: impl Stream<Item = Result<Message, axum::Error>> + Unpin,
+    mut stream: impl Stream<Item = Result<Message, Error>> + Unpin,
     close: Close,
 ) {
     let close_timeout = match close {
@@ -184,7 +187,7 @@ async fn close_connection(
 /// Sends a close frame; returns whether it was sent.
 async fn send_close(sink: &mut (impl Sink<Message> + Unpin), code: u16, reason: &str, close_timeout: Duration) -> bool {
     let frame = CloseFrame {
-        code,
+        code: code.into(),
         reason: reason.into(),
     };
     matches!(
@@ -233,7 +236,7 @@ mod tests {
         let reader = sink::unfold(&code, |code, message| async move {
             sleep(away).await;
             if let Message::Close(Some(frame)) = message {
-                code.store(frame.code, Ordering::Relaxed);
+                code.store(frame.code.into(), Ordering::Relaxed);
             }
             Ok::<_, Infallible>(code)
         });

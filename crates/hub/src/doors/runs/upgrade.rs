@@ -1,20 +1,25 @@
 //! GET /ws
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use axum::extract::ws::WebSocketUpgrade;
-use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::{Extension, FromRequestParts, State};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use hyper::upgrade::OnUpgrade;
+use hyper_util::rt::TokioIo;
 use serde::Deserialize;
+use tokio_tungstenite::WebSocketStream;
+use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
+use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
+use super::frame_splitter::FrameSplitter;
 use super::gate;
 use super::session::Session;
 use crate::Hub;
 use crate::http::callers::token_from_headers;
-use crate::http::client_addr::ClientAddr;
+use crate::http::client_addr::Endpoints;
 use crate::http::extract::Params;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
@@ -22,45 +27,66 @@ use crate::problem::Problem;
 /// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
 /// around it.
 const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
-/// Small, because the default of 128 KiB is held by every idle connection.
-const READ_BUFFER_BYTES: usize = 2048;
+/// Small, because the default of 128 KiB is held by every idle connection, and `FrameSplitter` has a buffer too.
+const READ_BUFFER_BYTES: usize = 512;
+const WEBSOCKET_VERSION: &str = "13";
 
 #[derive(Deserialize)]
 pub struct TokenQuery {
     token: Option<String>,
 }
 
-/// The upgrade, or its rejection, so that a plain HTTP request gets our own error.
-pub struct MaybeUpgrade(Result<WebSocketUpgrade, WebSocketUpgradeRejection>);
+/// A request for a WebSocket, if it is one. axum's own extractor hides the stream, which has to be wrapped here.
+pub struct MaybeUpgrade(Option<SocketRequest>);
+
+struct SocketRequest {
+    accept_key: String,
+    upgrade: OnUpgrade,
+}
 
 impl<S: Send + Sync> FromRequestParts<S> for MaybeUpgrade {
-    type Rejection = std::convert::Infallible;
+    type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self(WebSocketUpgrade::from_request_parts(parts, state).await))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
+        Ok(Self(socket_request(parts)))
     }
+}
+
+fn socket_request(parts: &mut Parts) -> Option<SocketRequest> {
+    let has_word = |name: &HeaderName, wanted: &str| {
+        let lines = parts.headers.get_all(name).iter().filter_map(|line| line.to_str().ok());
+        let mut words = lines.flat_map(|line| line.split(',')).map(str::trim);
+        words.any(|word| word.eq_ignore_ascii_case(wanted))
+    };
+    let is_websocket = has_word(&header::CONNECTION, "upgrade")
+        && has_word(&header::UPGRADE, "websocket")
+        && has_word(&header::SEC_WEBSOCKET_VERSION, WEBSOCKET_VERSION);
+    let key = parts.headers.get(header::SEC_WEBSOCKET_KEY).filter(|_| is_websocket)?;
+    let accept_key = derive_accept_key(key.as_bytes());
+    let upgrade = parts.extensions.remove()?;
+    Some(SocketRequest { accept_key, upgrade })
 }
 
 pub async fn upgrade(
     State(hub): State<Arc<Hub>>,
-    peer: ClientAddr,
+    endpoints: Option<Extension<Endpoints>>,
     Params(query): Params<TokenQuery>,
-    headers: axum::http::HeaderMap,
-    budget: Option<Extension<SocketBudget>>,
-    MaybeUpgrade(upgrade_request): MaybeUpgrade,
+    headers: HeaderMap,
+    MaybeUpgrade(request): MaybeUpgrade,
 ) -> Result<Response, Problem> {
     if !hub.config.runs.enabled {
         return Err(Problem::NotFound {
             message: "runs are turned off on this hub (runs.enabled)".to_owned(),
         });
     }
-    let Ok(socket) = upgrade_request else {
+    let Some(request) = request else {
         return Ok((StatusCode::BAD_REQUEST, "WebSocket upgrade failed").into_response());
     };
     let token = token_from_headers(&headers).map(str::to_owned).or(query.token);
     // Subscribed before admission, so that a revocation in between triggers a recheck.
     let revocations = hub.auth.credentials.revocations();
-    let caller = gate::admit(&hub, &headers, peer, token).await?;
+    let endpoints = endpoints.map(|Extension(endpoints)| endpoints);
+    let caller = gate::admit(&hub, &headers, endpoints, token).await?;
     let permit = hub.limits.run_sockets.acquire(&caller.person)?;
     let Some(connected) = hub.runs.registry.connect() else {
         let message = "too many clients are connected, or the hub is stopping; try again".to_owned();
@@ -69,14 +95,31 @@ pub async fn upgrade(
             message,
         });
     };
-    let socket = socket
-        .read_buffer_size(READ_BUFFER_BYTES)
-        .write_buffer_size(0)
-        .max_message_size(MAX_MESSAGE_BYTES)
-        .max_frame_size(MAX_MESSAGE_BYTES);
-    // A request without a connection, as in tests, has no budget.
-    let budget = budget.map(|Extension(budget)| budget).unwrap_or_default();
-    budget.begin(&hub.limits.memory, &caller.person, MAX_MESSAGE_BYTES);
-    Ok(socket
-        .on_upgrade(move |socket| Session::new(hub, connected, (caller, revocations), (permit, budget)).serve(socket)))
+    let budget = SocketBudget::new(&hub.limits.memory, &caller.person);
+    let session = Session::new(hub, connected, (caller, revocations), (permit, budget.clone()));
+    Ok(request.accept(session, budget))
+}
+
+impl SocketRequest {
+    /// The reply that switches protocols; the session begins when it has been sent.
+    fn accept(self, session: Session, budget: SocketBudget) -> Response {
+        let Self { accept_key, upgrade } = self;
+        tokio::spawn(async move {
+            let Ok(upgraded) = upgrade.await else { return };
+            let stream = FrameSplitter::new(TokioIo::new(upgraded), budget, MAX_MESSAGE_BYTES);
+            let config = WebSocketConfig::default()
+                .read_buffer_size(READ_BUFFER_BYTES)
+                .write_buffer_size(0)
+                .max_message_size(Some(MAX_MESSAGE_BYTES))
+                .max_frame_size(Some(MAX_MESSAGE_BYTES));
+            let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
+            session.serve(socket).await;
+        });
+        let headers = [
+            (header::CONNECTION, HeaderValue::from_static("upgrade")),
+            (header::UPGRADE, HeaderValue::from_static("websocket")),
+        ];
+        let accept_key = [(header::SEC_WEBSOCKET_ACCEPT, accept_key)];
+        (StatusCode::SWITCHING_PROTOCOLS, headers, accept_key).into_response()
+    }
 }

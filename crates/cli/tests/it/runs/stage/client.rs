@@ -20,9 +20,9 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects without a credential like native clients, except to a hub that may start programs.
+    /// Connects without a credential like native clients, except to a hub that wants a token.
     pub async fn connect(hub: &Hub) -> Self {
-        match hub.starts_programs() {
+        match hub.needs_token() {
             true => Dial::to(hub).bearer(&hub.token()).open().await,
             false => Dial::to(hub).open().await,
         }
