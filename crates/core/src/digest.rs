@@ -1,6 +1,7 @@
 //! SHA-256 digests, stored as bytes and displayed as hex.
 
 use std::fmt;
+use std::str::FromStr;
 
 use aws_lc_rs::digest;
 use serde::{Serialize, Serializer};
@@ -9,6 +10,9 @@ use serde::{Serialize, Serializer};
 pub struct Digest([u8; 32]);
 
 impl Digest {
+    /// A start for digests of digests; no text has it.
+    pub const ZERO: Self = Self([0; 32]);
+
     pub fn of(bytes: &[u8]) -> Self {
         let mut sum = [0; 32];
         sum.copy_from_slice(digest::digest(&digest::SHA256, bytes).as_ref());
@@ -40,6 +44,23 @@ impl fmt::Display for Digest {
     }
 }
 
+impl FromStr for Digest {
+    type Err = ();
+
+    /// From 64 hex digits.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return Err(());
+        }
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
+            let pair = std::str::from_utf8(pair).map_err(|_| ())?;
+            *byte = u8::from_str_radix(pair, 16).map_err(|_| ())?;
+        }
+        Ok(Self(bytes))
+    }
+}
+
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -56,5 +77,15 @@ mod tests {
         assert_eq!(Digest::of(b"").to_string(), known);
         assert_eq!(Digest::from_bytes(Digest::of(b"").as_bytes()), Some(Digest::of(b"")));
         assert_eq!(Digest::from_bytes(b"short"), None);
+        assert_eq!(known.parse(), Ok(Digest::of(b"")));
+        for wrong in [
+            "",
+            "e3b0",
+            &known.replace('e', "x"),
+            &format!("{known}0"),
+            &"é".repeat(32),
+        ] {
+            assert_eq!(wrong.parse::<Digest>(), Err(()), "{wrong}");
+        }
     }
 }

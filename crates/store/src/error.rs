@@ -16,6 +16,12 @@ pub enum StoreError {
     /// A stored row could not be decoded.
     #[error("the store holds data that cannot be read: {0}")]
     Corrupt(String),
+    /// A stored message could not be decoded.
+    #[error(transparent)]
+    Unreadable(Unreadable),
+    /// An audit entry is missing, or the data it covers is not the data that it recorded.
+    #[error("the audit trail of {subject} is broken: {why}")]
+    AuditBroken { subject: String, why: String },
     #[error("the store was written by a newer countersign (schema {found}, this one supports {known}); upgrade")]
     NewerSchema { found: i64, known: i64 },
     /// A hub on an unfinished copy would serve only part of the data.
@@ -24,6 +30,31 @@ pub enum StoreError {
          store it is a copy of"
     )]
     UnfinishedCopy { source_name: String },
+}
+
+/// A message whose stored rows cannot be decoded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("message {id} cannot be read: {why}")]
+pub struct Unreadable {
+    /// As stored, which need not be a valid id.
+    pub id: String,
+    pub why: String,
+}
+
+impl StoreError {
+    /// Names the message that an undecodable row belongs to.
+    #[must_use]
+    pub fn in_message(self, id: &str) -> Self {
+        match self {
+            Self::Corrupt(why) => Self::Unreadable(Unreadable { id: id.to_owned(), why }),
+            other => other,
+        }
+    }
+
+    /// Whether stored data is damaged, which no retry repairs.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Corrupt(_) | Self::Unreadable(_) | Self::AuditBroken { .. })
+    }
 }
 
 impl From<rusqlite::Error> for StoreError {

@@ -80,6 +80,12 @@ pub enum Value {
     Blob(Vec<u8>),
 }
 
+impl From<Digest> for Value {
+    fn from(digest: Digest) -> Self {
+        Self::Blob(digest.as_bytes().to_vec())
+    }
+}
+
 impl<'a> From<&'a Value> for Param<'a> {
     fn from(value: &'a Value) -> Self {
         match value {
@@ -91,7 +97,7 @@ impl<'a> From<&'a Value> for Param<'a> {
     }
 }
 
-/// One row. Columns are addressed by their position in the SELECT and can be taken once, in any order.
+/// One row. Columns are addressed by their position in the SELECT; texts and bytes can be taken once, in any order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row(pub Vec<Value>);
 
@@ -113,6 +119,14 @@ impl Row {
             .map_or(Value::Null, |value| std::mem::replace(value, Value::Null))
     }
 
+    /// A text that stays in the row; `None` for any other type.
+    pub fn peek(&self, column: usize) -> Option<&str> {
+        match self.0.get(column) {
+            Some(Value::Text(text)) => Some(text),
+            Some(Value::Null | Value::Int(_) | Value::Blob(_)) | None => None,
+        }
+    }
+
     pub fn text(&mut self, column: usize) -> Result<String, StoreError> {
         self.opt_text(column)?.ok_or_else(|| wrong_type(column))
     }
@@ -130,10 +144,10 @@ impl Row {
     }
 
     pub fn opt_int(&mut self, column: usize) -> Result<Option<i64>, StoreError> {
-        match self.take(column) {
-            Value::Int(number) => Ok(Some(number)),
-            Value::Null => Ok(None),
-            Value::Text(_) | Value::Blob(_) => Err(wrong_type(column)),
+        match self.0.get(column) {
+            Some(Value::Int(number)) => Ok(Some(*number)),
+            Some(Value::Null) | None => Ok(None),
+            Some(Value::Text(_) | Value::Blob(_)) => Err(wrong_type(column)),
         }
     }
 
@@ -237,4 +251,9 @@ pub trait Op: Send + Sync + 'static {
     const IS_TIMED: bool = true;
 
     fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> impl Future<Output = Result<Self::Out, StoreError>> + Send;
+
+    /// The damage that a successful operation has passed over.
+    fn damage(_out: &Self::Out) -> Vec<StoreError> {
+        Vec::new()
+    }
 }

@@ -8,6 +8,7 @@ pub mod completion;
 pub mod copy;
 mod error;
 mod exec;
+pub mod faults;
 mod migrations;
 pub mod model;
 pub mod ops;
@@ -16,7 +17,7 @@ mod sqlite;
 mod store;
 pub mod waiters;
 
-pub use error::StoreError;
+pub use error::{StoreError, Unreadable};
 pub use exec::Op;
 pub use migrations::SCHEMA_VERSION;
 pub use postgres::{Notification, NotifyBus};

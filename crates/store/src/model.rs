@@ -10,6 +10,8 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde::Serialize;
 
+use crate::error::Unreadable;
+
 /// A message that a door has accepted. Its texts are serialized beforehand, to keep work off the shared writer thread.
 #[derive(Debug, Clone)]
 pub struct NewMessage {
@@ -154,10 +156,32 @@ pub struct PersonView {
     pub fetched_at: Option<Timestamp>,
 }
 
+/// A message that cannot be decoded, as far as its row tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnreadableItem {
+    pub error: Unreadable,
+    pub seq: i64,
+    pub rank: i64,
+    /// The next two are empty if not even they can be read.
+    pub agent_id: String,
+    pub status: String,
+    pub received_at: Timestamp,
+}
+
+/// One entry of a list. A damaged message is an entry of its own, so that it does not take its list with it.
+pub type ListEntry = Result<PersonView, UnreadableItem>;
+
+pub fn entry_seq(entry: &ListEntry) -> i64 {
+    match entry {
+        Ok(item) => item.seq,
+        Err(unreadable) => unreadable.seq,
+    }
+}
+
 /// A message that a person has snoozed.
 #[derive(Debug, Clone)]
 pub struct SnoozedItem {
-    pub item: PersonView,
+    pub item: ListEntry,
     /// When the message returns to the inbox.
     pub until: Timestamp,
 }

@@ -4,6 +4,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
+use crate::faults::Faults;
 use crate::postgres::{NotifyBus, Postgres};
 use crate::sqlite::Sqlite;
 
@@ -13,6 +14,7 @@ pub struct Store {
     engine: Engine,
     clock: Arc<dyn Clock>,
     node: RwLock<String>,
+    faults: Faults,
 }
 
 enum Engine {
@@ -27,6 +29,7 @@ impl Store {
             engine,
             clock,
             node: RwLock::new(new_node()?),
+            faults: Faults::default(),
         })
     }
 
@@ -37,15 +40,26 @@ impl Store {
             engine,
             clock,
             node: RwLock::new(new_node()?),
+            faults: Faults::default(),
         })
     }
 
     pub async fn run<O: Op>(&self, op: O) -> Result<O::Out, StoreError> {
-        match &self.engine {
+        let done = match &self.engine {
             Engine::Sqlite(sqlite) => sqlite.run(op).await,
             // Boxed: the future takes kilobytes, which every caller on the embedded engine would carry for nothing.
             Engine::Postgres(postgres) => Box::pin(postgres.run(op)).await,
+        };
+        match &done {
+            Ok(out) => O::damage(out).iter().for_each(|damage| self.faults.record(damage)),
+            Err(error) => self.faults.record(error),
         }
+        done
+    }
+
+    /// The damaged data met since this store was opened.
+    pub fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Like `run`, for operations that must not queue behind others, such as renewing a lease.

@@ -13,6 +13,8 @@ pub enum CopyError {
          stop it, and copy then"
     )]
     OlderSchema { place: String, found: i64, known: i64 },
+    #[error("{place} has schema {found}, and this countersign reads schema {known}: use the version that its hub has")]
+    OtherSchema { place: String, found: i64, known: i64 },
     #[error("{place} is itself an unfinished copy, of {of}; finish that one first, or copy from {of}")]
     UnfinishedSource { place: String, of: String },
     #[error("a hub is running on {place} ({sign}); stop every hub that uses it first")]

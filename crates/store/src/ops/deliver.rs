@@ -12,7 +12,7 @@ use countersign_protocol::time::Timestamp;
 use super::message::pull;
 use super::{admin, rows};
 use crate::error::StoreError;
-use crate::exec::{AccessMode, Exec, Op};
+use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
 
 /// Claims due deliveries of one host. A claim is a lease: unsettled, it becomes due again when the lease expires, or
@@ -37,18 +37,17 @@ impl Op for ClaimDue {
             self.limit.into(),
             (&self.node).into(),
         ];
-        let mut claims = Vec::new();
-        for mut row in x.rows(X::DIALECT.claim_due, &params).await? {
-            claims.push(Claim {
-                message_id: rows::message_id(&mut row, 0)?,
+        let claim = |row: &mut Row| {
+            Ok(Claim {
+                message_id: rows::message_id(row, 0)?,
                 agent_id: row.text(1)?,
                 attempts: u32::try_from(row.int(2)?).unwrap_or(u32::MAX),
                 created_at: row.instant(3)?,
                 node: self.node.clone(),
                 until,
-            });
-        }
-        Ok(claims)
+            })
+        };
+        rows::readable(x.rows(X::DIALECT.claim_due, &params).await?, "delivery", claim)
     }
 }
 
@@ -69,9 +68,9 @@ impl Op for ReleaseClaims {
         const RELEASE: &str =
             "UPDATE delivery SET due_at = ?2, claimed_by = NULL WHERE message_id = ?1 AND claimed_by = ?3";
         for mut row in x.rows(CLAIMED, &[(&self.node).into(), (&self.host).into()]).await? {
-            let id = rows::message_id(&mut row, 0)?;
-            if !self.in_flight.contains(&id) {
-                x.exec(RELEASE, &[id.as_str().into(), now.into(), (&self.node).into()])
+            let id = row.text(0)?;
+            if !self.in_flight.iter().any(|claimed| claimed.as_str() == id) {
+                x.exec(RELEASE, &[(&id).into(), now.into(), (&self.node).into()])
                     .await?;
             }
         }
@@ -206,7 +205,9 @@ async fn callback<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Callback>
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(None);
     };
-    Ok(row.opt_text(0)?.as_deref().map(serde_json::from_str).transpose()?)
+    let callback = row.opt_text(0)?;
+    let callback = callback.as_deref().map(serde_json::from_str).transpose();
+    callback.map_err(|error| StoreError::from(error).in_message(id.as_str()))
 }
 
 async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<SignatureAlg>, StoreError> {
@@ -276,9 +277,8 @@ impl Op for Deliveries {
         };
         let mut found = Vec::new();
         for track in tracks {
-            for mut row in x.rows(SELECT, &[track.as_str().into(), self.limit.into()]).await? {
-                found.push(rows::delivery(&mut row, 0)?);
-            }
+            let of_state = x.rows(SELECT, &[track.as_str().into(), self.limit.into()]).await?;
+            found.extend(rows::readable(of_state, "delivery", |row| rows::delivery(row, 0))?);
         }
         found.truncate(usize::try_from(self.limit).unwrap_or(0));
         Ok(found)

@@ -9,8 +9,8 @@ pub mod connect;
 mod errors;
 pub mod migrate;
 mod notify_bus;
-mod statement_cache;
-mod transaction;
+pub mod statement_cache;
+pub mod transaction;
 pub mod values;
 
 use std::sync::Arc;

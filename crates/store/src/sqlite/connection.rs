@@ -142,7 +142,11 @@ pub fn bind<'p>(
 fn owned(value: ValueRef<'_>) -> Value {
     match value {
         ValueRef::Integer(number) => Value::Int(number),
-        ValueRef::Text(text) => Value::Text(String::from_utf8_lossy(text).into_owned()),
+        // A text that is not UTF-8 is damaged; bytes in its place make decoding fail.
+        ValueRef::Text(text) => match std::str::from_utf8(text) {
+            Ok(text) => Value::Text(text.to_owned()),
+            Err(_) => Value::Blob(text.to_owned()),
+        },
         ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),
         ValueRef::Null | ValueRef::Real(_) => Value::Null,
     }

@@ -12,8 +12,8 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    AgentView, ApplyOutcome, Cursor, DuplicateOf, Lookup, NewMessage, PersonView, ResolveRequest, SignatureAlg,
-    Submission, json_text,
+    AgentView, ApplyOutcome, Cursor, DuplicateOf, ListEntry, Lookup, NewMessage, PersonView, ResolveRequest,
+    SignatureAlg, Submission, json_text,
 };
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
@@ -37,8 +37,8 @@ pub fn alice() -> Actor {
     Actor::human("alice")
 }
 
-pub fn ids(items: &[PersonView]) -> Vec<MessageId> {
-    items.iter().map(|item| item.message.id.clone()).collect()
+pub fn ids(items: &[ListEntry]) -> Vec<MessageId> {
+    items.iter().flatten().map(|item| item.message.id.clone()).collect()
 }
 
 /// The whole inbox, without a viewer.

@@ -1,6 +1,7 @@
 //! A version 1 store: an open message, an answered one, and a notify whose content is read from its wire text.
 
 use countersign_core::access::{Principal, Role};
+use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Outcome, Resolution};
 use countersign_core::{Digest, State};
 use countersign_store::Store;
@@ -63,8 +64,34 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
             bytes,
         ),
         message_rows(3, &notify, &format!("'delivered', {}, NULL", at(0).as_millis()), bytes),
+        resolved_entry(&Draft::ask(2).render(), bytes),
     ]
     .concat()
+}
+
+/// The second audit entry of message 2.
+fn resolved_entry(message: &NewMessage, bytes: fn(&[u8]) -> String) -> String {
+    let text = serde_json::to_string(&resolution()).expect("a resolution can be written");
+    let entry = AuditRecord {
+        at: at(5),
+        actor: alice().to_string(),
+        event: "answered".to_owned(),
+        resolution_sha256: Some(Digest::of(text.as_bytes())),
+        prev_hash: Some(message.audit.hash()),
+        ..message.audit.clone()
+    };
+    let digest = |digest: Option<Digest>| bytes(digest.expect("both digests are known").as_bytes());
+    format!(
+        "INSERT INTO audit (subject, n, prev_seq, at, actor, event, content_sha256, resolution_sha256, hash)
+             VALUES ('{id}', 2, 2, {at}, '{actor}', 'answered', {content}, {resolution}, {hash});
+         UPDATE message SET audit_seq = 4, audit_hash = NULL, rev = 2 WHERE seq = 2;",
+        id = message.id,
+        at = at(5).as_millis(),
+        actor = entry.actor,
+        content = digest(entry.content_sha256),
+        resolution = digest(entry.resolution_sha256),
+        hash = bytes(entry.hash().as_bytes()),
+    )
 }
 
 /// `end` holds the status, the time it ended, and the seq of the resolution.

@@ -7,11 +7,15 @@ mod write;
 use std::pin::Pin;
 use std::time::Duration;
 
+use countersign_protocol::time::Timestamp;
 use deadpool_postgres::{Hook, HookError, Object, Pool, Runtime};
 use tokio_postgres::{Config, RowStream};
 
 use crate::error::StoreError;
+use crate::exec::{AccessMode, Op};
 use crate::postgres::connect::manager;
+use crate::postgres::statement_cache::StatementCache;
+use crate::postgres::transaction::PgTransaction;
 
 /// Differs from a hub's application name, by which hubs are detected.
 const APPLICATION_NAME: &str = "countersign store copy";
@@ -53,5 +57,15 @@ impl PostgresSide {
             reading: None,
             hub_names,
         })
+    }
+
+    /// Runs a read-only operation of any length, in one snapshot.
+    pub async fn read<O: Op>(self, op: &O, now: Timestamp) -> Result<O::Out, StoreError> {
+        let statements = StatementCache::default();
+        let mut transaction = PgTransaction::new(self.connection, &statements);
+        transaction.begin(AccessMode::Read).await?;
+        let done = op.run(&mut transaction, now).await;
+        transaction.rollback().await;
+        done
     }
 }

@@ -6,7 +6,7 @@ use super::page::{ItemPage, PagedList, page};
 use super::terminal_messages::latest_decided;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::model::PersonView;
+use crate::model::ListEntry;
 use crate::ops::rows;
 
 pub type DecidedPage = ItemPage<(Timestamp, i64)>;
@@ -33,6 +33,10 @@ impl Op for Decided {
             }),
         }
     }
+
+    fn damage(found: &DecidedPage) -> Vec<StoreError> {
+        found.damage()
+    }
 }
 
 impl PagedList for Decided {
@@ -47,11 +51,11 @@ impl PagedList for Decided {
         _now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
         const OF_ANY: &str = rows::select_items!(
-            scanning "AND (?4 = '' OR m.agent_id = ?4) ",
+            scanning "?4 = '' OR m.agent_id = ?4",
             "WHERE m.seq IN (", latest_decided!(), ") ORDER BY m.resolved_at DESC, m.seq DESC"
         );
         const OF_STATUS: &str = rows::select_items!(
-            scanning "AND (?4 = '' OR m.agent_id = ?4) ",
+            scanning "?4 = '' OR m.agent_id = ?4",
             "WHERE m.status = ?5 AND m.resolved_at IS NOT NULL AND (m.resolved_at, m.seq) < (?1, ?2) \
              ORDER BY m.resolved_at DESC, m.seq DESC LIMIT ?3"
         );
@@ -70,16 +74,12 @@ impl PagedList for Decided {
         }
     }
 
-    fn read(&self, mut row: Row) -> Result<(Self::Position, Option<PersonView>), StoreError> {
-        let resolved_at = row.instant(rows::RESOLVED_AT)?;
-        if !rows::has_text(&row) {
-            return Ok(((resolved_at, row.int(rows::MESSAGE)?), None));
+    fn read(&self, mut row: Row) -> Result<(Self::Position, Option<ListEntry>), StoreError> {
+        let place = (row.instant(rows::RESOLVED_AT)?, row.int(rows::SEQ)?);
+        if !rows::is_wanted(&row) {
+            return Ok((place, None));
         }
-        let item = rows::item(&mut row)?;
-        let place = (resolved_at, item.seq);
-        Ok((
-            place,
-            Some(item).filter(|item| self.filter.matches(&item.message.content)),
-        ))
+        let entry = rows::entry(row, rows::item)?;
+        Ok((place, Some(entry).filter(|entry| self.filter.matches(entry))))
     }
 }

@@ -1,4 +1,4 @@
-use countersign_core::Content;
+use crate::model::ListEntry;
 
 /// Filters a list. An empty field matches everything.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,8 +16,12 @@ impl ListFilter {
         self.agent.as_deref().unwrap_or_default()
     }
 
-    /// Whether the other fields match, which only the text tells.
-    pub(super) fn matches(&self, content: &Content) -> bool {
+    /// Whether the other fields match, which only the text tells. An unreadable text matches none of them.
+    pub(super) fn matches(&self, entry: &ListEntry) -> bool {
+        let Ok(item) = entry else {
+            return self.project.is_none() && self.tag.is_none() && self.kind.is_none();
+        };
+        let content = &item.message.content;
         self.project
             .as_ref()
             .is_none_or(|project| content.agent.project.as_ref() == Some(project))

@@ -2,7 +2,7 @@ use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
-use crate::model::PersonView;
+use crate::model::ListEntry;
 use crate::ops::rows;
 
 /// All messages, newest first; of one agent or of all, of one status or of any.
@@ -14,10 +14,10 @@ pub struct History {
 }
 
 impl Op for History {
-    type Out = Vec<PersonView>;
+    type Out = Vec<ListEntry>;
     const MODE: AccessMode = AccessMode::Scan;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<PersonView>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<ListEntry>, StoreError> {
         const ALL: &str = rows::select_items!(
             "WHERE m.purged_at IS NULL AND m.seq < ?1 AND (?2 = '' OR m.status = ?2) ORDER BY m.seq DESC LIMIT ?3"
         );
@@ -37,6 +37,10 @@ impl Op for History {
                 .await?
             }
         };
-        found.into_iter().map(|mut row| rows::item(&mut row)).collect()
+        found.into_iter().map(|row| rows::entry(row, rows::item)).collect()
+    }
+
+    fn damage(found: &Vec<ListEntry>) -> Vec<StoreError> {
+        rows::damage(found)
     }
 }

@@ -29,4 +29,8 @@ impl Op for Inbox {
         };
         page(x, &waiting, self.after.as_ref(), self.limit, now).await
     }
+
+    fn damage(found: &InboxPage) -> Vec<StoreError> {
+        found.damage()
+    }
 }

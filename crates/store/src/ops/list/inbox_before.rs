@@ -28,4 +28,8 @@ impl Op for InboxBefore {
         };
         page(x, &waiting, self.before.as_ref(), self.limit, now).await
     }
+
+    fn damage(found: &InboxPage) -> Vec<StoreError> {
+        found.damage()
+    }
 }

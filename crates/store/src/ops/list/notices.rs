@@ -3,7 +3,7 @@ use countersign_protocol::time::Timestamp;
 use super::page::{ItemPage, PagedList, page};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::model::PersonView;
+use crate::model::ListEntry;
 use crate::ops::rows;
 
 pub type NoticePage = ItemPage<i64>;
@@ -22,6 +22,10 @@ impl Op for Notices {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<NoticePage, StoreError> {
         page(x, self, self.before.as_ref(), self.limit, now).await
     }
+
+    fn damage(found: &NoticePage) -> Vec<StoreError> {
+        found.damage()
+    }
 }
 
 impl PagedList for Notices {
@@ -38,9 +42,9 @@ impl PagedList for Notices {
         // A notify is terminal on arrival, so `received_at` is its position. It survives the purge, so a cursor
         // outlives the message it names.
         const SELECT: &str = rows::select_scanning!(
-            "m.seq",
+            "",
             "LEFT JOIN shelf s ON s.person = ?3 AND s.seq = m.seq AND s.until IS NULL ",
-            "AND s.seq IS NULL ",
+            "s.seq IS NULL",
             "WHERE m.status = 'delivered' AND m.resolved_at IS NOT NULL AND (m.resolved_at, m.seq) < \
              (COALESCE((SELECT b.received_at FROM message b WHERE b.seq = ?1), 9223372036854775807), ?1) \
              ORDER BY m.resolved_at DESC, m.seq DESC LIMIT ?2"
@@ -50,13 +54,10 @@ impl PagedList for Notices {
         x.rows(SELECT, &[before.into(), count.into(), person.into()]).await
     }
 
-    fn read(&self, mut row: Row) -> Result<(i64, Option<PersonView>), StoreError> {
-        let seq = row.int(rows::MESSAGE)?;
-        let item = if rows::has_text(&row) {
-            Some(rows::item_without_delivery(&mut row, seq)?)
-        } else {
-            None
-        };
-        Ok((seq, item))
+    fn read(&self, mut row: Row) -> Result<(i64, Option<ListEntry>), StoreError> {
+        let seq = row.int(rows::SEQ)?;
+        let is_wanted = rows::is_wanted(&row);
+        let entry = is_wanted.then(|| rows::entry(row, rows::item_without_delivery));
+        Ok((seq, entry.transpose()?))
     }
 }

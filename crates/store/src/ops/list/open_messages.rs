@@ -6,7 +6,7 @@ use super::filter::ListFilter;
 use super::page::PagedList;
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
-use crate::model::{Cursor, PersonView};
+use crate::model::{Cursor, ListEntry};
 use crate::ops::rows;
 
 /// Open messages next to the cursor (?1, ?2), at most ?3, as the person ?4 sees them at ?5; of the agent ?6, if not
@@ -14,9 +14,9 @@ use crate::ops::rows;
 macro_rules! select_waiting {
     ($beside:literal) => {
         $crate::ops::rows::select_scanning!(
-            "m.rank, m.seq",
+            "",
             "LEFT JOIN shelf s ON s.person = ?4 AND s.seq = m.seq AND s.until > ?5 ",
-            "AND s.seq IS NULL AND (?6 = '' OR m.agent_id = ?6) ",
+            "s.seq IS NULL AND (?6 = '' OR m.agent_id = ?6)",
             "WHERE m.status = 'open' ",
             $beside
         )
@@ -68,18 +68,15 @@ impl PagedList for OpenMessages<'_> {
         x.rows(select, &params).await
     }
 
-    fn read(&self, mut row: Row) -> Result<(Cursor, Option<PersonView>), StoreError> {
+    fn read(&self, mut row: Row) -> Result<(Cursor, Option<ListEntry>), StoreError> {
         let place = Cursor {
-            rank: row.int(rows::MESSAGE)?,
-            seq: row.int(rows::MESSAGE + 1)?,
+            rank: row.int(rows::RANK)?,
+            seq: row.int(rows::SEQ)?,
         };
-        if !rows::has_text(&row) {
+        if !rows::is_wanted(&row) {
             return Ok((place, None));
         }
-        let item = rows::item_without_delivery(&mut row, place.seq)?;
-        Ok((
-            place,
-            Some(item).filter(|item| self.filter.matches(&item.message.content)),
-        ))
+        let entry = rows::entry(row, rows::item_without_delivery)?;
+        Ok((place, Some(entry).filter(|entry| self.filter.matches(entry))))
     }
 }

@@ -6,13 +6,21 @@ use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
-use crate::model::PersonView;
+use crate::model::ListEntry;
+use crate::ops::rows;
 
 #[derive(Debug, Clone)]
 pub struct ItemPage<P> {
-    pub items: Vec<PersonView>,
+    pub items: Vec<ListEntry>,
     /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.
     pub next: Option<P>,
+}
+
+impl<P> ItemPage<P> {
+    /// For `Op::damage`.
+    pub fn damage(&self) -> Vec<StoreError> {
+        rows::damage(&self.items)
+    }
 }
 
 /// The number of rows per further read, after those for the page itself.
@@ -34,8 +42,8 @@ pub trait PagedList: Sync {
         now: Timestamp,
     ) -> impl Future<Output = Result<Vec<Row>, StoreError>> + Send;
 
-    /// The position of a row, and its item unless the row is left out.
-    fn read(&self, row: Row) -> Result<(Self::Position, Option<PersonView>), StoreError>;
+    /// The position of a row, and its entry unless the row is left out.
+    fn read(&self, row: Row) -> Result<(Self::Position, Option<ListEntry>), StoreError>;
 }
 
 pub async fn page<X: Exec, L: PagedList>(

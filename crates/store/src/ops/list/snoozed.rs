@@ -17,9 +17,9 @@ impl Op for ListSnoozed {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<SnoozedItem>, StoreError> {
         const SELECT: &str = rows::select_scanning!(
-            "m.seq, s.until",
+            ", s.until",
             "JOIN shelf s ON s.person = ?1 AND s.seq = m.seq ",
-            "",
+            "TRUE",
             "WHERE s.until > ?2 AND m.status = 'open' ORDER BY s.until, s.seq LIMIT ?3"
         );
         let mut aside = Vec::new();
@@ -27,13 +27,16 @@ impl Op for ListSnoozed {
             .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
             .await?
         {
-            let seq = row.int(rows::MESSAGE)?;
-            let until = row.instant(rows::MESSAGE + 1)?;
+            let until = row.instant(rows::MESSAGE)?;
             aside.push(SnoozedItem {
-                item: rows::item_without_delivery(&mut row, seq)?,
+                item: rows::entry(row, rows::item_without_delivery)?,
                 until,
             });
         }
         Ok(aside)
+    }
+
+    fn damage(found: &Vec<SnoozedItem>) -> Vec<StoreError> {
+        rows::damage(found.iter().map(|aside| &aside.item))
     }
 }

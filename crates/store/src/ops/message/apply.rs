@@ -150,21 +150,21 @@ pub(in crate::ops) enum Loaded {
 }
 
 pub(in crate::ops) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, StoreError> {
-    const SELECT: &str = rows::select_messages!("m.seq, m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
+    const SELECT: &str = rows::select_messages!(", m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(Loaded::Nothing);
     };
-    if row.opt_int(rows::MESSAGE + 3)?.is_some() {
+    if row.opt_int(rows::MESSAGE + 2)?.is_some() {
         return Ok(Loaded::Purged);
     }
-    let content_sha256 = rows::content_digest(&row)?;
+    let content_sha256 = rows::content_digest(&row).map_err(|error| error.in_message(id.as_str()))?;
     let (message, wire) = rows::message_and_wire(&mut row)?;
     Ok(Loaded::Message(Box::new(LoadedMessage {
-        seq: row.int(rows::MESSAGE)?,
+        seq: row.int(rows::SEQ)?,
         message,
         content_sha256,
-        audit_seq: row.int(rows::MESSAGE + 1)?,
-        audit_hash: row.opt_digest(rows::MESSAGE + 2)?,
+        audit_seq: row.int(rows::MESSAGE)?,
+        audit_hash: row.opt_digest(rows::MESSAGE + 1)?,
         wire,
     })))
 }

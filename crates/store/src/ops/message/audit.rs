@@ -37,11 +37,16 @@ pub async fn append_operation<X: Exec>(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     const LAST: &str =
-        "SELECT a.seq, a.n, a.hash FROM audit_head h JOIN audit a ON a.seq = h.audit_seq WHERE h.subject = ?1";
+        "SELECT a.seq, a.n, a.hash FROM audit_head h LEFT JOIN audit a ON a.seq = h.audit_seq WHERE h.subject = ?1";
     const MOVE_HEAD: &str = "INSERT INTO audit_head (subject, audit_seq) VALUES (?1, ?2) \
          ON CONFLICT (subject) DO UPDATE SET audit_seq = ?2 WHERE audit_head.audit_seq = ?3";
     let (prev_seq, n, prev_hash) = match x.row(LAST, &[subject.into()]).await? {
-        Some(mut row) => (Some(row.int(0)?), row.int(1)? + 1, Some(row.digest(2)?)),
+        Some(mut row) => {
+            let seq = row
+                .opt_int(0)?
+                .ok_or_else(|| broken(subject, "its last entry is missing"))?;
+            (Some(seq), row.int(1)? + 1, Some(row.digest(2)?))
+        }
         None => (None, 1, None),
     };
     let entry = AuditRecord {
@@ -89,6 +94,13 @@ pub async fn newest_at<X: Exec>(x: &mut X) -> Result<Option<Timestamp>, StoreErr
     newest.map(|mut row| row.instant(0)).transpose()
 }
 
+fn broken(subject: &str, why: impl Into<String>) -> StoreError {
+    StoreError::AuditBroken {
+        subject: subject.to_owned(),
+        why: why.into(),
+    }
+}
+
 /// The latest entries of one subject, oldest first.
 pub struct Trail {
     pub subject: String,
@@ -109,7 +121,10 @@ impl Op for Trail {
         let mut next = head.map(|mut row| row.int(0)).transpose()?;
         let mut entries: Vec<AuditRow> = Vec::new();
         while let Some(seq) = next.filter(|_| entries.len() < MAX_TRAIL_ENTRIES) {
-            let missing = || StoreError::Corrupt(format!("the audit trail of {} has a gap", self.subject));
+            let missing = || match entries.last() {
+                Some(later) => broken(&self.subject, format!("entry {} is missing", later.n - 1)),
+                None => broken(&self.subject, "its last entry is missing"),
+            };
             let mut row = x.row(ENTRY, &[seq.into()]).await?.ok_or_else(missing)?;
             next = row.opt_int(0)?;
             let entry = AuditRecord {

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod audit;
+pub mod audit_report;
 pub mod fetched;
 pub mod orphan_quota;
 pub mod pull;
@@ -10,3 +11,4 @@ pub mod retention_clock;
 pub mod snooze;
 pub mod submit;
 pub mod sweep;
+pub mod verify;

@@ -20,26 +20,16 @@ impl Op for Pull {
 }
 
 pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<AgentView>>, StoreError> {
-    const SELECT: &str = "SELECT m.agent_id, m.purged_at, m.rev, m.received_at, m.expires_at, m.status, r.body, \
-         m.source, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq \
-         LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.id = ?1";
+    const SELECT: &str = rows::select_audited!(", m.purged_at", "", "WHERE m.id = ?1");
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(None);
     };
-    let agent_id = row.text(0)?;
-    if row.opt_int(1)?.is_some() {
-        return Ok(Some(Lookup::Purged { agent_id }));
+    if row.opt_int(rows::AUDITED)?.is_some() {
+        return Ok(Some(Lookup::Purged {
+            agent_id: row.text(rows::AGENT)?,
+        }));
     }
-    Ok(Some(Lookup::Present(AgentView {
-        id: id.clone(),
-        agent_id,
-        rev: row.int(2)?,
-        received_at: row.instant(3)?,
-        expires_at: row.opt_instant(4)?,
-        state: rows::state(&row.text(5)?, row.opt_text(6)?.as_deref())?,
-        source: serde_json::from_str(&row.text(7)?)?,
-        wire: row.text(8)?,
-    })))
+    rows::agent_view(&mut row).map(|pulled| Some(Lookup::Present(pulled)))
 }
 
 pub struct View(pub MessageId);
@@ -53,9 +43,9 @@ impl Op for View {
         let Some(mut row) = x.row(SELECT, &[self.0.as_str().into()]).await? else {
             return Ok(None);
         };
-        if row.opt_int(rows::MESSAGE + 1)?.is_some() {
+        if row.opt_int(rows::PURGED_AT)?.is_some() {
             return Ok(Some(Lookup::Purged {
-                agent_id: row.text(rows::MESSAGE + 2)?,
+                agent_id: row.text(rows::AGENT)?,
             }));
         }
         rows::item(&mut row).map(|item| Some(Lookup::Present(item)))

@@ -6,7 +6,7 @@ use countersign_protocol::time::Timestamp;
 
 use super::audit;
 use crate::error::StoreError;
-use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, batch};
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row, batch};
 use crate::model::{DuplicateOf, NewMessage, Submission};
 use crate::ops::rows;
 
@@ -105,16 +105,23 @@ pub(in crate::ops) async fn find<X: Exec>(
     agent_id: &str,
     key: &str,
 ) -> Result<Option<DuplicateOf>, StoreError> {
-    const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m JOIN message_text t ON t.seq = m.seq \
+    const FIND: &str = "SELECT m.id, m.status, t.wire FROM message m LEFT JOIN message_text t ON t.seq = m.seq \
          WHERE m.agent_id = ?1 AND m.idempotency_key = ?2";
     let Some(mut row) = x.row(FIND, &[agent_id.into(), key.into()]).await? else {
         return Ok(None);
     };
-    Ok(Some(DuplicateOf {
-        id: rows::message_id(&mut row, 0)?,
+    let id = row.text(0)?;
+    duplicate(&id, &mut row)
+        .map(Some)
+        .map_err(|error| error.in_message(&id))
+}
+
+fn duplicate(id: &str, row: &mut Row) -> Result<DuplicateOf, StoreError> {
+    Ok(DuplicateOf {
+        id: rows::parse_message_id(id)?,
         status: rows::status(&row.text(1)?)?,
         wire: row.text(2)?,
-    }))
+    })
 }
 
 /// Looks up an idempotency key without writing: a request that fails validation may be a replay of a valid one.

@@ -7,7 +7,7 @@ use countersign_protocol::time::Timestamp;
 
 use super::apply::{LoadedDecision, load_and_decide, write_one_of_many};
 use super::quota::ReleasedSlots;
-use crate::error::StoreError;
+use crate::error::{StoreError, Unreadable};
 use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row};
 use crate::model::{ResolveRequest, ResolvedMessage};
 use crate::ops::{list, rows, search};
@@ -16,15 +16,15 @@ use crate::ops::{list, rows, search};
 /// just expiring are skipped; if that node dies, its transaction is rolled back and the next sweep finds them.
 pub struct ExpireDue {
     pub resolution_ids: Vec<ResolutionId>,
-    /// Messages found unreadable before: they are skipped, so that they do not block the others.
-    pub skipped: Vec<MessageId>,
+    /// The ids of messages found unreadable before: they are skipped, so that they do not block the others.
+    pub skipped: Vec<String>,
 }
 
 #[derive(Debug, Default)]
 pub struct Expired {
     pub applied: Vec<ResolvedMessage>,
     /// Overdue messages that cannot be decoded. Skip them the next time.
-    pub unreadable: Vec<MessageId>,
+    pub unreadable: Vec<Unreadable>,
 }
 
 impl Op for ExpireDue {
@@ -35,37 +35,45 @@ impl Op for ExpireDue {
         let limit = to_i64(self.resolution_ids.len() + self.skipped.len());
         let mut due = Vec::new();
         for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
-            due.push(rows::message_id(&mut row, 0)?);
+            due.push(row.text(0)?);
         }
         due.retain(|id| !self.skipped.contains(id));
         let mut expired = Expired::default();
         let mut slots = ReleasedSlots::default();
-        for (message_id, resolution_id) in due.into_iter().zip(&self.resolution_ids) {
-            let command = Command::Expire;
-            let resolution_id = resolution_id.clone();
-            let proposal = ResolveRequest {
-                message_id,
-                command,
-                resolution_id,
-                files: Vec::new(),
-            };
-            match load_and_decide(x, &proposal, now).await {
+        for (id, resolution_id) in due.iter().zip(&self.resolution_ids) {
+            match decide_expiry(x, id, resolution_id, now).await {
                 Ok(LoadedDecision::Accepted(loaded, resolution)) => {
                     expired
                         .applied
                         .push(write_one_of_many(x, *loaded, resolution, &mut slots).await?);
                 }
                 Ok(LoadedDecision::Refused(_)) => {}
-                Err(StoreError::Corrupt(why)) => {
-                    tracing::error!(id = %proposal.message_id, why, "message cannot be decoded; skipping its expiry");
-                    expired.unreadable.push(proposal.message_id);
-                }
+                Err(StoreError::Unreadable(message)) => expired.unreadable.push(message),
                 Err(error) => return Err(error),
             }
         }
         slots.release(x).await?;
         Ok(expired)
     }
+
+    fn damage(expired: &Expired) -> Vec<StoreError> {
+        expired.unreadable.iter().cloned().map(StoreError::Unreadable).collect()
+    }
+}
+
+async fn decide_expiry<X: Exec>(
+    x: &mut X,
+    id: &str,
+    resolution_id: &ResolutionId,
+    now: Timestamp,
+) -> Result<LoadedDecision, StoreError> {
+    let proposal = ResolveRequest {
+        message_id: rows::parse_message_id(id).map_err(|error| error.in_message(id))?,
+        command: Command::Expire,
+        resolution_id: resolution_id.clone(),
+        files: Vec::new(),
+    };
+    load_and_decide(x, &proposal, now).await
 }
 
 fn to_i64(count: usize) -> i64 {
@@ -76,7 +84,7 @@ fn to_i64(count: usize) -> i64 {
 #[derive(Default)]
 pub struct NextExpiry {
     /// As in `ExpireDue`.
-    pub skipped: Vec<MessageId>,
+    pub skipped: Vec<String>,
 }
 
 impl Op for NextExpiry {
@@ -88,7 +96,7 @@ impl Op for NextExpiry {
              ORDER BY expires_at LIMIT ?1";
         let limit = to_i64(self.skipped.len() + 1);
         for mut row in x.rows(SELECT, &[limit.into()]).await? {
-            if !self.skipped.contains(&rows::message_id(&mut row, 1)?) {
+            if !self.skipped.contains(&row.text(1)?) {
                 return row.instant(0).map(Some);
             }
         }
@@ -116,9 +124,12 @@ impl Op for ResolvedSince {
                 self.since.into(),
                 self.limit.into(),
             ];
-            for mut row in x.rows(SELECT, &params).await? {
-                found.push(rows::message_id(&mut row, 0)?);
-            }
+            let rows = x.rows(SELECT, &params).await?;
+            // Nothing waits for an id that is not valid.
+            found.extend(
+                rows.into_iter()
+                    .filter_map(|mut row| rows::message_id(&mut row, 0).ok()),
+            );
         }
         Ok(found)
     }

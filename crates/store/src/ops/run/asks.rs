@@ -10,7 +10,7 @@ use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
 /// The asks of the current segment whose answers have not been consumed, oldest first, with their answers if there are
-/// any. Purged asks are left out: the run has to ask again.
+/// any. Purged and unreadable asks are left out: the run has to ask again.
 pub struct PendingAsks {
     pub run_id: String,
 }
@@ -25,7 +25,7 @@ impl Op for PendingAsks {
              LEFT JOIN resolution s ON s.seq = m.resolution_seq \
              WHERE r.run_id = ?1 AND a.done = 0 ORDER BY a.message_seq";
         let found = x.rows(SELECT, &[(&self.run_id).into()]).await?;
-        found.into_iter().map(|mut row| ask(&mut row)).collect()
+        rows::readable(found, "run_ask", ask)
     }
 }
 

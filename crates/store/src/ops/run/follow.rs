@@ -35,7 +35,7 @@ impl Op for RunVersions {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<RunVersion>, StoreError> {
         let run_ids = serde_json::to_string(&self.run_ids)?;
         let found = x.rows(X::DIALECT.run_versions, &[(&run_ids).into()]).await?;
-        found.into_iter().map(|mut row| version(&mut row)).collect()
+        rows::readable(found, "run", version)
     }
 }
 

@@ -8,6 +8,7 @@ use super::model::{RunCursor, RunSummaryPage};
 use super::read::{self, select_runs};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
+use crate::ops::rows;
 
 /// The latest started first; of one working directory, if given.
 pub struct ListRuns {
@@ -35,7 +36,7 @@ impl Op for ListRuns {
         });
         // One more row than shown tells whether there is a next page.
         let asked = [started_at.into(), seq.into(), self.limit.saturating_add(1).into()];
-        let found = match &self.cwd {
+        let mut found = match &self.cwd {
             Some(cwd) => {
                 let [started_at, seq, limit] = asked;
                 x.rows(
@@ -51,14 +52,11 @@ impl Op for ListRuns {
             }
             None => x.rows(ALL, &asked).await?,
         };
-        let mut runs = found
-            .into_iter()
-            .map(|mut row| read::summary(&mut row))
-            .collect::<Result<Vec<_>, _>>()?;
         let limit = usize::try_from(self.limit).unwrap_or(0);
-        let has_more = runs.len() > limit;
-        runs.truncate(limit);
-        let next = runs.last().filter(|_| has_more).map(super::RunSummary::cursor);
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last_mut().filter(|_| has_more).map(read::cursor).transpose()?;
+        let runs = rows::readable(found, "run", read::summary)?;
         Ok(RunSummaryPage { runs, next })
     }
 }

@@ -1,7 +1,7 @@
 //! Decodes rows into runs.
 
 use super::convert::count;
-use super::model::{Run, RunEnding, RunPhase, RunSummary, StoredRunState};
+use super::model::{Run, RunCursor, RunEnding, RunPhase, RunSummary, StoredRunState};
 use crate::error::StoreError;
 use crate::exec::Row;
 
@@ -44,6 +44,14 @@ pub fn summary(row: &mut Row) -> Result<RunSummary, StoreError> {
         segment: count(row, 7)?,
         started_at: row.instant(8)?,
         last_seq: count(row, 9)?,
+    })
+}
+
+/// The cursor of a row, whether or not the rest of it can be read.
+pub fn cursor(row: &mut Row) -> Result<RunCursor, StoreError> {
+    Ok(RunCursor {
+        started_at: row.instant(8)?,
+        seq: row.int(0)?,
     })
 }
 

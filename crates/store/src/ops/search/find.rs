@@ -3,7 +3,7 @@ use countersign_protocol::time::Timestamp;
 use super::words;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::model::PersonView;
+use crate::model::ListEntry;
 use crate::ops::list::{ItemPage, PagedList, page};
 use crate::ops::rows;
 
@@ -32,6 +32,10 @@ impl Op for Search {
         let found = Matches((X::DIALECT.search_query)(&search_terms));
         page(x, &found, self.before.as_ref(), self.limit, now).await
     }
+
+    fn damage(found: &SearchPage) -> Vec<StoreError> {
+        found.damage()
+    }
 }
 
 /// A query in the engine's own search syntax.
@@ -57,8 +61,7 @@ impl PagedList for Matches {
         .await
     }
 
-    fn read(&self, mut row: Row) -> Result<(i64, Option<PersonView>), StoreError> {
-        let item = rows::item(&mut row)?;
-        Ok((item.seq, Some(item)))
+    fn read(&self, mut row: Row) -> Result<(i64, Option<ListEntry>), StoreError> {
+        Ok((row.int(rows::SEQ)?, Some(rows::entry(row, rows::item)?)))
     }
 }

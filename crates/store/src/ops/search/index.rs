@@ -171,13 +171,16 @@ struct IndexedRow {
 
 async fn index_row<X: Exec>(x: &mut X, mut row: Row) -> Result<IndexedRow, StoreError> {
     let seq = row.int(0)?;
-    let content = row.opt_text(1)?;
-    let wire = row.text(2)?;
-    let bytes = content.as_ref().unwrap_or(&wire).len();
+    let bytes = row.peek(1).or_else(|| row.peek(2)).unwrap_or_default().len();
     // An unreadable message has no words, and must not block the messages after it.
-    let words = rows::content(content, &wire).map_or_else(|_| String::new(), |content| words::of_message(&content));
+    let words = words_of(&mut row).unwrap_or_default();
     x.exec(X::DIALECT.index_message, &[seq.into(), (&words).into()]).await?;
     Ok(IndexedRow { seq, bytes })
+}
+
+fn words_of(row: &mut Row) -> Result<String, StoreError> {
+    let content = rows::content(row.opt_text(1)?, &row.text(2)?)?;
+    Ok(words::of_message(&content))
 }
 
 #[cfg(test)]

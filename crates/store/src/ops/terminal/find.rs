@@ -22,18 +22,18 @@ impl Op for FindCue {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<FoundCue>, StoreError> {
-        const SELECT: &str = rows::select_scanning!(
-            "f.at",
+        const SELECT: &str = rows::select_audited!(
+            ", f.at",
             "JOIN cue c ON c.seq = m.seq JOIN terminal w ON w.agent_id = c.agent_id \
              LEFT JOIN fetched f ON f.seq = m.seq ",
-            "",
             "WHERE m.id = ?1 AND w.person = ?2 AND m.purged_at IS NULL"
         );
         let params = [self.id.as_str().into(), (&self.person).into()];
         let Some(mut row) = x.row(SELECT, &params).await? else {
             return Ok(None);
         };
-        let collected = row.opt_int(rows::MESSAGE)?.is_some();
+        rows::check_digests(&row)?;
+        let collected = row.opt_int(rows::AUDITED)?.is_some();
         let (message, wire) = rows::message_and_wire(&mut row)?;
         let Message {
             id,
@@ -91,17 +91,17 @@ impl Op for CurrentCue {
 pub const MAX_UNCOLLECTED: i64 = 20;
 
 /// The decided but uncollected cues of an agent, oldest first, among its newest thousand. Cues that the agent withdrew
-/// are left out. `None` if the agent is not one of the person's.
+/// are left out; a damaged cue is an error of its own. `None` if the agent is not one of the person's.
 pub struct UncollectedCues {
     pub agent_id: String,
     pub person: String,
 }
 
 impl Op for UncollectedCues {
-    type Out = Option<Vec<FoundCue>>;
+    type Out = Option<Vec<Result<FoundCue, StoreError>>>;
     const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Vec<FoundCue>>, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Self::Out, StoreError> {
         const SELECT: &str = "SELECT m.id FROM (SELECT seq, id, status, resolution_seq FROM message WHERE agent_id = ?1 \
              ORDER BY seq DESC LIMIT 1000) AS m JOIN cue c ON c.seq = m.seq \
              LEFT JOIN fetched f ON f.seq = m.seq WHERE m.status IN ('answered', 'declined') \
@@ -116,9 +116,17 @@ impl Op for UncollectedCues {
         {
             let id = rows::message_id(&mut row, 0)?;
             let person = self.person.clone();
-            kept.extend(FindCue { id, person }.run(x, now).await?);
+            match (FindCue { id, person }.run(x, now).await) {
+                Err(error @ (StoreError::Unreadable(_) | StoreError::AuditBroken { .. })) => kept.push(Err(error)),
+                found => kept.extend(found?.map(Ok)),
+            }
         }
         Ok(Some(kept))
+    }
+
+    fn damage(kept: &Self::Out) -> Vec<StoreError> {
+        let kept = kept.iter().flatten();
+        kept.filter_map(|found| found.as_ref().err().cloned()).collect()
     }
 }
 

@@ -35,7 +35,7 @@ impl Op for ListTerminals {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<TerminalSummary>, StoreError> {
         const SELECT: &str = select_terminals!("ORDER BY active_at DESC, t.agent_id LIMIT ?1");
         let found = x.rows(SELECT, &[self.limit.into()]).await?;
-        found.into_iter().map(|mut row| summary(&mut row)).collect()
+        rows::readable(found, "terminal", summary)
     }
 }
 
@@ -55,7 +55,7 @@ impl Op for TerminalOf {
 }
 
 fn summary(row: &mut Row) -> Result<TerminalSummary, StoreError> {
-    let last_cue_id = row.opt_text(8)?.as_deref().map(rows::parse_message_id).transpose()?;
+    let last_cue_id = row.peek(8).and_then(|id| rows::parse_message_id(id).ok());
     Ok(TerminalSummary {
         terminal: Terminal {
             agent_id: row.text(0)?,

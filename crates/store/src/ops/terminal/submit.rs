@@ -128,7 +128,12 @@ async fn supersede<X: Exec>(
             resolution_id: resolution_id.clone(),
             files: Vec::new(),
         };
-        match apply::apply(x, &proposal, now).await? {
+        let applied = match apply::apply(x, &proposal, now).await {
+            // An unreadable cue stays open, and must not keep its agent from asking.
+            Err(StoreError::Unreadable(_)) => continue,
+            applied => applied?,
+        };
+        match applied {
             ApplyOutcome::Resolved(applied) => superseded.push(*applied),
             // The cue was locked while open, and its slot was counted.
             ApplyOutcome::NotFound | ApplyOutcome::Purged | ApplyOutcome::Rejected(_) => {

@@ -206,7 +206,12 @@ pub async fn list_shows_the_delivery_state(store: &Store, _clock: &ManualClock) 
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     let items = page(store, all()).await.items;
     assert_eq!(
-        items[0].delivery.as_ref().map(|delivery| delivery.host.as_str()),
+        items[0]
+            .as_ref()
+            .unwrap()
+            .delivery
+            .as_ref()
+            .map(|delivery| delivery.host.as_str()),
         Some(HOST)
     );
 }

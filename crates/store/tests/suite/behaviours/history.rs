@@ -3,6 +3,7 @@ use countersign_core::delivery::DeliveryState;
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::model::entry_seq;
 use countersign_store::ops::list::History;
 
 use crate::scene::*;
@@ -32,7 +33,7 @@ fn with_status(status: &str, history: History) -> History {
 
 async fn ids(store: &Store, history: History) -> Vec<MessageId> {
     let items = store.run(history).await.unwrap();
-    items.into_iter().map(|item| item.message.id).collect()
+    items.into_iter().map(|item| item.unwrap().message.id).collect()
 }
 
 fn numbered<const N: usize>(numbers: [u64; N]) -> Vec<MessageId> {
@@ -81,8 +82,8 @@ pub async fn pages_have_no_gap_and_no_duplicate(store: &Store, _clock: &ManualCl
                     ..everything()
                 };
                 let page = store.run(history).await.unwrap();
-                before = page.last().map(|item| item.seq);
-                seen.extend(page.iter().map(|item| item.message.id.clone()));
+                before = page.last().map(entry_seq);
+                seen.extend(page.iter().flatten().map(|item| item.message.id.clone()));
                 if page.len() < size {
                     break;
                 }
@@ -111,8 +112,13 @@ pub async fn list_shows_the_delivery_state(store: &Store, _clock: &ManualClock) 
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     submitted_and_resolved(store, &Draft::ask(2)).await;
     let items = store.run(everything()).await.unwrap();
-    assert!(items[0].delivery.is_none());
-    let delivery = items[1].delivery.as_ref().expect("it has to be brought");
+    assert!(items[0].as_ref().unwrap().delivery.is_none());
+    let delivery = items[1]
+        .as_ref()
+        .unwrap()
+        .delivery
+        .as_ref()
+        .expect("it has to be brought");
     assert_eq!(
         (delivery.track, delivery.host.as_str(), delivery.attempts),
         (DeliveryState::Pending, HOST, 0)

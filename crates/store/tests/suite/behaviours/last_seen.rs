@@ -123,6 +123,7 @@ pub async fn lists_of_resolved_messages_show_the_fetch(store: &Store, clock: &Ma
     ] {
         let told: Vec<_> = items
             .iter()
+            .flatten()
             .map(|item| (item.message.id.clone(), item.fetched_at))
             .collect();
         assert_eq!(told, [(message_id(2), None), (message_id(1), Some(at(5)))]);

@@ -252,8 +252,11 @@ pub async fn open_and_decided_are_found_alike(store: &Store, clock: &ManualClock
         .unwrap();
     let found = page(store, "deploy", None, 10).await.items;
     assert_eq!(ids(&found), [3, 2, 1].map(message_id));
-    assert_eq!(found[2].fetched_at, Some(at(5)));
-    assert_eq!(found[0].message.content, titled(3, "deploy").content());
+    assert_eq!(found[2].as_ref().unwrap().fetched_at, Some(at(5)));
+    assert_eq!(
+        found[0].as_ref().unwrap().message.content,
+        titled(3, "deploy").content()
+    );
 }
 
 pub async fn new_messages_are_found_after_the_next_index_batch(store: &Store, _clock: &ManualClock) {
