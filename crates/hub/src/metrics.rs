@@ -1,7 +1,10 @@
 //! Metrics for the operator. They hold no ids and no payloads, because loopback serves them without a token.
 
+use std::collections::BTreeSet;
+
 use countersign_core::Outcome;
 use countersign_protocol::a2h::Kind;
+use countersign_store::faults::Fault;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
@@ -18,6 +21,7 @@ pub struct Metrics {
     waiters: Gauge,
     open: Gauge,
     deliveries: Family<Label, Gauge>,
+    faults: Family<Label, Gauge>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -30,6 +34,7 @@ pub struct Snapshot {
     pub waiters: i64,
     pub open: i64,
     pub deliveries: DeliveryCounts,
+    pub faults: BTreeSet<Fault>,
 }
 
 impl Metrics {
@@ -40,6 +45,7 @@ impl Metrics {
         let waiters = Gauge::default();
         let open = Gauge::default();
         let deliveries = Family::default();
+        let faults = Family::default();
         registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
         registry.register("waiters", "Messages with a waiting long-poll", waiters.clone());
@@ -49,6 +55,11 @@ impl Metrics {
             "Push attempts since the start, by how they ended",
             deliveries.clone(),
         );
+        registry.register(
+            "store_faults",
+            "Damaged data met since the start, by kind",
+            faults.clone(),
+        );
         Self {
             registry,
             submitted,
@@ -56,6 +67,7 @@ impl Metrics {
             waiters,
             open,
             deliveries,
+            faults,
         }
     }
 
@@ -79,6 +91,12 @@ impl Metrics {
         ];
         for (kind, count) in ended {
             let gauge = self.deliveries.get_or_create(&Label { kind });
+            gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
+        }
+        let broken_trails = snapshot.faults.iter().filter(|fault| fault.is_audit()).count();
+        let unreadable = snapshot.faults.len() - broken_trails;
+        for (kind, count) in [("audit_broken", broken_trails), ("unreadable", unreadable)] {
+            let gauge = self.faults.get_or_create(&Label { kind });
             gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         }
         let mut text = String::new();

@@ -8,7 +8,7 @@ use countersign_protocol::a2h::EnvelopeError;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json::JsonError;
 use countersign_runs::CommandFailure;
-use countersign_store::StoreError;
+use countersign_store::{StoreError, Unreadable};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -59,6 +59,14 @@ pub enum Problem {
         message: String,
     },
     TimedOut,
+    /// The stored message is damaged.
+    Unreadable {
+        message_id: String,
+    },
+    AuditBroken {
+        subject: String,
+        why: String,
+    },
     Unavailable {
         id: Uuid,
     },
@@ -128,6 +136,7 @@ impl Problem {
             Self::InvalidField { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
+            Self::Unreadable { .. } | Self::AuditBroken { .. } => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable { .. } | Self::Unsure { .. } => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
@@ -149,6 +158,8 @@ impl Problem {
             Self::InvalidField { .. } => "invalid_field",
             Self::RateLimited { .. } => "rate_limited",
             Self::TimedOut => "request_timeout",
+            Self::Unreadable { .. } => "unreadable",
+            Self::AuditBroken { .. } => "audit_broken",
             Self::Unavailable { .. } | Self::Unsure { .. } => "unavailable",
         }
     }
@@ -173,6 +184,14 @@ impl Problem {
             }
             Self::Gone => "the message has been deleted at the end of its retention".to_owned(),
             Self::TimedOut => "the request did not arrive in time; send it again".to_owned(),
+            Self::Unreadable { message_id } => format!(
+                "message {message_id} is damaged in the hub's database and cannot be read; restore the database from a \
+                 backup (`countersign doctor` names every damaged message)"
+            ),
+            Self::AuditBroken { subject, why } => format!(
+                "the audit trail of {subject} is broken: {why}. The database was changed behind the hub's back: check it \
+                 with `countersign audit verify`, and restore it from a backup"
+            ),
             Self::Unavailable { .. } => "the hub could not do this now; nothing was changed, try again".to_owned(),
             Self::Unsure { .. } => {
                 "this was cut off in the middle, so it may be done or not; send the same request again, or check first"
@@ -269,9 +288,14 @@ impl From<JsonError> for Problem {
     }
 }
 
-/// The caller gets an id; the log gets the cause under the same id.
+/// The caller gets an id; the log gets the cause under the same id. Damaged data is named, and the store has logged it.
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
+        let error = match error {
+            StoreError::Unreadable(Unreadable { id: message_id, .. }) => return Self::Unreadable { message_id },
+            StoreError::AuditBroken { subject, why } => return Self::AuditBroken { subject, why },
+            other => other,
+        };
         let id = Uuid::new_v4();
         tracing::error!(error_id = %id, %error, "store operation failed");
         match error {
@@ -280,6 +304,8 @@ impl From<StoreError> for Problem {
             | StoreError::ConnectionEnded(_)
             | StoreError::Conflict
             | StoreError::Corrupt(_)
+            | StoreError::Unreadable(_)
+            | StoreError::AuditBroken { .. }
             | StoreError::NewerSchema { .. }
             | StoreError::UnfinishedCopy { .. } => Self::Unavailable { id },
         }

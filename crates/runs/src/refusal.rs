@@ -71,6 +71,8 @@ impl From<StoreError> for RunRefusal {
             | StoreError::ConnectionEnded(_)
             | StoreError::Conflict
             | StoreError::Corrupt(_)
+            | StoreError::Unreadable(_)
+            | StoreError::AuditBroken { .. }
             | StoreError::NewerSchema { .. }
             | StoreError::UnfinishedCopy { .. } => Self::internal(&error),
         }

@@ -53,6 +53,7 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<
             .await?
             .open,
         deliveries: hub.outbox.counts(),
+        faults: hub.store.faults().all(),
     };
     let text = hub.metrics.render(&snapshot).unwrap_or_default();
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

@@ -6,6 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use countersign_core::delivery::DeliveryState;
 use countersign_store::SCHEMA_VERSION;
+use countersign_store::faults::Fault;
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::Counts;
@@ -38,8 +39,22 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
         "schema_version": SCHEMA_VERSION,
         "open": open,
         "nodes": hub.store.run(LiveNodes).await?.len(),
+        "faults": faults(&hub),
         "warnings": warnings(&hub).await?,
     })))
+}
+
+/// Damaged data met since the start of this process.
+fn faults(hub: &Hub) -> Value {
+    let mut unreadable = Vec::new();
+    let mut audit_broken = Vec::new();
+    for fault in hub.store.faults().all() {
+        match fault {
+            Fault::Unreadable(id) => unreadable.push(id),
+            Fault::AuditBroken(subject) => audit_broken.push(subject),
+        }
+    }
+    json!({"unreadable": unreadable, "audit_broken": audit_broken})
 }
 
 /// Risky settings, pending approvals and failed deliveries.

@@ -131,8 +131,12 @@ pub fn refused(reason: &str) -> Attempt {
     }
 }
 
-/// A failure of the store. It counts as an attempt, so that an unreadable message is not retried forever.
+/// A failure of the store. It counts as an attempt, so that it is not retried forever. A damaged message is
+/// refused: the hub signs only the answer that it recorded.
 pub fn failed_by_store(error: &StoreError) -> Attempt {
+    if matches!(error, StoreError::Unreadable(_) | StoreError::AuditBroken { .. }) {
+        return refused(&format!("not sent: {error}"));
+    }
     tracing::warn!(%error, "loading a message for a push failed");
     Attempt::Failed {
         reason: "the hub could not prepare the push".to_owned(),

@@ -53,6 +53,10 @@ pub fn inner(resolution: &Resolution) -> Value {
 
 /// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
 pub fn text(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
+    compose(pulled, resolution).map_err(|error| error.in_message(pulled.id.as_str()))
+}
+
+fn compose(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let response = Response {
         version: version_of(&pulled.source)?,
         in_reply_to: &pulled.id,

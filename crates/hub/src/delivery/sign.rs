@@ -40,7 +40,7 @@ impl Signer {
     }
 
     pub async fn headers(&self, parcel: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
-        let version = respond::version_of(&parcel.pulled.source).map_err(|error| failed_by_store(&error))?;
+        let version = respond::version_of(&parcel.pulled.source).map_err(|error| unreadable(parcel, error))?;
         let hub_pairs = match parcel.signature_alg {
             SignatureAlg::HmacSha256 => Vec::new(),
             SignatureAlg::Ed25519 => self.hub_pairs().await?,
@@ -92,7 +92,7 @@ fn a2h(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) ->
         PushSigning::Context => None,
         PushSigning::Payload => Some(respond::payload_digest(&parcel.pulled, &parcel.resolution)),
     };
-    let digest = digest.transpose().map_err(|error| failed_by_store(&error))?;
+    let digest = digest.transpose().map_err(|error| unreadable(parcel, error))?;
     let jti = Jti::from_uuid(Uuid::new_v4());
     let context = SignedContext {
         version,
@@ -113,6 +113,10 @@ fn a2h(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) ->
         kid,
     }
     .to_header())
+}
+
+fn unreadable(parcel: &PushContext, error: StoreError) -> Attempt {
+    failed_by_store(&error.in_message(parcel.pulled.id.as_str()))
 }
 
 /// One signature per valid key, newest first. A secret named by the callback replaces the agent's own keys.

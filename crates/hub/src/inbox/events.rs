@@ -29,7 +29,7 @@ pub async fn run(hub: Arc<Hub>) {
     }
 }
 
-/// Returns `None` if the message was purged. A message that was resolved meanwhile still gets its `opened` event, so that
+/// Returns `None` if the message was purged or is damaged. A message that was resolved meanwhile still gets its `opened` event, so that
 /// clients which keep counts see both events.
 async fn draft(change: LiveChange, hub: &Hub) -> Result<Option<EventDraft>, Problem> {
     Ok(match change {
@@ -44,7 +44,7 @@ async fn draft(change: LiveChange, hub: &Hub) -> Result<Option<EventDraft>, Prob
 async fn load(hub: &Hub, id: &MessageId) -> Result<Option<PersonView>, Problem> {
     match find(hub, id).await {
         Ok(item) => Ok(Some(item)),
-        Err(Problem::Gone | Problem::NotFound { .. }) => Ok(None),
+        Err(Problem::Gone | Problem::NotFound { .. } | Problem::Unreadable { .. }) => Ok(None),
         Err(problem) => Err(problem),
     }
 }

@@ -5,8 +5,51 @@ use countersign_core::message::{Payload, Status};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, State};
-use countersign_store::model::PersonView;
+use countersign_protocol::a2h::{Kind, Priority};
+use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 use serde_json::{Value, json};
+
+/// One entry of a list.
+pub fn render_entry(entry: &ListEntry, viewer: &Principal) -> Value {
+    match entry {
+        Ok(item) => render(item, viewer),
+        Err(damaged) => unreadable(damaged),
+    }
+}
+
+pub const UNREADABLE_TITLE: &str = "This message cannot be read";
+
+/// A damaged message, with the fields that every item has, so that clients can list it.
+fn unreadable(item: &UnreadableItem) -> Value {
+    let is_notify = item.status == Status::Delivered.as_str();
+    json!({
+        "id": item.error.id,
+        "unreadable": true,
+        "type": if is_notify { Kind::Notify } else { Kind::Ask },
+        "status": item.status.parse().unwrap_or(Status::Open).as_str(),
+        "title": UNREADABLE_TITLE,
+        "body": "It is damaged in the hub's database. `countersign doctor` says more.",
+        "agent": {"id": item.agent_id, "run_id": "", "runtime": ""},
+        "priority": Priority::Normal,
+        "tags": [],
+        "context": [],
+        "sensitive": false,
+        "question": null,
+        "action": null,
+        "permissions": {"respond": false, "ignore": false},
+        "open_ended": false,
+        "may_be_empty": false,
+        "resolvers": [],
+        "can_answer": false,
+        "created_at": item.received_at,
+        "expires_at": null,
+        "default_on_expire": null,
+        "source": null,
+        "fetched_at": null,
+        "resolution": null,
+        "delivery": null,
+    })
+}
 
 pub fn render(item: &PersonView, viewer: &Principal) -> Value {
     let message = &item.message;

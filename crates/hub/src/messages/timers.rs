@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_core::decide::is_overdue_at;
 use countersign_core::retention::RetentionClock;
-use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::id::ResolutionId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::ops::account::rate_limit::ForgetRates;
@@ -105,7 +105,7 @@ impl HeldBackoff {
 }
 
 /// Expires all due messages and returns when the next one is due. Unreadable messages are skipped from then on.
-async fn expire_due(messages: &Messages, unreadable: &mut Vec<MessageId>) -> Result<Option<Timestamp>, StoreError> {
+async fn expire_due(messages: &Messages, unreadable: &mut Vec<String>) -> Result<Option<Timestamp>, StoreError> {
     let mut batch_rows = if messages.parts.store.is_shared() {
         SHARED_STORE_BATCH_ROWS
     } else {
@@ -129,12 +129,12 @@ async fn expire_due(messages: &Messages, unreadable: &mut Vec<MessageId>) -> Res
             // Another node is expiring them.
             break;
         }
-        unreadable.extend(found);
+        unreadable.extend(found.into_iter().map(|message| message.id));
     }
     next_expiry(messages, unreadable).await
 }
 
-fn expire_batch(batch_rows: i64, unreadable: &[MessageId]) -> ExpireDue {
+fn expire_batch(batch_rows: i64, unreadable: &[String]) -> ExpireDue {
     let resolution_ids = (0..batch_rows)
         .map(|_| ResolutionId::from_uuid(Uuid::new_v4()))
         .collect();
@@ -144,7 +144,7 @@ fn expire_batch(batch_rows: i64, unreadable: &[MessageId]) -> ExpireDue {
     }
 }
 
-async fn next_expiry(messages: &Messages, unreadable: &[MessageId]) -> Result<Option<Timestamp>, StoreError> {
+async fn next_expiry(messages: &Messages, unreadable: &[String]) -> Result<Option<Timestamp>, StoreError> {
     messages
         .parts
         .store

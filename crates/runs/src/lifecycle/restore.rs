@@ -149,7 +149,7 @@ async fn restore_one(service: &Arc<RunService>, stored: &StoredRun) -> Result<()
     match readable(stored) {
         Ok((plan, segment, checkpoint)) if stored.phase == RunPhase::Between => {
             match resume(service, stored, plan, segment, checkpoint).await {
-                Err(StoreError::Corrupt(error)) => end(service, stored, None, unreadable(&error), None).await,
+                Err(error) if error.is_damage() => end(service, stored, None, unreadable(&error), None).await,
                 adopted => adopted,
             }
         }
@@ -264,7 +264,11 @@ async fn end(
         .await?
     {
         if matches!(ask.state, State::Open) {
-            service.decide(&ask.message_id, Command::Cancel).await?;
+            match service.decide(&ask.message_id, Command::Cancel).await {
+                // A damaged ask cannot be cancelled, and must not keep its run from ending.
+                Err(error) if error.is_damage() => {}
+                cancelled => drop(cancelled?),
+            }
         }
     }
     let event = restarted(message);

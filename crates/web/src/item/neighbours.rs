@@ -82,7 +82,7 @@ impl NeighbourSearch<'_> {
     async fn nearest(&self, mut side: Side) -> Result<Option<PersonView>, PageError> {
         for limit in SCAN_LIMITS {
             let page = self.fetch_page(&side, limit).await?;
-            let found = page.items.into_iter().find(|item| self.is_relevant(item));
+            let found = page.items.into_iter().flatten().find(|item| self.is_relevant(item));
             match page.next {
                 Some(cursor) if found.is_none() => side = side.continue_from(cursor),
                 Some(_) | None => return Ok(found),

@@ -20,7 +20,7 @@ use super::outcome::{AnswerView, FormAnswerCell};
 use super::panel::{Panel, PanelInput};
 use super::part::PartContent;
 use super::presence::AgentPresence;
-use super::trail::{TrailEntry, trail};
+use super::trail::{TrailView, trail};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -80,7 +80,7 @@ struct ItemDetailPage {
     notice: &'static str,
     /// The input of a decision that was not applied.
     typed: String,
-    trail: Vec<TrailEntry>,
+    trail: TrailView,
     neighbours: Neighbours,
 }
 

@@ -38,7 +38,8 @@ struct MissingItemPage {
     gone: bool,
 }
 
-/// The page of an item that never existed, or was purged at the end of its retention. Other problems become errors.
+/// The page of an item that never existed, or was purged at the end of its retention. Other problems, such as a damaged
+/// message, become errors.
 pub async fn missing(
     hub: &Hub,
     user: &SignedInUser,

@@ -1,6 +1,8 @@
 //! The audit trail of a message.
 
 use countersign_hub::Hub;
+use countersign_hub::problem::Problem;
+use countersign_store::StoreError;
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::message::audit::Trail;
 
@@ -13,20 +15,26 @@ pub struct TrailEntry {
     pub event: String,
 }
 
+#[derive(Default)]
+pub struct TrailView {
+    pub entries: Vec<TrailEntry>,
+    /// The fault of a broken trail.
+    pub fault: Option<String>,
+}
+
 /// The entries of the message, then those of its delivery, which are a hash chain of their own.
-pub async fn trail(hub: &Hub, item: &PersonView) -> Result<Vec<TrailEntry>, PageError> {
+pub async fn trail(hub: &Hub, item: &PersonView) -> Result<TrailView, PageError> {
     let id = item.message.id.as_str();
-    let mut rows = hub.store.run(Trail { subject: id.to_owned() }).await?;
-    if item.delivery.is_some() {
-        rows.extend(
-            hub.store
-                .run(Trail {
-                    subject: format!("delivery:{id}"),
-                })
-                .await?,
-        );
+    let of_delivery = item.delivery.iter().map(|_| format!("delivery:{id}"));
+    let mut view = TrailView::default();
+    for subject in std::iter::once(id.to_owned()).chain(of_delivery) {
+        match hub.store.run(Trail { subject }).await {
+            Ok(rows) => view.entries.extend(rows.into_iter().map(entry)),
+            Err(error @ StoreError::AuditBroken { .. }) => view.fault = Some(Problem::from(error).message()),
+            Err(error) => return Err(error.into()),
+        }
     }
-    Ok(rows.into_iter().map(entry).collect())
+    Ok(view)
 }
 
 fn entry(AuditRow { entry, .. }: AuditRow) -> TrailEntry {

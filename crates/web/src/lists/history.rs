@@ -21,7 +21,7 @@ use countersign_store::model::PersonView;
 use countersign_store::ops::list::Decided;
 
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
-use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome};
+use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome, rows};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::formatting;
@@ -75,13 +75,9 @@ async fn history(
         .map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
     let page = HistoryPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::History, "History").await?,
-        rows: page
-            .items
-            .iter()
-            .map(|item| row(&hub, item, ListKind::History, now, &user))
-            .collect(),
+        rows: rows(&page.items, now, |item| row(&hub, item, ListKind::History, now, &user)),
         active: filter_form.active(ADDRESS),
-        suggestions: FilterSuggestions::by(page.items.iter()),
+        suggestions: FilterSuggestions::by(page.items.iter().flatten()),
         first: before.map(|_| filter_form.address(ADDRESS, None, None)),
         next: next.map(|next| filter_form.address(ADDRESS, None, Some(next))),
         filter_form,

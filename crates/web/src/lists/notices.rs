@@ -13,10 +13,11 @@ use countersign_hub::Hub;
 use countersign_hub::http::extract::MessagePath;
 use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
+use countersign_store::model::PersonView;
 use countersign_store::ops::list::Notices;
 
 use super::open::PAGE_SIZE;
-use super::row::{ListKind, MessageRow, RowForm};
+use super::row::{ListKind, MessageRow, RowForm, rows};
 use crate::frame::filters;
 use crate::frame::form::{FormFields, PostedForm};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
@@ -54,7 +55,7 @@ async fn notices(
         })
         .await?;
     let now = hub.store.clock().now();
-    let row = |item| {
+    let row = |item: &PersonView| {
         let form = RowForm {
             csrf: user.csrf.clone(),
             back: request.path.clone(),
@@ -66,7 +67,7 @@ async fn notices(
     };
     let page = NoticesPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::Notices, "Notices").await?,
-        rows: page.items.iter().map(row).collect(),
+        rows: rows(&page.items, now, row),
         first: before.map(|_| "/inbox/notices".to_owned()),
         next: page.next.map(|seq| format!("/inbox/notices?before={seq}")),
     };

@@ -6,11 +6,13 @@ use countersign_core::message::inbox_rank;
 use countersign_core::{Digest, Message, Payload, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::asker::{RunOrigin, asker_name};
+use countersign_hub::inbox::item::UNREADABLE_TITLE;
 use countersign_hub::inbox::kind::kind_words;
 use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
+use countersign_protocol::a2h::Priority;
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::PersonView;
+use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 use url::form_urlencoded::byte_serialize;
 
 use crate::frame::filters;
@@ -158,6 +160,40 @@ impl MessageRow {
         }
     }
 
+    /// A damaged message. It links to its page, which says what to do, and offers nothing else.
+    pub fn unreadable(item: &UnreadableItem, now: Timestamp) -> Self {
+        Self {
+            list: ListKind::History,
+            picks: false,
+            id: item.error.id.clone(),
+            rank: item.rank,
+            seq: item.seq,
+            kind: "unreadable",
+            title: UNREADABLE_TITLE.to_owned(),
+            agent: item.agent_id.clone(),
+            project: String::new(),
+            chips: vec![Chip {
+                class: "agent",
+                text: item.agent_id.clone(),
+                href: None,
+            }],
+            more_tags: 0,
+            tags_joined: String::new(),
+            people_joined: String::new(),
+            priority: Priority::Normal.as_str(),
+            since: formatting::display_time(item.received_at),
+            waited: formatting::waited(item.received_at, now),
+            freshness: formatting::freshness(item.received_at, now),
+            is_open: false,
+            expiry: None,
+            presence: None,
+            mine: None,
+            until: None,
+            outcome: None,
+            form: RowForm::default(),
+        }
+    }
+
     /// The row as one user sees it. Only an open message can be answered.
     pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
         let mine = may_answer(item, user);
@@ -169,6 +205,19 @@ impl MessageRow {
             ..row
         }
     }
+}
+
+/// The rows of a list: readable ones by `row`.
+pub fn rows<'i>(
+    entries: impl IntoIterator<Item = &'i ListEntry>,
+    now: Timestamp,
+    row: impl Fn(&PersonView) -> MessageRow,
+) -> Vec<MessageRow> {
+    let shown = |entry: &ListEntry| match entry {
+        Ok(item) => row(item),
+        Err(damaged) => MessageRow::unreadable(damaged, now),
+    };
+    entries.into_iter().map(shown).collect()
 }
 
 /// An agent that has just asked is present.

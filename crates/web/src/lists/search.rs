@@ -14,7 +14,7 @@ use countersign_store::ops::search::Search;
 use super::history;
 use super::notices::seq_of;
 use super::open::PAGE_SIZE;
-use super::row::{ListKind, MessageRow, encoded};
+use super::row::{ListKind, MessageRow, encoded, rows};
 use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -59,11 +59,9 @@ async fn search(
     layout.query = text;
     let page = SearchPage {
         layout,
-        rows: found
-            .items
-            .iter()
-            .map(|item| history::row(&hub, item, ListKind::Search, now, &user))
-            .collect(),
+        rows: rows(&found.items, now, |item| {
+            history::row(&hub, item, ListKind::Search, now, &user)
+        }),
         first: before.map(|_| address.clone()),
         next: found.next.map(|seq| format!("{address}&before={seq}")),
     };

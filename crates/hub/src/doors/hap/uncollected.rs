@@ -13,8 +13,8 @@ use crate::http::callers::TerminalCaller;
 use crate::http::extract::AgentPath;
 use crate::problem::Problem;
 
-/// Uncollected answers of an agent, oldest first; 404 for an agent of another person. An answer that a process is printing right now is left to that
-/// process.
+/// Uncollected answers of an agent, oldest first, without damaged ones; 404 for an agent of another person. An answer that
+/// a process is printing right now is left to that process.
 pub async fn uncollected(
     State(hub): State<Arc<Hub>>,
     caller: TerminalCaller,
@@ -30,6 +30,7 @@ pub async fn uncollected(
         .ok_or_else(Problem::no_terminal)?;
     let left = found
         .iter()
+        .flatten()
         .filter(|found| !hub.cue_waiters.is_handed_over(&found.pulled.id));
     let kept: Vec<Value> = left
         .map(|found| {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
-use countersign_store::model::PersonView;
+use countersign_store::model::{ListEntry, entry_seq};
 use countersign_store::ops::list::{Decided, History, Inbox, Notices};
 use countersign_store::ops::search::Search;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::query::ListQuery;
 use crate::Hub;
 use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
-use crate::inbox::item::render;
+use crate::inbox::item::render_entry;
 use crate::problem::Problem;
 
 /// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
@@ -38,8 +38,10 @@ pub async fn list(
         .await?;
     let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
     let mut page = page("items", &found.items, &person.into(), next);
-    for (index, item) in found.items.iter().enumerate() {
-        page["items"][index]["presence"] = json!(hub.cue_waiters.presence_of(&item.message));
+    for (index, entry) in found.items.iter().enumerate() {
+        if let Ok(item) = entry {
+            page["items"][index]["presence"] = json!(hub.cue_waiters.presence_of(&item.message));
+        }
     }
     Ok(Json(page))
 }
@@ -134,17 +136,17 @@ pub async fn history(
             limit,
         })
         .await?;
-    let next = last_of_full_page(&items, limit).map(|item| item.seq.to_string());
+    let next = last_of_full_page(&items, limit).map(|entry| entry_seq(entry).to_string());
     Ok(Json(page("messages", &items, &viewer, next)))
 }
 
-fn last_of_full_page(items: &[PersonView], limit: i64) -> Option<&PersonView> {
+fn last_of_full_page(items: &[ListEntry], limit: i64) -> Option<&ListEntry> {
     let is_full = i64::try_from(items.len()).is_ok_and(|count| count == limit);
     items.last().filter(|_| is_full)
 }
 
-fn page(name: &str, items: &[PersonView], viewer: &Principal, next: Option<String>) -> Value {
-    let rendered: Vec<Value> = items.iter().map(|item| render(item, viewer)).collect();
+fn page(name: &str, items: &[ListEntry], viewer: &Principal, next: Option<String>) -> Value {
+    let rendered: Vec<Value> = items.iter().map(|entry| render_entry(entry, viewer)).collect();
     let mut page = json!({ name: rendered });
     if let Some(next) = next {
         page["next_cursor"] = next.into();

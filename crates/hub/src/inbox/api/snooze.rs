@@ -15,7 +15,7 @@ use crate::Hub;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
-use crate::inbox::item::render;
+use crate::inbox::item::render_entry;
 use crate::inbox::snooze;
 use crate::problem::Problem;
 
@@ -30,7 +30,7 @@ pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> 
         .await?;
     let viewer = person.into();
     let items = found.iter().map(|aside| {
-        let mut shown = render(&aside.item, &viewer);
+        let mut shown = render_entry(&aside.item, &viewer);
         shown["until"] = json!(aside.until);
         shown
     });

@@ -59,7 +59,7 @@ impl RunTask {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            if matches!(error, StoreError::Corrupt(_) | StoreError::NewerSchema { .. }) {
+            if error.is_damage() || matches!(error, StoreError::NewerSchema { .. }) {
                 tracing::error!(run_id = self.run.id, %error, "storing a run failed; the run ends");
                 return Err(Halt::Failed(
                     "The hub's store failed. The hub's log has the cause.".to_owned(),

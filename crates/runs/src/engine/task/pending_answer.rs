@@ -103,9 +103,13 @@ impl PendingAnswer {
                     return;
                 }
                 Ok(Some(Lookup::Purged { .. }) | None) => std::future::pending().await,
-                Err(error) => tracing::warn!(id = %self.id, %error, "reading an ask of a run failed; retrying"),
+                // The store has logged it once; people have to repair it.
+                Err(error) if error.is_damage() => tokio::time::sleep(POLL_INTERVAL).await,
+                Err(error) => {
+                    tracing::warn!(id = %self.id, %error, "reading an ask of a run failed; retrying");
+                    tokio::time::sleep(RETRY_DELAY).await;
+                }
             }
-            tokio::time::sleep(RETRY_DELAY).await;
         }
     }
 }

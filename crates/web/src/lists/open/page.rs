@@ -19,7 +19,7 @@ use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::frame::signed_in_user::SignedInUser;
-use crate::lists::row::{ListKind, MessageRow};
+use crate::lists::row::{ListKind, MessageRow, rows};
 
 /// Rows on one page.
 pub const PAGE_SIZE: i64 = 30;
@@ -81,13 +81,11 @@ async fn list(
         .map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
     let page = ListPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?,
-        rows: page
-            .items
-            .iter()
-            .map(|item| MessageRow::seen_by(&hub, item, ListKind::Open, now, &user))
-            .collect(),
+        rows: rows(&page.items, now, |item| {
+            MessageRow::seen_by(&hub, item, ListKind::Open, now, &user)
+        }),
         active: filter_form.active("/inbox"),
-        suggestions: FilterSuggestions::by(page.items.iter()),
+        suggestions: FilterSuggestions::by(page.items.iter().flatten()),
         returns_at: soonest.first().map(|aside| aside.until.as_millis()),
         may_decide: user.may_decide(),
         first: (!is_first).then(|| filter_form.address("/inbox", None, None)),

@@ -40,13 +40,16 @@ pub async fn aside(
         })
         .await?;
     let now = hub.store.clock().now();
-    let row = |SnoozedItem { item, until }: &SnoozedItem| MessageRow {
-        until: Some(formatting::display_time(*until)),
-        form: RowForm {
-            csrf: user.csrf.clone(),
-            back: request.path.clone(),
+    let row = |SnoozedItem { item, until }: &SnoozedItem| match item {
+        Ok(item) => MessageRow {
+            until: Some(formatting::display_time(*until)),
+            form: RowForm {
+                csrf: user.csrf.clone(),
+                back: request.path.clone(),
+            },
+            ..MessageRow::seen_by(&hub, item, ListKind::Aside, now, &user)
         },
-        ..MessageRow::seen_by(&hub, item, ListKind::Aside, now, &user)
+        Err(damaged) => MessageRow::unreadable(damaged, now),
     };
     let page = AsidePage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::Aside, "Set aside").await?,
