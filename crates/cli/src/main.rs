@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Some(CliCommand::AgentSide(command)) => run_client(commands::agent_commands::run(command, &globals)),
         Some(CliCommand::Skill(command)) => run_client(commands::skill::run(command, &globals)),
         Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
+        Some(CliCommand::Audit(command)) => run_client(commands::audit::run(command, &globals)),
         Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
     match outcome.and_then(|finished| countersign_client::screen::print(&finished.text).map(|()| finished)) {

@@ -4,6 +4,7 @@ mod admin;
 mod agent_commands;
 mod ahead;
 mod answer;
+mod audit;
 mod runs;
 mod skill;
 mod store;
@@ -23,6 +24,7 @@ pub use agent_commands::{
 };
 pub use ahead::AheadArgs;
 pub use answer::{AnswerArgs, FieldArg};
+pub use audit::{AuditCommand, VerifyAuditArgs};
 pub use countersign_terminal::InboxArgs;
 pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
@@ -110,6 +112,9 @@ pub enum CliCommand {
     Skill(SkillCommand),
     /// Prove the whole loop against a running hub: ask, answer, receive, act once.
     Smoke(SmokeArgs),
+    /// The audit trail, which says who decided what.
+    #[command(subcommand)]
+    Audit(AuditCommand),
     /// The store of a hub that is stopped.
     #[command(subcommand)]
     Store(StoreCommand),

@@ -4,6 +4,7 @@ mod admin;
 pub mod agent_commands;
 mod ahead;
 mod answer;
+pub mod audit;
 pub mod doctor;
 mod run;
 mod runs;

@@ -7,6 +7,7 @@ mod browser;
 mod cli;
 mod crash;
 mod cueme;
+mod damage;
 mod discovery;
 mod earlier;
 mod hap;

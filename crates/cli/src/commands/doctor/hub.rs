@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Finding, Level, clock};
+use super::{Finding, Level, clock, damage};
 use crate::args::DeliveryStateArg;
 use crate::commands::admin::callback::{self, ListedCallback};
 use crate::commands::admin::delivery;
@@ -99,6 +99,7 @@ fn state(check: &'static str, good: &str, status: StatusCode, client: &HubClient
 
 async fn inner_state(status: &Value, client: &HubClient) -> Vec<Finding> {
     let mut findings = own_warnings(status);
+    findings.extend(damage::met_by_hub(status));
     let callbacks = callback::list(None, client).await;
     findings.push(checked("callbacks", callbacks, waiting_hosts));
     let failed = delivery::list(Some(DeliveryStateArg::Failed), Some(MAX_LISTED_DELIVERIES), client).await;

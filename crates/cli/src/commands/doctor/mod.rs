@@ -2,6 +2,7 @@
 
 mod clock;
 mod config;
+mod damage;
 mod files;
 mod hub;
 
@@ -67,6 +68,7 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
         .is_ok_and(|client| client.location().source == AddressSource::Environment);
     if !elsewhere {
         findings.extend(files::check(&data()?));
+        findings.extend(damage::in_file(&data()?).await);
     }
     match client {
         Ok(client) => findings.extend(hub::check(&client).await),

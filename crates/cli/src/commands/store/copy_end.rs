@@ -75,6 +75,17 @@ impl CopyEnd {
     }
 }
 
+/// A store that is only read, whether or not a hub runs on it.
+pub fn location(what: &str) -> Result<StoreLocation> {
+    if StoreLocation::is_database_url(what) {
+        return Ok(CopyEnd::database(what)?.place);
+    }
+    refuse_url(what)?;
+    let file = file_of(what)?;
+    refuse_foreign(&file)?;
+    Ok(StoreLocation::file(&file))
+}
+
 /// A mistyped URL is not treated as a path; it may hold a password, so the error does not repeat it.
 fn refuse_url(what: &str) -> Result<()> {
     if what.contains("://") {

@@ -1,6 +1,6 @@
 //! `store copy`: copies everything a hub knows from one database to another.
 
-mod copy_end;
+pub mod copy_end;
 mod outcome;
 mod progress;
 

@@ -216,6 +216,7 @@ fn status_of(code: &str) -> u16 {
         "gone" => 410,
         "invalid_field" => 422,
         "rate_limited" => 429,
+        "unreadable" | "audit_broken" => 500,
         "unavailable" => 503,
         other => panic!("no HTTP status known for error code {other}"),
     }
