@@ -32,6 +32,14 @@ impl Shell {
         }
     }
 
+    /// A text that is no JSON; in SQLite, which allows it, not even UTF-8.
+    fn broken_text(&self) -> &'static str {
+        match self {
+            Self::Sqlite => "CAST(x'7bff7d' AS TEXT)",
+            Self::Postgres(_) => "'{'",
+        }
+    }
+
     /// Lets the trail be changed, which its triggers refuse.
     async fn unlock_audit(&self, hub: &Hub) {
         let sql = match self {
@@ -108,7 +116,11 @@ async fn damaged_messages_are_entries_of_their_own(shell: Shell) {
     assert_eq!(listed(&hub, "/v1/search?q=deploy").await.len(), 5);
     let seq = |id: &str| format!("(SELECT seq FROM message WHERE id = '{id}')");
     for sql in [
-        format!("UPDATE message_text SET wire = '{{' WHERE seq = {}", seq(&broken_text)),
+        format!(
+            "UPDATE message_text SET wire = {} WHERE seq = {}",
+            shell.broken_text(),
+            seq(&broken_text)
+        ),
         format!("UPDATE message SET source = 'nonsense' WHERE id = '{broken_source}'"),
         format!("DELETE FROM resolution WHERE seq = (SELECT resolution_seq FROM message WHERE id = '{no_resolution}')"),
         format!("DELETE FROM message_text WHERE seq = {}", seq(&no_text)),
