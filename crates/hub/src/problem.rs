@@ -50,6 +50,10 @@ pub enum Problem {
         message: String,
     },
     Gone,
+    /// The request names a host that the hub does not answer for.
+    Misdirected {
+        message: String,
+    },
     InvalidField {
         field: String,
         message: String,
@@ -133,6 +137,7 @@ impl Problem {
             | Self::AlreadyExists { .. }
             | Self::NameUsed { .. } => StatusCode::CONFLICT,
             Self::Gone => StatusCode::GONE,
+            Self::Misdirected { .. } => StatusCode::MISDIRECTED_REQUEST,
             Self::InvalidField { .. } => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited { .. } => StatusCode::TOO_MANY_REQUESTS,
             Self::TimedOut => StatusCode::REQUEST_TIMEOUT,
@@ -155,6 +160,7 @@ impl Problem {
             Self::AlreadyExists { .. } => "already_exists",
             Self::NameUsed { .. } => "name_used",
             Self::Gone => "gone",
+            Self::Misdirected { .. } => "misdirected_request",
             Self::InvalidField { .. } => "invalid_field",
             Self::RateLimited { .. } => "rate_limited",
             Self::TimedOut => "request_timeout",
@@ -175,6 +181,7 @@ impl Problem {
             | Self::AlreadyTerminal { message, .. }
             | Self::AlreadyExists { message }
             | Self::NameUsed { message }
+            | Self::Misdirected { message }
             | Self::RateLimited { message, .. } => message.clone(),
             Self::InvalidField { field, message } => format!("{field}: {message}"),
             Self::Unauthenticated => "send a valid token as `Authorization: Bearer …` or `X-API-Key: …`".to_owned(),

@@ -39,6 +39,7 @@ pub struct ConfigFile {
     pub public_url: Option<String>,
     pub database_url: Option<Secret>,
     pub trusted_proxies: Option<Vec<String>>,
+    pub allowed_hosts: Vec<String>,
     pub retention_days: Option<u32>,
     pub allow_plain_http: Option<bool>,
     pub allow_loopback_callbacks: Option<bool>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use countersign_core::delivery::{MIN_ATTEMPTS, Schedule};
 use countersign_core::limits::Limits;
 use serde::Deserialize;
-use url::Url;
+use url::{Host, Url};
 
 use super::public_url::parse_public_url;
 use super::{ConfigError, ConfigFile, LlmSettings, RunsSettings, Secret, TrustedProxies};
@@ -22,6 +22,8 @@ pub struct Config {
     /// PostgreSQL URL; `None` means SQLite in the data directory.
     pub database_url: Option<Secret>,
     pub trusted_proxies: TrustedProxies,
+    /// Host names to answer for besides those of this machine and of `public_url`, in lower case and without a port.
+    pub allowed_hosts: Vec<String>,
     pub tls: Option<TlsFiles>,
     pub retention_days: u32,
     /// Per agent; `None` means no limit.
@@ -111,6 +113,7 @@ impl Config {
             public_url,
             database_url: database_url(flags.database_url.or_else(|| file.database_url.clone()))?,
             trusted_proxies: TrustedProxies::parse(proxies)?,
+            allowed_hosts: allowed_hosts(&file.allowed_hosts)?,
             tls,
             retention_days,
             requests_per_minute: NonZeroU32::new(file.limits.requests_per_minute.unwrap_or(6000)),
@@ -134,6 +137,17 @@ fn database_url(url: Option<Secret>) -> Result<Option<Secret>, ConfigError> {
         return Err(ConfigError::invalid("database_url", message));
     }
     Ok(Some(url))
+}
+
+fn allowed_hosts(names: &[String]) -> Result<Vec<String>, ConfigError> {
+    let parse = |name: &String| match Host::parse(name) {
+        Ok(host) => Ok(host.to_string()),
+        Err(_) => {
+            let message = format!("{name:?} is not a host name; write it without scheme and port, as in hub.lan");
+            Err(ConfigError::invalid("allowed_hosts", message))
+        }
+    };
+    names.iter().map(parse).collect()
 }
 
 fn parse_listen(text: &str) -> Result<SocketAddr, ConfigError> {

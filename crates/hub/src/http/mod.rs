@@ -7,4 +7,5 @@ pub mod chunked_body;
 pub mod client_addr;
 pub mod event_stream;
 pub mod extract;
+pub mod host;
 pub mod long_poll;
