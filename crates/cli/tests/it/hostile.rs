@@ -207,7 +207,7 @@ async fn raw(hub: &Hub, head: &str, body: &[u8]) -> String {
 
 fn head(token: &str, extra: &str) -> String {
     format!(
-        "POST /v1/messages HTTP/1.1\r\nhost: hub\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
+        "POST /v1/messages HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nauthorization: Bearer {token}\r\n\
          content-type: application/json\r\n{extra}\r\n\r\n"
     )
 }
@@ -242,6 +242,18 @@ async fn a_body_above_the_limit_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_reply_before_the_whole_body_announces_that_the_connection_ends() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for (token, status) in [(bot.token.as_str(), "422"), ("csa_wrong", "401")] {
+        let head = head(token, "content-length: 67108864").replace("connection: close\r\n", "");
+        let reply = raw(&hub, &head, b"the beginning").await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status}")), "{reply}");
+        assert!(reply.contains("connection: close"), "{reply}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_absurd_content_length_is_refused_at_once() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
@@ -260,7 +272,7 @@ async fn an_absurd_content_length_is_refused_at_once() {
     let reply = raw(&hub, &head(&bot.token, &long), b"").await;
     assert!(reply.is_empty() || reply.starts_with("HTTP/1.1 4"), "{reply}");
     let long = format!(
-        "GET /v1/messages/{} HTTP/1.1\r\nhost: hub\r\nconnection: close\r\n\r\n",
+        "GET /v1/messages/{} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n",
         "m".repeat(1 << 17)
     );
     let reply = raw(&hub, &long, b"").await;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::Router;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 
+use super::front::Front;
 use super::{connection, tls};
 use crate::config::Config;
 use crate::http::client_addr::Endpoints;
@@ -34,7 +34,7 @@ impl Acceptor {
     }
 
     /// Accepts until the hub stops, then waits up to `grace` for open connections.
-    pub async fn serve(self, listener: TcpListener, router: Router, stopping: watch::Receiver<bool>, grace: Duration) {
+    pub async fn serve(self, listener: TcpListener, front: Front, stopping: watch::Receiver<bool>, grace: Duration) {
         let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut stop = stopping.clone();
         loop {
@@ -45,13 +45,13 @@ impl Acceptor {
             let Some((stream, endpoints, slot)) = accepted else {
                 continue;
             };
-            let router = router.clone();
+            let front = front.clone();
             let stopping = stopping.clone();
             let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
-                    None => connection::serve(stream, endpoints, router, stopping).await,
-                    Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, router, stopping)).await,
+                    None => connection::serve(stream, endpoints, front, stopping).await,
+                    Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, front, stopping)).await,
                 }
                 drop(slot);
             });
@@ -68,11 +68,11 @@ async fn serve_tls(
     tls: TlsAcceptor,
     stream: TcpStream,
     endpoints: Endpoints,
-    router: Router,
+    front: Front,
     stopping: watch::Receiver<bool>,
 ) {
     if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        connection::serve(stream, endpoints, router, stopping).await;
+        connection::serve(stream, endpoints, front, stopping).await;
     }
 }
 

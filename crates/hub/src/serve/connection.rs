@@ -7,41 +7,46 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use axum::Router;
 use hyper::server::conn::{http1, http2};
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tower::util::MapRequest;
 
+use super::front::Front;
+use super::head_timeout::{HeadTimeout, RequestPhase};
 use super::protocol_sniff::{HttpVersion, SniffedStream};
 use super::write_timeout::WriteTimeout;
 use crate::http::client_addr::Endpoints;
 
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
-const REQUEST_HEAD_TIMEOUT: Duration = Duration::from_secs(75);
+/// Between two requests of one connection; longer than the minute for which proxies keep theirs.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
 const PING_INTERVAL: Duration = Duration::from_secs(30);
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
 const MAX_STREAMS_PER_CONNECTION: u32 = 2000;
 const MAX_HEADER_BYTES: u32 = 16 * 1024;
+/// Bounds the head of a request, and the memory that an unknown client can make a connection hold: hyper's buffer grows
+/// with the bytes that arrive.
+const MAX_HTTP1_BUFFER_BYTES: usize = 32 * 1024;
 
 /// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
-pub async fn serve<S>(stream: S, endpoints: Endpoints, router: Router, stopping: watch::Receiver<bool>)
+pub async fn serve<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let stream = WriteTimeout::new(stream);
+    let phase = RequestPhase::default();
+    let stream = HeadTimeout::new(WriteTimeout::new(stream), phase.clone());
     let Ok(Ok((stream, version))) = timeout(FIRST_BYTES_TIMEOUT, SniffedStream::sniff(stream)).await else {
         return;
     };
-    let with_endpoints = MapRequest::new(router, move |request| endpoints.attach_to(request));
     let io = TokioIo::new(stream);
-    let service = TowerToHyperService::new(with_endpoints);
     // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
         HttpVersion::Http1 => {
+            let service =
+                service_fn(move |request| front.clone().serve_http1(endpoints.attach_to(request), phase.clone()));
             let connection = http1().serve_connection(io, service).with_upgrades();
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()
@@ -49,6 +54,9 @@ where
             .await;
         }
         HttpVersion::Http2 => {
+            // Many requests share the connection, so it has no phases; pings find out whether the client is there.
+            phase.advance();
+            let service = service_fn(move |request| front.clone().serve_http2(endpoints.attach_to(request)));
             let connection = http2().serve_connection(io, service);
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()
@@ -62,7 +70,8 @@ fn http1() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
         .timer(TokioTimer::new())
-        .header_read_timeout(REQUEST_HEAD_TIMEOUT);
+        .max_buf_size(MAX_HTTP1_BUFFER_BYTES)
+        .header_read_timeout(IDLE_TIMEOUT);
     builder
 }
 
@@ -92,11 +101,16 @@ async fn drive<C: Future>(
 
 #[cfg(test)]
 mod tests {
-    use axum::routing::get;
+    use axum::Router;
+    use axum::routing::{get, post};
+    use std::sync::Arc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
+
     use tokio::task::JoinHandle;
 
     use super::*;
+    use crate::config::{Config, ConfigFile, Overrides};
+    use crate::http::host::AllowedHosts;
 
     const LARGE_REPLY_BYTES: usize = 1024 * 1024;
 
@@ -108,11 +122,22 @@ mod tests {
         Router::new()
             .route("/large", get(async || "x".repeat(LARGE_REPLY_BYTES)))
             .route("/late", get(late))
+            .route("/refuse", post(async || "refused"))
+            .route("/take", post(async |body: String| body))
     }
 
-    /// A client that has sent a request, and the task that serves it.
-    async fn send_request(path: &str) -> (DuplexStream, JoinHandle<()>) {
-        let (mut client, stream) = duplex(4096);
+    fn front() -> Front {
+        let config = Config::resolve(ConfigFile::default(), Overrides::default()).unwrap();
+        Front {
+            router: router(),
+            hosts: Arc::new(AllowedHosts::from_config(&config)),
+            has_tls: false,
+        }
+    }
+
+    /// A client that has connected, and the task that serves it.
+    fn connect() -> (DuplexStream, JoinHandle<()>) {
+        let (client, stream) = duplex(4096);
         let (sender, stopping) = watch::channel(false);
         let served = tokio::spawn(async move {
             let loopback = ([127, 0, 0, 1], 7422).into();
@@ -120,10 +145,16 @@ mod tests {
                 client: loopback,
                 hub: loopback,
             };
-            serve(stream, endpoints, router(), stopping).await;
+            serve(stream, endpoints, front(), stopping).await;
             drop(sender);
         });
-        let request = format!("GET {path} HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
+        (client, served)
+    }
+
+    /// A client that has sent a request, and the task that serves it.
+    async fn send_request(path: &str) -> (DuplexStream, JoinHandle<()>) {
+        let (mut client, served) = connect();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n");
         client.write_all(request.as_bytes()).await.unwrap();
         (client, served)
     }
@@ -157,5 +188,85 @@ mod tests {
         let mut reply = String::new();
         client.read_to_string(&mut reply).await.unwrap();
         assert!(reply.ends_with("at last"), "{reply}");
+    }
+
+    /// Posts a body of which `sent` is the beginning, and returns the head of the reply.
+    async fn post_body(client: &mut DuplexStream, path: &str, length: usize, sent: &str) -> String {
+        let request = format!("POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-length: {length}\r\n\r\n{sent}");
+        client.write_all(request.as_bytes()).await.unwrap();
+        let mut reply = Vec::new();
+        while !reply.ends_with(b"\r\n\r\n") {
+            reply.push(client.read_u8().await.unwrap());
+        }
+        let reply = String::from_utf8(reply).unwrap();
+        assert!(reply.starts_with("HTTP/1.1 200"), "{reply}");
+        reply
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn slow_head_is_cut_after_thirty_seconds_in_all() {
+        let (mut client, served) = connect();
+        let begun = tokio::time::Instant::now();
+        let head = "GET /late HTTP/1.1\r\nhost: localhost\r\nx-slow: "
+            .bytes()
+            .chain(std::iter::repeat(b'x'));
+        for byte in head {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            if client.write_all(&[byte]).await.is_err() {
+                break;
+            }
+        }
+        served.await.unwrap();
+        assert!((30..=34).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn stalled_head_is_cut_after_thirty_seconds() {
+        let (mut client, served) = connect();
+        client.write_all(b"GET /late HTTP/1.1\r\nhost:").await.unwrap();
+        let begun = tokio::time::Instant::now();
+        served.await.unwrap();
+        assert_eq!(begun.elapsed().as_secs(), 30);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn idle_connection_and_slow_body_outlast_the_head_timeout() {
+        let (mut client, _served) = connect();
+        for _ in 0..3 {
+            post_body(&mut client, "/refuse", 0, "").await;
+            let mut reply = [0; 7];
+            client.read_exact(&mut reply).await.unwrap();
+            assert_eq!(&reply, b"refused");
+            tokio::time::sleep(Duration::from_secs(70)).await;
+        }
+        let (mut reading, mut writing) = tokio::io::split(client);
+        let head = b"POST /take HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-length: 9\r\n\r\n";
+        writing.write_all(head).await.unwrap();
+        for byte in *b"slow body" {
+            tokio::time::sleep(Duration::from_secs(20)).await;
+            writing.write_all(&[byte]).await.unwrap();
+        }
+        let mut reply = String::new();
+        reading.read_to_string(&mut reply).await.unwrap();
+        assert!(reply.ends_with("slow body"), "{reply}");
+    }
+
+    #[tokio::test]
+    async fn reply_before_the_body_announces_the_close() {
+        let (mut client, served) = connect();
+        let reply = post_body(&mut client, "/refuse", 1024 * 1024, "the beginning").await;
+        assert!(reply.contains("connection: close"), "{reply}");
+        drop(client);
+        served.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn small_unread_body_keeps_the_connection() {
+        let (mut client, _served) = connect();
+        for _ in 0..3 {
+            let reply = post_body(&mut client, "/refuse", 13, "the whole one").await;
+            assert!(!reply.contains("connection: close"), "{reply}");
+            client.read_exact(&mut [0; 7]).await.unwrap();
+        }
     }
 }

@@ -3,11 +3,14 @@
 mod accept;
 mod connection;
 mod data_dir;
+mod front;
+mod head_timeout;
 mod protocol_sniff;
 pub mod routes;
 mod startup;
 mod tasks;
 mod tls;
+mod unread_body;
 mod write_timeout;
 
 use std::future::Future;
@@ -23,6 +26,7 @@ use countersign_store::clock::{DatabaseClock, SystemClock};
 use countersign_store::ops::node::LeaveNode;
 use countersign_store::{Store, StoreError};
 use data_dir::DataDir;
+use front::Front;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
@@ -30,6 +34,7 @@ use crate::Hub;
 use crate::admin::keys::ensure_key;
 use crate::config::Config;
 use crate::delivery::Outbox;
+use crate::http::host::AllowedHosts;
 use crate::node;
 pub use data_dir::DataDirLock;
 use routes::Pages;
@@ -67,8 +72,12 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     data.announce(&welcome)?;
     hub.outbox.start().await?;
     let mut background = tasks::start(&hub);
-    let router = routes::router(Arc::clone(&hub), options.pages);
-    let serving = tokio::spawn(acceptor.serve(listener, router, hub.process.stopping.clone(), SHUTDOWN_GRACE));
+    let front = Front {
+        router: routes::router(Arc::clone(&hub), options.pages),
+        hosts: Arc::new(AllowedHosts::from_config(&hub.config)),
+        has_tls: hub.config.tls.is_some(),
+    };
+    let serving = tokio::spawn(acceptor.serve(listener, front, hub.process.stopping.clone(), SHUTDOWN_GRACE));
     print(&welcome.text(&hub))?;
     stop.await;
     print("Stopping: answering waiting requests and finishing open work.\n")?;

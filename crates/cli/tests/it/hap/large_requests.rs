@@ -13,7 +13,7 @@ use crate::harness::*;
 /// Opens a connection and sends an incomplete request.
 fn send_partial_request(hub: &Hub, token: &str, request: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(hub.url.trim_start_matches("http://")).expect("the hub listens");
-    let head = format!("{request}\r\nhost: hub\r\nauthorization: Bearer {token}\r\n");
+    let head = format!("{request}\r\nhost: localhost\r\nauthorization: Bearer {token}\r\n");
     stream
         .write_all(head.as_bytes())
         .and_then(|()| stream.write_all(body))

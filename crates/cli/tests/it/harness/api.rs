@@ -214,6 +214,7 @@ fn status_of(code: &str) -> u16 {
         "not_found" => 404,
         "idempotency_conflict" | "already_terminal" | "already_exists" | "name_used" => 409,
         "gone" => 410,
+        "misdirected_request" => 421,
         "invalid_field" => 422,
         "rate_limited" => 429,
         "unreadable" | "audit_broken" => 500,

@@ -18,7 +18,12 @@ pub fn certificate(scratch: &Scratch) -> bool {
         "-days",
         "2",
     ]);
-    openssl.args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]);
+    openssl.args([
+        "-subj",
+        "/CN=localhost",
+        "-addext",
+        "subjectAltName=IP:127.0.0.1,DNS:hub.example",
+    ]);
     openssl.args(["-addext", "basicConstraints=critical,CA:FALSE", "-keyout"]);
     openssl
         .arg(scratch.path("key.pem"))
@@ -36,7 +41,14 @@ async fn a_hub_with_certificate_files_speaks_only_tls() {
     }
     let mut command = countersign(&scratch.home());
     command
-        .args(["serve", "--listen", "127.0.0.1:0", "--data"])
+        .args([
+            "serve",
+            "--listen",
+            "127.0.0.1:0",
+            "--public-url",
+            "https://hub.example",
+            "--data",
+        ])
         .arg(scratch.data());
     command
         .arg("--tls-cert")
@@ -51,15 +63,31 @@ async fn a_hub_with_certificate_files_speaks_only_tls() {
     })
     .await;
     let url = found["url"].as_str().expect("a url").to_owned();
+    let port: u16 = url
+        .rsplit(':')
+        .next()
+        .and_then(|port| port.parse().ok())
+        .expect("a port");
     let pem = std::fs::read(scratch.path("cert.pem")).expect("the certificate");
     let root = reqwest::Certificate::from_pem(&pem).expect("a certificate");
     let client = Client::builder()
         .no_proxy()
         .tls_certs_only([root])
+        .resolve("hub.example", ([127, 0, 0, 1], port).into())
         .build()
         .expect("a client");
     let health = client.get(format!("{url}/health")).send().await.expect("TLS works");
     assert_eq!(health.status().as_u16(), 200);
+    const STRICT: &str = "strict-transport-security";
+    assert!(
+        !health.headers().contains_key(STRICT),
+        "not for all ports of this machine"
+    );
+    for path in ["/signin", "/health", "/nowhere"] {
+        let reply = client.get(format!("https://hub.example:{port}{path}")).send().await;
+        let reply = reply.expect("TLS works by name");
+        assert_eq!(reply.headers().get(STRICT).expect(path), "max-age=31536000");
+    }
     let plain = client
         .get(format!("{}/health", url.replace("https://", "http://")))
         .send()

@@ -1,0 +1,111 @@
+//! Request bodies that the reply does not wait for. HTTP/1 can go on with the next request only after the whole body, so
+//! a reply that comes before has to announce that the connection ends (`connection: close`).
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::http::{Request, header};
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
+use tokio::time::timeout;
+
+/// A rest of this size is read and discarded, to keep the connection.
+const MAX_DISCARDED_BYTES: usize = 64 * 1024;
+/// Enough for a rest that has arrived already; the reply waits no longer for one that has not.
+const DISCARD_TIMEOUT: Duration = Duration::from_millis(50);
+
+/// The body of a request, given back here when its handler drops it before the end.
+pub struct UnreadBody<B> {
+    left: Slot<B>,
+    /// The client sends the body only when the hub asks for it.
+    is_on_demand: bool,
+}
+
+type Slot<B> = Arc<Mutex<Option<B>>>;
+
+impl<B: Body<Data = Bytes> + Unpin> UnreadBody<B> {
+    /// `None` for a request without a body.
+    pub fn track(request: Request<B>) -> (Request<TrackedBody<B>>, Option<Self>) {
+        if request.body().is_end_stream() {
+            return (request.map(TrackedBody::untracked), None);
+        }
+        let left = Slot::default();
+        let is_on_demand = request.headers().contains_key(header::EXPECT);
+        let tracked = request.map(|body| TrackedBody {
+            body: Some(body),
+            left: Some(Arc::clone(&left)),
+        });
+        (tracked, Some(Self { left, is_on_demand }))
+    }
+
+    /// Whether bytes of the body are still to come.
+    pub async fn remains(self) -> bool {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match left {
+            None => false,
+            Some(_) if self.is_on_demand => true,
+            Some(body) => !timeout(DISCARD_TIMEOUT, is_discarded(body)).await.unwrap_or(false),
+        }
+    }
+}
+
+/// Reads up to `MAX_DISCARDED_BYTES`. Returns whether that was all.
+async fn is_discarded<B: Body<Data = Bytes> + Unpin>(mut body: B) -> bool {
+    let mut discarded = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
+        discarded += frame.data_ref().map_or(0, Bytes::len);
+        if discarded > MAX_DISCARDED_BYTES {
+            return false;
+        }
+    }
+    true
+}
+
+pub struct TrackedBody<B: Body> {
+    /// Present until dropped.
+    body: Option<B>,
+    left: Option<Slot<B>>,
+}
+
+impl<B: Body> TrackedBody<B> {
+    fn untracked(body: B) -> Self {
+        Self {
+            body: Some(body),
+            left: None,
+        }
+    }
+}
+
+impl<B: Body> Drop for TrackedBody<B> {
+    fn drop(&mut self) {
+        if let (Some(body), Some(left)) = (self.body.take(), &self.left)
+            && !body.is_end_stream()
+        {
+            *left.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+impl<B: Body + Unpin> Body for TrackedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        match &mut self.body {
+            Some(body) => Pin::new(body).poll_frame(cx),
+            None => Poll::Ready(None),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+    }
+}
