@@ -25,29 +25,47 @@ const MAX_DISCARDED_BYTES: u64 = 8 * 1024 * 1024;
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
+    let bytes = read_within(&mut body, limit).await;
+    if matches!(bytes, Err(BodyError::TooLarge)) && body.size_hint().lower() <= MAX_DISCARDED_BYTES {
+        // A slower client gets a reset connection.
+        drop(tokio::time::timeout(DISCARD_TIMEOUT, discard(&mut body)).await);
+    }
+    bytes.map_err(|error| error.into_problem(limit))
+}
+
+async fn read_within(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
     if body.size_hint().lower() > limit as u64 {
-        return Err(too_large(&mut body, limit).await);
+        return Err(BodyError::TooLarge);
     }
     let read_timeout = if limit > LARGE_LIMIT_BYTES {
         LARGE_READ_TIMEOUT
     } else {
         READ_TIMEOUT
     };
-    match tokio::time::timeout(read_timeout, collect(&mut body, limit)).await {
-        Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(BodyError::TooLarge)) => Err(too_large(&mut body, limit).await),
-        Ok(Err(BodyError::Disconnected)) => Err(Problem::Validation {
-            field: None,
-            message: "the connection ended before the whole request body arrived; send it again".to_owned(),
-        }),
-        Ok(Err(BodyError::Stalled)) | Err(_) => Err(Problem::TimedOut),
-    }
+    let collected = tokio::time::timeout(read_timeout, collect(body, limit)).await;
+    collected.unwrap_or(Err(BodyError::Stalled))
 }
 
 enum BodyError {
     TooLarge,
     Disconnected,
     Stalled,
+}
+
+impl BodyError {
+    fn into_problem(self, limit: usize) -> Problem {
+        match self {
+            Self::TooLarge => Problem::InvalidField {
+                field: "envelope".to_owned(),
+                message: format!("the request is larger than {limit} bytes; send less, or link to the rest"),
+            },
+            Self::Disconnected => Problem::Validation {
+                field: None,
+                message: "the connection ended before the whole request body arrived; send it again".to_owned(),
+            },
+            Self::Stalled => Problem::TimedOut,
+        }
+    }
 }
 
 /// Collects the body into one buffer. A list of chunks would take many times their bytes when they are small.
@@ -102,6 +120,14 @@ pub async fn read_budgeted(
     Ok((read(body, limit).await?, permit))
 }
 
+/// Reads the body of a caller that is not known yet. It is counted from its first byte, also a small one; the rest of
+/// one that is too large is not read.
+pub async fn read_unknown(hub: &Hub, mut body: Body, limit: usize) -> Result<(Bytes, MemoryPermit), Problem> {
+    let permit = hub.limits.memory.reserve_unknown(limit).await?;
+    let bytes = read_within(&mut body, limit).await;
+    Ok((bytes.map_err(|error| error.into_problem(limit))?, permit))
+}
+
 /// Runs work whose cost grows with the input: inline when `bytes` is small, else on the blocking pool.
 pub async fn offload_if_large<T: Send + 'static>(
     bytes: usize,
@@ -117,18 +143,6 @@ pub async fn offload_if_large<T: Send + 'static>(
     })
 }
 
-async fn too_large(body: &mut Body, limit: usize) -> Problem {
-    if body.size_hint().lower() <= MAX_DISCARDED_BYTES {
-        // A slower client gets a reset connection.
-        drop(tokio::time::timeout(DISCARD_TIMEOUT, discard(body)).await);
-    }
-    let message = format!("the request is larger than {limit} bytes; send less, or link to the rest");
-    Problem::InvalidField {
-        field: "envelope".to_owned(),
-        message,
-    }
-}
-
 async fn discard(body: &mut Body) {
     let mut discarded = 0;
     while let Some(Ok(frame)) = body.frame().await
@@ -141,8 +155,11 @@ async fn discard(body: &mut Body) {
 /// Reads the small JSON bodies of our own API. The A2H envelope has its own parser with its own errors.
 pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
     const LIMIT: usize = 64 * 1024;
-    let bytes = read(body, LIMIT).await?;
-    let value = json::parse(&bytes)?;
+    parse_json(&read(body, LIMIT).await?)
+}
+
+pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
+    let value = json::parse(bytes)?;
     serde_json::from_value(value).map_err(|error| Problem::Validation {
         field: None,
         message: error.to_string(),

@@ -1,5 +1,5 @@
-//! The memory budget for large request bodies and files, in total and per caller. Small bodies are not counted: they
-//! are gone before they could add up.
+//! The memory budget for large request bodies and files, in total and per caller. Small bodies of known callers are not
+//! counted: they are gone before they could add up. Bodies of unknown callers always are.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -14,6 +14,8 @@ pub const LARGE_BODY_BYTES: usize = 256 * 1024;
 const TOTAL_BYTES: usize = 128 * 1024 * 1024;
 /// Enough for the largest answer with files, and small enough to leave budget for other callers.
 const BYTES_PER_CALLER: usize = 32 * 1024 * 1024;
+/// The one account of all unknown callers. No agent or actor can have this name.
+const UNKNOWN_CALLER: &str = "";
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
 const RETRY_AFTER_SECONDS: u64 = 5;
 
@@ -45,6 +47,11 @@ impl MemoryBudget {
             return Ok(None);
         }
         self.reserve(caller, bytes).await.map(Some)
+    }
+
+    /// As `reserve`, for a caller that is not known yet. All unknown callers share the budget of one.
+    pub async fn reserve_unknown(&self, bytes: usize) -> Result<MemoryPermit, Problem> {
+        self.reserve(UNKNOWN_CALLER, bytes).await
     }
 
     /// Waits up to `PERMIT_TIMEOUT` for a permit of any size.
@@ -114,6 +121,26 @@ mod tests {
             budget.callers.lock().unwrap().len() <= 2,
             "callers without a permit are removed"
         );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn unknown_callers_share_one_budget_and_leave_the_rest() {
+        let budget = MemoryBudget::default();
+        let small = 4 * 1024;
+        let mut held = Vec::new();
+        for _ in 0..BYTES_PER_CALLER / small {
+            held.push(budget.reserve_unknown(small).await.unwrap());
+        }
+        assert!(matches!(
+            budget.reserve_unknown(small).await,
+            Err(Problem::RateLimited { .. })
+        ));
+        assert!(
+            budget.acquire("alice", 32 * MIB).await.is_ok(),
+            "known callers are not affected"
+        );
+        held.pop();
+        assert!(budget.reserve_unknown(small).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

@@ -10,6 +10,8 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::auth::{is_random_text, random_text};
+use countersign_hub::http::body;
+use countersign_hub::limits::memory_budget::MemoryPermit;
 use countersign_hub::problem::Problem;
 use countersign_hub::problem::no_randomness;
 
@@ -18,6 +20,8 @@ use crate::frame::form::{FormFields, check_origin};
 use crate::frame::page::PageError;
 use crate::frame::signed_in_user::{cookie, cookie_name};
 
+/// Size limit of a sign-in form: the longest name, password and `next`, percent-encoded.
+const MAX_SIGN_IN_BYTES: usize = 4 * 1024;
 const FORM_TOKEN_TTL: Duration = Duration::from_secs(24 * 3600);
 
 /// The random value that the form and the cookie share.
@@ -30,8 +34,8 @@ impl FormToken {
     /// Reuses the value of this browser, so that several open pages work, or makes a new one.
     pub fn of(hub: &Hub, headers: &HeaderMap) -> Result<Self, Problem> {
         let name = form_token_cookie(hub);
-        let value = match cookie(headers, &name).filter(|cookie_value| is_random_text(cookie_value)) {
-            Some(cookie_value) => cookie_value.to_owned(),
+        let value = match form_token(hub, headers) {
+            Some(value) => value.to_owned(),
             None => random_text().map_err(no_randomness)?,
         };
         let cookie = session::cookie(hub, &name, &value, FORM_TOKEN_TTL, "Strict");
@@ -48,9 +52,15 @@ fn form_token_cookie(hub: &Hub) -> String {
     format!("{}_form", cookie_name(hub))
 }
 
+/// The value in the cookie of this browser.
+fn form_token<'h>(hub: &Hub, headers: &'h HeaderMap) -> Option<&'h str> {
+    cookie(headers, &form_token_cookie(hub)).filter(|value| is_random_text(value))
+}
+
 pub struct AnonymousForm {
     pub headers: HeaderMap,
     pub fields: FormFields,
+    _permit: MemoryPermit,
 }
 
 impl FromRequest<Arc<Hub>> for AnonymousForm {
@@ -59,15 +69,17 @@ impl FromRequest<Arc<Hub>> for AnonymousForm {
     async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
         let (parts, body) = request.into_parts();
         check_origin(&parts.headers)?;
-        let fields = FormFields::read(body).await?;
-        let cookie_value =
-            cookie(&parts.headers, &form_token_cookie(hub)).filter(|cookie_value| is_random_text(cookie_value));
-        if cookie_value.is_none() || cookie_value != fields.get("csrf") {
+        // Without the cookie no byte of the body is read.
+        let form_token = form_token(hub, &parts.headers).ok_or_else(PageError::foreign_form)?;
+        let (bytes, permit) = body::read_unknown(hub, body, MAX_SIGN_IN_BYTES).await?;
+        let fields = FormFields::parse(&bytes);
+        if fields.get("csrf") != Some(form_token) {
             return Err(PageError::foreign_form());
         }
         Ok(Self {
             headers: parts.headers,
             fields,
+            _permit: permit,
         })
     }
 }

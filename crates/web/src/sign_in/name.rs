@@ -20,6 +20,8 @@ use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
 use crate::frame::signed_in_user::SignedInUser;
 
+const MAX_NEXT_BYTES: usize = 512;
+
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage {
@@ -40,6 +42,8 @@ pub async fn page(
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let next = back(query.text("next"));
+    // A page with a longer address is not returned to, because the form has to stay small.
+    let next = if next.len() <= MAX_NEXT_BYTES { next } else { "/inbox" };
     if SignedInUser::from_headers(&headers, &hub).await?.is_some() {
         return Ok(see_other(next));
     }

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 use countersign_hub::Hub;
-use countersign_hub::http::body::read_json;
+use countersign_hub::http::body::{parse_json, read_unknown};
 use countersign_hub::http::client_addr::ClientAddr;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::StartSession;
@@ -23,6 +23,9 @@ use super::relying_party::{
 };
 use crate::frame::page::back;
 use crate::sign_in::session::{NewBrowserSession, end_previous_session};
+
+/// Size limit of the response of an authenticator, which has about 1 KiB.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024;
 
 pub async fn begin(
     State(hub): State<Arc<Hub>>,
@@ -58,11 +61,12 @@ pub async fn finish(
 ) -> Result<Response, Problem> {
     check_script(&headers)?;
     let relying_party = relying_party(&hub, &headers)?;
+    let (bytes, _permit) = read_unknown(&hub, body, MAX_RESPONSE_BYTES).await?;
     let FinishSignIn {
         ceremony,
         credential,
         next,
-    } = read_json(body).await?;
+    } = parse_json(&bytes)?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
         hub.auth.sign_in_attempts.record_miss(from).await?;
         return Err(too_late());
