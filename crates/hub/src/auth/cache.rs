@@ -49,22 +49,21 @@ impl CachedCredential {
 impl CredentialCache {
     /// The principal of a token. The value of a session cookie is not accepted as a token.
     pub async fn authenticate(&self, store: &Store, token: &str) -> Result<Option<Principal>, StoreError> {
-        let credential = self.look_up(store, token).await?;
+        let credential = self.look_up(store, hash_token(token)).await?;
         Ok(credential
             .filter(|credential| credential.kind != CredentialKind::Session)
             .map(|credential| credential.principal))
     }
 
-    /// The principal of a session cookie. A token is not accepted as a cookie.
-    pub async fn session(&self, store: &Store, cookie: &str) -> Result<Option<Principal>, StoreError> {
-        let credential = self.look_up(store, cookie).await?;
+    /// The principal of a session, by the hash of its cookie. A token is not accepted as a cookie.
+    pub async fn session(&self, store: &Store, hash: [u8; 32]) -> Result<Option<Principal>, StoreError> {
+        let credential = self.look_up(store, hash).await?;
         Ok(credential
             .filter(|credential| credential.kind == CredentialKind::Session)
             .map(|credential| credential.principal))
     }
 
-    async fn look_up(&self, store: &Store, token: &str) -> Result<Option<Credential>, StoreError> {
-        let hash = hash_token(token);
+    async fn look_up(&self, store: &Store, hash: [u8; 32]) -> Result<Option<Credential>, StoreError> {
         let now = store.clock().now();
         let generation = {
             let cached = self.cached.read().unwrap_or_else(PoisonError::into_inner);

@@ -22,7 +22,9 @@ pub use password::{Passwords, check_password};
 pub use request_limiter::RequestLimiter;
 pub use sign_in::SignInAttempts;
 pub use start::{OWNER, is_start_label, local_owner_of, node_of_label};
-pub use token::{Token, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text};
+pub use token::{
+    Token, hash_session, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text,
+};
 
 /// Who may call, and how often.
 pub struct Auth {

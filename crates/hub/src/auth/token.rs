@@ -39,6 +39,15 @@ pub fn hash_token(text: &str) -> [u8; 32] {
     Digest::of(text.as_bytes()).into_bytes()
 }
 
+/// The hash of a session token. Browsers send a cookie to every port of a machine, so on a hub without a public address
+/// the hash covers the place of the hub: the session is good there and nowhere else.
+pub fn hash_session(place: Option<&str>, token: &str) -> [u8; 32] {
+    match place {
+        Some(place) => hash_token(&format!("session\n{place}\n{token}")),
+        None => hash_token(token),
+    }
+}
+
 pub fn new_signing_key() -> Result<String, getrandom::Error> {
     Ok(webhooks::encode_secret(&random_key()?))
 }
@@ -64,6 +73,15 @@ pub fn random_key() -> Result<[u8; 32], getrandom::Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn session_hash_differs_by_place() {
+        let hash = hash_session(Some("http:7422"), "csb_a");
+        assert_eq!(hash, hash_session(Some("http:7422"), "csb_a"));
+        assert_ne!(hash, hash_session(Some("http:7423"), "csb_a"));
+        assert_ne!(hash, hash_session(Some("http:7422"), "csb_b"));
+        assert_eq!(hash_session(None, "csb_a"), hash_token("csb_a"));
+    }
 
     #[test]
     fn token_looks_like_its_own_kind_only() {

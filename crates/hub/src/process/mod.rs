@@ -8,6 +8,7 @@ use std::sync::OnceLock;
 use countersign_protocol::time::Timestamp;
 use readiness::ReadinessCache;
 use tokio::sync::watch;
+use url::Url;
 
 use crate::config::browser_url;
 
@@ -54,6 +55,16 @@ impl Process {
     /// The URL that agents and people use.
     pub fn url(&self) -> &str {
         self.public_url.as_deref().unwrap_or_else(|| self.local_url())
+    }
+
+    /// Scheme and port of a hub without a public URL, which its sessions belong to. `None` with a public URL: there the
+    /// sessions are good on every node.
+    pub fn session_place(&self) -> Option<String> {
+        if self.public_url.is_some() {
+            return None;
+        }
+        let url = Url::parse(self.local_url()).ok()?;
+        Some(format!("{}:{}", url.scheme(), url.port_or_known_default()?))
     }
 
     /// The URL that people open in a browser.

@@ -6,7 +6,9 @@ use std::time::Duration;
 use countersign_core::access::Role;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::SignatureAlg;
-use countersign_store::ops::account::credential::{CredentialKind, NewCredential, ReplaceCredential};
+use countersign_store::ops::account::credential::{
+    CredentialKind, EndSessionsOfOtherPlace, NewCredential, ReplaceCredential,
+};
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
 use countersign_store::ops::admin::people::{AddPerson, ListPeople};
 
@@ -46,6 +48,7 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
             })
             .await?;
     }
+    end_sessions_of_other_place(hub).await?;
     let owner = local_owner_of(&hub.store.run(ListPeople).await?);
     let now = hub.store.clock().now();
     let has_demo = hub
@@ -71,6 +74,19 @@ pub async fn prepare(hub: &Hub) -> anyhow::Result<Welcome> {
         demo_token,
         owner,
     })
+}
+
+/// Sessions of a hub without a public URL belong to its port and end when that changes: another program may have the old
+/// port now, and browsers send it the old cookies. On a shared store several nodes have ports of their own, and sessions
+/// of a port that is no longer used expire.
+async fn end_sessions_of_other_place(hub: &Hub) -> anyhow::Result<()> {
+    if let Some(place) = hub.process.session_place()
+        && !hub.store.is_shared()
+    {
+        let actor = HUB_ACTOR.to_owned();
+        hub.store.run(EndSessionsOfOtherPlace { place, actor }).await?;
+    }
+    Ok(())
 }
 
 async fn start_credential(

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use countersign_core::access::{Principal, Role};
 use countersign_core::{Actor, Digest};
 use countersign_hub::Hub;
-use countersign_hub::auth::hash_token;
+use countersign_hub::auth::hash_session;
 use url::Url;
 
 use super::page::{PageError, PageRequest};
@@ -20,7 +20,7 @@ pub struct SignedInUser {
     pub role: Role,
     /// The CSRF token in every form of this session.
     pub csrf: String,
-    /// The hash of the session's token.
+    /// The hash of the session's token, as the store has it.
     pub session: [u8; 32],
 }
 
@@ -56,16 +56,21 @@ impl SignedInUser {
         let Some(token) = cookie(headers, &cookie_name(hub)) else {
             return Ok(None);
         };
-        match hub.auth.credentials.session(&hub.store, token).await? {
+        let session = session_hash(hub, token);
+        match hub.auth.credentials.session(&hub.store, session).await? {
             Some(Principal::Person { name, role }) => Ok(Some(Self {
                 name,
                 role,
                 csrf: csrf_of(token),
-                session: hash_token(token),
+                session,
             })),
             Some(Principal::Agent { .. } | Principal::Terminal { .. }) | None => Ok(None),
         }
     }
+}
+
+pub fn session_hash(hub: &Hub, token: &str) -> [u8; 32] {
+    hash_session(hub.process.session_place().as_deref(), token)
 }
 
 /// The CSRF token is derived from the session token, so it needs no storage and ends with the session.
@@ -76,14 +81,16 @@ fn csrf_of(token: &str) -> String {
 /// The cookie name contains the port, because browsers share cookies between all ports of a host. It is the port of the
 /// public address, so that hubs behind one address share their sessions.
 pub fn cookie_name(hub: &Hub) -> String {
-    if is_secure(hub) {
+    let is_secure = is_secure(hub);
+    if is_secure && hub.config.public_url.is_some() {
         return "__Host-countersign".to_owned();
     }
+    let prefix = if is_secure { "__Host-" } else { "" };
     let port = Url::parse(hub.process.url())
         .ok()
         .and_then(|url| url.port_or_known_default())
         .unwrap_or_default();
-    format!("countersign_{port}")
+    format!("{prefix}countersign_{port}")
 }
 
 pub fn is_secure(hub: &Hub) -> bool {

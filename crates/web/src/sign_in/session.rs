@@ -15,7 +15,7 @@ use countersign_store::ops::account::credential::{CredentialKind, EndCredential,
 use super::device::device;
 use crate::frame::form::PostedForm;
 use crate::frame::page::{PageError, see_other};
-use crate::frame::signed_in_user::{SignedInUser, cookie_name, is_secure};
+use crate::frame::signed_in_user::{SignedInUser, cookie_name, is_secure, session_hash};
 
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -34,7 +34,7 @@ impl NewBrowserSession {
             .unwrap_or_default();
         let expires_at = hub.store.clock().now().plus(SESSION_TTL);
         let session = NewSession {
-            hash: token.hash,
+            hash: session_hash(hub, &token.text),
             label: device(user_agent),
             expires_at,
         };

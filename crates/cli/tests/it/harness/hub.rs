@@ -208,6 +208,13 @@ impl Hub {
         (self.process, self.owner) = (process, owner);
     }
 
+    /// Starts the hub again on the same data directory and another port.
+    pub async fn restart_elsewhere(&mut self) {
+        let process = self.setup.spawn(&self.scratch, "127.0.0.1:0");
+        let (process, url, owner) = ready(process, &self.scratch).await;
+        (self.process, self.url, self.owner) = (process, url, owner);
+    }
+
     pub fn cli(&self, args: &[&str]) -> CommandOutput {
         self.cli_with_input(args, "")
     }

@@ -34,10 +34,14 @@ impl Op for PutSetting {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        const PUT: &str = "INSERT INTO setting (name, value) VALUES (?1, ?2) \
-             ON CONFLICT (name) DO UPDATE SET value = excluded.value";
-        x.exec(PUT, &[(&self.name).into(), (&self.value).into()]).await?;
+        put(x, &self.name, &self.value).await?;
         let event = format!("setting.{}_changed", self.name);
         audit::append_operation(x, "hub", &self.actor, &event, now).await
     }
+}
+
+pub(in crate::ops) async fn put<X: Exec>(x: &mut X, name: &str, value: &str) -> Result<(), StoreError> {
+    const PUT: &str = "INSERT INTO setting (name, value) VALUES (?1, ?2) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+    x.exec(PUT, &[name.into(), value.into()]).await.map(drop)
 }

@@ -347,6 +347,7 @@ macro_rules! behaviours {
                 expired_sessions_do_not_pile_up
                 one_credential_is_ended_by_its_id
                 all_other_sessions_are_ended_at_once
+                sessions_end_when_the_place_of_the_hub_changes
                 token_and_session_authenticate_with_their_own_kind;
             links:
                 a_link_works_once

@@ -2,7 +2,8 @@ use countersign_core::access::{Principal, Role};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::account::credential::{
-    Authenticate, CredentialKind, EndCredential, EndOtherSessions, ListCredentials, NewSession, StartSession,
+    Authenticate, CredentialKind, EndCredential, EndOtherSessions, EndSessionsOfOtherPlace, ListCredentials,
+    NewSession, StartSession,
 };
 use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
 
@@ -202,6 +203,43 @@ pub async fn all_other_sessions_are_ended_at_once(store: &Store, _clock: &Manual
         events_about(store, "alice").await.last().unwrap(),
         "person.sessions_ended"
     );
+}
+
+pub async fn sessions_end_when_the_place_of_the_hub_changes(store: &Store, _clock: &ManualClock) {
+    for name in ["alice", "bob"] {
+        assert!(add_person(store, name, Role::Resolver, &format!("{name} token")).await);
+        assert!(start(store, name, &format!("{name} cookie"), 100).await);
+    }
+    let end_unless_at = async |place: &str| {
+        let place = place.to_owned();
+        let actor = "system:hub".to_owned();
+        store.run(EndSessionsOfOtherPlace { place, actor }).await.unwrap()
+    };
+    assert_eq!(
+        end_unless_at("http:7422").await,
+        2,
+        "sessions from before places were noted"
+    );
+    assert!(start(store, "alice", "new cookie", 100).await);
+    assert_eq!(
+        end_unless_at("http:7422").await,
+        0,
+        "a restart at the same place ends none"
+    );
+    assert!(authenticate(store, "new cookie").await.is_some());
+    assert_eq!(end_unless_at("http:7423").await, 1);
+    assert_eq!(authenticate(store, "new cookie").await, None);
+    assert!(authenticate(store, "alice token").await.is_some(), "tokens stay");
+    assert_eq!(
+        events_about(store, "alice").await[1..],
+        [
+            "person.signed_in",
+            "person.sessions_ended",
+            "person.signed_in",
+            "person.sessions_ended"
+        ]
+    );
+    assert_eq!(events_about(store, "bob").await.len(), 3, "only people with sessions");
 }
 
 pub async fn token_and_session_authenticate_with_their_own_kind(store: &Store, _clock: &ManualClock) {

@@ -152,15 +152,61 @@ async fn a_session_survives_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_session_ends_when_the_port_changes() {
+    let mut hub = Setup::default().start().await;
+    let owner = Visitor::signed_in(&hub).await;
+    let (_, session) = session_of(&owner);
+    hub.kill();
+    hub.restart_elsewhere().await;
+    let port = hub.url.rsplit(':').next().unwrap();
+    let thief = Visitor::anonymous(&hub);
+    thief.set_cookie(&format!("countersign_{port}"), &session);
+    assert!(
+        !is_signed_in(&thief).await,
+        "a program at the old port was sent the cookie, and it is worth nothing"
+    );
+    let again = Visitor::by_new_link(&hub, "owner").await;
+    let page = again.get("/inbox/settings").await.expect(200);
+    assert_eq!(
+        page.count("#sessions > li"),
+        1,
+        "the old session is gone: {}",
+        page.html
+    );
+    hub.kill();
+    hub.restart().await;
+    assert!(is_signed_in(&again).await, "a start at the same port ends none");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_session_under_a_public_url_does_not_depend_on_the_port() {
+    let mut hub = Setup::default()
+        .args(&["--public-url", "http://hub.example:8080"])
+        .start()
+        .await;
+    let owner = Visitor::signed_in(&hub).await;
+    let (name, session) = session_of(&owner);
+    hub.kill();
+    hub.restart_elsewhere().await;
+    let visitor = Visitor::anonymous(&hub);
+    visitor.set_cookie(&name, &session);
+    assert!(is_signed_in(&visitor).await);
+}
+
+fn session_of(visitor: &Visitor) -> (String, String) {
+    let cookies = visitor.cookies().into_iter();
+    cookies
+        .into_iter()
+        .find(|(_, value)| value.starts_with("csb_"))
+        .expect("a session")
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn tokens_and_cookies_are_not_interchangeable() {
     let hub = Hub::start().await;
     let alice = hub.person("alice", "resolver").await;
     let owner = Visitor::signed_in(&hub).await;
-    let (name, session) = owner
-        .cookies()
-        .into_iter()
-        .find(|(_, value)| value.starts_with("csb_"))
-        .expect("a session");
+    let (name, session) = session_of(&owner);
     for caller in [hub.anonymous().bearer(&session), hub.anonymous().api_key(&session)] {
         caller.get("/v1/inbox").await.refused("unauthenticated");
         caller.get("/v1/admin/status").await.refused("unauthenticated");

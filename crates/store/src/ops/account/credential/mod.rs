@@ -8,4 +8,4 @@ mod session;
 pub use authenticate::{Authenticate, Credential, CredentialKind, NewCredential, ReplaceCredential, insert};
 pub use link::{AddLink, IsLinkValid, RedeemLink};
 pub use list::{EndCredential, ListCredentials, id_of};
-pub use session::{EndOtherSessions, NewSession, StartSession};
+pub use session::{EndOtherSessions, EndSessionsOfOtherPlace, NewSession, StartSession};

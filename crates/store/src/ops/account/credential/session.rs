@@ -6,6 +6,7 @@ use countersign_protocol::time::Timestamp;
 use super::{CredentialKind, NewCredential, insert};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
+use crate::ops::account::setting::{self, Setting};
 use crate::ops::message::audit;
 use crate::ops::row_lock;
 
@@ -53,6 +54,34 @@ impl Op for StartSession {
         }
         start(x, &self.person, &self.session, now).await?;
         Ok(true)
+    }
+}
+
+/// Ends all sessions if they were made at another place (scheme and port) than the hub has now. Returns how many.
+pub struct EndSessionsOfOtherPlace {
+    pub place: String,
+    pub actor: String,
+}
+
+const PLACE_SETTING: &str = "session_place";
+
+impl Op for EndSessionsOfOtherPlace {
+    type Out = u64;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<u64, StoreError> {
+        const PEOPLE: &str = "SELECT DISTINCT subject FROM credential WHERE kind = 'session' ORDER BY subject";
+        const END: &str = "DELETE FROM credential WHERE kind = 'session'";
+        let name = PLACE_SETTING.to_owned();
+        let before = Setting { name }.run(x, now).await?;
+        if before.as_deref() == Some(self.place.as_str()) {
+            return Ok(0);
+        }
+        setting::put(x, PLACE_SETTING, &self.place).await?;
+        for mut row in x.rows(PEOPLE, &[]).await? {
+            audit::append_about_person(x, &row.text(0)?, &self.actor, "person.sessions_ended", now).await?;
+        }
+        x.exec(END, &[]).await
     }
 }
 
