@@ -64,8 +64,9 @@ function signIn() {
 }
 
 function add(form) {
-  const name = new FormData(form).get("name") ?? "";
-  return runCeremony("/inbox/settings/passkeys", { beginBody: { name }, prompt: createCredential });
+  const fields = new FormData(form);
+  const beginBody = { name: fields.get("name") ?? "", current: fields.get("current") ?? "" };
+  return runCeremony("/inbox/settings/passkeys", { beginBody, prompt: createCredential });
 }
 
 /** Passkey controls are hidden in browsers that cannot parse WebAuthn options from JSON. */

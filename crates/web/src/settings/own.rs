@@ -21,6 +21,7 @@ use crate::frame::formatting::{DisplayTime, display_time};
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 use crate::frame::signed_in_user::SignedInUser;
 use crate::sign_in::password;
+use crate::sign_in::proof::IdentityProof;
 
 pub struct PasskeyRow {
     id: String,
@@ -48,6 +49,7 @@ struct OwnPage {
     role: &'static str,
     has_password: bool,
     passkeys: Vec<PasskeyRow>,
+    proof: IdentityProof,
     sessions: Vec<CredentialRow>,
     tokens: Vec<CredentialRow>,
     terminal_tokens: Vec<CredentialRow>,
@@ -74,6 +76,7 @@ pub async fn show(
         role: user.role.as_str(),
         has_password: hub.store.run(PasswordOf { person: person.clone() }).await?.is_some(),
         passkeys: passkeys(hub, &person).await?,
+        proof: IdentityProof::asked_of(hub, user).await?,
         sessions: credentials(hub, user, CredentialKind::Session).await?,
         tokens: credentials(hub, user, CredentialKind::Person).await?,
         terminal_tokens: credentials(hub, user, CredentialKind::Terminal).await?,
@@ -121,7 +124,8 @@ async fn credentials(hub: &Hub, user: &SignedInUser, kind: CredentialKind) -> Re
     Ok(found.into_iter().map(row).collect())
 }
 
-/// Setting a new password needs the current one, so that a borrowed browser cannot change it.
+/// Setting a new password needs the current one, and the first one a fresh sign-in, so that a borrowed browser is not
+/// enough.
 pub async fn set_password(
     State(hub): State<Arc<Hub>>,
     request: PageRequest,
@@ -132,7 +136,7 @@ pub async fn set_password(
     let again = fields.text("again");
     let current = fields.text("current");
     let set = async {
-        check_current(&hub, &user, current).await?;
+        IdentityProof::check_for_password(&hub, &user, current).await?;
         if new != again {
             return Err(Problem::invalid(
                 "again",
@@ -149,30 +153,13 @@ pub async fn set_password(
     }
 }
 
-async fn check_current(hub: &Hub, user: &SignedInUser, typed: &str) -> Result<(), Problem> {
-    let Some(hash) = hub
-        .store
-        .run(PasswordOf {
-            person: user.name.clone(),
-        })
-        .await?
-    else {
-        return Ok(());
-    };
-    password::throttle(hub, user).await?;
-    if password::verify(hub, &hash, typed).await? {
-        return Ok(());
-    }
-    Err(Problem::invalid("current", "this is not your current password"))
-}
-
 pub async fn remove_password(
     State(hub): State<Arc<Hub>>,
     request: PageRequest,
     posted: PostedForm,
 ) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;
-    if let Err(problem) = check_current(&hub, &user, fields.text("current")).await {
+    if let Err(problem) = password::check_current(&hub, &user, fields.text("current")).await {
         return show(&hub, &user, &request, problem.into()).await;
     }
     put_password(&hub, &user, None).await?;

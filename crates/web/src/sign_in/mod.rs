@@ -7,6 +7,7 @@ mod link;
 mod name;
 mod passkey;
 pub mod password;
+pub mod proof;
 mod session;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
+use countersign_store::ops::account::password::PasswordOf;
 
 use crate::frame::signed_in_user::SignedInUser;
 
@@ -11,12 +12,21 @@ pub async fn hash(hub: &Hub, password: &str) -> Result<String, Problem> {
     hub.auth.passwords.hash(password).await
 }
 
-pub async fn verify(hub: &Hub, hash: &str, typed: &str) -> Result<bool, Problem> {
-    hub.auth.passwords.matches(typed, Some(hash.to_owned())).await
-}
-
-/// Rate limit before each check of the current password on the settings page. It counts per session, so sign-in
-/// attempts by others under the same name do not count.
-pub async fn throttle(hub: &Hub, user: &SignedInUser) -> Result<(), Problem> {
-    hub.auth.sign_in_attempts.within_session(&user.session).await
+/// Checks the password that a signed-in user typed as the current one. A user without a password passes.
+pub async fn check_current(hub: &Hub, user: &SignedInUser, typed: &str) -> Result<(), Problem> {
+    let Some(hash) = hub
+        .store
+        .run(PasswordOf {
+            person: user.name.clone(),
+        })
+        .await?
+    else {
+        return Ok(());
+    };
+    // Counted per session, so that sign-in attempts by others under the same name do not count.
+    hub.auth.sign_in_attempts.within_session(&user.session).await?;
+    if hub.auth.passwords.matches(typed, Some(hash)).await? {
+        return Ok(());
+    }
+    Err(Problem::invalid("current", "this is not your current password"))
 }

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::chrome::{Browser, Viewport};
 use crate::harness::Hub;
+use crate::web::age_sessions;
 
 #[tokio::test]
 async fn the_printed_link_signs_in_once() {
@@ -52,15 +53,49 @@ async fn a_password_set_in_the_settings_signs_in() {
     browser.finish().await;
 }
 
-#[tokio::test]
-async fn a_passkey_signs_in_without_a_name() {
-    let hub = Hub::start().await;
-    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+async fn add_authenticator(browser: &Browser) {
     let authenticator = json!({
         "protocol": "ctap2", "transport": "internal", "hasResidentKey": true, "hasUserVerification": true,
         "isUserVerified": true, "isUserConsenting": true,
     });
     browser.driver_post("webauthn/authenticator", &authenticator).await;
+}
+
+#[tokio::test]
+async fn a_passkey_is_added_to_an_older_session_with_the_password() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    add_authenticator(&browser).await;
+    browser.open(&hub, "/inbox/settings").await;
+    for field in ["password", "again"] {
+        let field = format!("#password-form [name={field}]");
+        browser.fill(&field, "correct horse battery").await;
+    }
+    browser.click("#password-form button").await;
+    browser.wait_for_text("main", "Your password is set").await;
+    age_sessions(&hub, 11);
+    browser.open(&hub, "/inbox/settings").await;
+    browser.wait_for("#passkey-add [name=current]").await;
+    browser.fill("#passkey-add [name=name]", "my laptop").await;
+    browser.fill("#passkey-add [name=current]", "wrong horse battery").await;
+    browser.click("#passkey-add button").await;
+    browser
+        .wait_for_text("#passkey-error", "not your current password")
+        .await;
+    browser.screenshot("settings-passkey-password").await;
+    browser
+        .fill("#passkey-add [name=current]", "correct horse battery")
+        .await;
+    browser.click("#passkey-add button").await;
+    browser.wait_for_text("#passkeys", "my laptop").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_passkey_signs_in_without_a_name() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    add_authenticator(&browser).await;
     browser.open(&hub, "/inbox/settings").await;
     browser.fill("#passkey-add [name=name]", "my laptop").await;
     browser.click("#passkey-add button").await;

@@ -6,6 +6,7 @@ mod decide;
 mod events;
 mod form;
 mod history;
+mod host;
 mod item;
 mod list;
 mod neighbours;
@@ -22,4 +23,4 @@ mod terminals;
 mod terminals_files;
 
 pub use browser::{Page, Visitor};
-pub use sign_in::sign_in;
+pub use sign_in::{age_sessions, sign_in};

@@ -22,6 +22,7 @@ use super::relying_party::{
 use crate::frame::form::CSRF_HEADER;
 use crate::frame::page::PageError;
 use crate::frame::signed_in_user::SignedInUser;
+use crate::sign_in::proof::IdentityProof;
 
 const MAX_NAME_CHARS: usize = 60;
 
@@ -30,6 +31,9 @@ const MAX_NAME_CHARS: usize = 60;
 struct BeginRegistration {
     #[serde(default)]
     name: String,
+    /// The current password, where the page asks for it.
+    #[serde(default)]
+    current: String,
 }
 
 /// The ceremony state between `begin` and `finish`.
@@ -54,7 +58,9 @@ async fn signed_in(hub: &Hub, headers: &HeaderMap) -> Result<SignedInUser, Probl
 pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) -> Result<Json<Value>, Problem> {
     let user = signed_in(&hub, &headers).await?;
     let relying_party = relying_party(&hub, &headers)?;
-    let name = checked_name(&read_json::<BeginRegistration>(body).await?.name)?;
+    let BeginRegistration { name, current } = read_json(body).await?;
+    let name = checked_name(&name)?;
+    IdentityProof::check(&hub, &user, &current).await?;
     let existing = hub
         .store
         .run(Passkeys {

@@ -3,11 +3,13 @@
 mod authenticator;
 mod csrf;
 mod link;
+mod memory;
 mod passkey;
 mod password;
 mod session;
 
 use super::browser::{Page, Visitor};
+use crate::harness::Hub;
 
 const PASSWORD: &str = "three quiet words";
 
@@ -29,6 +31,16 @@ pub async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) 
 async fn sign_out(visitor: &Visitor) -> Page {
     let page = visitor.get("/inbox").await.expect(200);
     visitor.submit(&page, "/signout", &[], None).await
+}
+
+/// Makes all sessions of the hub older.
+pub fn age_sessions(hub: &Hub, minutes: i64) {
+    const AGE: &str = "UPDATE credential SET created_at = created_at - ?1 WHERE kind = 'session'";
+    let database = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store is a file");
+    let aged = database
+        .execute(AGE, [minutes * 60_000])
+        .expect("the sessions are there");
+    assert!(aged > 0);
 }
 
 /// Whether the inbox opens; without a session it redirects to the sign-in page.

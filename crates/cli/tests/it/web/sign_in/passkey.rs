@@ -5,7 +5,7 @@ use crate::harness::*;
 use crate::web::browser::{Page, Visitor, new_link};
 
 use super::authenticator::Authenticator;
-use super::is_signed_in;
+use super::{age_sessions, is_signed_in};
 
 /// The origin under which people open a local hub.
 fn origin(hub: &Hub) -> String {
@@ -37,8 +37,9 @@ fn csrf(page: &Page) -> String {
     page.field("csrf").expect("a guarded page")
 }
 
+const ADD: &str = "/inbox/settings/passkeys";
+
 async fn add(visitor: &Visitor, origin: &str, key: &mut Authenticator, name: &str) -> Reply {
-    const ADD: &str = "/inbox/settings/passkeys";
     let csrf = csrf(&visitor.get("/inbox/settings").await);
     let begun = call(
         visitor,
@@ -231,4 +232,68 @@ async fn a_passkey_is_added_only_from_the_same_session() {
         .await
         .refused("not_authorized");
     assert_eq!(bob.get("/inbox/settings").await.count("#passkeys > li"), 0);
+}
+
+/// Begins to add a passkey, with this as the current password.
+async fn begin_adding(visitor: &Visitor, origin: &str, current: &str) -> Reply {
+    let csrf = csrf(&visitor.get("/inbox/settings").await);
+    let body = json!({"name": "of a thief", "current": current});
+    call(visitor, origin, &format!("{ADD}/begin"), &csrf, &body).await
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn adding_a_passkey_to_an_older_session_needs_the_password() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    super::set_password(&alice, super::PASSWORD).await.expect(200);
+    let fresh = alice.get("/inbox/settings").await.expect(200);
+    assert_eq!(fresh.count("#passkey-add input[name=current]"), 0, "{}", fresh.html);
+    begin_adding(&alice, &origin, "").await.expect(200);
+
+    age_sessions(&hub, 11);
+    let older = alice.get("/inbox/settings").await.expect(200);
+    assert_eq!(older.count("#passkey-add input[name=current]"), 1, "{}", older.html);
+    let refused = begin_adding(&alice, &origin, "").await.refused("not_authorized");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("password"), "it says what to do: {message}");
+    begin_adding(&alice, &origin, "a wrong password")
+        .await
+        .refused_field("invalid_field", "current");
+    begin_adding(&alice, &origin, super::PASSWORD).await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn adding_a_passkey_without_a_password_needs_a_fresh_sign_in() {
+    let hub = Hub::start().await;
+    let origin = origin(&hub);
+    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let mut key = Authenticator::at(&origin);
+    add(&alice, &origin, &mut key, "my phone").await.expect(200);
+    age_sessions(&hub, 11);
+    let page = alice.get("/inbox/settings").await.expect(200);
+    assert_eq!(page.count("#passkey-add"), 0, "{}", page.html);
+    assert!(page.text_at("#proof").contains("sign in again"), "{}", page.html);
+    let refused = begin_adding(&alice, &origin, "").await.refused("not_authorized");
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("sign in again"), "it says what to do: {message}");
+
+    let first = [
+        ("csrf", csrf(&page)),
+        ("password", super::PASSWORD.to_owned()),
+        ("again", super::PASSWORD.to_owned()),
+    ];
+    let first = first.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let refused = alice.post("/inbox/settings/password", &first).await.expect(403);
+    assert!(
+        refused.text().contains("sign in again"),
+        "nor by a first password: {}",
+        refused.text()
+    );
+
+    let again = Visitor::anonymous(&hub);
+    authenticate(&again, &origin, &mut key).await.expect(200);
+    add(&again, &origin, &mut Authenticator::at(&origin), "my laptop")
+        .await
+        .expect(200);
 }
