@@ -314,7 +314,8 @@ impl From<StoreError> for Problem {
             | StoreError::Unreadable(_)
             | StoreError::AuditBroken { .. }
             | StoreError::NewerSchema { .. }
-            | StoreError::UnfinishedCopy { .. } => Self::Unavailable { id },
+            | StoreError::UnfinishedCopy { .. }
+            | StoreError::DataLoss(_) => Self::Unavailable { id },
         }
     }
 }

@@ -74,7 +74,8 @@ impl From<StoreError> for RunRefusal {
             | StoreError::Unreadable(_)
             | StoreError::AuditBroken { .. }
             | StoreError::NewerSchema { .. }
-            | StoreError::UnfinishedCopy { .. } => Self::internal(&error),
+            | StoreError::UnfinishedCopy { .. }
+            | StoreError::DataLoss(_) => Self::internal(&error),
         }
     }
 }

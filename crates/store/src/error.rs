@@ -1,3 +1,5 @@
+use crate::sqlite::high_water_mark::DataLoss;
+
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
     /// The database refused or could not be reached; a retry may help.
@@ -30,6 +32,12 @@ pub enum StoreError {
          store it is a copy of"
     )]
     UnfinishedCopy { source_name: String },
+    /// The store is behind its high-water mark.
+    #[error(
+        "data was lost: {0}. An older copy was put back, or hub.db-wal is missing or cut off. Put the newer files back, \
+         or start once with `countersign serve --accept-data-loss` to go on without what is missing"
+    )]
+    DataLoss(DataLoss),
 }
 
 /// A message whose stored rows cannot be decoded.

@@ -6,7 +6,8 @@ use crate::error::StoreError;
 use crate::exec::Op;
 use crate::faults::Faults;
 use crate::postgres::{NotifyBus, Postgres};
-use crate::sqlite::Sqlite;
+use crate::sqlite::high_water_mark::DataLoss;
+use crate::sqlite::{OnDataLoss, Sqlite};
 
 /// The hub's storage. The engine is an enum, not a trait object: operations are generic over it, and there are only
 /// two.
@@ -23,14 +24,29 @@ enum Engine {
 }
 
 impl Store {
+    /// Refuses a store that is behind its high-water mark.
     pub fn open_sqlite(file: &Path, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let engine = Engine::Sqlite(Sqlite::open(file, Arc::clone(&clock))?);
-        Ok(Self {
-            engine,
+        Self::open_sqlite_with(file, clock, OnDataLoss::Refuse).map(|(store, _)| store)
+    }
+
+    /// Opens a store that has lost entries too, and returns the loss; the caller records it in the audit trail.
+    pub fn open_sqlite_after_loss(file: &Path, clock: Arc<dyn Clock>) -> Result<(Self, Option<DataLoss>), StoreError> {
+        Self::open_sqlite_with(file, clock, OnDataLoss::Accept)
+    }
+
+    fn open_sqlite_with(
+        file: &Path,
+        clock: Arc<dyn Clock>,
+        on_data_loss: OnDataLoss,
+    ) -> Result<(Self, Option<DataLoss>), StoreError> {
+        let (sqlite, loss) = Sqlite::open(file, Arc::clone(&clock), on_data_loss)?;
+        let store = Self {
+            engine: Engine::Sqlite(sqlite),
             clock,
             node: RwLock::new(new_node()?),
             faults: Faults::default(),
-        })
+        };
+        Ok((store, loss))
     }
 
     /// With a `DatabaseClock`, the database's clock decides every race, as several hubs on one database need.
@@ -88,6 +104,15 @@ impl Store {
             Engine::Sqlite(sqlite) => sqlite.checkpoint(),
             // PostgreSQL checkpoints by itself.
             Engine::Postgres(_) => Ok(()),
+        }
+    }
+
+    /// Resolves when this store can write no more until the process restarts.
+    pub async fn writer_ended(&self) {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => sqlite.writer_ended().await,
+            // Connections are replaced.
+            Engine::Postgres(_) => std::future::pending().await,
         }
     }
 

@@ -2,18 +2,22 @@
 //!
 //! SQLite's automatic checkpoint runs inside every n-th commit and delays that whole batch. Here another thread copies
 //! the bulk of the pages while the writer goes on; the writer then copies the small remainder, after which the log
-//! restarts from its beginning.
+//! restarts from its beginning. The same thread raises the high-water mark, and checkpoints once the writer is idle;
+//! then it sleeps until the next commit.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
 
 use super::connection;
+use super::high_water_mark::MarkFile;
 use crate::error::StoreError;
 
 /// Pages in the log that trigger a checkpoint: 32 MiB.
@@ -23,56 +27,79 @@ const MAX_LOG_PAGES: i32 = 64_000;
 /// A remainder this small is left to the writer.
 const SMALL_REMAINDER_PAGES: i32 = 200;
 const MAX_ROUNDS: usize = 5;
+/// How often the high-water mark is raised while there are commits. An interval without a commit is idle.
+const MARK_INTERVAL: Duration = Duration::from_secs(2);
 
 const IDLE: u8 = 0;
 const COPYING: u8 = 1;
 const COPIED: u8 = 2;
 
 pub struct Checkpointer {
-    /// Pages in the log after the writer's last commit.
-    pages: Arc<AtomicI32>,
-    stage: Arc<AtomicU8>,
+    shared: Arc<Shared>,
     request: SyncSender<()>,
+}
+
+#[derive(Default)]
+struct Shared {
+    /// Pages in the log after the writer's last commit.
+    pages: AtomicI32,
+    stage: AtomicU8,
+    commits: AtomicU64,
+    /// The checkpoint thread waits for a request, without a time-out.
+    asleep: AtomicBool,
 }
 
 impl Checkpointer {
     /// Starts the checkpoint thread and replaces SQLite's automatic checkpoint on the writer's connection.
-    pub fn start(file: &Path, writer: &mut Connection) -> Result<Self, StoreError> {
-        let pages = Arc::new(AtomicI32::new(0));
-        let seen = Arc::clone(&pages);
+    pub fn start(file: &Path, writer: &mut Connection, mark: Arc<MarkFile>) -> Result<Self, StoreError> {
+        let shared = Arc::new(Shared {
+            asleep: AtomicBool::new(true),
+            ..Shared::default()
+        });
+        let seen = Arc::clone(&shared);
         writer.wal_hook(Some(move |_: &mut Wal, pages| {
-            seen.store(pages, Ordering::Relaxed);
+            seen.pages.store(pages, Ordering::Relaxed);
             Ok(())
         }))?;
-        let connection = connection::open_writer(file)?;
-        let stage = Arc::new(AtomicU8::new(IDLE));
         let (request, requests) = sync_channel(1);
-        let worker = Arc::clone(&stage);
+        let worker = Worker {
+            connection: connection::open_writer(file)?,
+            mark,
+            requests,
+            shared: Arc::clone(&shared),
+        };
         thread::Builder::new()
             .name("store-checkpoint".to_owned())
-            .spawn(move || run_checkpoints(&connection, &requests, &worker))
+            .spawn(move || while catch_unwind(AssertUnwindSafe(|| worker.run())).is_err() {})
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        Ok(Self { pages, stage, request })
+        Ok(Self { shared, request })
     }
 
     /// Call it on the writer thread, between two transactions.
     pub fn after_commit(&self, connection: &Connection) -> Result<(), StoreError> {
-        let pages = self.pages.load(Ordering::Relaxed);
-        match self.stage.load(Ordering::Acquire) {
+        self.shared.commits.fetch_add(1, Ordering::SeqCst);
+        if self.shared.asleep.swap(false, Ordering::SeqCst) {
+            self.wake();
+        }
+        let pages = self.shared.pages.load(Ordering::Relaxed);
+        match self.shared.stage.load(Ordering::Acquire) {
             IDLE if pages >= CHECKPOINT_PAGES => {
-                self.stage.store(COPYING, Ordering::Release);
-                // The channel has room for the only request there can be. If the thread is gone, the writer takes over
-                // below.
-                let _ = self.request.try_send(());
+                self.shared.stage.store(COPYING, Ordering::Release);
+                self.wake();
                 Ok(())
             }
             COPIED => {
-                self.stage.store(IDLE, Ordering::Release);
+                self.shared.stage.store(IDLE, Ordering::Release);
                 copy(connection).map(drop)
             }
             _ if pages >= MAX_LOG_PAGES => copy(connection).map(drop),
             _ => Ok(()),
         }
+    }
+
+    /// A full channel already holds a request. If the thread is gone, the writer takes over at `MAX_LOG_PAGES`.
+    fn wake(&self) {
+        let _ = self.request.try_send(());
     }
 }
 
@@ -81,12 +108,58 @@ fn copy(connection: &Connection) -> Result<i32, StoreError> {
     Ok(connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get(2))?)
 }
 
-fn run_checkpoints(connection: &Connection, requests: &Receiver<()>, stage: &AtomicU8) {
-    while requests.recv().is_ok() {
-        if let Err(error) = copy_most_pages(connection) {
-            tracing::warn!(%error, "background WAL checkpoint failed");
+/// The state of the checkpoint thread.
+struct Worker {
+    connection: Connection,
+    mark: Arc<MarkFile>,
+    requests: Receiver<()>,
+    shared: Arc<Shared>,
+}
+
+impl Worker {
+    /// Runs until the writer is gone.
+    fn run(&self) {
+        self.shared.asleep.store(true, Ordering::SeqCst);
+        while self.requests.recv().is_ok() {
+            self.run_until_idle();
         }
-        stage.store(COPIED, Ordering::Release);
+    }
+
+    fn run_until_idle(&self) {
+        let mut seen = self.commits();
+        loop {
+            if self.shared.stage.load(Ordering::Acquire) == COPYING {
+                log_failure(copy_most_pages(&self.connection), "background WAL checkpoint failed");
+                self.shared.stage.store(COPIED, Ordering::Release);
+            }
+            match self.requests.recv_timeout(MARK_INTERVAL) {
+                Ok(()) => continue,
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            let commits = self.commits();
+            log_failure(self.mark.raise(&self.connection), "writing the high-water mark failed");
+            if commits == seen {
+                log_failure(copy(&self.connection).map(drop), "idle WAL checkpoint failed");
+                self.shared.asleep.store(true, Ordering::SeqCst);
+                // A commit before this line may have seen the thread awake.
+                if self.commits() == commits {
+                    return;
+                }
+                self.shared.asleep.store(false, Ordering::SeqCst);
+            }
+            seen = commits;
+        }
+    }
+
+    fn commits(&self) -> u64 {
+        self.shared.commits.load(Ordering::SeqCst)
+    }
+}
+
+fn log_failure(done: Result<(), StoreError>, what: &str) {
+    if let Err(error) = done {
+        tracing::warn!(%error, "{what}");
     }
 }
 

@@ -3,14 +3,17 @@
 use std::fs::OpenOptions;
 use std::future::{Future, ready};
 use std::os::unix::fs::OpenOptionsExt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use countersign_protocol::time::Timestamp;
+use futures_util::FutureExt;
 use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{CachedStatement, Connection, OpenFlags, Statement};
 
 use crate::error::StoreError;
-use crate::exec::{BatchStatement, Exec, Param, Row, Value};
+use crate::exec::{BatchStatement, Exec, Op, Param, Row, Value};
 use crate::ops::dialect::{self, Dialect};
 
 const STATEMENT_CACHE_CAPACITY: usize = 128;
@@ -55,6 +58,19 @@ fn create_private(file: &Path) -> Result<(), StoreError> {
         .open(file)
         .map(drop)
         .map_err(|error| StoreError::Unavailable(format!("{}: {error}", file.display())))
+}
+
+/// Runs an operation in one poll. A panic in it is an error like any other, so that the transaction around it ends and
+/// the connection stays usable; the panic hook has logged the cause.
+pub fn run_now<O: Op>(op: &O, connection: &mut Connection, now: Timestamp) -> Result<O::Out, StoreError> {
+    let mut exec = SqliteExec(connection);
+    catch_unwind(AssertUnwindSafe(|| op.run(&mut exec, now).now_or_never()))
+        .map_err(|_panic| StoreError::Unavailable("the operation panicked".to_owned()))?
+        .unwrap_or_else(|| Err(not_ready()))
+}
+
+pub fn not_ready() -> StoreError {
+    StoreError::Corrupt("an operation on the embedded engine did not finish in one poll".to_owned())
 }
 
 pub struct SqliteExec<'c>(pub &'c mut Connection);

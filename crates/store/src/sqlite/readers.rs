@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use futures_util::FutureExt;
 use rusqlite::Connection;
 
-use super::connection::{SqliteExec, open_reader};
+use super::connection::{open_reader, run_now};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
@@ -35,11 +34,9 @@ impl Readers {
         let mut connection = self.free_connection();
         // One snapshot for the whole operation.
         connection.prepare_cached("BEGIN")?.raw_execute()?;
-        let done = op
-            .run(&mut SqliteExec(&mut connection), self.clock.now())
-            .now_or_never();
+        let done = run_now(op, &mut connection, self.clock.now());
         connection.prepare_cached("COMMIT")?.raw_execute()?;
-        done.unwrap_or_else(|| Err(super::writer::not_ready()))
+        done
     }
 
     /// The first unlocked connection; if all are locked, waits for the next in round-robin order.

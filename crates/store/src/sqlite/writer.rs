@@ -7,12 +7,11 @@
 use std::sync::Arc;
 use std::thread;
 
-use futures_util::FutureExt;
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
 
 use super::checkpoint::Checkpointer;
-use super::connection::SqliteExec;
+use super::connection::{not_ready, run_now};
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
@@ -44,14 +43,15 @@ impl SqliteWriter {
         self.queue.send(job).await.map_err(|_| stopped())?;
         answer.await.map_err(|_| stopped())?
     }
+
+    /// Resolves when the writer thread has ended: no write succeeds from then on.
+    pub async fn ended(&self) {
+        self.queue.closed().await;
+    }
 }
 
 fn stopped() -> StoreError {
     StoreError::Unavailable("the writer thread has stopped".to_owned())
-}
-
-pub fn not_ready() -> StoreError {
-    StoreError::Corrupt("an operation on the embedded engine did not finish in one poll".to_owned())
 }
 
 /// A queued operation, type-erased.
@@ -68,13 +68,7 @@ struct QueuedOp<O: Op> {
 
 impl<O: Op> WriteJob for QueuedOp<O> {
     fn run(&mut self, connection: &mut Connection, clock: &dyn Clock) -> Result<(), StoreError> {
-        let mut exec = SqliteExec(connection);
-        let done = self
-            .op
-            .run(&mut exec, clock.now())
-            .now_or_never()
-            .ok_or_else(not_ready)?;
-        self.out = Some(done?);
+        self.out = Some(run_now(&self.op, connection, clock.now())?);
         Ok(())
     }
 
@@ -113,16 +107,67 @@ fn commit_batch(
     batch: &mut [Box<dyn WriteJob>],
     clock: &dyn Clock,
 ) -> Result<(), StoreError> {
+    // Left open by a rollback that failed.
+    roll_back(connection)?;
     connection.prepare_cached("BEGIN IMMEDIATE")?.raw_execute()?;
     let ran = batch.iter_mut().try_for_each(|job| job.run(connection, clock));
     let ended = ran.and_then(|()| Ok(connection.prepare_cached("COMMIT")?.raw_execute()?));
-    if ended.is_err() && !connection.is_autocommit() {
-        connection.execute_batch("ROLLBACK")?;
+    if ended.is_err() {
+        roll_back(connection)?;
     }
     ended.map(drop)
+}
+
+/// Ends an open transaction, if there is one.
+fn roll_back(connection: &Connection) -> Result<(), StoreError> {
+    if !connection.is_autocommit() {
+        connection.execute_batch("ROLLBACK")?;
+    }
+    Ok(())
 }
 
 fn commit_single(connection: &mut Connection, mut job: Box<dyn WriteJob>, clock: &dyn Clock) {
     let committed = commit_batch(connection, std::slice::from_mut(&mut job), clock);
     job.answer(committed);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::clock::SystemClock;
+    use crate::sqlite::connection::open_writer;
+    use crate::sqlite::high_water_mark::MarkFile;
+
+    /// Ends the writer thread: an operation cannot, because its panic is caught.
+    struct PanickingReply;
+
+    impl WriteJob for PanickingReply {
+        fn run(&mut self, _connection: &mut Connection, _clock: &dyn Clock) -> Result<(), StoreError> {
+            Ok(())
+        }
+
+        fn answer(self: Box<Self>, _committed: Result<(), StoreError>) {
+            panic!("ends the thread");
+        }
+    }
+
+    fn scratch_file() -> PathBuf {
+        std::env::temp_dir().join(format!("countersign-writer-{}.db", uuid::Uuid::new_v4()))
+    }
+
+    #[tokio::test]
+    async fn end_of_the_writer_thread_is_noticed() {
+        let file = scratch_file();
+        let mut connection = open_writer(&file).unwrap();
+        let mark = Arc::new(MarkFile::beside(&file));
+        let checkpointer = Checkpointer::start(&file, &mut connection, mark).unwrap();
+        let writer = SqliteWriter::start(connection, checkpointer, Arc::new(SystemClock)).unwrap();
+        assert!(writer.queue.send(Box::new(PanickingReply)).await.is_ok());
+        writer.ended().await;
+        for ending in ["", "-wal", "-shm"] {
+            let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
+        }
+    }
 }

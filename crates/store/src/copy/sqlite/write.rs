@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use rusqlite::{OptionalExtension, params};
 
 use super::SqliteSide;
@@ -8,6 +10,7 @@ use crate::copy::table::TableSchema;
 use crate::error::StoreError;
 use crate::exec::{Param, Row, Value};
 use crate::sqlite::connection::bind;
+use crate::sqlite::high_water_mark;
 use crate::sqlite::migrate;
 
 /// FTS5's own command empties the index: it stores no texts that a DELETE could remove.
@@ -32,6 +35,10 @@ impl CopyTarget for SqliteSide {
 
     async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError> {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES (?1, ?2)";
+        // The mark of an earlier store in this place says nothing about the copy.
+        if let Some(file) = self.connection.path() {
+            high_water_mark::remove(Path::new(file))?;
+        }
         let transaction = self.connection.transaction()?;
         transaction.execute_batch(BEGIN_MARK)?;
         transaction.execute(INSERT, params![mark.source_name, mark.content.as_bytes()])?;

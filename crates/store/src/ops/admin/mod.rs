@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod callbacks;
+pub mod data_loss;
 pub mod keys;
 pub mod people;
 pub mod secrets;

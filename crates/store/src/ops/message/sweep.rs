@@ -1,7 +1,7 @@
 //! Expiry and retention of messages.
 
-use countersign_core::Command;
 use countersign_core::message::{Outcome, Status};
+use countersign_core::{Command, Digest};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
@@ -250,17 +250,28 @@ fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
     row.map(|mut row| row.instant(0)).transpose()
 }
 
-/// A committed test write, for readiness checks.
+/// A committed test write, for readiness checks. It takes as much room as an answer with its rows, indexes and audit
+/// entry: on a nearly full disk a smaller one would succeed where answers fail.
 pub struct ProveWritable;
+
+/// 64 characters each.
+const PROOF_DIGESTS: u32 = 1024;
 
 impl Op for ProveWritable {
     type Out = ();
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
-        // The value must change: a commit without changes succeeds even on a full disk.
         const PROVE: &str = "INSERT INTO setting (name, value) VALUES ('proof', ?1) \
              ON CONFLICT (name) DO UPDATE SET value = ?1";
-        x.exec(PROVE, &[(&now.as_millis().to_string()).into()]).await.map(drop)
+        x.exec(PROVE, &[(&proof(now)).into()]).await.map(drop)
     }
+}
+
+/// A text that changes, because a commit without changes succeeds even on a full disk, and that PostgreSQL cannot
+/// compress.
+fn proof(now: Timestamp) -> String {
+    (0..PROOF_DIGESTS)
+        .map(|number| Digest::of(format!("{} {number}", now.as_millis()).as_bytes()).to_string())
+        .collect()
 }
