@@ -5,10 +5,15 @@ mod commands;
 
 use std::future::Future;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use args::{Cli, CliCommand, Globals, ServeArgs};
 use commands::Finished;
+use countersign_client::screen;
+use countersign_hub::serve::output;
 use tokio::runtime::Builder;
+
+const RUNTIME_SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// A request allocates a few dozen small pieces on one thread and frees some on another; mimalloc is made for that.
 #[global_allocator]
@@ -31,19 +36,35 @@ fn main() -> ExitCode {
         Some(CliCommand::Audit(command)) => run_client(commands::audit::run(command, &globals)),
         Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
     };
-    match outcome.and_then(|finished| countersign_client::screen::print(&finished.text).map(|()| finished)) {
+    match outcome.and_then(print) {
         Ok(Finished { code, .. }) => ExitCode::from(code),
         Err(error) => {
-            countersign_client::screen::print_error(&format!("{error:#}"));
+            screen::print_error(&format!("{error:#}"));
             ExitCode::FAILURE
         }
     }
 }
 
+/// Prints nothing for no text: standard output may be blocked by a reader that is gone.
+fn print(finished: Finished) -> anyhow::Result<Finished> {
+    if !finished.text.is_empty() {
+        screen::print(&finished.text)?;
+    }
+    Ok(finished)
+}
+
 fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
     let data = countersign_client::data_dir::resolve(globals.data.as_deref())?;
-    let serving = async { commands::serve::run(args, data).await.map(|()| Finished::silent()) };
-    Builder::new_multi_thread().enable_all().build()?.block_on(serving)
+    let runtime = Builder::new_multi_thread().enable_all().build()?;
+    let served = runtime.block_on(commands::serve::run(args, data));
+    // Threads that are still blocked do not keep the process.
+    runtime.shutdown_timeout(RUNTIME_SHUTDOWN_TIMEOUT);
+    let Err(error) = served else {
+        return Ok(Finished::silent());
+    };
+    let code = commands::serve::exit_code(&error);
+    output::write_bounded(move || screen::print_error(&format!("{error:#}")));
+    Ok(Finished::with_code(String::new(), code))
 }
 
 /// A client sends one request at a time, so it needs a single thread.

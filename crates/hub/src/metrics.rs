@@ -22,6 +22,7 @@ pub struct Metrics {
     open: Gauge,
     deliveries: Family<Label, Gauge>,
     faults: Family<Label, Gauge>,
+    dropped_log_lines: Gauge,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
@@ -35,6 +36,7 @@ pub struct Snapshot {
     pub open: i64,
     pub deliveries: DeliveryCounts,
     pub faults: BTreeSet<Fault>,
+    pub dropped_log_lines: u64,
 }
 
 impl Metrics {
@@ -46,6 +48,7 @@ impl Metrics {
         let open = Gauge::default();
         let deliveries = Family::default();
         let faults = Family::default();
+        let dropped_log_lines = Gauge::default();
         registry.register("messages_submitted", "Messages accepted, by kind", submitted.clone());
         registry.register("messages_resolved", "Messages resolved, by outcome", resolved.clone());
         registry.register("waiters", "Messages with a waiting long-poll", waiters.clone());
@@ -60,6 +63,11 @@ impl Metrics {
             "Damaged data met since the start, by kind",
             faults.clone(),
         );
+        registry.register(
+            "log_lines_dropped",
+            "Log lines that could not be written since the start",
+            dropped_log_lines.clone(),
+        );
         Self {
             registry,
             submitted,
@@ -68,6 +76,7 @@ impl Metrics {
             open,
             deliveries,
             faults,
+            dropped_log_lines,
         }
     }
 
@@ -82,6 +91,8 @@ impl Metrics {
     pub fn render(&self, snapshot: &Snapshot) -> Result<String, std::fmt::Error> {
         self.waiters.set(snapshot.waiters);
         self.open.set(snapshot.open);
+        self.dropped_log_lines
+            .set(i64::try_from(snapshot.dropped_log_lines).unwrap_or(i64::MAX));
         let counts = &snapshot.deliveries;
         let ended = [
             ("delivered", counts.delivered),

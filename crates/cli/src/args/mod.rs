@@ -91,6 +91,13 @@ pub struct ServeArgs {
     /// background by itself.
     #[arg(long)]
     pub detached: bool,
+    /// Log to this file instead of standard error. At 4 MiB it is renamed to FILE.old, and a new one begins.
+    #[arg(long, value_name = "FILE")]
+    pub log_file: Option<PathBuf>,
+    /// Start although hub.db has lost entries, because an older copy was put back or hub.db-wal is gone. The loss is
+    /// noted in the audit trail.
+    #[arg(long)]
+    pub accept_data_loss: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,6 +1,7 @@
 //! Liveness, readiness and metrics endpoints.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
@@ -13,6 +14,7 @@ use crate::Hub;
 use crate::http::callers::OwnerCaller;
 use crate::metrics::Snapshot;
 use crate::problem::Problem;
+use crate::process::DROPPED_LOG_LINES;
 
 /// Stands for no person in counts, so that no snoozed message is left out.
 pub const NO_PERSON: &str = "";
@@ -28,10 +30,15 @@ pub async fn health(State(hub): State<Arc<Hub>>) -> Json<Value> {
     }))
 }
 
-/// Ready means that the store accepts a write; a test write goes through the writer.
+/// Ready means that every background task runs and that the store accepts a write; a test write goes through the writer.
 pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     if hub.process.is_stopping() {
         return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(json!({"status": "stopping"}))).into_response());
+    }
+    let down = hub.process.tasks.down();
+    if !down.is_empty() {
+        let body = json!({"status": "failing", "tasks": down});
+        return Ok((StatusCode::SERVICE_UNAVAILABLE, Json(body)).into_response());
     }
     hub.process.readiness.check(&hub.store).await?;
     Ok(Json(json!({"status": "ready"})).into_response())
@@ -54,6 +61,7 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<
             .open,
         deliveries: hub.outbox.counts(),
         faults: hub.store.faults().all(),
+        dropped_log_lines: DROPPED_LOG_LINES.load(Ordering::Relaxed),
     };
     let text = hub.metrics.render(&snapshot).unwrap_or_default();
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";

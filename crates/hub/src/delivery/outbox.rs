@@ -97,7 +97,6 @@ impl Outbox {
         let hosts = self.store.run(PendingHosts).await?;
         tracing::debug!(hosts = hosts.len(), "outbox started");
         hosts.iter().for_each(|host| self.wake(host));
-        tokio::spawn(sweep(Arc::clone(self), self.stop.subscribe()));
         Ok(())
     }
 
@@ -113,6 +112,32 @@ impl Outbox {
             hosts.iter().for_each(|host| self.wake(host));
         }
         Ok(())
+    }
+
+    /// Wakes the workers of all hosts with due deliveries, until dropped. Workers that wait for a retry time wake by
+    /// themselves.
+    pub async fn sweep(self: &Arc<Self>) {
+        let interval = if self.store.is_shared() {
+            SHARED_STORE_SWEEP_INTERVAL
+        } else {
+            SWEEP_INTERVAL
+        };
+        let mut last_sweep = self.store.clock().now();
+        loop {
+            tokio::time::sleep(interval).await;
+            let now = self.store.clock().now();
+            if was_set_back(last_sweep, now)
+                && let Err(error) = self.reset_distant_due().await
+            {
+                tracing::warn!(%error, "rescheduling pushes after the clock was set back failed; retrying");
+                continue;
+            }
+            last_sweep = now;
+            match self.store.run(DueHosts).await {
+                Ok(hosts) => hosts.iter().for_each(|host| self.wake(host)),
+                Err(error) => tracing::warn!(%error, "reading hosts with due deliveries failed; retrying"),
+            }
+        }
     }
 
     /// Call after a delivery for this host is committed.
@@ -221,33 +246,6 @@ impl Outbox {
 /// Ignores the small corrections of a clock that follows a time server or the database.
 fn was_set_back(earlier: Timestamp, now: Timestamp) -> bool {
     earlier.since(now) > MAX_CLOCK_CORRECTION
-}
-
-/// Wakes the workers of all hosts with due deliveries. Workers that wait for a retry time wake by themselves.
-async fn sweep(outbox: Arc<Outbox>, mut stop: watch::Receiver<bool>) {
-    let interval = if outbox.store.is_shared() {
-        SHARED_STORE_SWEEP_INTERVAL
-    } else {
-        SWEEP_INTERVAL
-    };
-    let mut last_sweep = outbox.store.clock().now();
-    while tokio::time::timeout(interval, stop.wait_for(|stop| *stop))
-        .await
-        .is_err()
-    {
-        let now = outbox.store.clock().now();
-        if was_set_back(last_sweep, now)
-            && let Err(error) = outbox.reset_distant_due().await
-        {
-            tracing::warn!(%error, "rescheduling pushes after the clock was set back failed; retrying");
-            continue;
-        }
-        last_sweep = now;
-        match outbox.store.run(DueHosts).await {
-            Ok(hosts) => hosts.iter().for_each(|host| outbox.wake(host)),
-            Err(error) => tracing::warn!(%error, "reading hosts with due deliveries failed; retrying"),
-        }
-    }
 }
 
 #[cfg(test)]

@@ -1,16 +1,23 @@
 //! This process: when it started, where it is reached, and whether it stops.
 
 mod readiness;
+mod task_health;
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 
 use countersign_protocol::time::Timestamp;
 use readiness::ReadinessCache;
+pub use task_health::{FailedForGood, TaskHealth};
 use tokio::sync::watch;
 use url::Url;
 
 use crate::config::browser_url;
+
+/// Log lines that could not be written, since the start. Static, because a process has one log, and it exists before the
+/// hub.
+pub static DROPPED_LOG_LINES: AtomicU64 = AtomicU64::new(0);
 
 pub struct Process {
     pub started_at: Timestamp,
@@ -19,6 +26,7 @@ pub struct Process {
     /// File with the node id of this process, for the next start on the same data directory.
     pub node_file: OnceLock<PathBuf>,
     pub readiness: ReadinessCache,
+    pub tasks: TaskHealth,
     public_url: Option<String>,
     /// Set once the listener is bound.
     local_url: OnceLock<String>,
@@ -32,6 +40,7 @@ impl Process {
             stopping,
             node_file: OnceLock::new(),
             readiness: ReadinessCache::default(),
+            tasks: TaskHealth::default(),
             public_url,
             local_url: OnceLock::new(),
             browser_url: OnceLock::new(),

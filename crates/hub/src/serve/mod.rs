@@ -5,6 +5,7 @@ mod connection;
 mod data_dir;
 mod front;
 mod head_timeout;
+pub mod output;
 mod protocol_sniff;
 pub mod routes;
 mod startup;
@@ -14,21 +15,26 @@ mod unread_body;
 mod write_timeout;
 
 use std::future::Future;
-use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use accept::Acceptor;
-use anyhow::Context;
+use anyhow::{Context, bail};
+use countersign_store::Store;
 use countersign_store::clock::{DatabaseClock, SystemClock};
+use countersign_store::ops::admin::data_loss::RecordDataLoss;
 use countersign_store::ops::node::LeaveNode;
-use countersign_store::{Store, StoreError};
 use data_dir::DataDir;
 use front::Front;
+use futures_util::FutureExt;
+use output::print;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
 
 use crate::Hub;
 use crate::admin::keys::ensure_key;
@@ -36,24 +42,31 @@ use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::http::host::AllowedHosts;
 use crate::node;
+use crate::process::FailedForGood;
 pub use data_dir::DataDirLock;
 use routes::Pages;
+use startup::HUB_ACTOR;
 
 /// How long open requests and pushes may take at a stop.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
+/// How long everything together may take at a stop, so that a hub with a failed part ends too.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(25);
 
 pub struct ServeOptions {
     pub config: Config,
     pub data: PathBuf,
     pub pages: Pages,
+    /// Starts on a `hub.db` that has lost entries too.
+    pub accept_data_loss: bool,
 }
 
-/// Serves until `stop` resolves, then drains and returns.
+/// Serves until `stop` resolves or a part of the hub fails for good, then drains and returns. The error of a failed part
+/// is `FailedForGood`.
 pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let data = DataDir::open(&options.data)?;
     let acceptor = Acceptor::from_config(&options.config)?;
     let store = Arc::new(
-        open_store(&options.config, &data)
+        open_store(&options.config, &data, options.accept_data_loss)
             .await
             .context("cannot open the database")?,
     );
@@ -71,25 +84,53 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
     let welcome = startup::prepare(&hub).await?;
     data.announce(&welcome)?;
     hub.outbox.start().await?;
-    let mut background = tasks::start(&hub);
+    let background = tasks::start(&hub);
     let front = Front {
         router: routes::router(Arc::clone(&hub), options.pages),
         hosts: Arc::new(AllowedHosts::from_config(&hub.config)),
         has_tls: hub.config.tls.is_some(),
     };
-    let serving = tokio::spawn(acceptor.serve(listener, front, hub.process.stopping.clone(), SHUTDOWN_GRACE));
-    print(&welcome.text(&hub))?;
-    stop.await;
-    print("Stopping: answering waiting requests and finishing open work.\n")?;
+    let serving = tokio::spawn(accept_connections(Arc::clone(&hub), acceptor, listener, front));
+    print(&welcome.text(&hub));
+    let failure = stop_or_failure(&hub, stop).await;
+    print("Stopping: answering waiting requests and finishing open work.\n");
     data.withdraw();
     // Fails only when no receiver is left.
     let _ = stop_sender.send(true);
+    let drained = timeout(DRAIN_TIMEOUT, drain(&hub, serving, background)).await;
+    match failure {
+        Some(failure) => Err(failure.into()),
+        None => drained.context("the hub did not finish its open work in time")?,
+    }
+}
+
+/// Returns the part of the hub that failed, or `None` for a stop.
+async fn stop_or_failure(hub: &Hub, stop: impl Future<Output = ()>) -> Option<FailedForGood> {
+    let failure = tokio::select! {
+        () = stop => return None,
+        failure = hub.process.tasks.failed() => failure,
+        () = hub.store.writer_ended() => FailedForGood("the writer thread of the store"),
+    };
+    tracing::error!(part = failure.0, "a part of the hub failed for good; stopping");
+    Some(failure)
+}
+
+async fn accept_connections(hub: Arc<Hub>, acceptor: Acceptor, listener: TcpListener, front: Front) {
+    let stopping = hub.process.stopping.clone();
+    let served = AssertUnwindSafe(acceptor.serve(listener, front, stopping, SHUTDOWN_GRACE)).catch_unwind();
+    if served.await.is_err() {
+        hub.process.tasks.set_failed("the listener");
+    }
+}
+
+/// Finishes open work and stores the state that is only in memory.
+async fn drain(hub: &Arc<Hub>, serving: JoinHandle<()>, mut background: JoinSet<()>) -> anyhow::Result<()> {
     let pushes = hub.outbox.stop(SHUTDOWN_GRACE);
     let (served, (), ()) = tokio::join!(serving, pushes, hub.runs.stop_runs());
     hub.cluster.flush().await;
     background.shutdown().await;
-    flush_in_memory_state(&hub).await;
-    if let Err(error) = node::leave(&hub).await {
+    flush_in_memory_state(hub).await;
+    if let Err(error) = node::leave(hub).await {
         tracing::warn!(%error, "releasing unfinished work failed; other nodes take it over when the lease expires");
     }
     hub.store.checkpoint()?;
@@ -109,11 +150,24 @@ async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result
     Ok(node::enter(hub).await?)
 }
 
-async fn open_store(config: &Config, data: &DataDir) -> Result<Store, StoreError> {
+async fn open_store(config: &Config, data: &DataDir, accept_data_loss: bool) -> anyhow::Result<Store> {
     match &config.database_url {
-        Some(url) => Store::open_postgres(url.reveal(), Arc::new(DatabaseClock::default())).await,
-        None => Store::open_sqlite(&data.database(), Arc::new(SystemClock)),
+        Some(_) if accept_data_loss => bail!("--accept-data-loss is for hub.db; this hub has a database_url"),
+        Some(url) => Ok(Store::open_postgres(url.reveal(), Arc::new(DatabaseClock::default())).await?),
+        None if accept_data_loss => open_after_loss(data).await,
+        None => Ok(Store::open_sqlite(&data.database(), Arc::new(SystemClock))?),
     }
+}
+
+/// Opens a store that may have lost entries. The loss is logged and stands in the audit trail.
+async fn open_after_loss(data: &DataDir) -> anyhow::Result<Store> {
+    let (store, loss) = Store::open_sqlite_after_loss(&data.database(), Arc::new(SystemClock))?;
+    if let Some(loss) = loss {
+        tracing::warn!(%loss, "data loss accepted");
+        let actor = HUB_ACTOR.to_owned();
+        store.run(RecordDataLoss { actor }).await?;
+    }
+    Ok(store)
 }
 
 /// Stores receipts and last-seen times that are only in memory.
@@ -133,15 +187,6 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// Prints to standard output; a closed pipe is not an error.
-fn print(text: &str) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error.into()),
-        Ok(()) | Err(_) => Ok(()),
-    }
-}
-
 /// Binds the configured address or fails. Only the default address falls back to a free port.
 async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
     let wanted = config.listen;
@@ -153,11 +198,27 @@ async fn listen(config: &Config) -> anyhow::Result<(TcpListener, SocketAddr)> {
             print(&format!(
                 "Port {} is taken by another program; using a free one.\n",
                 wanted.port()
-            ))?;
+            ));
             free
         }
         bound => bound.with_context(|| format!("cannot listen on {wanted}"))?,
     };
     let address = listener.local_addr()?;
     Ok((listener, address))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+    use crate::testing;
+
+    #[tokio::test]
+    async fn failed_task_ends_the_hub_and_a_stop_does_too() {
+        let hub = testing::hub();
+        assert_eq!(stop_or_failure(&hub, ready(())).await, None);
+        hub.process.tasks.set_failed("expiry");
+        assert_eq!(stop_or_failure(&hub, pending()).await, Some(FailedForGood("expiry")));
+    }
 }

@@ -17,7 +17,7 @@ use crate::admin::links::link_to;
 use crate::auth::{OWNER, Token, local_owner_of, new_signing_key};
 
 const DEMO_AGENT: &str = "demo";
-const HUB_ACTOR: &str = "system:hub";
+pub const HUB_ACTOR: &str = "system:hub";
 
 const SIGN_IN_LINK_TTL: Duration = Duration::from_secs(24 * 3600);
 

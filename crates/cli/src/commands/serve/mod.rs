@@ -1,13 +1,16 @@
 //! `serve`: runs the hub until a stop signal.
 
-use std::io::IsTerminal;
+mod log;
+mod log_file;
+
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use countersign_hub::config::{Config, ConfigFile, Overrides, Secret, TlsFiles};
+use countersign_hub::process::FailedForGood;
 use countersign_hub::serve::{ServeOptions, run as run_hub};
+use countersign_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
-use tracing_subscriber::EnvFilter;
 
 use crate::args::ServeArgs;
 
@@ -15,7 +18,7 @@ use crate::args::ServeArgs;
 const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
 pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
-    log_to_stderr();
+    let _log = log::start(args.log_file.as_deref())?;
     if args.detached {
         detach()?;
     }
@@ -51,7 +54,22 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
         }
     };
     let pages = countersign_web::PAGES;
-    run_hub(ServeOptions { config, data, pages }, stop).await
+    let options = ServeOptions {
+        config,
+        data,
+        pages,
+        accept_data_loss: args.accept_data_loss,
+    };
+    run_hub(options, stop).await
+}
+
+/// `sysexits.h` has these numbers: 70 is a software error, 65 an error in the data.
+pub fn exit_code(error: &anyhow::Error) -> u8 {
+    match error.downcast_ref() {
+        Some(StoreError::DataLoss(_)) => 65,
+        _ if error.is::<FailedForGood>() => 70,
+        _ => 1,
+    }
 }
 
 /// Starts a session without a terminal, so that neither Ctrl-C nor closing the window reaches the hub.
@@ -64,16 +82,20 @@ fn detach() -> Result<()> {
     }
 }
 
-/// Logs hold only ids and codes; `RUST_LOG` sets the level.
-fn log_to_stderr() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    // These crates would trace the full content of sockets and database statements.
-    let silenced = ["tungstenite=warn", "tokio_tungstenite=warn", "tokio_postgres=warn"];
-    let silenced = silenced.into_iter().flat_map(str::parse);
-    let filter = silenced.fold(filter, EnvFilter::add_directive);
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(std::io::stderr().is_terminal())
-        .with_writer(std::io::stderr)
-        .init();
+#[cfg(test)]
+mod tests {
+    use countersign_store::DataLoss;
+
+    use super::*;
+
+    #[test]
+    fn a_supervisor_can_tell_failures_apart_by_their_code() {
+        let lost = StoreError::DataLoss(DataLoss::Messages { last: 1, marked: 2 });
+        assert_eq!(
+            exit_code(&anyhow::Error::from(lost).context("cannot open the database")),
+            65
+        );
+        assert_eq!(exit_code(&FailedForGood("expiry").into()), 70);
+        assert_eq!(exit_code(&anyhow::anyhow!("the port is taken")), 1);
+    }
 }
