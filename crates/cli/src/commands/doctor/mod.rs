@@ -5,6 +5,7 @@ mod config;
 mod damage;
 mod files;
 mod hub;
+mod store;
 
 use std::path::Path;
 
@@ -67,8 +68,10 @@ pub async fn run(config: Option<&Path>, globals: &Globals) -> Result<Finished> {
         .as_ref()
         .is_ok_and(|client| client.location().source == AddressSource::Environment);
     if !elsewhere {
-        findings.extend(files::check(&data()?));
-        findings.extend(damage::in_file(&data()?).await);
+        let data = data()?;
+        findings.extend(files::check(&data));
+        findings.extend(store::check(&data));
+        findings.extend(damage::in_file(&data).await);
     }
     match client {
         Ok(client) => findings.extend(hub::check(&client).await),
