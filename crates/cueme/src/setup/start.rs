@@ -20,7 +20,10 @@ const START_TIMEOUT: Duration = Duration::from_secs(15);
 /// When our hub exits because another one was first, the other one gets this long to answer.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-const MAX_LOG_BYTES: u64 = 4 * 1024 * 1024;
+/// A longer log is put aside at a start, so that the output of this start stays in one file. A running hub bounds its
+/// log by itself.
+const MAX_LOG_BYTES_AT_START: u64 = 1024 * 1024;
+const LOG_FILE: &str = "hub.log";
 const MAX_TAIL_BYTES: u64 = 4 * 1024;
 
 /// Returns when a hub answers on the data directory, even one that another process started.
@@ -102,8 +105,8 @@ fn running_hub(data: &Path) -> Option<HubFile> {
 
 /// The log of background hubs, and the offset where the output of this one begins.
 fn open_log(data: &Path) -> Result<(File, u64), Failure> {
-    let path = data.join("hub.log");
-    if fs::metadata(&path).is_ok_and(|file| file.len() > MAX_LOG_BYTES) {
+    let path = data.join(LOG_FILE);
+    if fs::metadata(&path).is_ok_and(|file| file.len() > MAX_LOG_BYTES_AT_START) {
         let _ = fs::rename(&path, data.join("hub.log.old"));
     }
     let open = || {
@@ -123,7 +126,7 @@ fn spawn(data: &Path, log: File) -> Result<Child, Failure> {
         Command::new(&program)
             .arg("--data")
             .arg(data)
-            .args(["serve", "--detached"])
+            .args(["serve", "--detached", "--log-file", LOG_FILE])
             .current_dir(data)
             .env_clear()
             .envs(std::env::vars_os().filter(|(name, _)| is_inherited(name)))
@@ -183,7 +186,7 @@ fn print_sign_in(file: &HubFile, child: u32) {
 }
 
 fn start_failure(data: &Path, log_start: u64, why: &str) -> Failure {
-    let path = data.join("hub.log");
+    let path = data.join(LOG_FILE);
     let cause = last_line(&path, log_start)
         .map(|line| format!(": {line}"))
         .unwrap_or_default();
