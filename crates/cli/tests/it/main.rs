@@ -17,6 +17,7 @@ mod limits;
 mod live;
 mod logs;
 mod nodes;
+mod process;
 mod pull;
 mod push;
 mod race;

@@ -1,6 +1,7 @@
 //! `cueme` as a terminal agent runs it: the real program, a real hub, and a home directory per test.
 
 mod answers;
+mod background_hub;
 mod concurrent;
 mod crash;
 mod envelope;

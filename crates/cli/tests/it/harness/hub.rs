@@ -1,8 +1,9 @@
 //! A hub process with its own data directory.
 
+use std::fs::File;
 use std::ops::Deref;
 use std::path::PathBuf;
-use std::process::ExitStatus;
+use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::{Value, json};
 
@@ -17,6 +18,8 @@ pub struct Setup {
     args: Vec<String>,
     envs: Vec<(String, String)>,
     default_address: bool,
+    stderr: Option<File>,
+    shell: Option<&'static str>,
 }
 
 impl Setup {
@@ -32,6 +35,18 @@ impl Setup {
 
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.envs.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// Gives the hub this file, pipe or device as its standard error.
+    pub fn stderr(mut self, file: impl Into<File>) -> Self {
+        self.stderr = Some(file.into());
+        self
+    }
+
+    /// Starts the hub from a shell that runs this line; its last command has to be `exec "$@"`.
+    pub fn shell(mut self, line: &'static str) -> Self {
+        self.shell = Some(line);
         self
     }
 
@@ -78,6 +93,11 @@ impl Setup {
         }
     }
 
+    /// Starts another hub on the data of one that has stopped.
+    pub async fn start_again(self, stopped: Hub) -> Hub {
+        self.start_in(stopped.scratch).await
+    }
+
     /// With `COUNTERSIGN_TEST_ON_POSTGRES`, a hub without a database setting gets a fresh PostgreSQL database.
     fn wants_database(&self) -> bool {
         let is_named = self.envs.iter().any(|(name, _)| name == DATABASE_URL)
@@ -91,8 +111,11 @@ impl Setup {
 
     /// Starts a hub that must refuse to start, and returns its output.
     pub fn refused(self) -> CommandOutput {
-        let scratch = Scratch::new();
-        self.spawn(&scratch, "127.0.0.1:0").finish()
+        self.refused_in(&Scratch::new())
+    }
+
+    pub fn refused_in(self, scratch: &Scratch) -> CommandOutput {
+        self.spawn(scratch, "127.0.0.1:0").finish()
     }
 
     fn spawn(&self, scratch: &Scratch, listen: &str) -> Process {
@@ -106,7 +129,16 @@ impl Setup {
             command.arg("--config").arg(scratch.write("config.toml", config));
         }
         command.args(&self.args).envs(self.envs.iter().cloned());
-        Process::spawn(command, "")
+        if let Some(line) = self.shell {
+            command = in_shell(&command, line);
+        }
+        match &self.stderr {
+            None => Process::spawn(command, ""),
+            Some(file) => {
+                command.stdin(Stdio::null());
+                Process::start_with_stderr(command, file.try_clone().expect("another handle").into())
+            }
+        }
     }
 }
 
@@ -129,6 +161,17 @@ async fn ready(mut process: Process, scratch: &Scratch) -> (Process, String, Api
     anonymous.healthy().await;
     let owner = anonymous.bearer(found["token"].as_str().expect("a token in hub.json"));
     (process, url, owner)
+}
+
+fn in_shell(command: &Command, line: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", line, "sh"])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .env_clear()
+        .envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    shell
 }
 
 pub struct Hub {

@@ -83,11 +83,19 @@ impl Process {
     }
 
     /// Starts the command with the stdin it already has.
-    pub fn start(mut command: Command) -> Self {
-        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub fn start(command: Command) -> Self {
+        Self::start_with_stderr(command, Stdio::piped())
+    }
+
+    /// A stderr other than a new pipe is not captured.
+    pub fn start_with_stderr(mut command: Command, stderr: Stdio) -> Self {
+        command.stdout(Stdio::piped()).stderr(stderr);
         let mut child = command.spawn().expect("start the child process");
         let stdout = Capture::of(child.stdout.take().expect("a piped stdout"));
-        let stderr = Capture::of(child.stderr.take().expect("a piped stderr"));
+        let stderr = child
+            .stderr
+            .take()
+            .map_or_else(|| Capture::of(std::io::empty()), Capture::of);
         Self { child, stdout, stderr }
     }
 

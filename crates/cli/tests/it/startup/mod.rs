@@ -1,5 +1,6 @@
-//! The start of a hub: files, greeting, refused settings, TLS.
+//! The start of a hub: files, lost data, greeting, refused settings, TLS.
 
+mod data_loss;
 mod files;
 mod greeting;
 mod refusals;

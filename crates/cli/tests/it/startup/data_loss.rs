@@ -1,0 +1,167 @@
+//! A store that has lost its newest entries is not served as if nothing had happened.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::harness::*;
+
+const REFUSED: i32 = 65;
+
+fn mark(data: &Path) -> Option<Value> {
+    serde_json::from_slice(&fs::read(data.join("hub.mark")).ok()?).ok()
+}
+
+/// Waits until the mark has the message with this number.
+async fn until_marked(data: &Path, message_seq: i64) {
+    eventually("the mark is raised", async || {
+        (mark(data)?["message_seq"].as_i64()? >= message_seq).then_some(())
+    })
+    .await;
+}
+
+/// Removes the log and the index beside `hub.db`.
+fn remove_log(data: &Path) {
+    for name in ["hub.db-wal", "hub.db-shm"] {
+        let _ = fs::remove_file(data.join(name));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_older_copy_is_refused_until_the_loss_is_accepted() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let kept = bot.accepted(&ask("bot")).await;
+    assert!(hub.interrupt().success());
+    let older = fs::read(hub.data().join("hub.db")).expect("a copy");
+    hub.restart().await;
+    let lost = bot.accepted(&ask("bot")).await;
+    assert!(hub.interrupt().success());
+    let newer = fs::read(hub.data().join("hub.db")).expect("the store");
+    fs::write(hub.data().join("hub.db"), older).expect("put back");
+    remove_log(&hub.data());
+
+    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    for text in ["audit entries are missing", "older copy", "--accept-data-loss"] {
+        assert!(said.contains(text), "{said}");
+    }
+    let doctor = hub.cli(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("has lost data"), "{doctor:?}");
+
+    let older = fs::read(hub.data().join("hub.db")).expect("the copy");
+    fs::write(hub.data().join("hub.db"), newer).expect("put back");
+    remove_log(&hub.data());
+    hub.restart().await;
+    assert_eq!(bot.pull(&lost).await["status"], "open", "the newer files are accepted");
+    assert!(hub.interrupt().success());
+
+    fs::write(hub.data().join("hub.db"), older).expect("put back");
+    remove_log(&hub.data());
+    let mut accepting = Setup::default().args(&["--accept-data-loss"]).start_again(hub).await;
+    assert_eq!(bot.at(&accepting).pull(&kept).await["status"], "open");
+    assert_eq!(
+        bot.at(&accepting).get(&format!("/v1/messages/{lost}")).await.status,
+        404
+    );
+    let trail = accepting.owner.get("/v1/admin/audit?id=hub").await.expect(200);
+    assert!(trail.to_string().contains("hub.data_loss_accepted"), "{trail}");
+    assert!(accepting.interrupt().success());
+    let mut hub = Setup::default().start_again(accepting).await;
+    assert!(hub.cli(&["doctor"]).stdout.contains("has every entry"));
+    assert!(hub.interrupt().success());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_missing_write_ahead_log_is_noticed() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    // A reader with an old snapshot keeps the checkpoint from copying what comes later.
+    let reader = rusqlite::Connection::open(hub.data().join("hub.db")).expect("a second connection");
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM message")
+        .expect("a snapshot");
+    bot.accepted(&ask("bot")).await;
+    until_marked(&hub.data(), 1).await;
+    hub.kill();
+    let alone = fs::read(hub.data().join("hub.db")).expect("the database file");
+    drop(reader);
+    fs::write(hub.data().join("hub.db"), alone).expect("put back");
+    remove_log(&hub.data());
+    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(said.contains("hub.db-wal"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_idle_hub_moves_its_write_ahead_log_into_the_database() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let alone = hub.scratch().path("alone.db");
+    eventually("the database file alone has the message", async || {
+        fs::copy(hub.data().join("hub.db"), &alone).expect("a copy");
+        let copy = rusqlite::Connection::open(&alone).expect("the copy opens");
+        let found: rusqlite::Result<i64> =
+            copy.query_row("SELECT count(*) FROM message WHERE id = ?1", [&id], |row| row.get(0));
+        (found == Ok(1)).then_some(())
+    })
+    .await;
+    hub.kill();
+    remove_log(&hub.data());
+    hub.restart().await;
+    assert_eq!(bot.pull(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_killed_hub_is_never_behind_its_mark() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for round in 1..=2 {
+        bot.accepted(&ask("bot")).await;
+        until_marked(&hub.data(), round).await;
+        hub.kill();
+        hub.restart().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_empty_store_beside_a_mark_is_refused() {
+    let mut hub = Hub::start().await;
+    assert!(hub.interrupt().success());
+    fs::remove_file(hub.data().join("hub.db")).expect("the store is gone");
+    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(said.contains("the store is empty"), "{said}");
+    fs::write(hub.data().join("hub.mark"), "{").expect("a broken mark");
+    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(said.contains("hub.mark"), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_finds_a_damaged_database() {
+    let mut hub = Hub::start().await;
+    assert!(hub.cli(&["doctor"]).stdout.contains("hub.db is sound"));
+    let bot = hub.agent("bot").await;
+    for _ in 0..20 {
+        bot.accepted(&ask("bot")).await;
+    }
+    assert!(hub.interrupt().success());
+    let path = hub.data().join("hub.db");
+    let mut content = fs::read(&path).expect("the store");
+    let middle = content.len() / 2 / 4096 * 4096;
+    content[middle..middle + 8192].fill(0xAA);
+    fs::write(&path, content).expect("damaged");
+    let doctor = hub.cli(&["doctor"]);
+    assert_eq!(doctor.code, 1);
+    assert!(doctor.stdout.contains("hub.db is damaged"), "{doctor:?}");
+}
+
+#[test]
+fn accepting_a_loss_needs_a_database_file() {
+    let url = "postgres://countersign@127.0.0.1:1/hub";
+    let said = Setup::default()
+        .args(&["--accept-data-loss", "--database-url", url])
+        .refused()
+        .fails(1);
+    assert!(said.contains("--accept-data-loss"), "{said}");
+}
