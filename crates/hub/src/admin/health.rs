@@ -67,3 +67,26 @@ pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+    use crate::testing;
+
+    #[tokio::test]
+    async fn hub_with_a_task_that_is_down_is_not_ready_and_names_it() {
+        let hub = testing::hub();
+        let reply = async || ready(State(Arc::clone(&hub))).await.unwrap();
+        assert_eq!(reply().await.status(), StatusCode::OK);
+        hub.process.tasks.set_down("expiry");
+        let failing = reply().await;
+        assert_eq!(failing.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body = to_bytes(failing.into_body(), 1024).await.unwrap();
+        let body: Value = serde_json::from_slice(&body).unwrap();
+        assert_eq!(body, json!({"status": "failing", "tasks": ["expiry"]}));
+        hub.process.tasks.set_up("expiry");
+        assert_eq!(reply().await.status(), StatusCode::OK);
+    }
+}
