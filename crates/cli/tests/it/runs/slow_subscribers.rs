@@ -89,7 +89,7 @@ async fn a_subscriber_that_reads_late_misses_only_streaming() {
     let hub = Setup::default().config(&model.config("")).start().await;
     let mut reader = Client::connect(&hub).await;
     let run = reader.prepare(&strategy_file(&hub, &alone(llm()))).await;
-    let mut slow = Dial::to(&hub).receive_buffer(4096).open().await;
+    let mut slow = Dial::to(&hub).bearer(&hub.token()).receive_buffer(4096).open().await;
     slow.subscribe(&run).await;
     slow.expect_silence().await;
     reader.start(&run, "count").await;
