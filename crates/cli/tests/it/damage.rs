@@ -40,6 +40,14 @@ impl Shell {
         }
     }
 
+    /// Too short for a hash.
+    fn short_blob(&self) -> &'static str {
+        match self {
+            Self::Sqlite => "x'00ff'",
+            Self::Postgres(_) => "'\\x00ff'",
+        }
+    }
+
     /// Lets the trail be changed, which its triggers refuse.
     async fn unlock_audit(&self, hub: &Hub) {
         let sql = match self {
@@ -173,6 +181,40 @@ async fn damaged_messages_are_entries_of_their_own(shell: Shell) {
     assert_eq!(log.matches(&named).count(), 1, "logged once: {log}");
 }
 
+/// Cells that PostgreSQL would refuse, because its columns have types.
+#[tokio::test(flavor = "multi_thread")]
+async fn single_damaged_cells_do_not_shut_the_lists() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let unranked = bot.accepted(&ask("bot")).await;
+    let snoozed = bot.accepted(&ask("bot")).await;
+    let fetched = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&fetched, "approve").await.expect(200);
+    let seq = |id: &str| format!("(SELECT seq FROM message WHERE id = '{id}')");
+    for sql in [
+        format!("UPDATE message SET rank = 'nonsense' WHERE id = '{unranked}'"),
+        format!(
+            "INSERT INTO shelf (person, seq, until) VALUES ('owner', {}, 'nonsense')",
+            seq(&snoozed)
+        ),
+        format!(
+            "INSERT OR REPLACE INTO fetched (seq, at) VALUES ({}, 'nonsense')",
+            seq(&fetched)
+        ),
+    ] {
+        Shell::Sqlite.execute(&hub, &sql).await;
+    }
+    let visitor = Visitor::signed_in(&hub).await;
+    for list in ["/inbox", "/inbox/aside", "/inbox/history"] {
+        visitor.get(list).await.expect(200);
+    }
+    for list in ["/v1/inbox", "/v1/inbox/aside", "/v1/decided"] {
+        hub.owner.get(list).await.expect(200);
+    }
+    let report = hub.cli(&["doctor"]);
+    assert!(report.code == 1 && report.stdout.contains(&unranked), "{report:?}");
+}
+
 async fn pages_show_damage(hub: &Hub, open: &str, decided: &str, notice: &str) {
     let visitor = Visitor::signed_in(hub).await;
     for (list, id) in [
@@ -197,6 +239,7 @@ async fn damaged_messages_do_not_stop_the_others(shell: Shell) {
     let bot = hub.agent("bot").await;
     let damaged = bot.accepted(&expiring(ask("bot"), 3_600_000)).await;
     let misnamed = bot.accepted(&expiring(ask("bot"), 3_600_000)).await;
+    let unhashed = bot.accepted(&expiring(ask("bot"), 3_600_000)).await;
     shell
         .execute(
             &hub,
@@ -207,6 +250,15 @@ async fn damaged_messages_do_not_stop_the_others(shell: Shell) {
         .execute(
             &hub,
             &format!("UPDATE message SET id = 'nonsense', expires_at = 2 WHERE id = '{misnamed}'"),
+        )
+        .await;
+    shell
+        .execute(
+            &hub,
+            &format!(
+                "UPDATE message SET audit_hash = {}, expires_at = 3 WHERE id = '{unhashed}'",
+                shell.short_blob()
+            ),
         )
         .await;
     let next = bot.accepted(&expiring(ask("bot"), 300)).await;

@@ -11,6 +11,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::Hub;
+use crate::http::client_addr::ClientAddr;
 use crate::limits::memory_budget::{LARGE_BODY_BYTES, MemoryPermit};
 use crate::problem::Problem;
 
@@ -122,8 +123,15 @@ pub async fn read_budgeted(
 
 /// Reads the body of a caller that is not known yet. It is counted from its first byte, also a small one; the rest of
 /// one that is too large is not read.
-pub async fn read_unknown(hub: &Hub, mut body: Body, limit: usize) -> Result<(Bytes, MemoryPermit), Problem> {
-    let permit = hub.limits.memory.reserve_unknown(limit).await?;
+pub async fn read_unknown(
+    hub: &Hub,
+    ClientAddr(address): ClientAddr,
+    mut body: Body,
+    limit: usize,
+) -> Result<(Bytes, MemoryPermit), Problem> {
+    let announced = body.size_hint().upper().and_then(|bytes| usize::try_from(bytes).ok());
+    let bytes = announced.unwrap_or(limit).min(limit);
+    let permit = hub.limits.memory.reserve_unknown(address, bytes).await?;
     let bytes = read_within(&mut body, limit).await;
     Ok((bytes.map_err(|error| error.into_problem(limit))?, permit))
 }

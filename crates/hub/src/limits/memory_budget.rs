@@ -2,6 +2,8 @@
 //! counted: they are gone before they could add up. Bodies of unknown callers always are.
 
 use std::collections::HashMap;
+use std::hash::Hash;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -14,6 +16,8 @@ pub const LARGE_BODY_BYTES: usize = 256 * 1024;
 const TOTAL_BYTES: usize = 128 * 1024 * 1024;
 /// Enough for the largest answer with files, and small enough to leave budget for other callers.
 const BYTES_PER_CALLER: usize = 32 * 1024 * 1024;
+/// Of one address whose callers are not known yet, so that one machine cannot keep all others from signing in.
+const BYTES_PER_ADDRESS: usize = 1024 * 1024;
 /// The one account of all unknown callers. No agent or actor can have this name.
 const UNKNOWN_CALLER: &str = "";
 const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -23,10 +27,13 @@ pub struct MemoryBudget {
     total: Arc<Semaphore>,
     /// Callers that hold a permit now.
     callers: Mutex<HashMap<String, Weak<Semaphore>>>,
+    /// Addresses of unknown callers that hold a permit now.
+    addresses: Mutex<HashMap<IpAddr, Weak<Semaphore>>>,
 }
 
 /// Memory reserved until the permit is dropped.
 pub struct MemoryPermit {
+    _address: Option<OwnedSemaphorePermit>,
     _own: OwnedSemaphorePermit,
     _total: OwnedSemaphorePermit,
 }
@@ -36,6 +43,7 @@ impl Default for MemoryBudget {
         Self {
             total: Arc::new(Semaphore::new(TOTAL_BYTES)),
             callers: Mutex::default(),
+            addresses: Mutex::default(),
         }
     }
 }
@@ -49,41 +57,63 @@ impl MemoryBudget {
         self.reserve(caller, bytes).await.map(Some)
     }
 
-    /// As `reserve`, for a caller that is not known yet. All unknown callers share the budget of one.
-    pub async fn reserve_unknown(&self, bytes: usize) -> Result<MemoryPermit, Problem> {
-        self.reserve(UNKNOWN_CALLER, bytes).await
+    /// As `reserve`, for a caller that is not known yet. All unknown callers share the budget of one, and those of one
+    /// address a part of it.
+    pub async fn reserve_unknown(&self, address: IpAddr, bytes: usize) -> Result<MemoryPermit, Problem> {
+        let of_address = semaphore(&self.addresses, address, BYTES_PER_ADDRESS);
+        let reserving = async {
+            let address = of_address
+                .acquire_many_owned(permits(bytes, BYTES_PER_ADDRESS))
+                .await
+                .ok()?;
+            let permit = self.wait_for(UNKNOWN_CALLER, bytes).await?;
+            Some(MemoryPermit {
+                _address: Some(address),
+                ..permit
+            })
+        };
+        in_time(reserving).await
     }
 
     /// Waits up to `PERMIT_TIMEOUT` for a permit of any size.
     pub async fn reserve(&self, caller: &str, bytes: usize) -> Result<MemoryPermit, Problem> {
-        let own = self.of_caller(caller);
-        let acquiring = async {
-            let _own = own.acquire_many_owned(permits(bytes, BYTES_PER_CALLER)).await.ok()?;
-            let _total = Arc::clone(&self.total)
-                .acquire_many_owned(permits(bytes, TOTAL_BYTES))
-                .await
-                .ok()?;
-            Some(MemoryPermit { _own, _total })
-        };
-        match tokio::time::timeout(PERMIT_TIMEOUT, acquiring).await {
-            Ok(Some(permit)) => Ok(permit),
-            Ok(None) | Err(_) => Err(Problem::RateLimited {
-                retry_after_seconds: RETRY_AFTER_SECONDS,
-                message: "too many large uploads and downloads at once; wait as long as Retry-After says".to_owned(),
-            }),
-        }
+        in_time(self.wait_for(caller, bytes)).await
     }
 
-    fn of_caller(&self, caller: &str) -> Arc<Semaphore> {
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = callers.get(caller).and_then(Weak::upgrade) {
-            return known;
-        }
-        callers.retain(|_, budget| budget.strong_count() > 0);
-        let budget = Arc::new(Semaphore::new(BYTES_PER_CALLER));
-        callers.insert(caller.to_owned(), Arc::downgrade(&budget));
-        budget
+    /// `None` never happens: the semaphores are not closed.
+    async fn wait_for(&self, caller: &str, bytes: usize) -> Option<MemoryPermit> {
+        let own = semaphore(&self.callers, caller.to_owned(), BYTES_PER_CALLER);
+        let own = own.acquire_many_owned(permits(bytes, BYTES_PER_CALLER)).await.ok()?;
+        let total = Arc::clone(&self.total);
+        let total = total.acquire_many_owned(permits(bytes, TOTAL_BYTES)).await.ok()?;
+        Some(MemoryPermit {
+            _address: None,
+            _own: own,
+            _total: total,
+        })
     }
+}
+
+async fn in_time(reserving: impl Future<Output = Option<MemoryPermit>>) -> Result<MemoryPermit, Problem> {
+    match tokio::time::timeout(PERMIT_TIMEOUT, reserving).await {
+        Ok(Some(permit)) => Ok(permit),
+        Ok(None) | Err(_) => Err(Problem::RateLimited {
+            retry_after_seconds: RETRY_AFTER_SECONDS,
+            message: "too many large uploads and downloads at once; wait as long as Retry-After says".to_owned(),
+        }),
+    }
+}
+
+/// The semaphore under this key. Those without a permit are forgotten.
+fn semaphore<K: Eq + Hash>(known: &Mutex<HashMap<K, Weak<Semaphore>>>, key: K, bytes: usize) -> Arc<Semaphore> {
+    let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(&key).and_then(Weak::upgrade) {
+        return found;
+    }
+    known.retain(|_, semaphore| semaphore.strong_count() > 0);
+    let semaphore = Arc::new(Semaphore::new(bytes));
+    known.insert(key, Arc::downgrade(&semaphore));
+    semaphore
 }
 
 /// A request larger than the whole budget takes all of it.
@@ -126,13 +156,23 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn unknown_callers_share_one_budget_and_leave_the_rest() {
         let budget = MemoryBudget::default();
-        let small = 4 * 1024;
+        let address = |number: usize| IpAddr::from([10, 0, 0, u8::try_from(number).unwrap()]);
         let mut held = Vec::new();
-        for _ in 0..BYTES_PER_CALLER / small {
-            held.push(budget.reserve_unknown(small).await.unwrap());
+        held.push(budget.reserve_unknown(address(0), BYTES_PER_ADDRESS).await.unwrap());
+        assert!(
+            budget.reserve_unknown(address(0), 1).await.is_err(),
+            "one address has its own limit"
+        );
+        for number in 1..BYTES_PER_CALLER / BYTES_PER_ADDRESS {
+            held.push(
+                budget
+                    .reserve_unknown(address(number), BYTES_PER_ADDRESS)
+                    .await
+                    .unwrap(),
+            );
         }
         assert!(matches!(
-            budget.reserve_unknown(small).await,
+            budget.reserve_unknown(address(200), 4 * 1024).await,
             Err(Problem::RateLimited { .. })
         ));
         assert!(
@@ -140,7 +180,7 @@ mod tests {
             "known callers are not affected"
         );
         held.pop();
-        assert!(budget.reserve_unknown(small).await.is_ok());
+        assert!(budget.reserve_unknown(address(200), 4 * 1024).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]

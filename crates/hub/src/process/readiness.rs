@@ -24,7 +24,7 @@ impl ReadinessCache {
             let mut checked_at = self.0.lock().await;
             if checked_at.is_none_or(|at| at.elapsed() > READINESS_TTL) {
                 *checked_at = None;
-                store.run(ProveWritable).await?;
+                store.run(ProveWritable::at(store.clock().now())).await?;
                 *checked_at = Some(Instant::now());
             }
             Ok(())

@@ -98,9 +98,10 @@ pub fn item(row: &mut Row) -> Result<PersonView, StoreError> {
         None | Some(Value::Null) => None,
         Some(_) => Some(delivery(row, DELIVERY).map_err(|error| in_row(error, row))?),
     };
+    let fetched_at = row.opt_instant(FETCHED_AT).map_err(|error| in_row(error, row))?;
     Ok(PersonView {
         delivery,
-        fetched_at: row.opt_instant(FETCHED_AT)?,
+        fetched_at,
         ..item_without_delivery(row)?
     })
 }

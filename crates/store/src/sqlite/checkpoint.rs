@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::hooks::Wal;
@@ -127,16 +127,19 @@ impl Worker {
 
     fn run_until_idle(&self) {
         let mut seen = self.commits();
+        let mut mark_due_at = Instant::now() + MARK_INTERVAL;
         loop {
             if self.shared.stage.load(Ordering::Acquire) == COPYING {
                 log_failure(copy_most_pages(&self.connection), "background WAL checkpoint failed");
                 self.shared.stage.store(COPIED, Ordering::Release);
             }
-            match self.requests.recv_timeout(MARK_INTERVAL) {
-                Ok(()) => continue,
+            let left = mark_due_at.saturating_duration_since(Instant::now());
+            match self.requests.recv_timeout(left) {
+                Ok(()) if Instant::now() < mark_due_at => continue,
                 Err(RecvTimeoutError::Disconnected) => return,
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(()) | Err(RecvTimeoutError::Timeout) => {}
             }
+            mark_due_at = Instant::now() + MARK_INTERVAL;
             let commits = self.commits();
             log_failure(self.mark.raise(&self.connection), "writing the high-water mark failed");
             if commits == seen {

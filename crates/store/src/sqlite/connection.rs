@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::future::{Future, ready};
+use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
@@ -49,15 +50,16 @@ pub fn open_reader(file: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// SQLite gives the WAL and shm files the mode of the database file, so the mode is set before the first open.
+/// SQLite gives the WAL and shm files the mode of the database file, so the mode is set before the first open. An
+/// existing file is not opened: closing it would drop the POSIX locks that SQLite holds on it in this process, and
+/// another program would then take itself for the last one and delete the write-ahead log.
 fn create_private(file: &Path) -> Result<(), StoreError> {
-    OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        .open(file)
-        .map(drop)
-        .map_err(|error| StoreError::Unavailable(format!("{}: {error}", file.display())))
+    match OpenOptions::new().create_new(true).write(true).mode(0o600).open(file) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(StoreError::Unavailable(format!("{}: {error}", file.display())))
+        }
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Runs an operation in one poll. A panic in it is an error like any other, so that the transaction around it ends and

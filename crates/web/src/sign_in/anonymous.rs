@@ -5,12 +5,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::http::body;
+use countersign_hub::http::client_addr::ClientAddr;
 use countersign_hub::limits::memory_budget::MemoryPermit;
 use countersign_hub::problem::Problem;
 use countersign_hub::problem::no_randomness;
@@ -67,11 +68,12 @@ impl FromRequest<Arc<Hub>> for AnonymousForm {
     type Rejection = PageError;
 
     async fn from_request(request: Request, hub: &Arc<Hub>) -> Result<Self, PageError> {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
+        let Ok(address) = ClientAddr::from_request_parts(&mut parts, hub).await;
         check_origin(&parts.headers)?;
         // Without the cookie no byte of the body is read.
         let form_token = form_token(hub, &parts.headers).ok_or_else(PageError::foreign_form)?;
-        let (bytes, permit) = body::read_unknown(hub, body, MAX_SIGN_IN_BYTES).await?;
+        let (bytes, permit) = body::read_unknown(hub, address, body, MAX_SIGN_IN_BYTES).await?;
         let fields = FormFields::parse(&bytes);
         if fields.get("csrf") != Some(form_token) {
             return Err(PageError::foreign_form());

@@ -27,7 +27,11 @@ impl LogFile {
     fn rotate(&mut self) -> io::Result<()> {
         let mut old = self.path.clone().into_os_string();
         old.push(".old");
-        fs::rename(&self.path, old)?;
+        match fs::rename(&self.path, old) {
+            // Deleted while the hub runs.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
         *self = Self::open(&self.path)?;
         Ok(())
     }

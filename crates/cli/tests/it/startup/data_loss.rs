@@ -165,3 +165,39 @@ fn accepting_a_loss_needs_a_database_file() {
         .fails(1);
     assert!(said.contains("--accept-data-loss"), "{said}");
 }
+
+/// Such as the backup command of the sqlite3 shell. SQLite deletes the log when the last connection of all programs is
+/// closed, so the hub's own locks must be seen by other programs.
+#[tokio::test(flavor = "multi_thread")]
+async fn another_program_that_opens_and_closes_the_database_leaves_its_log() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&ask("bot")).await;
+    let other = rusqlite::Connection::open(hub.data().join("hub.db")).expect("a second connection");
+    other
+        .query_row("SELECT count(*) FROM message", [], |row| row.get::<_, i64>(0))
+        .expect("a count");
+    drop(other);
+    assert!(hub.data().join("hub.db-wal").exists());
+    let later = bot.accepted(&ask("bot")).await;
+    hub.kill();
+    hub.restart().await;
+    assert_eq!(bot.pull(&later).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_damaged_last_entry_is_refused_until_the_loss_is_accepted() {
+    let mut hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&ask("bot")).await;
+    assert!(hub.interrupt().success());
+    let store = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store");
+    let damage = "DROP TRIGGER audit_never_changes;
+        UPDATE audit SET hash = x'00ff' WHERE seq = (SELECT max(seq) FROM audit)";
+    store.execute_batch(damage).expect("damaged");
+    drop(store);
+    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(said.contains("is not the one of"), "{said}");
+    let accepting = Setup::default().args(&["--accept-data-loss"]).start_again(hub).await;
+    accepting.owner.get("/ready").await.expect(200);
+}

@@ -70,7 +70,8 @@ impl PagedList for OpenMessages<'_> {
 
     fn read(&self, mut row: Row) -> Result<(Cursor, Option<ListEntry>), StoreError> {
         let place = Cursor {
-            rank: row.int(rows::RANK)?,
+            // SQLite sorts a damaged rank, which is not a number, behind all others.
+            rank: row.int(rows::RANK).unwrap_or(i64::MAX),
             seq: row.int(rows::SEQ)?,
         };
         if !rows::is_wanted(&row) {

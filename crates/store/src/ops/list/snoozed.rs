@@ -27,7 +27,8 @@ impl Op for ListSnoozed {
             .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
             .await?
         {
-            let until = row.instant(rows::MESSAGE)?;
+            // A damaged time does not keep the person from bringing the message back.
+            let until = row.instant(rows::MESSAGE).unwrap_or(now);
             aside.push(SnoozedItem {
                 item: rows::entry(row, rows::item_without_delivery)?,
                 until,

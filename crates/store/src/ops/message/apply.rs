@@ -9,7 +9,7 @@ use countersign_protocol::time::Timestamp;
 use super::audit;
 use super::quota::{self, ReleasedSlots};
 use crate::error::StoreError;
-use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param};
+use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row};
 use crate::model::{AgentView, ApplyOutcome, ResolveRequest, ResolvedMessage};
 use crate::ops::{rows, terminal};
 
@@ -154,11 +154,15 @@ pub(in crate::ops) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<L
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(Loaded::Nothing);
     };
+    decode(&mut row).map_err(|error| error.in_message(id.as_str()))
+}
+
+fn decode(row: &mut Row) -> Result<Loaded, StoreError> {
     if row.opt_int(rows::MESSAGE + 2)?.is_some() {
         return Ok(Loaded::Purged);
     }
-    let content_sha256 = rows::content_digest(&row).map_err(|error| error.in_message(id.as_str()))?;
-    let (message, wire) = rows::message_and_wire(&mut row)?;
+    let content_sha256 = rows::content_digest(row)?;
+    let (message, wire) = rows::message_and_wire(row)?;
     Ok(Loaded::Message(Box::new(LoadedMessage {
         seq: row.int(rows::SEQ)?,
         message,

@@ -252,7 +252,9 @@ fn first_instant(row: Option<Row>) -> Result<Option<Timestamp>, StoreError> {
 
 /// A committed test write, for readiness checks. It takes as much room as an answer with its rows, indexes and audit
 /// entry: on a nearly full disk a smaller one would succeed where answers fail.
-pub struct ProveWritable;
+pub struct ProveWritable {
+    proof: String,
+}
 
 /// 64 characters each.
 const PROOF_DIGESTS: u32 = 1024;
@@ -261,17 +263,20 @@ impl Op for ProveWritable {
     type Out = ();
     const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
         const PROVE: &str = "INSERT INTO setting (name, value) VALUES ('proof', ?1) \
              ON CONFLICT (name) DO UPDATE SET value = ?1";
-        x.exec(PROVE, &[(&proof(now)).into()]).await.map(drop)
+        x.exec(PROVE, &[(&self.proof).into()]).await.map(drop)
     }
 }
 
-/// A text that changes, because a commit without changes succeeds even on a full disk, and that PostgreSQL cannot
-/// compress.
-fn proof(now: Timestamp) -> String {
-    (0..PROOF_DIGESTS)
-        .map(|number| Digest::of(format!("{} {number}", now.as_millis()).as_bytes()).to_string())
-        .collect()
+impl ProveWritable {
+    /// Writes a text that changes, because a commit without changes succeeds even on a full disk, and that PostgreSQL
+    /// cannot compress.
+    pub fn at(now: Timestamp) -> Self {
+        let digest = |number| Digest::of(format!("{} {number}", now.as_millis()).as_bytes()).to_string();
+        Self {
+            proof: (0..PROOF_DIGESTS).map(digest).collect(),
+        }
+    }
 }

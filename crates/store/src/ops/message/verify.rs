@@ -139,11 +139,12 @@ impl AuditCheck {
 
     fn message(&mut self, row: &mut Row) -> Result<(), StoreError> {
         let id = row.peek(0).unwrap_or_default().to_owned();
-        let n = row.opt_int(rows::AUDITED)?;
+        let n = row.opt_int(rows::AUDITED).unwrap_or_default();
         self.on_trails += n.unwrap_or_default();
         let hash = row.opt_blob(rows::AUDITED + 1).unwrap_or_default();
         let hash_while_open = row.opt_blob(rows::AUDITED + 2).unwrap_or_default();
-        let is_purged = row.opt_int(rows::AUDITED + 3)?.is_some();
+        let purged_at = row.opt_int(rows::AUDITED + 3);
+        let is_purged = matches!(purged_at, Ok(Some(_)));
         if row.peek(rows::MESSAGE) != Some(id.as_str()) {
             self.report.add(&id, None, AuditFaultKind::MissingLastEntry);
         } else if hash_while_open.is_some() && hash_while_open != hash {
@@ -156,7 +157,8 @@ impl AuditCheck {
                 self.report.add(&id, n, AuditFaultKind::ChangedResolution);
             }
         }
-        if !is_purged && rows::message(row).is_err() {
+        let is_damaged = purged_at.is_err() || row.int(rows::RANK).is_err();
+        if is_damaged || (!is_purged && rows::message(row).is_err()) {
             self.report.add(&id, None, AuditFaultKind::UnreadableMessage);
         }
         Ok(())

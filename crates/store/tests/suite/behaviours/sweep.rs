@@ -317,6 +317,6 @@ pub async fn recently_resolved_messages_are_found_for_every_outcome(store: &Stor
 
 pub async fn readiness_write_succeeds(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    store.run(ProveWritable).await.unwrap();
+    store.run(ProveWritable::at(store.clock().now())).await.unwrap();
     assert_eq!(open_count(store, BUILDER).await, 0);
 }

@@ -121,7 +121,7 @@ async fn hub_timestamps_follow_the_database() {
     let clock = Arc::new(DatabaseClock::default());
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
     let before = time_of(&database).await;
-    store.run(ProveWritable).await.unwrap();
+    store.run(ProveWritable::at(store.clock().now())).await.unwrap();
     let told = clock.now();
     let after = time_of(&database).await;
     // The two clocks are read one after the other, and each is rounded down to a millisecond.

@@ -59,7 +59,7 @@ async fn ended_idle_connections_are_replaced_silently() {
         assert!(end_connections(&fresh.database).await > 0);
         fresh
             .store
-            .run(ProveWritable)
+            .run(ProveWritable::at(fresh.store.clock().now()))
             .await
             .expect("written without a word of it");
     }
@@ -170,7 +170,7 @@ async fn during_an_outage_few_connect_and_callers_fail_fast() {
     end_connections(&database).await;
     let before = proxy.connection_attempts();
     for _ in 0..100 {
-        let refused = within_timeout(store.run(ProveWritable)).await;
+        let refused = within_timeout(store.run(ProveWritable::at(store.clock().now()))).await;
         assert!(
             matches!(
                 refused,
@@ -184,7 +184,7 @@ async fn during_an_outage_few_connect_and_callers_fail_fast() {
 
     proxy.set_rule(Rule::Carry);
     let back = async {
-        while let Err(error) = store.run(ProveWritable).await {
+        while let Err(error) = store.run(ProveWritable::at(store.clock().now())).await {
             assert!(matches!(error, StoreError::Unavailable(_)), "{error:?}");
             tokio::task::yield_now().await;
         }

@@ -61,7 +61,7 @@ pub async fn finish(
 ) -> Result<Response, Problem> {
     check_script(&headers)?;
     let relying_party = relying_party(&hub, &headers)?;
-    let (bytes, _permit) = read_unknown(&hub, body, MAX_RESPONSE_BYTES).await?;
+    let (bytes, _permit) = read_unknown(&hub, ClientAddr(from), body, MAX_RESPONSE_BYTES).await?;
     let FinishSignIn {
         ceremony,
         credential,
