@@ -24,6 +24,10 @@ pub struct Flags {
     pub data: Option<PathBuf>,
     /// Unsupported. `cue` and `pause` refuse it themselves, each at a different point in its order of checks.
     pub payload: bool,
+    /// `proto`: the file of the current project instead of the one for all projects.
+    pub project: bool,
+    /// `migrate`: move the settings instead of the mailbox.
+    pub settings: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +80,8 @@ impl Args {
         match name {
             "json" => self.flags.json = true,
             "no-start" => self.flags.no_start = true,
+            "project" if self.is_command("proto") => self.flags.project = true,
+            "settings" if self.is_command("migrate") => self.flags.settings = true,
             "max-wait" => {
                 let (value, rest) = value(name, joined, after)?;
                 let read = MaxWait::read(value).map_err(|why| Failure::usage(&format!("--max-wait {value}: {why}")))?;
@@ -100,6 +106,10 @@ impl Args {
             }
         }
         Ok(after)
+    }
+
+    fn is_command(&self, command: &str) -> bool {
+        self.words.first().is_some_and(|word| word == command)
     }
 }
 
@@ -190,13 +200,22 @@ mod tests {
                 no_start: true,
                 max_wait,
                 data,
-                payload: false
+                ..Flags::default()
             }
         );
         assert_eq!(
             read("cue a - --max-wait=never").unwrap().flags.max_wait,
             Some(MaxWait::Never)
         );
+    }
+
+    #[test]
+    fn flags_of_one_command_are_unknown_to_the_others() {
+        let args = read("proto apply claude --project").expect("a command line");
+        assert!(args.flags.project && args.words == ["proto", "apply", "claude"]);
+        assert!(read("migrate --settings").expect("a command line").flags.settings);
+        let args = read("cue gavonel --project x -").expect("a command line");
+        assert!(!args.flags.project && args.words == ["cue", "gavonel", "-"], "{args:?}");
     }
 
     #[test]

@@ -18,7 +18,8 @@ mod wire;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use args::Args;
+use args::{Args, Flags};
+use commands::installer::Scope;
 use commands::{cue, fix, installer, join, migrate, pause, resume};
 use failure::Failure;
 use terminal::{help, out};
@@ -55,11 +56,15 @@ fn run(started_at: Instant) -> Result<ExitCode, Failure> {
         "cue" => cue::run(rest, &args.flags, started_at),
         "pause" => pause::run(rest, &args.flags, started_at),
         "resume" => resume::run(rest, &args.flags, started_at),
-        "proto" => Ok(installer::run(rest)),
+        "proto" => Ok(installer::run(rest, proto_scope(&args.flags))),
         "fix" => Ok(fix::run(rest)),
         "migrate" => migrate::run(rest, &args.flags),
         other => Err(Failure::usage(&format!(
             "unknown subcommand: {other}; `cueme help` lists them"
         ))),
     }
+}
+
+fn proto_scope(flags: &Flags) -> Scope {
+    if flags.project { Scope::Project } else { Scope::User }
 }

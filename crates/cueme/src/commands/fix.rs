@@ -7,7 +7,7 @@ const POWERSHELL: &str = "powershell_utf-8";
 /// `words` are the arguments after `fix`. Exits with 2 for a usage error, with 1 if there is nothing to repair.
 pub fn run(words: &[String]) -> ExitCode {
     if words != [POWERSHELL] {
-        eprintln!("error: name the issue to fix\nusage: cueme fix {POWERSHELL}");
+        eprintln!("error: name the issue to fix\nUsage: cueme fix {POWERSHELL}");
         return ExitCode::from(2);
     }
     match powershell() {

@@ -3,16 +3,20 @@
 pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), "\n");
 
 pub const TEXT: &str = "\
-cueme: lets an agent in a terminal talk with its person, through a Countersign hub
+Usage: cueme <command> [arguments]
+
+Lets an agent in a terminal talk with its person, through a Countersign hub.
 
   cueme join <agent_runtime>              get an agent_id for this conversation
   cueme cue <agent_id> -                  ask or report; the envelope comes on stdin; waits for the answer
   cueme pause <agent_id> [prompt | -]     wait until the person says continue
   cueme resume <agent_id>                 wait again for what this agent asked last, or print what came meanwhile
-  cueme proto apply|rm|path <agent>       put the protocol into an agent's instructions, take it out, show the file
+  cueme proto apply|rm|path <agent>       put the protocol into an agent's instructions, take it out, show the file;
+                                          with --project those of the current project, not of all
   cueme proto <agent> | init | ls         print it; write the configuration; list the agents
   cueme fix <issue>                       fix a known issue of this machine
   cueme migrate [PATH]                    bring an existing ~/.cue/cue.db into the hub
+  cueme migrate --settings                take the texts of the original cueme out of ~/.cue/cueme.json
   cueme -p, --protocol                    print the protocol
   cueme -v, --version                     print the version
 

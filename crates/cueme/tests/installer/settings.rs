@@ -111,7 +111,7 @@ fn an_agent_without_a_file_is_refused() {
         );
     }
     for line in ["proto", "proto apply", "proto path", "proto apply claude codex"] {
-        assert!(workspace.cueme(line).fails(2).contains("usage: cueme proto"), "{line}");
+        assert!(workspace.cueme(line).fails(2).contains("Usage: cueme proto"), "{line}");
     }
 }
 
@@ -162,17 +162,107 @@ fn invalid_settings_are_refused_in_one_line() {
     }
 }
 
+/// The settings file that the original writes by itself: its own text by an absolute path, and its runtime texts.
+fn settings_of_the_original(protocol_path: &str) -> Value {
+    json!({
+        "cueme.proto.path": {"linux.claude": "~/.claude/CLAUDE.md"},
+        "cueme.proto.prefix": {"claude": []},
+        "cueme.proto.runtime": {"claude": ["Wait for 24h."]},
+        "cueme.proto.protocol_path": protocol_path,
+    })
+}
+
 #[test]
-fn the_protocol_text_of_the_original_cueme_is_not_installed() {
+fn texts_of_the_original_cueme_are_not_installed() {
     let workspace = Workspace::new();
-    workspace.settings(&json!({"cueme.proto.protocol_path": "/usr/lib/node_modules/cueme/protocol.md"}));
-    let output = workspace.cueme("proto apply claude");
+    workspace.write("opt/cueme/package.json", r#"{"name": "cueme"}"#);
+    let checkout = workspace.write("opt/cueme/protocol.md", "Call cueme cue.\n");
+    let checkout = checkout.display().to_string();
+    for path in [
+        "/usr/lib/node_modules/cueme/protocol.md",
+        "/removed/cueme/protocol.md",
+        &checkout,
+    ] {
+        workspace.settings(&settings_of_the_original(path));
+        let output = workspace.cueme("proto apply claude");
+        assert!(
+            output.stderr.contains(path) && output.stderr.contains("cueme migrate --settings"),
+            "{output:?}"
+        );
+        output.ok();
+        let installed = workspace.read(CLAUDE);
+        assert!(installed.contains(workspace.cueme("-p").ok().trim_end()));
+        assert!(
+            !installed.contains("24h") && !installed.contains("Call cueme cue."),
+            "{installed}"
+        );
+    }
+}
+
+#[test]
+fn settings_of_the_original_can_be_moved() {
+    let workspace = Workspace::new();
+    let original = settings_of_the_original("/removed/cueme/protocol.md");
+    workspace.settings(&original);
+    let stdout = workspace.cueme("migrate --settings").ok();
     assert!(
-        output.stderr.starts_with("note: ") && output.stderr.contains("built-in"),
-        "{output:?}"
+        stdout.contains("removed cueme.proto.protocol_path and cueme.proto.runtime"),
+        "{stdout}"
     );
-    output.ok();
-    assert!(workspace.read(CLAUDE).contains(workspace.cueme("-p").ok().trim_end()));
+    let moved: Value = serde_json::from_str(&workspace.read(".cue/cueme.json")).expect("JSON");
+    assert_eq!(moved["cueme.proto.path"], original["cueme.proto.path"]);
+    let kept: Value = serde_json::from_str(&workspace.read(".cue/cueme.json.original")).expect("JSON");
+    assert_eq!(kept, original);
+    let stdout = workspace.cueme("migrate --settings").ok();
+    assert!(stdout.contains("has no settings of the original"), "{stdout}");
+    assert!(workspace.cueme("migrate --settings x").fails(2).contains("--settings"));
+    let applied = workspace.cueme("proto apply claude");
+    assert!(!applied.stderr.contains("original"), "{applied:?}");
+    assert!(!workspace.home(".local").exists(), "no hub is started");
+}
+
+#[test]
+fn claude_is_told_to_wait_less_than_its_tool_allows() {
+    let workspace = Workspace::new();
+    let former = "Give every `cueme cue`, `cueme pause` and `cueme resume` call the longest timeout your shell tool takes, \
+                  24 hours (86400000 ms) if it can: a person may answer late.";
+    workspace.settings(&json!({"cueme.proto.runtime": {"claude": [former]}}));
+    workspace.cueme("proto apply claude").ok();
+    let installed = workspace.read(CLAUDE);
+    assert!(
+        installed.contains("--max-wait 9m") && installed.contains("600000 ms") && !installed.contains(former),
+        "an unchanged former default is replaced: {installed}"
+    );
+}
+
+#[test]
+fn rules_can_go_into_the_project() {
+    let workspace = Workspace::new();
+    let project = workspace.0.path().join("project");
+    for (agent, file) in [
+        ("claude", "CLAUDE.md"),
+        ("codex", "AGENTS.md"),
+        ("kiro", ".kiro/steering/cueme_proto.md"),
+        ("vscode", ".github/instructions/cueme_proto.instructions.md"),
+    ] {
+        let path = workspace.cueme(&format!("proto path {agent} --project")).ok();
+        assert_eq!(path, format!("{}\n", project.join(file).display()));
+        let output = workspace.cueme(&format!("proto apply {agent} --project"));
+        assert_eq!(output.stderr, "", "nothing is left to offer");
+        output.ok();
+        let installed = fs::read_to_string(project.join(file)).expect("a file in the project");
+        assert_eq!(installed, workspace.cueme(&format!("proto {agent}")).ok());
+        workspace.cueme(&format!("proto rm {agent} --project")).ok();
+        assert!(!project.join(file).exists());
+    }
+    assert!(!workspace.home(CLAUDE).exists());
+    let offered = workspace.cueme("proto apply claude");
+    assert!(
+        offered.stderr.contains("cueme proto apply claude --project"),
+        "{offered:?}"
+    );
+    let stderr = workspace.cueme("proto apply windsurf --project").fails(2);
+    assert!(stderr.contains("leave out --project"), "{stderr}");
 }
 
 #[test]

@@ -39,6 +39,9 @@ fn the_text_states_the_rules() {
         "cueme resume <agent_id>",
         "final reply",
         "foreground",
+        "Never run it in the background",
+        "never say that you called it",
+        "`TOOLS_UNAVAILABLE`, then the exact `cueme` command",
         "same envelope",
         "link to the inbox",
         "Earlier question",
@@ -52,6 +55,14 @@ fn the_text_states_the_rules() {
 }
 
 #[test]
+fn help_begins_with_the_usage() {
+    let workspace = Workspace::new();
+    for line in ["help", "-h", "--help", "proto help"] {
+        assert!(workspace.cueme(line).ok().starts_with("Usage: cueme "), "{line}");
+    }
+}
+
+#[test]
 fn there_is_nothing_to_fix_off_windows() {
     let workspace = Workspace::new();
     assert!(workspace.cueme("fix powershell_utf-8").fails(1).contains("Windows"));
@@ -60,7 +71,7 @@ fn there_is_nothing_to_fix_off_windows() {
             workspace
                 .cueme(line)
                 .fails(2)
-                .contains("usage: cueme fix powershell_utf-8"),
+                .contains("Usage: cueme fix powershell_utf-8"),
             "{line}"
         );
     }

@@ -10,15 +10,17 @@ use super::atomic_file;
 use super::edit::{self, Change, DesiredParts, EditedFile};
 use super::environment::Environment;
 use super::settings::{self, ProtoSettings};
-use super::targets::Target;
+use super::targets::{Scope, Target};
 
 const USAGE: &str = "\
-usage: cueme proto <agent>         print what would be installed
+Usage: cueme proto <agent>         print what would be installed
        cueme proto apply <agent>   install or update it
        cueme proto rm <agent>      take it out again (also: remove)
        cueme proto path <agent>    print the file it goes to
        cueme proto ls              list the agents
-       cueme proto init            make ~/.cue/cueme.json to change the above";
+       cueme proto init            make ~/.cue/cueme.json to change the above
+
+With --project, apply, rm and path mean the file of the current project, not the one for all projects.";
 
 /// The output of a subcommand: the result goes to stdout, the notes go to stderr.
 #[derive(Debug, Default)]
@@ -29,8 +31,8 @@ struct ProtoOutput {
 
 /// Runs `cueme proto`; `words` are the arguments after `proto`. An error is printed to stderr and exits with code 2,
 /// with no file changed.
-pub fn run(words: &[String]) -> ExitCode {
-    let output = match Environment::current().and_then(|env| dispatch(words, &env)) {
+pub fn run(words: &[String], scope: Scope) -> ExitCode {
+    let output = match Environment::current().and_then(|env| dispatch(words, scope, &env)) {
         Ok(output) => output,
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -50,7 +52,7 @@ pub fn run(words: &[String]) -> ExitCode {
     }
 }
 
-fn dispatch(words: &[String], env: &Environment) -> Result<ProtoOutput> {
+fn dispatch(words: &[String], scope: Scope, env: &Environment) -> Result<ProtoOutput> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["help" | "-h" | "--help"] => Ok(ProtoOutput {
@@ -66,10 +68,12 @@ fn dispatch(words: &[String], env: &Environment) -> Result<ProtoOutput> {
                 .collect::<String>()
                 .into())
         }),
-        ["apply", agent] if is_agent(agent) => with_settings(env, |settings| apply(settings, env, agent)),
-        ["rm" | "remove", agent] if is_agent(agent) => with_settings(env, |settings| remove(settings, env, agent)),
+        ["apply", agent] if is_agent(agent) => with_settings(env, |settings| apply(settings, scope, env, agent)),
+        ["rm" | "remove", agent] if is_agent(agent) => {
+            with_settings(env, |settings| remove(settings, scope, env, agent))
+        }
         ["path", agent] if is_agent(agent) => with_settings(env, |settings| {
-            Ok(format!("{}\n", settings.path(agent, env)?.display()).into())
+            Ok(format!("{}\n", settings.path(agent, scope, env)?.display()).into())
         }),
         ["apply" | "rm" | "remove" | "path" | "init" | "ls", ..] => bail!("this is not a proto command\n{USAGE}"),
         [agent] if is_agent(agent) => with_settings(env, |settings| render(settings, env, agent)),
@@ -125,7 +129,7 @@ impl Parts {
     fn load(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<Self> {
         let protocol = settings.protocol_text(env)?;
         let prefix = settings.prefix(agent)?;
-        let runtime = settings.runtime(agent)?;
+        let runtime = settings.runtime(agent, env)?;
         Ok(Self {
             prefix,
             proto: protocol.text,
@@ -146,7 +150,7 @@ impl Parts {
 
 /// The contents of a new file.
 fn render(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
-    settings.path(agent, env)?;
+    settings.path(agent, Scope::User, env)?;
     let (edited, notes) = Parts::load(settings, env, agent)?.apply_to("")?;
     Ok(ProtoOutput {
         result: edited.text,
@@ -154,8 +158,8 @@ fn render(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<Pr
     })
 }
 
-fn apply(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
-    let path = settings.writable_path(agent, env)?;
+fn apply(settings: &ProtoSettings, scope: Scope, env: &Environment, agent: &str) -> Result<ProtoOutput> {
+    let path = settings.writable_path(agent, scope, env)?;
     let parts = Parts::load(settings, env, agent)?;
     let before = atomic_file::read(&path)?;
     let (edited, mut notes) = parts
@@ -166,6 +170,9 @@ fn apply(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<Pro
     {
         notes.extend(target.note.map(str::to_owned));
     }
+    if scope == Scope::User && edited.proto == Change::Added {
+        notes.extend(project_offer(agent, settings, env));
+    }
     if before.as_deref() != Some(edited.text.as_str()) {
         atomic_file::replace(&path, &edited.text)?;
     }
@@ -175,8 +182,17 @@ fn apply(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<Pro
     })
 }
 
-fn remove(settings: &ProtoSettings, env: &Environment, agent: &str) -> Result<ProtoOutput> {
-    let path = settings.writable_path(agent, env)?;
+/// The offer to install into the current project instead; `None` if both are the same file.
+fn project_offer(agent: &str, settings: &ProtoSettings, env: &Environment) -> Option<String> {
+    let for_project = settings.path(agent, Scope::Project, env).ok()?;
+    let for_user = settings.path(agent, Scope::User, env).ok()?;
+    (for_project != for_user).then(|| {
+        format!("this holds in every project; for one project only, run `cueme proto apply {agent} --project` there")
+    })
+}
+
+fn remove(settings: &ProtoSettings, scope: Scope, env: &Environment, agent: &str) -> Result<ProtoOutput> {
+    let path = settings.writable_path(agent, scope, env)?;
     let prefixes = settings.possible_prefixes(agent)?;
     let Some(before) = atomic_file::read(&path)? else {
         return Ok(format!("ok: nothing to remove: there is no {}\n", display(&path)).into());
@@ -222,7 +238,7 @@ mod tests {
 
     fn run_line(scratch: &Scratch, line: &str) -> Result<ProtoOutput> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        dispatch(&words, &scratch.environment())
+        dispatch(&words, Scope::User, &scratch.environment())
     }
 
     #[track_caller]
@@ -269,11 +285,18 @@ mod tests {
             "--claude",
         ] {
             let message = format!("{:#}", run_line(&scratch, line).unwrap_err());
-            assert!(message.contains("usage: cueme proto"), "{line}: {message}");
+            assert!(message.contains("Usage: cueme proto"), "{line}: {message}");
         }
-        assert!(dispatch(&["apply".to_owned(), String::new()], &scratch.environment()).is_err());
+        assert!(
+            dispatch(
+                &["apply".to_owned(), String::new()],
+                Scope::User,
+                &scratch.environment()
+            )
+            .is_err()
+        );
         assert!(!scratch.path(".cue").exists(), "an invalid command creates nothing");
-        assert!(ok(&scratch, "help").starts_with("usage"));
+        assert!(ok(&scratch, "help").starts_with("Usage: "));
     }
 
     #[cfg(unix)]
@@ -296,7 +319,7 @@ mod tests {
             "{output:?}"
         );
         assert!(output.notes[0].contains("every project"), "{output:?}");
-        assert!(run_line(&scratch, "apply claude").unwrap().notes.is_empty());
+        assert!(run_line(&scratch, "apply windsurf").unwrap().notes.is_empty());
     }
 
     #[test]

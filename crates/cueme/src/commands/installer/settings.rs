@@ -8,14 +8,14 @@ use anyhow::{Context, Result, bail};
 use serde_json::{Map, Value, json};
 
 use super::environment::Environment;
-use super::targets::{System, TARGETS, Target};
-use super::{PROTOCOL, atomic_file, blocks};
+use super::targets::{Scope, System, TARGETS, Target};
+use super::{PROTOCOL, atomic_file, blocks, original};
 use crate::setup::config::CuemeConfig;
 
 const PATH: &str = "cueme.proto.path";
 const PREFIX: &str = "cueme.proto.prefix";
-const RUNTIME: &str = "cueme.proto.runtime";
-const PROTOCOL_PATH: &str = "cueme.proto.protocol_path";
+pub const RUNTIME: &str = "cueme.proto.runtime";
+pub const PROTOCOL_PATH: &str = "cueme.proto.protocol_path";
 pub const KEYS: [&str; 4] = [PATH, PREFIX, RUNTIME, PROTOCOL_PATH];
 
 #[derive(Debug)]
@@ -50,19 +50,29 @@ impl ProtoSettings {
         Ok(agents)
     }
 
-    pub fn path(&self, agent: &str, env: &Environment) -> Result<PathBuf> {
-        env.resolve(&self.configured_path(agent, env)?)
+    pub fn path(&self, agent: &str, scope: Scope, env: &Environment) -> Result<PathBuf> {
+        env.resolve(&self.named_path(agent, scope, env)?)
     }
 
     /// The path for writing. Symlinks in the home directory are the user's own; symlinks in a project came with it and
     /// must not lead out of it.
-    pub fn writable_path(&self, agent: &str, env: &Environment) -> Result<PathBuf> {
-        let named = self.configured_path(agent, env)?;
+    pub fn writable_path(&self, agent: &str, scope: Scope, env: &Environment) -> Result<PathBuf> {
+        let named = self.named_path(agent, scope, env)?;
         let path = env.resolve(&named)?;
         if let Some(project) = env.project_of(&named)? {
             atomic_file::check_within(&path, project)?;
         }
         Ok(path)
+    }
+
+    fn named_path(&self, agent: &str, scope: Scope, env: &Environment) -> Result<String> {
+        match scope {
+            Scope::User => self.configured_path(agent, env),
+            Scope::Project => Target::of(agent)
+                .and_then(|target| target.project)
+                .map(str::to_owned)
+                .with_context(|| format!("{agent} has no known file in a project; leave out --project")),
+        }
     }
 
     fn configured_path(&self, agent: &str, env: &Environment) -> Result<String> {
@@ -102,12 +112,17 @@ impl ProtoSettings {
         Ok(self.lines(PREFIX, agent)?.into_iter().chain(built_in).collect())
     }
 
-    pub fn runtime(&self, agent: &str) -> Result<Option<String>> {
-        let built_in = Target::of(agent).map(|target| target.runtime.join("\n"));
-        let runtime = self
-            .lines(RUNTIME, agent)?
-            .or(built_in)
-            .filter(|runtime| !runtime.trim().is_empty());
+    pub fn runtime(&self, agent: &str, env: &Environment) -> Result<Option<String>> {
+        let target = Target::of(agent);
+        let built_in = target.map(|target| target.runtime.join("\n"));
+        let is_former_default =
+            |text: &String| target.is_some_and(|target| target.former_runtime == Some(text.as_str()));
+        let configured = self.lines(RUNTIME, agent)?.filter(|text| !is_former_default(text));
+        let runtime = match configured {
+            Some(text) if !self.is_of_the_original(env)? => Some(text),
+            Some(_) | None => built_in,
+        };
+        let runtime = runtime.filter(|runtime| !runtime.trim().is_empty());
         refuse_markers(runtime.as_deref().unwrap_or_default(), RUNTIME)?;
         Ok(runtime)
     }
@@ -118,17 +133,15 @@ impl ProtoSettings {
             text: PROTOCOL.to_owned(),
             note,
         };
-        let path = match self.map.get(PROTOCOL_PATH) {
-            None | Some(Value::Null) => return Ok(built_in(None)),
-            Some(Value::String(path)) if path.trim().is_empty() => return Ok(built_in(None)),
-            Some(Value::String(path)) => env.resolve(path)?,
-            Some(_) => bail!("{}: {PROTOCOL_PATH} must be a text", self.file.display()),
+        let Some(path) = self.protocol_path(env)? else {
+            return Ok(built_in(None));
         };
-        if is_from_npm_package(&path) {
+        if original::is_original_text(&path) {
             let file = self.file.display();
             let path = path.display();
             let note = format!(
-                "{PROTOCOL_PATH} in {file} names {path}, which came with another cueme; the built-in text is used"
+                "{PROTOCOL_PATH} in {file} names {path}, a text of the original cueme; the built-in texts are used; \
+                 `cueme migrate --settings` takes it out of the settings"
             );
             return Ok(built_in(Some(note)));
         }
@@ -140,6 +153,27 @@ impl ProtoSettings {
         refuse_markers(&text, &path.display().to_string())?;
         let text = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
         Ok(ProtocolText { text, note: None })
+    }
+
+    fn protocol_path(&self, env: &Environment) -> Result<Option<PathBuf>> {
+        match self.map.get(PROTOCOL_PATH) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(path)) if path.trim().is_empty() => Ok(None),
+            Some(Value::String(path)) => env.resolve(path).map(Some),
+            Some(_) => bail!("{}: {PROTOCOL_PATH} must be a text", self.file.display()),
+        }
+    }
+
+    /// Whether the original cueme wrote the texts in this file.
+    pub fn is_of_the_original(&self, env: &Environment) -> Result<bool> {
+        Ok(self
+            .protocol_path(env)?
+            .as_deref()
+            .is_some_and(original::is_original_text))
+    }
+
+    pub fn into_map(self) -> Map<String, Value> {
+        self.map
     }
 
     fn table(&self, key: &str) -> Result<Option<&Map<String, Value>>> {
@@ -218,12 +252,6 @@ fn refuse_markers(text: &str, origin: &str) -> Result<()> {
     }
 }
 
-/// Settings created by the original cueme name the text in its npm package. The user did not choose that path, and it
-/// disappears with the package.
-fn is_from_npm_package(path: &Path) -> bool {
-    path.ends_with("protocol.md") && path.components().any(|part| part.as_os_str() == "node_modules")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -255,9 +283,15 @@ mod tests {
         assert_eq!(made.table(PATH).unwrap().unwrap().len(), 21);
         for target in &TARGETS {
             let agent = target.agent;
-            assert_eq!(made.path(agent, &env).unwrap(), built_in.path(agent, &env).unwrap());
+            assert_eq!(
+                made.path(agent, Scope::User, &env).unwrap(),
+                built_in.path(agent, Scope::User, &env).unwrap()
+            );
             assert_eq!(made.prefix(agent).unwrap(), built_in.prefix(agent).unwrap());
-            assert_eq!(made.runtime(agent).unwrap(), built_in.runtime(agent).unwrap());
+            assert_eq!(
+                made.runtime(agent, &env).unwrap(),
+                built_in.runtime(agent, &env).unwrap()
+            );
         }
         assert_eq!(made.agents().unwrap(), built_in.agents().unwrap());
         assert!(made.protocol_text(&env).unwrap().text == PROTOCOL);
@@ -274,14 +308,23 @@ mod tests {
                 "cueme.proto.runtime": {"claude": [], "mine": ["a", "b"]}, "cueme.language": "de"}"#,
         )
         .unwrap();
-        assert_eq!(own.path("claude", &env).unwrap(), scratch.path("rules/c.md"));
-        assert_eq!(own.path("mine", &env).unwrap(), scratch.path("project/m.md"));
-        assert_eq!(own.path("codex", &env).unwrap(), scratch.path(".codex/AGENTS.md"));
+        assert_eq!(
+            own.path("claude", Scope::User, &env).unwrap(),
+            scratch.path("rules/c.md")
+        );
+        assert_eq!(
+            own.path("mine", Scope::User, &env).unwrap(),
+            scratch.path("project/m.md")
+        );
+        assert_eq!(
+            own.path("codex", Scope::User, &env).unwrap(),
+            scratch.path(".codex/AGENTS.md")
+        );
         refused(
-            own.path("theirs", &env),
+            own.path("theirs", Scope::User, &env),
             &["target path not configured: linux.theirs;", "claude", "cueme.json"],
         );
-        refused(own.path("kiro", &env), &["target path not configured"]);
+        refused(own.path("kiro", Scope::User, &env), &["target path not configured"]);
         assert_eq!(
             (
                 own.prefix("mine").unwrap().as_str(),
@@ -291,11 +334,11 @@ mod tests {
         );
         refused(own.prefix("theirs"), &["prefix not configured", "\"theirs\""]);
         assert_eq!(
-            own.runtime("claude").unwrap(),
+            own.runtime("claude", &env).unwrap(),
             None,
             "an empty list takes the built-in one away"
         );
-        assert_eq!(own.runtime("mine").unwrap().as_deref(), Some("a\nb"));
+        assert_eq!(own.runtime("mine", &env).unwrap().as_deref(), Some("a\nb"));
         assert_eq!(
             own.possible_prefixes("vscode").unwrap(),
             ["---\n---", "---\napplyTo: \"**\"\n---"]
@@ -317,11 +360,11 @@ mod tests {
         refused(settings(&scratch, "[]"), &["cueme.json", "object"]);
         let read = |json: &str| settings(&scratch, json).unwrap();
         refused(
-            read(r#"{"cueme.proto.path": []}"#).path("claude", &env),
+            read(r#"{"cueme.proto.path": []}"#).path("claude", Scope::User, &env),
             &[PATH, "object"],
         );
         refused(
-            read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", &env),
+            read(r#"{"cueme.proto.path": {"linux.claude": 1}}"#).path("claude", Scope::User, &env),
             &["linux.claude", "text"],
         );
         refused(
@@ -329,7 +372,7 @@ mod tests {
             &[PREFIX, "list of lines"],
         );
         refused(
-            read(r#"{"cueme.proto.runtime": {"claude": true}}"#).runtime("claude"),
+            read(r#"{"cueme.proto.runtime": {"claude": true}}"#).runtime("claude", &env),
             &[RUNTIME, "list of lines"],
         );
         refused(
@@ -337,7 +380,7 @@ mod tests {
             &[PROTOCOL_PATH, "text"],
         );
         let marked = read(r#"{"cueme.proto.runtime": {"claude": ["a", "<!-- HUMAN_AGENT_RUNTIME_END -->"]}}"#);
-        refused(marked.runtime("claude"), &[RUNTIME, "line 2", "marker"]);
+        refused(marked.runtime("claude", &env), &[RUNTIME, "line 2", "marker"]);
     }
 
     #[test]
@@ -353,16 +396,5 @@ mod tests {
         scratch.write("own.md", "\u{feff}mine\r\n");
         let protocol = named.protocol_text(&env).unwrap();
         assert_eq!((protocol.text.as_str(), protocol.note), ("mine\n", None));
-    }
-
-    #[test]
-    fn the_text_of_the_original_npm_package_is_not_installed() {
-        let scratch = Scratch::new();
-        let json = r#"{"cueme.proto.protocol_path": "/usr/lib/node_modules/cueme/protocol.md"}"#;
-        let protocol = settings(&scratch, json)
-            .unwrap()
-            .protocol_text(&scratch.environment())
-            .unwrap();
-        assert!(protocol.text == PROTOCOL && protocol.note.is_some_and(|note| note.contains("node_modules")));
     }
 }

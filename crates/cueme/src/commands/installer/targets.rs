@@ -31,6 +31,13 @@ impl System {
     }
 }
 
+/// Which rules file is meant: the one for all projects of the user, or the one of the current project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    User,
+    Project,
+}
+
 /// An agent and its rules file, which applies to every project unless its comment says otherwise.
 #[derive(Debug)]
 pub struct Target {
@@ -38,8 +45,12 @@ pub struct Target {
     linux: &'static str,
     macos: &'static str,
     windows: &'static str,
+    /// The rules file in a project, relative to it.
+    pub project: Option<&'static str>,
     pub prefix: &'static [&'static str],
     pub runtime: &'static [&'static str],
+    /// The default that earlier versions wrote to the settings file. It counts as unchanged by the user.
+    pub former_runtime: Option<&'static str>,
     /// A note about the file for the user.
     pub note: Option<&'static str>,
 }
@@ -47,13 +58,21 @@ pub struct Target {
 const TIMEOUT_ADVICE: &str = "Give every `cueme cue`, `cueme pause` and `cueme resume` call the longest timeout your shell \
                               tool takes, 24 hours (86400000 ms) if it can: a person may answer late.";
 
+/// Claude Code ends a shell command after ten minutes at most, so the wait has to end before that.
+const CLAUDE_ADVICE: &str = "Your shell tool ends a command after 10 minutes. Run every `cueme cue`, `cueme pause` and \
+                             `cueme resume` with `--max-wait 9m` and a timeout of 600000 ms. When it prints that there is \
+                             no answer yet, run the `cueme resume` that it names, the same way, until the answer is there.";
+
 /// Sorted by agent name.
 pub const TARGETS: [Target; 7] = [
     Target {
-        runtime: &[TIMEOUT_ADVICE],
+        project: Some("CLAUDE.md"),
+        runtime: &[CLAUDE_ADVICE],
+        former_runtime: Some(TIMEOUT_ADVICE),
         ..plain_target("claude", "~/.claude/CLAUDE.md", r"%USERPROFILE%\.claude\CLAUDE.md")
     },
     Target {
+        project: Some("AGENTS.md"),
         runtime: &[
             TIMEOUT_ADVICE,
             "Keep your task list with `update_plan`; do not make a file of it.",
@@ -64,6 +83,7 @@ pub const TARGETS: [Target; 7] = [
     // file in ~/.cursor/rules is never read. So this path is relative: the file goes into the project in which `proto
     // apply cursor` runs.
     Target {
+        project: Some(".cursor/rules/cueme_proto.mdc"),
         prefix: &[
             "---",
             "description: Talk with the user through cueme",
@@ -80,19 +100,26 @@ pub const TARGETS: [Target; 7] = [
             r".cursor\rules\cueme_proto.mdc",
         )
     },
-    plain_target(
-        "kiro",
-        "~/.kiro/steering/cueme_proto.md",
-        r"%USERPROFILE%\.kiro\steering\cueme_proto.md",
-    ),
+    Target {
+        project: Some(".kiro/steering/cueme_proto.md"),
+        ..plain_target(
+            "kiro",
+            "~/.kiro/steering/cueme_proto.md",
+            r"%USERPROFILE%\.kiro\steering\cueme_proto.md",
+        )
+    },
     // The global rules of OpenCode. It follows the XDG layout on Windows too, so the path is not below %APPDATA%. A
     // user who sets XDG_CONFIG_HOME has to name the file in the settings.
-    plain_target(
-        "opencode",
-        "~/.config/opencode/AGENTS.md",
-        r"%USERPROFILE%\.config\opencode\AGENTS.md",
-    ),
     Target {
+        project: Some("AGENTS.md"),
+        ..plain_target(
+            "opencode",
+            "~/.config/opencode/AGENTS.md",
+            r"%USERPROFILE%\.config\opencode\AGENTS.md",
+        )
+    },
+    Target {
+        project: Some(".github/instructions/cueme_proto.instructions.md"),
         macos: "~/Library/Application Support/Code/User/prompts/cueme_proto.instructions.md",
         prefix: &["---", "applyTo: \"**\"", "---"],
         ..plain_target(
@@ -114,8 +141,10 @@ const fn plain_target(agent: &'static str, unix: &'static str, windows: &'static
         linux: unix,
         macos: unix,
         windows,
+        project: None,
         prefix: &[],
         runtime: &[],
+        former_runtime: None,
         note: None,
     }
 }

@@ -350,6 +350,20 @@ async fn a_planted_mailbox_cannot_import_files_from_outside() {
     assert_eq!(history(&hub).await[0]["resolution"]["files"], json!([]));
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn settings_of_the_original_are_offered_to_be_moved() {
+    let hub = Hub::start().await;
+    let home = hub.scratch().home();
+    Mailbox::of_the_original(&hub);
+    assert!(!migrate(&hub, &[]).stderr.contains("--settings"), "there are none");
+    let settings = r#"{"cueme.proto.protocol_path": "/usr/lib/node_modules/cueme/protocol.md"}"#;
+    fs::write(home.join(".cue/cueme.json"), settings).expect("settings");
+    let ran = migrate(&hub, &[]);
+    assert!(ran.stderr.contains("cueme migrate --settings"), "{ran:?}");
+    let kept = fs::read_to_string(home.join(".cue/cueme.json")).expect("settings");
+    assert_eq!(kept, settings, "an offer changes nothing");
+}
+
 #[test]
 fn an_endless_or_oversized_mailbox_is_refused() {
     const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) \
