@@ -14,6 +14,8 @@ const MAX_ID_CHARS: usize = 255;
 const MAX_CHECKLIST: usize = 1000;
 /// The actor when the hub applies the default that the asker declared.
 const DEFAULT_ACTOR: &str = "system:default_on_expire";
+/// How a task can end. Its response may lack the inner object; an ask's may not.
+const TASK_RESOLUTIONS: [&str; 3] = ["completed", "dismissed", "expired"];
 
 #[derive(Debug, Clone)]
 pub struct Resolved {
@@ -21,9 +23,9 @@ pub struct Resolved {
     /// The key the message was sent under. Polled messages include it, pushed responses do not.
     pub idempotency_key: Option<String>,
     pub resolution_id: String,
-    /// `human:…`, `agent:…` or `system:…`, attested by the hub.
-    pub actor: String,
-    pub resolved_at: String,
+    /// `human:…`, `agent:…` or `system:…`, attested by the hub. `None` for a task whose hub sends only how it ended.
+    pub actor: Option<String>,
+    pub resolved_at: Option<String>,
     pub comment: Option<String>,
     pub outcome: Outcome,
     /// The state sent with the message. Open a sealed state before trusting it.
@@ -73,18 +75,22 @@ impl Resolved {
             .as_object()
             .ok_or_else(|| Error::unexpected("the response is not an object"))?;
         Version::from_envelope(envelope).map_err(|error| Error::unexpected(format!("the response: {error}")))?;
+        let resolution = required(envelope, "resolution")?;
+        let absent = Map::new();
         let inner = match envelope.get("response") {
             Some(Value::Object(inner)) => inner,
+            None if TASK_RESOLUTIONS.contains(&resolution) => &absent,
             Some(_) | None => return Err(Error::unexpected("`response` in the response must be an object")),
         };
-        let actor = actor(inner)?;
+        let is_given = envelope.contains_key("response");
+        let actor = is_given.then(|| actor(inner)).transpose()?;
         Ok(Self {
             message_id: id(envelope, "in_reply_to")?,
             idempotency_key: None,
             resolution_id: id(envelope, "resolution_id")?,
-            outcome: outcome(required(envelope, "resolution")?, inner, actor)?,
-            actor: actor.to_owned(),
-            resolved_at: resolved_at(inner)?,
+            outcome: outcome(resolution, inner, actor)?,
+            actor: actor.map(str::to_owned),
+            resolved_at: is_given.then(|| resolved_at(inner)).transpose()?,
             comment: text(inner, "comment")?.map(str::to_owned),
             state: state(body)?,
         })
@@ -96,7 +102,7 @@ impl Resolved {
     }
 }
 
-fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<Outcome, Error> {
+fn outcome(resolution: &str, inner: &Map<String, Value>, actor: Option<&str>) -> Result<Outcome, Error> {
     Ok(match resolution {
         "answered" => {
             let value = answer(inner)?.ok_or_else(|| Error::unexpected("an answered message without a `value`"))?;
@@ -107,7 +113,7 @@ fn outcome(resolution: &str, inner: &Map<String, Value>, actor: &str) -> Result<
         }
         "declined" => Outcome::Declined,
         "cancelled" => Outcome::Cancelled,
-        "expired" if actor == DEFAULT_ACTOR => Outcome::Expired {
+        "expired" if actor == Some(DEFAULT_ACTOR) => Outcome::Expired {
             default: answer(inner)?,
         },
         "expired" => Outcome::Expired { default: None },
@@ -287,6 +293,26 @@ mod tests {
     }
 
     #[test]
+    fn the_response_of_a_task_may_lack_the_inner_object() {
+        let bare = |resolution: &str| {
+            let mut bare = response(resolution, json!({}));
+            bare.as_object_mut().unwrap().remove("response");
+            read(&bare)
+        };
+        let completed = bare("completed").unwrap();
+        assert_eq!(completed.outcome, Outcome::Completed { checklist: vec![] });
+        assert_eq!((completed.actor, completed.resolved_at), (None, None));
+        assert_eq!(
+            bare("dismissed").unwrap().outcome,
+            Outcome::Dismissed { checklist: vec![] }
+        );
+        assert_eq!(bare("expired").unwrap().outcome, Outcome::Expired { default: None });
+        for ask in ["answered", "declined", "cancelled"] {
+            assert!(matches!(bare(ask), Err(Error::UnexpectedResponse(_))), "{ask}");
+        }
+    }
+
+    #[test]
     fn only_the_signed_actor_shows_that_a_default_was_applied() {
         let by_default = json!({"actor": DEFAULT_ACTOR, "value": "hold"});
         assert_eq!(
@@ -312,10 +338,10 @@ mod tests {
         let resolved = Resolved::from_response(with_state.as_bytes()).unwrap();
         assert_eq!(resolved.act_key(), ("msg_1", "res_1"));
         assert_eq!(
-            (resolved.actor.as_str(), resolved.comment.as_deref()),
-            ("human:ann", Some("not today"))
+            (resolved.actor.as_deref(), resolved.comment.as_deref()),
+            (Some("human:ann"), Some("not today"))
         );
-        assert_eq!(resolved.resolved_at, "2026-06-04T15:48:30Z");
+        assert_eq!(resolved.resolved_at.as_deref(), Some("2026-06-04T15:48:30Z"));
         assert_eq!(resolved.state.unwrap().get(), "{ \"z\":1.50, \"a\":1e2 }");
     }
 

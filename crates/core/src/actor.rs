@@ -32,6 +32,11 @@ impl Actor {
         Self("system:expired".to_owned())
     }
 
+    /// The id of an agent; `None` for people and the system.
+    pub fn agent_id(&self) -> Option<&str> {
+        self.0.strip_prefix("agent:")
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

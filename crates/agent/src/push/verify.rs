@@ -222,14 +222,18 @@ impl SignedFields {
             Some(PushSigning::Context) => None,
             None => return Err(unsupported(version)),
         };
-        let inner = fields.get("response").and_then(Value::as_object);
-        let inner = inner.ok_or_else(|| Refusal::BadBody("`response` is missing".to_owned()))?;
+        // A task's response may lack the inner object; its time is then signed as an empty text.
+        let resolved_at = match fields.get("response") {
+            Some(Value::Object(inner)) => text(inner, "resolved_at")?,
+            Some(_) => return Err(Refusal::BadBody("`response` must be an object".to_owned())),
+            None => String::new(),
+        };
         Ok(Self {
             version,
             in_reply_to: text(fields, "in_reply_to")?,
             resolution_id: text(fields, "resolution_id")?,
             resolution: text(fields, "resolution")?,
-            resolved_at: text(inner, "resolved_at")?,
+            resolved_at,
             payload_sha256,
         })
     }

@@ -33,7 +33,7 @@ pub fn canonical(response: &Value, t: i64, jti: &str) -> String {
         jti,
         resolution: text("/resolution"),
         resolution_id: text("/resolution_id"),
-        resolved_at: text("/response/resolved_at"),
+        resolved_at: response.get("response").map_or("", |_| text("/response/resolved_at")),
         t,
         payload_sha256: covers_answer.then_some(digest.as_str()),
     }

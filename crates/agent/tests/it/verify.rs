@@ -72,6 +72,21 @@ fn numbers_in_the_answer_and_the_state_are_signed_as_any_implementation_writes_t
     );
 }
 
+/// The shape of a task that ended without a comment or a checklist, as other hubs send it.
+#[test]
+fn a_task_without_an_inner_response_is_accepted() {
+    let mut response = response("ma2h_version", "0.6");
+    response["resolution"] = json!("completed");
+    response.as_object_mut().unwrap().remove("response");
+    let headers = hmac(&response, T, JTI, &[KEY]);
+    let verified = check(&verifier(), &headers, &response).unwrap();
+    assert_eq!(verified.resolved.outcome, Outcome::Completed { checklist: vec![] });
+    assert!(verified.answer_signed);
+    response["response"] = json!({"actor": "human:eve", "resolved_at": "2026-06-04T15:48:30Z"});
+    let refused = check(&verifier(), &headers, &response).unwrap_err();
+    assert_eq!(refused.code(), Refusal::WrongSignature.code());
+}
+
 #[test]
 fn a_change_of_anything_signed_is_noticed() {
     let honest = response("a2h_version", "0.3");

@@ -35,6 +35,10 @@ async fn both_protocol_families_see_the_same_limits() {
     }
     a2h.as_object_mut().expect("an object").remove("a2h_version");
     ma2h.as_object_mut().expect("an object").remove("ma2h_version");
+    for leg in ["inbound", "ack", "presence", "sessions", "inter_agent"] {
+        let offered = ma2h.as_object_mut().expect("an object").remove(leg);
+        assert_eq!(offered, Some(json!({"enabled": false})), "{leg} is not served");
+    }
     assert_eq!(a2h, ma2h);
 }
 

@@ -10,6 +10,7 @@ mod cueme;
 mod damage;
 mod discovery;
 mod earlier;
+mod guide;
 mod hap;
 mod harness;
 mod hostile;

@@ -4,6 +4,7 @@ mod attempts;
 mod cache;
 mod password;
 mod request_limiter;
+mod resolvers;
 mod revocation;
 mod sign_in;
 mod start;
@@ -20,6 +21,7 @@ use crate::cluster::Cluster;
 pub use cache::CredentialCache;
 pub use password::{Passwords, check_password};
 pub use request_limiter::RequestLimiter;
+pub use resolvers::Resolvers;
 pub use sign_in::SignInAttempts;
 pub use start::{OWNER, is_start_label, local_owner_of, node_of_label};
 pub use token::{
@@ -34,6 +36,7 @@ pub struct Auth {
     pub passwords: Passwords,
     pub sign_in_attempts: SignInAttempts,
     pub request_limiter: RequestLimiter,
+    pub resolvers: Resolvers,
     /// Credentials that this start created for programs on this machine.
     pub start_credentials: Mutex<Vec<NewCredential>>,
 }
@@ -47,6 +50,7 @@ impl Auth {
             passwords: Passwords::default(),
             sign_in_attempts: SignInAttempts::new(store),
             request_limiter: RequestLimiter::per_minute(requests_per_minute, store),
+            resolvers: Resolvers::default(),
             start_credentials: Mutex::default(),
         })
     }

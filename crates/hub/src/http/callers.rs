@@ -144,19 +144,29 @@ impl FromRequestParts<Arc<Hub>> for PersonCaller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Arc<Hub>) -> Result<Self, Problem> {
-        Self::from_headers(&parts.headers, hub).await
+        Self::from_headers(&parts.headers, parts.uri.path(), hub).await
     }
 }
 
 impl PersonCaller {
-    pub async fn from_headers(headers: &HeaderMap, hub: &Hub) -> Result<Self, Problem> {
+    pub async fn from_headers(headers: &HeaderMap, path: &str, hub: &Hub) -> Result<Self, Problem> {
         match authenticate(headers, hub).await? {
             Principal::Person { name, role } => Ok(Self { name, role }),
-            Principal::Agent { .. } => Err(Problem::NotAuthorized {
-                message: "this call is for people; use a person's token".to_owned(),
-            }),
+            Principal::Agent { .. } => Err(not_for_agents(path)),
             Principal::Terminal { .. } => Err(not_for_terminals()),
         }
+    }
+}
+
+/// Later versions of the wire have an inbox of agents under the same path as the list of people here.
+fn not_for_agents(path: &str) -> Problem {
+    let message = if path.starts_with("/v1/inbox") {
+        "this is the inbox of people, and this hub has none for agents; read an answer at the poll_url of its message"
+    } else {
+        "this call is for people; use a person's token"
+    };
+    Problem::NotAuthorized {
+        message: message.to_owned(),
     }
 }
 

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use super::family::Family;
 
+/// Optional parts of later MA2H versions that this hub does not have.
+const LEGS_NOT_OFFERED: [&str; 5] = ["inbound", "ack", "presence", "sessions", "inter_agent"];
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Capability {
     pub max_body_bytes: u64,
@@ -58,6 +61,11 @@ impl Capability {
     pub fn to_value(&self, family: Family) -> Value {
         let mut document = json!(self);
         document[family.version_key()] = json!(family.newest().text());
+        if family == Family::Ma2h {
+            for leg in LEGS_NOT_OFFERED {
+                document[leg] = json!({"enabled": false});
+            }
+        }
         document
     }
 }
@@ -100,6 +108,11 @@ mod tests {
         let ma2h = capability().to_value(Family::Ma2h);
         assert_eq!((&a2h["a2h_version"], a2h.get("ma2h_version")), (&json!("0.3"), None));
         assert_eq!((&ma2h["ma2h_version"], ma2h.get("a2h_version")), (&json!("0.6"), None));
+        assert_eq!(ma2h["sessions"], json!({"enabled": false}));
+        assert_eq!(
+            (ma2h["inter_agent"]["enabled"].as_bool(), a2h.get("inter_agent")),
+            (Some(false), None)
+        );
         assert_eq!(
             a2h["callback_retry"],
             json!({"max_attempts": 8, "max_duration_seconds": 86_400})

@@ -57,6 +57,10 @@ pub struct Envelope {
     /// From the agent's clock; shown, but never trusted.
     pub created_at: String,
     pub agent: Agent,
+    /// The agent that is addressed instead of people, unchecked. From MA2H 0.5 on.
+    pub to: Option<Value>,
+    /// The session of the submitting agent, unchecked. From MA2H 0.5 on.
+    pub session: Option<Value>,
     pub title: String,
     pub body: Option<String>,
     pub priority: Priority,
@@ -94,11 +98,15 @@ impl Envelope {
         let mut fields = FieldReader::of(value, FieldPath::Root)?;
         let kind = fields.required_word("type")?;
         check_kind(&fields, kind)?;
+        let created_at = created_at(&mut fields)?;
+        let (agent, session) = agent(&mut fields)?;
         Ok(Self {
             version,
             kind,
-            created_at: created_at(&mut fields)?,
-            agent: agent(&mut fields)?,
+            created_at,
+            agent,
+            to: fields.any("to"),
+            session,
             title: title(&mut fields)?,
             body: fields.text("body")?,
             priority: fields.word("priority")?.unwrap_or(Priority::Normal),
@@ -109,7 +117,7 @@ impl Envelope {
             idempotency_key: fields.text("idempotency_key")?,
             expires_at: fields.instant("expires_at")?.map(|(_, instant)| instant),
             sensitive: fields.flag("sensitive")?.unwrap_or(false),
-            request: fields.object("request", AskRequest::read)?,
+            request: fields.object("request", |request| AskRequest::read(request, version))?,
             action: fields.object("action", TaskAction::read)?,
         })
     }
@@ -146,15 +154,18 @@ fn title(fields: &mut FieldReader<'_>) -> Result<String, EnvelopeError> {
     Ok(title)
 }
 
-fn agent(fields: &mut FieldReader<'_>) -> Result<Agent, EnvelopeError> {
+/// The agent and its session.
+fn agent(fields: &mut FieldReader<'_>) -> Result<(Agent, Option<Value>), EnvelopeError> {
     let found = fields.object("agent", |mut agent| {
-        Ok(Agent {
+        let session = agent.any("session");
+        let agent = Agent {
             id: agent.required_name("id")?,
             run_id: agent.required_name("run_id")?,
             runtime: runtime(&mut agent)?,
             project: agent.text("project")?,
             labels: agent.object("labels", labels)?.unwrap_or_default(),
-        })
+        };
+        Ok((agent, session))
     })?;
     fields.required("agent", found)
 }

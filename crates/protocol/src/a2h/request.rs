@@ -4,8 +4,11 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::envelope::EnvelopeError;
+use super::family::Version;
 use super::fields::{FieldPath, FieldReader};
 use super::words::words;
+
+const FREE_ALLOW_ACCEPT_SINCE: u32 = 6;
 
 /// The default values of a confirm.
 pub const APPROVE: &str = "approve";
@@ -37,7 +40,6 @@ pub struct Choice {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Permissions {
-    pub allow_accept: Option<bool>,
     pub allow_edit: Option<bool>,
     pub allow_respond: Option<bool>,
     pub allow_ignore: Option<bool>,
@@ -78,7 +80,7 @@ pub struct CallbackAuth {
 }
 
 impl AskRequest {
-    pub(super) fn read(mut fields: FieldReader<'_>) -> Result<Self, EnvelopeError> {
+    pub(super) fn read(mut fields: FieldReader<'_>, version: Version) -> Result<Self, EnvelopeError> {
         let mode = fields.required_word("mode")?;
         let options = fields.list("options", choice)?;
         let schema = fields.object_value("schema")?;
@@ -87,7 +89,9 @@ impl AskRequest {
             mode,
             options: options.filter(|_| mode != Mode::Input),
             schema: schema.filter(|_| mode == Mode::Input),
-            permissions: fields.object("permissions", permissions)?.unwrap_or_default(),
+            permissions: fields
+                .object("permissions", |fields| permissions(fields, version))?
+                .unwrap_or_default(),
             default_on_expire: default_on_expire(&mut fields)?,
             allowed_resolvers: allowed_resolvers(&mut fields)?,
             callback: fields.object("callback", callback)?,
@@ -135,9 +139,12 @@ fn choice(value: Value, place: FieldPath<'_>) -> Result<Choice, EnvelopeError> {
     })
 }
 
-fn permissions(mut fields: FieldReader<'_>) -> Result<Permissions, EnvelopeError> {
+/// `allow_accept` has no meaning. Earlier versions require a boolean; from `FREE_ALLOW_ACCEPT_SINCE` on it is ignored.
+fn permissions(mut fields: FieldReader<'_>, version: Version) -> Result<Permissions, EnvelopeError> {
+    if version.minor < FREE_ALLOW_ACCEPT_SINCE {
+        fields.flag("allow_accept")?;
+    }
     Ok(Permissions {
-        allow_accept: fields.flag("allow_accept")?,
         allow_edit: fields.flag("allow_edit")?,
         allow_respond: fields.flag("allow_respond")?,
         allow_ignore: fields.flag("allow_ignore")?,

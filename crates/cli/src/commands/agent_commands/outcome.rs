@@ -99,12 +99,13 @@ pub fn answer_line(outcome: &Outcome) -> String {
 /// The decision and its actor, for standard error. The answer is left out because it may be sensitive.
 pub fn words(resolved: &Resolved) -> String {
     let id = &resolved.message_id;
-    let actor = &resolved.actor;
+    let by = resolved.actor.as_ref().map(|actor| format!(" by {actor}"));
+    let by = by.unwrap_or_default();
     let how = match &resolved.outcome {
-        Outcome::Answered { edited: true, .. } => format!("answered in other words by {actor}"),
+        Outcome::Answered { edited: true, .. } => format!("answered in other words{by}"),
         Outcome::Expired { default: Some(_) } => "expired without an answer: the default counts".to_owned(),
         Outcome::Expired { default: None } => "expired without an answer".to_owned(),
-        other => format!("{} by {actor}", resolution(other)),
+        other => format!("{}{by}", resolution(other)),
     };
     let comment = resolved
         .comment
@@ -149,8 +150,10 @@ struct ReportedOutcome<'a> {
     edited: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     defaulted: Option<bool>,
-    actor: &'a str,
-    resolved_at: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    actor: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resolved_at: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     comment: Option<&'a str>,
     resolution_id: &'a str,
@@ -197,8 +200,8 @@ impl<'a> OutcomeReport<'a> {
             } else {
                 None
             },
-            actor: &resolved.actor,
-            resolved_at: &resolved.resolved_at,
+            actor: resolved.actor.as_deref(),
+            resolved_at: resolved.resolved_at.as_deref(),
             comment: resolved.comment.as_deref(),
             resolution_id: &resolved.resolution_id,
             checklist: match outcome {
@@ -248,8 +251,8 @@ pub mod sample {
             message_id: "msg_1".to_owned(),
             idempotency_key: None,
             resolution_id: "res_1".to_owned(),
-            actor: "human:ann".to_owned(),
-            resolved_at: "2026-06-04T15:48:30Z".to_owned(),
+            actor: Some("human:ann".to_owned()),
+            resolved_at: Some("2026-06-04T15:48:30Z".to_owned()),
             comment: None,
             outcome,
             state: None,

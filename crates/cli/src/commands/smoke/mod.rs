@@ -174,7 +174,7 @@ async fn ended(agent_half: &AgentHalf, ticket: &Ticket) -> Result<(Resolved, Str
             let words = format!(
                 "{} is in the body, by {}",
                 escape(&resolved.resolution_id),
-                escape(&resolved.actor)
+                escape(resolved.actor.as_deref().unwrap_or("the hub"))
             );
             Ok((*resolved, words))
         }

@@ -1,6 +1,7 @@
 //! Submitting a message.
 
 mod accepted;
+mod addressing;
 mod callback;
 mod idempotency;
 mod order;

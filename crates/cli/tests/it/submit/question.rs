@@ -194,7 +194,7 @@ async fn an_unusable_question_is_refused_with_the_field_named() {
 async fn questions_at_the_edge_of_the_rules_are_accepted() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let edges: [Edge; 11] = [
+    let edges: [Edge; 10] = [
         (select, |e| e["request"]["options"][1]["label"] = json!("Blue")),
         (select, |e| e["request"]["default_on_expire"] = json!(null)),
         (select, |e| {
@@ -202,7 +202,6 @@ async fn questions_at_the_edge_of_the_rules_are_accepted() {
         }),
         (select, |e| e["idempotency_key"] = json!("k".repeat(255))),
         (ask, |e| e["request"]["default_on_expire"] = json!("deny")),
-        (ask, |e| e["request"]["allowed_resolvers"] = json!([])),
         (input, |e| default(e, json!({"reason": "none given"}))),
         (input, |e| e["request"]["schema"]["type"] = json!(["object", "null"])),
         (input, |e| remove(&mut e["request"]["schema"], "type")),

@@ -28,6 +28,7 @@ async fn a_batch_approval_is_previewed_item_by_item() {
     let choice = bot.accepted(&select("bot")).await;
     let work = bot.accepted(&task("bot")).await;
     let notice = bot.accepted(&notify("bot")).await;
+    hub.person("alice", "resolver").await;
     let theirs = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
     let over = bot.accepted(&ask("bot")).await;
     hub.owner.answer(&over, "deny").await.expect(200);

@@ -382,8 +382,9 @@ async fn a_failing_delivery_shows_its_next_attempt() {
 async fn an_item_links_to_the_next_and_the_previous() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
+    hub.agent("other").await;
     let first = bot.accepted(&ask("bot")).await;
-    bot.accepted(&resolvers(ask("bot"), &["human:somebody"])).await;
+    bot.accepted(&resolvers(ask("bot"), &["agent:other"])).await;
     let third = bot.accepted(&ask("bot")).await;
     let mut pressing = ask("bot");
     pressing["priority"] = json!("urgent");

@@ -21,7 +21,7 @@ fn link_to(id: &str) -> Option<String> {
 
 async fn submit_for_others(bot: &Agent) {
     for _ in 0..ITEMS_BETWEEN {
-        bot.accepted(&resolvers(ask("bot"), &["human:somebody"])).await;
+        bot.accepted(&resolvers(ask("bot"), &["agent:bot"])).await;
     }
 }
 

@@ -1,5 +1,6 @@
 //! The A2H door over HTTP, for both protocol families, A2H and MA2H.
 
+mod addressing;
 mod callback;
 pub mod cancel;
 pub mod discovery;

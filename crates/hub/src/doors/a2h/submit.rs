@@ -24,7 +24,7 @@ use serde_json::Value;
 use url::Url;
 use uuid::Uuid;
 
-use super::callback;
+use super::{addressing, callback};
 use crate::Hub;
 use crate::delivery::guard::check_url;
 use crate::http::body;
@@ -33,6 +33,7 @@ use crate::problem::Problem;
 
 /// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
+const NOTICE_HEADER: &str = "countersign-notice";
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.auth.request_limiter.check(&agent.id).await?;
@@ -51,7 +52,7 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         wire,
     };
     match prepare(&hub, envelope, &incoming).await {
-        Ok(message) => store(&hub, message, &incoming).await,
+        Ok((message, notice)) => Ok((notice, store(&hub, message, &incoming).await?).into_response()),
         Err(problem) => replay(&hub, &incoming, problem).await,
     }
 }
@@ -78,10 +79,14 @@ fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
     })
 }
 
+/// A header of the ack, whose body is closed by the wire.
+type Notice = Option<[(&'static str, &'static str); 1]>;
+
 /// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.
-async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<NewMessage, Problem> {
+async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<(NewMessage, Notice), Problem> {
     let received_at = hub.store.clock().now();
     check_envelope(hub, &envelope, incoming, received_at)?;
+    addressing::check_destination(&envelope)?;
     let callback = callback::requested_callback(&envelope, hub.config.push.legacy)?;
     if let Some(callback) = &callback {
         check_callback(hub, &envelope, callback).await?;
@@ -93,6 +98,8 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     let content = envelope::content(envelope)?;
     content.check()?;
     hub.config.limits.check(&content, incoming.wire.len())?;
+    addressing::check_resolvers(hub, kind, &content).await?;
+    let notice = addressing::notice(kind, &content).map(|text| [(NOTICE_HEADER, text)]);
     let row = Incoming {
         id: MessageId::from_uuid(Uuid::now_v7()),
         agent_id: incoming.agent_id.clone(),
@@ -108,7 +115,7 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
         content: None,
         wire: incoming.wire.clone(),
     };
-    Ok(row.into_row()?)
+    Ok((row.into_row()?, notice))
 }
 
 fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now: Timestamp) -> Result<(), Problem> {

@@ -26,6 +26,6 @@ pub async fn events(
 
 /// A store outage does not count as a revoked token.
 async fn is_authorized(headers: &HeaderMap, hub: &Hub) -> bool {
-    let caller = PersonCaller::from_headers(headers, hub).await;
+    let caller = PersonCaller::from_headers(headers, "/v1/inbox/events", hub).await;
     !matches!(caller, Err(Problem::Unauthenticated | Problem::NotAuthorized { .. }))
 }

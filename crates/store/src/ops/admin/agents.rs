@@ -78,6 +78,21 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         .map(drop)
 }
 
+pub struct AgentExists {
+    pub id: String,
+}
+
+impl Op for AgentExists {
+    type Out = bool;
+    const MODE: AccessMode = AccessMode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
+        Ok(x.row("SELECT 1 FROM agent WHERE id = ?1", &[(&self.id).into()])
+            .await?
+            .is_some())
+    }
+}
+
 /// Without terminal agents, which have no tokens and no keys.
 pub struct ListAgents;
 

@@ -1,0 +1,154 @@
+//! Who a message is for: existing people and agents, and no agent's session.
+
+use serde_json::{Value, json};
+
+use crate::harness::*;
+
+fn with(mut envelope: Value, pointer: &str, value: Value) -> Value {
+    let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+    envelope.pointer_mut(parent).expect("an object")[key] = value;
+    envelope
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_envelope_for_an_agent_is_refused_and_shown_to_no_person() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for to in ["agent:other", "agent:other#sess_1"] {
+        for envelope in [ask("bot"), notify("bot"), task("bot")] {
+            let addressed = with(ma2h(envelope, "0.5"), "/to", json!(to));
+            let reply = bot.submit(&addressed).await;
+            assert_eq!(reply.status, 403, "{}", reply.text());
+            reply.refused("not_authorized");
+        }
+    }
+    for malformed in [
+        json!("human:ann"),
+        json!("agent:"),
+        json!("agent:a#b"),
+        json!(7),
+        json!(null),
+    ] {
+        let addressed = with(ma2h(ask("bot"), "0.6"), "/to", malformed);
+        bot.submit(&addressed).await.refused_field("validation_error", "to");
+    }
+    let early = with(ma2h(ask("bot"), "0.4"), "/to", json!("agent:other"));
+    bot.submit(&early).await.refused_field("invalid_field", "to");
+    assert_eq!(hub.owner.get("/v1/messages").await.expect(200)["messages"], json!([]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sessions_are_refused() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let session = |version: &str, id: Value| with(ma2h(ask("bot"), version), "/agent/session", id);
+    for envelope in [session("0.5", json!("sess_1")), session("0.3", json!("sess_1"))] {
+        bot.submit(&envelope)
+            .await
+            .refused_field("invalid_field", "agent.session");
+    }
+    let malformed = session("0.5", json!("other"));
+    bot.submit(&malformed)
+        .await
+        .refused_field("validation_error", "agent.session");
+    let resolver = |version: &str, actor: &str| {
+        let resolvers = json!(["human:owner", actor]);
+        with(ma2h(ask("bot"), version), "/request/allowed_resolvers", resolvers)
+    };
+    for version in ["0.3", "0.5"] {
+        bot.submit(&resolver(version, "agent:bot#sess_1"))
+            .await
+            .refused_field("invalid_field", "request.allowed_resolvers");
+    }
+    bot.submit(&resolver("0.5", "agent:bot#1"))
+        .await
+        .refused_field("validation_error", "request.allowed_resolvers");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_that_no_account_can_answer_is_refused_with_the_names_that_exist() {
+    let hub = Hub::start().await;
+    hub.person("vera", "viewer").await;
+    let bot = hub.agent("bot").await;
+    let unanswerable = [
+        json!([]),
+        json!(["human:ann"]),
+        json!(["human:*"]),
+        json!(["human:Owner"]),
+        json!(["human:vera"]),
+        json!(["agent:stranger"]),
+        json!(["system:anything"]),
+    ];
+    for resolvers in unanswerable {
+        for (envelope, section) in [(ask("bot"), "request"), (task("bot"), "action")] {
+            let field = format!("{section}.allowed_resolvers");
+            let pointer = format!("/{section}/allowed_resolvers");
+            let reply = bot.submit(&with(envelope, &pointer, resolvers.clone())).await;
+            let error = reply.json()["error"].clone();
+            assert_eq!(
+                (reply.status, error["field"].as_str()),
+                (422, Some(field.as_str())),
+                "{error}"
+            );
+            let message = error["message"].as_str().expect("a message");
+            assert!(
+                message.contains("human:owner") && !message.contains("human:vera,"),
+                "{message}"
+            );
+        }
+    }
+    let named = |resolvers: Value| with(ask("bot"), "/request/allowed_resolvers", resolvers);
+    bot.accepted(&named(json!(["human:ann", "human:owner"]))).await;
+    let later = named(json!(["human:ann"]));
+    bot.submit(&later).await.refused("invalid_field");
+    hub.person("ann", "resolver").await;
+    bot.accepted(&later).await;
+    bot.submit(&named(json!(["agent:second"])))
+        .await
+        .refused("invalid_field");
+    hub.agent("second").await;
+    bot.accepted(&named(json!(["agent:second"]))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_without_resolvers_is_accepted_and_the_reply_says_that_no_person_can_answer() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut unnamed = ask("bot");
+    super::remove(&mut unnamed["request"], "allowed_resolvers");
+    let reply = bot.submit(&unnamed).await;
+    let notice = reply.header("countersign-notice").to_owned();
+    assert!(
+        reply.status == 202 && notice.contains("no person can answer"),
+        "{notice}"
+    );
+    let keys: Vec<String> = reply.json().as_object().expect("an object").keys().cloned().collect();
+    assert_eq!(keys, ["id", "status", "poll_url", "review_url"], "the body is closed");
+    assert!(bot.submit(&ask("bot")).await.header("countersign-notice").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_agent_is_told_that_the_inbox_is_for_people() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let reply = bot.get("/v1/inbox").await;
+    assert_eq!(reply.status, 403);
+    let text = reply.text();
+    assert!(text.contains("inbox of people") && text.contains("poll_url"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn allow_accept_of_any_type_is_ignored_from_0_6_on() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let permitted = |version: &str, value: Value| {
+        let permissions = json!({"allow_accept": value});
+        with(ma2h(ask("bot"), version), "/request/permissions", permissions)
+    };
+    for value in [json!("yes"), json!(1), json!(null), json!([true]), json!(true)] {
+        bot.accepted(&permitted("0.6", value)).await;
+    }
+    bot.submit(&permitted("0.3", json!("yes")))
+        .await
+        .refused_field("validation_error", "allow_accept");
+}
