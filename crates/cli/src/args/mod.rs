@@ -21,6 +21,7 @@ pub use admin::{
 pub use agent_commands::{
     AgentSideCommand, AskArgs, CancelArgs, ContentArgs, ExecArgs, JournalArgs, JournalCommand, KeyArgs, NotifyArgs,
     OpenArgs, ReceiveArgs, RequestArgs, SealArgs, SealFamily, SealKeyArgs, Span, TaskArgs, VerifyArgs, WaitArgs,
+    callback_auth,
 };
 pub use ahead::AheadArgs;
 pub use answer::{AnswerArgs, FieldArg};

@@ -15,7 +15,7 @@ use crate::jcs;
 use crate::time::Timestamp;
 
 const MAX_TITLE_CHARS: usize = 200;
-const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openclaw", "other"];
+pub const RUNTIMES: [&str; 6] = ["github-actions", "cli", "cloud", "desktop", "openclaw", "other"];
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {

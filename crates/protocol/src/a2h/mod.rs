@@ -14,7 +14,7 @@ pub mod signature;
 mod words;
 
 pub use capability::Capability;
-pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, payload_hash};
+pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, RUNTIMES, payload_hash};
 pub use family::{Family, PushSigning, Version};
 pub use refused::ApiError;
 pub use request::{

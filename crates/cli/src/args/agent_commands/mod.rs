@@ -13,7 +13,7 @@ pub use exec::ExecArgs;
 pub use follow::{CancelArgs, JournalArgs, JournalCommand, WaitArgs};
 pub use receive::{KeyArgs, ReceiveArgs, VerifyArgs};
 pub use seal::{OpenArgs, SealArgs, SealFamily, SealKeyArgs};
-pub use send::{AskArgs, ContentArgs, NotifyArgs, RequestArgs, TaskArgs};
+pub use send::{AskArgs, ContentArgs, NotifyArgs, RequestArgs, TaskArgs, callback_auth};
 pub use span::Span;
 use span::When;
 

@@ -1,7 +1,9 @@
 //! `ask`, `notify` and `task`: the content, the recipients and the wait.
 
+use clap::builder::PossibleValuesParser;
 use clap::{ArgGroup, Args};
 use countersign_agent::Priority;
+use countersign_protocol::a2h::{CallbackAuth, RUNTIMES};
 
 use super::{ExecArgs, Span, When};
 
@@ -37,6 +39,12 @@ pub struct ContentArgs {
     /// The run of the agent [default: a new one]
     #[arg(long, value_name = "ID")]
     pub run: Option<String>,
+    /// Where the agent runs [default: github-actions in a job there, else cli]
+    #[arg(long, value_name = "RUNTIME", value_parser = PossibleValuesParser::new(RUNTIMES))]
+    pub runtime: Option<String>,
+    /// The project the agent works on.
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
 }
 
 /// What goes with a message that somebody has to resolve.
@@ -52,6 +60,10 @@ pub struct RequestArgs {
     /// Have the outcome pushed to this address.
     #[arg(long, value_name = "URL")]
     pub callback: Option<String>,
+    /// The secret that the push is authenticated with, by the name it has at the hub: hmac=NAME, bearer=NAME or
+    /// apikey=NAME.
+    #[arg(long, value_name = "SCHEME=NAME", requires = "callback", value_parser = callback_auth)]
+    pub callback_auth: Option<CallbackAuth>,
     /// Something to get back with the outcome: a file with a JSON object or with what `seal` printed, or `-`.
     #[arg(long, value_name = "FILE")]
     pub state: Option<String>,
@@ -122,6 +134,16 @@ pub struct TaskArgs {
     pub request: RequestArgs,
 }
 
+/// `hmac=NAME`, `bearer=NAME` or `apikey=NAME`.
+pub fn callback_auth(text: &str) -> Result<CallbackAuth, String> {
+    let (scheme, name) = text.split_once('=').unwrap_or((text, ""));
+    let scheme = scheme.parse().ok().filter(|_| !name.is_empty());
+    Ok(CallbackAuth {
+        scheme: scheme.ok_or("write it as hmac=NAME, bearer=NAME or apikey=NAME")?,
+        reference: name.to_owned(),
+    })
+}
+
 fn priority(text: &str) -> Result<Priority, String> {
     text.parse().map_err(|_| "say low, normal, high or urgent".to_owned())
 }
@@ -182,6 +204,22 @@ mod tests {
         ] {
             assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
         }
+    }
+
+    #[test]
+    fn a_callback_secret_has_a_scheme_and_a_name() {
+        let auth = |text: &str| read(&["--confirm", "--callback", "https://x/", "--callback-auth", text]);
+        let args = auth("apikey=env:HOOK=1").unwrap();
+        let named = args.request.callback_auth.unwrap();
+        assert_eq!(
+            (named.scheme.as_str(), named.reference.as_str()),
+            ("apikey", "env:HOOK=1")
+        );
+        for text in ["hmac", "hmac=", "basic=NAME", "=NAME"] {
+            assert_eq!(auth(text).unwrap_err().exit_code(), 2, "{text}");
+        }
+        assert!(read(&["--confirm", "--callback-auth", "hmac=NAME"]).is_err());
+        assert!(read(&["--confirm", "--runtime", "mainframe"]).is_err());
     }
 
     #[test]

@@ -49,7 +49,10 @@ macro_rules! with_request {
             builder = builder.expires_at(when.from($now));
         }
         if let Some(url) = &request.callback {
-            builder = builder.callback(countersign_agent::Callback::push(url));
+            builder = builder.callback(countersign_agent::Callback {
+                url: url.clone(),
+                auth: request.callback_auth.clone(),
+            });
         }
         if let Some(source) = &request.state {
             builder = builder.state(super::compose::content::state(source, inputs)?);
@@ -108,8 +111,11 @@ pub fn identity(content: &ContentArgs, session: &AgentSession) -> Identity {
     if let Some(run) = &content.run {
         identity.run_id = run.clone();
     }
-    if variable("GITHUB_ACTIONS").as_deref() == Some("true") {
+    if let Some(runtime) = &content.runtime {
+        identity.runtime = runtime.clone();
+    } else if variable("GITHUB_ACTIONS").as_deref() == Some("true") {
         identity.runtime = "github-actions".to_owned();
     }
+    identity.project = content.project.clone();
     identity
 }
