@@ -169,7 +169,7 @@ pub enum KeyCommand {
     },
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SignatureAlgArg {
     HmacSha256,
     Ed25519,
@@ -181,6 +181,10 @@ impl SignatureAlgArg {
             Self::HmacSha256 => "hmac-sha256",
             Self::Ed25519 => "ed25519",
         }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::from_str(text, false).ok()
     }
 }
 

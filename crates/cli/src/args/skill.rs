@@ -3,7 +3,11 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use countersign_protocol::a2h::RUNTIMES;
+
+use super::SignatureAlgArg;
 
 #[derive(Debug, Subcommand)]
 pub enum SkillCommand {
@@ -31,6 +35,12 @@ pub struct BuildArgs {
     /// The id of the agent, as the owner of the hub added it.
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
+    /// Where the agent runs [default: cli]
+    #[arg(long, value_name = "RUNTIME", value_parser = PossibleValuesParser::new(RUNTIMES))]
+    pub runtime: Option<String>,
+    /// The project the agent works on; it goes with every message.
+    #[arg(long, value_name = "NAME")]
+    pub project: Option<String>,
     /// How the outcome comes back; a notify has none.
     #[arg(long, value_enum)]
     pub mode: Option<ReturnMode>,
@@ -40,6 +50,13 @@ pub struct BuildArgs {
     /// Where outcomes are pushed to, with --mode push.
     #[arg(long, value_name = "URL")]
     pub callback: Option<String>,
+    /// What pushes to this agent are signed with [default: read from the hub of the data directory]
+    #[arg(long, value_enum)]
+    pub signature_alg: Option<SignatureAlgArg>,
+    /// A secret of the agent that pushes carry, by the name it has at the hub: hmac=NAME (signs in the place of the
+    /// signing key), bearer=NAME or apikey=NAME.
+    #[arg(long, value_name = "SCHEME=NAME")]
+    pub callback_auth: Option<String>,
     /// The environment variable with the agent's token [default: COUNTERSIGN_TOKEN]
     #[arg(long, value_name = "NAME")]
     pub token_env: Option<String>,

@@ -6,6 +6,7 @@ mod ahead;
 mod answer;
 pub mod audit;
 pub mod doctor;
+mod local_hub;
 mod run;
 mod runs;
 pub mod serve;

@@ -10,7 +10,7 @@ use countersign_protocol::a2h::Kind;
 use super::front_matter::FrontMatter;
 use super::json_blocks;
 use super::secret::looks_secret;
-use super::settings::{ReturnPath, SkillSettings};
+use super::settings::SkillSettings;
 
 const MAX_PAGE_BYTES: u64 = 256 * 1024;
 /// The advice of skill installers: longer pages cost every reader.
@@ -34,8 +34,8 @@ const OUTCOME_SECTIONS: [&str; 5] = [
 /// The required steps of the receiving side.
 const RECEIVER_STEPS: [&str; 3] = ["**Dedupe**", "**Open the state**", "**Branch**"];
 
-/// Reads and checks the skill in a directory.
-pub fn read(directory: &Path) -> Result<SkillSettings> {
+/// Reads and checks the skill in a directory; returns its page as well.
+pub fn read(directory: &Path) -> Result<(SkillSettings, String)> {
     let path = directory.join("SKILL.md");
     let shown = path.display();
     let file = File::open(&path).with_context(|| format!("{shown} cannot be read"))?;
@@ -49,7 +49,8 @@ pub fn read(directory: &Path) -> Result<SkillSettings> {
     }
     let directory = std::path::absolute(directory)?;
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
-    check(&text, &name).with_context(|| format!("{shown}"))
+    let settings = check(&text, &name).with_context(|| format!("{shown}"))?;
+    Ok((settings, text))
 }
 
 /// `name` is the directory's name, which installers use.
@@ -104,7 +105,8 @@ fn missing_sections(body: &str, settings: &SkillSettings) -> Vec<String> {
     if settings.kind == Kind::Ask {
         sections.push("Question modes");
     }
-    if let Some(ReturnPath::Push { .. }) = settings.return_path {
+    if settings.push().is_some() {
+        sections.push("Verify a push");
         steps.push("**Verify**");
     }
     let has_section = |section: &&str| body.lines().any(|line| line.strip_prefix("## ") == Some(section));
@@ -160,12 +162,18 @@ mod tests {
     #[test]
     fn our_own_skills_are_within_the_limits() {
         let pages = [
-            ("build-ask", include_str!("../../../../../skills/build-ask/SKILL.md")),
+            (
+                "build-ask",
+                include_str!("../../../../../plugin/skills/build-ask/SKILL.md"),
+            ),
             (
                 "build-notify",
-                include_str!("../../../../../skills/build-notify/SKILL.md"),
+                include_str!("../../../../../plugin/skills/build-notify/SKILL.md"),
             ),
-            ("build-task", include_str!("../../../../../skills/build-task/SKILL.md")),
+            (
+                "build-task",
+                include_str!("../../../../../plugin/skills/build-task/SKILL.md"),
+            ),
         ];
         for (name, text) in pages {
             let (front, _) = FrontMatter::split(text).unwrap();

@@ -6,9 +6,14 @@ use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
 
 use super::prompt::TerminalPrompt;
-use super::settings::{ReturnPath, SkillSettings};
+use super::setting_prompts::{
+    AGENT, APP, CALLBACK, DEFAULT_ALG, HUB, MODE, OUT, OWNER, RESOLVERS, SEAL_KEY_ENV, SIGNATURE_ALG, SIGNING_KEY_ENV,
+    SettingPrompt, TOKEN_ENV,
+};
+use super::settings::{DEFAULT_RUNTIME, PushSettings, ReturnPath, SkillSettings};
 use super::values;
-use crate::args::{BuildArgs, ReturnMode, SkillKind};
+use crate::args::{BuildArgs, ReturnMode, SignatureAlgArg, SkillKind};
+use crate::commands::local_hub::KnownAgents;
 
 #[derive(Debug, PartialEq)]
 pub struct BuildPlan {
@@ -16,94 +21,6 @@ pub struct BuildPlan {
     pub out: PathBuf,
     /// The assumed values, as text: they must be reviewed before the skill is used.
     pub assumed: Vec<String>,
-}
-
-/// Every hub starts with this person.
-const OWNER: &str = "human:owner";
-
-/// One required value, and its prompt.
-struct SettingPrompt<T> {
-    flag: &'static str,
-    question: &'static str,
-    default: Option<&'static str>,
-    check: fn(&str) -> Result<T>,
-}
-
-const APP: SettingPrompt<String> = SettingPrompt {
-    flag: "--app NAME",
-    question: "Name of the app, as in acme",
-    default: None,
-    check: values::app,
-};
-const HUB: SettingPrompt<String> = SettingPrompt {
-    flag: "--hub URL",
-    question: "Address of the hub",
-    default: Some("http://127.0.0.1:7422"),
-    check: values::hub,
-};
-const AGENT: SettingPrompt<String> = SettingPrompt {
-    flag: "--agent ID",
-    question: "Id of the agent, as in acme/deployer",
-    default: None,
-    check: values::agent,
-};
-const MODE: SettingPrompt<ReturnMode> = SettingPrompt {
-    flag: "--mode push|pull",
-    question: "Does the outcome come by push or by pull?",
-    default: Some("pull"),
-    check: mode,
-};
-const CALLBACK: SettingPrompt<String> = SettingPrompt {
-    flag: "--callback URL",
-    question: "Address that outcomes are pushed to",
-    default: None,
-    check: values::callback,
-};
-const RESOLVERS: SettingPrompt<Vec<String>> = SettingPrompt {
-    flag: "--to human:NAME",
-    question: "Who may answer, as in human:alice human:bob",
-    default: Some(OWNER),
-    check: values::resolvers,
-};
-const TOKEN_ENV: SettingPrompt<String> = SettingPrompt {
-    flag: "--token-env NAME",
-    question: "Environment variable with the agent's token",
-    default: Some("COUNTERSIGN_TOKEN"),
-    check: values::variable,
-};
-const SIGNING_KEY_ENV: SettingPrompt<String> = SettingPrompt {
-    flag: "--signing-key-env NAME",
-    question: "Environment variable with the key that pushes are signed with",
-    default: Some("COUNTERSIGN_SIGNING_KEY"),
-    check: values::variable,
-};
-const SEAL_KEY_ENV: SettingPrompt<String> = SettingPrompt {
-    flag: "--seal-key-env NAME",
-    question: "Environment variable with the key that the state is sealed with",
-    default: Some("COUNTERSIGN_SEAL_KEY"),
-    check: values::variable,
-};
-const OUT: SettingPrompt<PathBuf> = SettingPrompt {
-    flag: "--out DIR",
-    question: "Directory to write to",
-    default: Some(".claude/skills"),
-    check: directory,
-};
-
-fn mode(text: &str) -> Result<ReturnMode> {
-    match text {
-        "push" => Ok(ReturnMode::Push),
-        "pull" => Ok(ReturnMode::Pull),
-        _ => bail!("enter push or pull"),
-    }
-}
-
-fn directory(text: &str) -> Result<PathBuf> {
-    if text.is_empty() {
-        bail!("name a directory")
-    } else {
-        Ok(text.into())
-    }
 }
 
 /// The source of values, with the list of missing and assumed ones.
@@ -145,7 +62,11 @@ impl SettingSource<'_> {
     }
 }
 
-pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) -> Result<BuildPlan> {
+pub fn collect_settings(
+    args: &BuildArgs,
+    known: &KnownAgents,
+    prompt: Option<TerminalPrompt<'_>>,
+) -> Result<BuildPlan> {
     let kind = kind(args.kind);
     refuse_conflicts(args, kind)?;
     let source = &mut SettingSource {
@@ -159,12 +80,17 @@ pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) ->
     let (return_path, resolvers) = if kind == Kind::Notify {
         (None, Some(Vec::new()))
     } else {
-        outcome(args, app.as_deref(), source)?
+        let named = hub.as_deref().zip(agent.as_deref());
+        let alg = named.and_then(|(hub, agent)| known.signature_alg(hub, agent));
+        outcome(args, app.as_deref(), alg, source)?
     };
-    let pushed = matches!(return_path, Some(ReturnPath::Push { .. }));
+    let has_shared_key = match &return_path {
+        Some(ReturnPath::Push(push)) => push.has_shared_key(),
+        Some(ReturnPath::Pull) | None => false,
+    };
     let resolved = kind != Kind::Notify;
     let token_env = source.variable(args.token_env.as_deref(), &TOKEN_ENV, true)?;
-    let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, pushed)?;
+    let signing_key_env = source.variable(args.signing_key_env.as_deref(), &SIGNING_KEY_ENV, has_shared_key)?;
     let seal_key_env = source.variable(args.seal_key_env.as_deref(), &SEAL_KEY_ENV, resolved)?;
     let out = args.out.as_ref().map(|out| out.to_string_lossy());
     let out = source.get(out.as_deref(), &OUT)?;
@@ -179,6 +105,13 @@ pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) ->
         app,
         hub,
         agent,
+        runtime: args.runtime.clone().unwrap_or_else(|| DEFAULT_RUNTIME.to_owned()),
+        project: args
+            .project
+            .as_deref()
+            .map(values::project)
+            .transpose()
+            .context("--project")?,
         return_path,
         resolvers,
         token_env,
@@ -199,23 +132,18 @@ pub fn collect_settings(args: &BuildArgs, prompt: Option<TerminalPrompt<'_>>) ->
 fn outcome(
     args: &BuildArgs,
     app: Option<&str>,
+    known: Option<SignatureAlgArg>,
     source: &mut SettingSource<'_>,
 ) -> Result<(Option<ReturnPath>, Option<Vec<String>>)> {
     let mode = match args.mode {
         Some(mode) => Some(mode),
         None => source.get(None, &MODE)?,
     };
-    if mode == Some(ReturnMode::Pull) && args.callback.is_some() {
-        bail!("--callback is for --mode push: leave it out");
+    if mode == Some(ReturnMode::Pull) && has_push_flag(args) {
+        bail!("--callback, --callback-auth and --signature-alg are for --mode push: leave them out");
     }
     let return_path = match mode {
-        Some(ReturnMode::Push) => {
-            // A reserved domain, which no server can use.
-            let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
-            source
-                .assume(args.callback.as_deref(), &CALLBACK, &stand_in)?
-                .map(|callback| ReturnPath::Push { callback })
-        }
+        Some(ReturnMode::Push) => push(args, app, known, source)?.map(ReturnPath::Push),
         Some(ReturnMode::Pull) => Some(ReturnPath::Pull),
         None => None,
     };
@@ -224,9 +152,41 @@ fn outcome(
     Ok((return_path.clone(), resolvers.filter(|_| return_path.is_some())))
 }
 
+fn push(
+    args: &BuildArgs,
+    app: Option<&str>,
+    known: Option<SignatureAlgArg>,
+    source: &mut SettingSource<'_>,
+) -> Result<Option<PushSettings>> {
+    // A reserved domain, which no server can use.
+    let stand_in = format!("https://{}.example/countersign", app.unwrap_or("app"));
+    let callback = source.assume(args.callback.as_deref(), &CALLBACK, &stand_in)?;
+    let auth = args.callback_auth.as_deref().map(values::callback_auth).transpose();
+    let auth = auth.context("--callback-auth SCHEME=NAME")?;
+    let signature_alg = match (args.signature_alg, known) {
+        (Some(given), Some(known)) if given != known => bail!(
+            "--signature-alg: the hub signs pushes to this agent with {}; leave the flag out",
+            known.as_str()
+        ),
+        (Some(alg), _) | (None, Some(alg)) => Some(alg),
+        (None, None) => source.assume(None, &SIGNATURE_ALG, DEFAULT_ALG)?,
+    };
+    Ok(callback
+        .zip(signature_alg)
+        .map(|(callback, signature_alg)| PushSettings {
+            callback,
+            signature_alg,
+            auth,
+        }))
+}
+
+fn has_push_flag(args: &BuildArgs) -> bool {
+    args.callback.is_some() || args.callback_auth.is_some() || args.signature_alg.is_some()
+}
+
 fn refuse_conflicts(args: &BuildArgs, kind: Kind) -> Result<()> {
-    if kind == Kind::Notify && (args.mode.is_some() || args.callback.is_some() || !args.to.is_empty()) {
-        bail!("a notify has no outcome: leave out --mode, --callback and --to");
+    if kind == Kind::Notify && (args.mode.is_some() || has_push_flag(args) || !args.to.is_empty()) {
+        bail!("a notify has no outcome: leave out --mode, --callback, --callback-auth, --signature-alg and --to");
     }
     Ok(())
 }
@@ -265,25 +225,32 @@ mod tests {
         Line::parse_from(std::iter::once("build").chain(line.split_whitespace())).build
     }
 
+    fn collect(line: &str) -> Result<BuildPlan> {
+        collect_settings(&args(line), &KnownAgents::default(), None)
+    }
+
+    fn hmac(callback: &str) -> Option<ReturnPath> {
+        Some(ReturnPath::Push(PushSettings {
+            callback: callback.to_owned(),
+            signature_alg: SignatureAlgArg::HmacSha256,
+            auth: None,
+        }))
+    }
+
     const WHOLE: &str = "ask --app acme --hub https://hub.example/ --agent acme/bot --mode push --to human:ann \
-                         --callback https://hooks.example/r --out skills";
+                         --callback https://hooks.example/r --signature-alg hmac-sha256 --out skills";
 
     #[test]
     fn a_whole_line_asks_for_nothing() {
-        let settled = collect_settings(&args(WHOLE), None).unwrap();
+        let settled = collect(WHOLE).unwrap();
         assert_eq!(settled.settings.hub, "https://hub.example");
-        assert_eq!(
-            settled.settings.return_path,
-            Some(ReturnPath::Push {
-                callback: "https://hooks.example/r".to_owned()
-            })
-        );
+        assert_eq!(settled.settings.return_path, hmac("https://hooks.example/r"));
         assert_eq!(settled.out, PathBuf::from("skills"));
     }
 
     #[test]
     fn without_a_terminal_everything_missing_is_named_at_once() {
-        let missing = |line: &str| collect_settings(&args(line), None).unwrap_err().to_string();
+        let missing = |line: &str| collect(line).unwrap_err().to_string();
         let all = missing("ask");
         for flag in ["--app NAME", "--hub URL", "--agent ID", "--mode push|pull", "--out DIR"] {
             assert!(all.contains(flag), "{flag}: {all}");
@@ -293,35 +260,32 @@ mod tests {
 
     #[test]
     fn values_with_a_stand_in_are_assumed_and_reported() {
-        let settled = collect_settings(
-            &args("task --app acme --hub https://h --agent b --mode push --out d"),
-            None,
-        )
-        .unwrap();
+        let settled = collect("task --app acme --hub https://h --agent b --mode push --out d").unwrap();
         assert_eq!(settled.settings.resolvers, ["human:owner"]);
         let callback = "https://acme.example/countersign";
-        assert_eq!(
-            settled.settings.return_path,
-            Some(ReturnPath::Push {
-                callback: callback.to_owned()
-            })
-        );
+        assert_eq!(settled.settings.return_path, hmac(callback));
         assert_eq!(
             settled.assumed,
             [
                 format!("{callback} (--callback URL)"),
+                "hmac-sha256 (--signature-alg hmac-sha256|ed25519)".to_owned(),
                 "human:owner (--to human:NAME)".to_owned()
             ]
         );
-        assert!(collect_settings(&args(WHOLE), None).unwrap().assumed.is_empty());
+        assert!(collect(WHOLE).unwrap().assumed.is_empty());
     }
 
     #[test]
     fn missing_values_are_asked_for_at_a_terminal() {
-        let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
+        let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nrsa\n\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
         let mut input = typed.as_bytes();
         let mut output = Vec::new();
-        let settled = collect_settings(&args("ask"), Some(TerminalPrompt::new(&mut input, &mut output))).unwrap();
+        let settled = collect_settings(
+            &args("ask"),
+            &KnownAgents::default(),
+            Some(TerminalPrompt::new(&mut input, &mut output)),
+        )
+        .unwrap();
         assert_eq!(settled.settings.hub, "http://127.0.0.1:7422");
         assert_eq!(settled.settings.agent, "acme/bot");
         assert_eq!(settled.settings.resolvers, ["human:ann", "human:bob"]);
@@ -334,16 +298,34 @@ mod tests {
     }
 
     #[test]
+    fn the_algorithm_comes_from_the_hub_that_has_the_agent() {
+        let known = KnownAgents::of("https://hub.example", &[("acme/bot", SignatureAlgArg::Ed25519)]);
+        let line = WHOLE.replace("--signature-alg hmac-sha256 ", "");
+        let settings = |line: &str| collect_settings(&args(line), &known, None).map(|settled| settled.settings);
+        let found = settings(&line).unwrap();
+        assert_eq!(found.push().unwrap().signature_alg, SignatureAlgArg::Ed25519);
+        assert_eq!(found.variables(), ["COUNTERSIGN_TOKEN", "COUNTERSIGN_SEAL_KEY"]);
+        let words = settings(WHOLE).unwrap_err().to_string();
+        assert!(words.contains("with ed25519"), "{words}");
+        let elsewhere = settings(&line.replace("hub.example", "other.example")).unwrap();
+        assert_eq!(elsewhere.push().unwrap().signature_alg, SignatureAlgArg::HmacSha256);
+        let named = settings(&format!("{line} --callback-auth hmac=acme-hook")).unwrap();
+        assert!(named.variables().contains(&"COUNTERSIGN_SIGNING_KEY"));
+    }
+
+    #[test]
     fn conflicting_flags_are_refused() {
         for line in [
             "notify --app a --hub https://h --agent b --out d --mode pull",
             "notify --app a --hub https://h --agent b --out d --to human:ann",
             "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --callback https://x/",
+            "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --signature-alg ed25519",
+            "ask --app a --hub https://h --agent b --out d --mode push --to human:ann --callback-auth basic=x",
             "ask --app a --hub https://h --agent b --out d --mode pull --to human:ann --token-env COUNTERSIGN_SEAL_KEY",
         ] {
-            assert!(collect_settings(&args(line), None).is_err(), "{line}");
+            assert!(collect(line).is_err(), "{line}");
         }
-        let error = collect_settings(&args(&format!("{WHOLE} --token-env csa_BeqyUGBX")), None).unwrap_err();
+        let error = collect(&format!("{WHOLE} --token-env csa_BeqyUGBX")).unwrap_err();
         assert!(!format!("{error:#}").contains("BeqyUGBX"));
     }
 }

@@ -6,53 +6,23 @@ use serde_json::{Value, json};
 
 use super::render::page;
 use super::settings::tests::every_kind;
+use super::shell_lines::{self, words};
 use crate::args::{AgentSideCommand, Cli, CliCommand, ContentArgs, RequestArgs};
 
 const OUR_PAGES: [&str; 6] = [
-    include_str!("../../../../../skills/build-ask/SKILL.md"),
-    include_str!("../../../../../skills/build-notify/SKILL.md"),
-    include_str!("../../../../../skills/build-task/SKILL.md"),
+    include_str!("../../../../../plugin/skills/build-ask/SKILL.md"),
+    include_str!("../../../../../plugin/skills/build-notify/SKILL.md"),
+    include_str!("../../../../../plugin/skills/build-task/SKILL.md"),
     include_str!("../../../../../docs/skills.md"),
     include_str!("../../../../../docs/cli.md"),
     include_str!("../../../../../docs/cli-agents.md"),
 ];
 
-/// The lines of shell blocks that call this program, with continued lines joined.
+/// The lines of shell blocks that call this program.
 fn commands(page: &str) -> Vec<String> {
-    let blocks = page.split("```").skip(1).step_by(2);
-    let shell = blocks.filter_map(|block| block.strip_prefix("sh\n").or_else(|| block.strip_prefix("console\n")));
-    let lines: Vec<String> = shell
-        .flat_map(|block| {
-            block
-                .replace("\\\n", " ")
-                .lines()
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        })
-        .map(|line| line.trim_start_matches("$ ").to_owned())
-        .collect();
+    let mut lines = shell_lines::lines(page);
+    lines.retain(|line| line.starts_with("countersign "));
     lines
-        .into_iter()
-        .filter(|line| line.starts_with("countersign "))
-        .collect()
-}
-
-/// Splits as a shell would, for the syntax used in our pages: quotes, redirections, pipes, comments.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut quote = None;
-    for c in line.chars() {
-        match (quote, c) {
-            (Some(open), c) if c == open => quote = None,
-            (None, '\'' | '"') => quote = Some(c),
-            (None, '<' | '#' | '|') => break,
-            (None, ' ') => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
-            (_, c) => word.push(c),
-        }
-    }
-    words.extend((!word.is_empty()).then_some(word));
-    words
 }
 
 fn check(page: &str) -> usize {
@@ -103,6 +73,11 @@ fn same_content(envelope: &Value, content: &ContentArgs) {
     assert_eq!(envelope["idempotency_key"], json!(content.key));
     assert_eq!(envelope["priority"], json!(priority));
     assert_eq!(envelope["agent"]["run_id"], json!(content.run));
+    assert_eq!(envelope["agent"]["runtime"], json!(content.runtime));
+    assert_eq!(
+        envelope["agent"].get("project"),
+        content.project.as_ref().map(|name| json!(name)).as_ref()
+    );
     assert_eq!(envelope["tags"].as_array().cloned().unwrap_or_default(), content.tags);
     assert!(envelope["body"].is_string() && content.body_file.is_some());
 }
@@ -112,6 +87,15 @@ fn same_request(envelope: &Value, inner: &Value, request: &RequestArgs) {
     assert_eq!(request.expires.unwrap().from(at), at);
     assert_eq!(inner["allowed_resolvers"], json!(request.to));
     assert_eq!(inner["callback"]["url"], json!(request.callback));
+    let auth = request.callback_auth.as_ref();
+    assert_eq!(
+        inner["callback"]["auth"]["scheme"],
+        json!(auth.map(|auth| auth.scheme.as_str()))
+    );
+    let named = inner["callback"]["auth"]
+        .get("secret_ref")
+        .or(inner["callback"]["auth"].get("token_ref"));
+    assert_eq!(named, auth.map(|auth| json!(auth.reference)).as_ref());
     assert_eq!(
         (request.callback.is_some(), true),
         (request.detach, request.state.is_some())
@@ -145,14 +129,4 @@ fn the_command_of_a_page_sends_its_envelope() {
             other => panic!("{other:?}"),
         }
     }
-}
-
-#[test]
-fn a_line_is_split_as_a_shell_would() {
-    assert_eq!(
-        words("countersign ask \"Ship it?\" --select a='One two' < x"),
-        ["countersign", "ask", "Ship it?", "--select", "a=One two"]
-    );
-    let page = "```sh\ncountersign a \\\n  b\nother\n```\n```json\n{}\n```\n```console\n$ countersign c\n```\n";
-    assert_eq!(commands(page), ["countersign a    b", "countersign c"]);
 }

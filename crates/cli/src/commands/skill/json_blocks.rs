@@ -6,7 +6,7 @@ use countersign_protocol::a2h::{CallbackMode, Envelope, Kind};
 use countersign_protocol::json;
 use serde_json::Value;
 
-use super::settings::{ReturnPath, SkillSettings};
+use super::settings::{PushSettings, SkillSettings};
 
 const OPEN: &str = "```json";
 const CLOSE: &str = "```";
@@ -86,9 +86,9 @@ fn check(value: Value, settings: &SkillSettings) -> Result<()> {
         }
     }
     if let Some(callback) = callback.filter(|callback| callback.mode == CallbackMode::Push) {
-        match &settings.return_path {
-            Some(ReturnPath::Push { callback: url }) if callback.url.as_deref() == Some(url) => {}
-            _ => bail!("`callback` is not the one of the front matter"),
+        let is_same = |push: &PushSettings| callback.url.as_ref() == Some(&push.callback) && callback.auth == push.auth;
+        if !settings.push().is_some_and(is_same) {
+            bail!("`callback` is not the one of the front matter");
         }
     }
     Ok(content(envelope)?.check()?)

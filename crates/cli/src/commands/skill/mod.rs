@@ -7,15 +7,18 @@ mod commands_shown;
 mod files;
 mod front_matter;
 mod json_blocks;
+mod placeholders;
 mod plugin;
 mod prompt;
 mod render;
 mod secret;
+mod setting_prompts;
 mod settings;
+mod shell_lines;
 mod values;
 
 use std::io::{self, IsTerminal};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use collect::BuildPlan;
@@ -25,20 +28,24 @@ use prompt::TerminalPrompt;
 use serde_json::json;
 
 use super::Finished;
+use super::local_hub::KnownAgents;
 use crate::args::{BuildArgs, Globals, SkillCommand};
 
 pub use check::read as read_skill;
-pub use settings::{ReturnPath, SkillSettings};
+pub use render::page as render_page;
+pub use settings::{DEFAULT_RUNTIME, PushSettings, ReturnPath, SkillSettings};
+pub use shell_lines::{lines as shell_lines, words as shell_words};
 pub use values::{host_of, resolver as check_resolver};
 
 pub async fn run(command: SkillCommand, globals: &Globals) -> Result<Finished> {
     match command {
-        SkillCommand::Build(args) => build(&args, globals.json),
+        SkillCommand::Build(args) => build(&args, globals).await,
         SkillCommand::Check { skill } => check(&skill, globals.json),
     }
 }
 
-fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
+async fn build(args: &BuildArgs, globals: &Globals) -> Result<Finished> {
+    let known = KnownAgents::read(globals).await;
     let mut input = io::stdin().lock();
     let mut output = io::stderr().lock();
     let prompt = if input.is_terminal() {
@@ -46,9 +53,9 @@ fn build(args: &BuildArgs, json: bool) -> Result<Finished> {
     } else {
         None
     };
-    let settled = collect::collect_settings(args, prompt)?;
+    let settled = collect::collect_settings(args, &known, prompt)?;
     let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
-    Ok(Finished::ok(report(&settled, &files, json)))
+    Ok(Finished::ok(report(&settled, &files, args.plugin, globals.json)))
 }
 
 /// The files to write. The page must pass the same check as a page edited by hand.
@@ -72,7 +79,7 @@ fn plan(settled: &BuildPlan, as_plugin: bool) -> Result<Vec<PlannedFile>> {
     Ok(planned)
 }
 
-fn report(settled: &BuildPlan, files: &[(std::path::PathBuf, WriteResult)], json: bool) -> String {
+fn report(settled: &BuildPlan, files: &[(PathBuf, WriteResult)], as_plugin: bool, json: bool) -> String {
     let names = |wanted: WriteResult| {
         let matching = files.iter().filter(move |(_, done)| *done == wanted);
         matching.map(|(path, _)| path.display().to_string()).collect::<Vec<_>>()
@@ -107,11 +114,14 @@ fn report(settled: &BuildPlan, files: &[(std::path::PathBuf, WriteResult)], json
             escape(&directory.to_string_lossy())
         ));
     }
+    if as_plugin {
+        text.push_str(&plugin::install_lines(settings, &settled.out));
+    }
     text
 }
 
 fn check(skill: &Path, json: bool) -> Result<Finished> {
-    let settings = check::read(skill)?;
+    let (settings, _) = check::read(skill)?;
     let name = settings.name();
     let text = if json {
         screen::json(&json!({ "skill": name, "ok": true }))

@@ -2,10 +2,9 @@
 
 use anyhow::{Context, Result, bail};
 use countersign_protocol::a2h::Kind;
-use serde_json::{Value, json};
 
-use super::settings::{ReturnPath, SkillSettings};
-use super::values;
+use super::placeholders::value;
+use super::settings::{PushSettings, ReturnPath, SkillSettings};
 
 const ASK: &str = include_str!("templates/ask.md");
 const NOTIFY: &str = include_str!("templates/notify.md");
@@ -16,6 +15,9 @@ const ERRORS: &str = include_str!("templates/part-errors.md");
 const EXITS_ASK: &str = include_str!("templates/part-exits-ask.md");
 const EXITS_DETACHED: &str = include_str!("templates/part-exits-detached.md");
 const EXITS_TASK: &str = include_str!("templates/part-exits-task.md");
+const IDENTITY: &str = include_str!("templates/part-identity.md");
+const PROOF_ED25519: &str = include_str!("templates/part-proof-ed25519.md");
+const PROOF_HMAC: &str = include_str!("templates/part-proof-hmac.md");
 const PROVE: &str = include_str!("templates/part-prove.md");
 const RECEIVE_PULL: &str = include_str!("templates/part-receive-pull.md");
 const RECEIVE_PUSH: &str = include_str!("templates/part-receive-push.md");
@@ -48,9 +50,12 @@ fn part(name: &str, settings: &SkillSettings) -> Option<&'static str> {
         "endpoint" => ENDPOINT,
         "errors" => ERRORS,
         "exits" => exits(settings),
+        "identity" => IDENTITY,
+        "proof" if settings.push().is_some_and(PushSettings::has_shared_key) => PROOF_HMAC,
+        "proof" => PROOF_ED25519,
         "prove" => PROVE,
         "receive" => match settings.return_path.as_ref()? {
-            ReturnPath::Push { .. } => RECEIVE_PUSH,
+            ReturnPath::Push(_) => RECEIVE_PUSH,
             ReturnPath::Pull => RECEIVE_PULL,
         },
         "replay" => REPLAY,
@@ -65,142 +70,10 @@ fn part(name: &str, settings: &SkillSettings) -> Option<&'static str> {
 /// A detached command exits before there is an outcome.
 fn exits(settings: &SkillSettings) -> &'static str {
     match (&settings.return_path, settings.kind) {
-        (Some(ReturnPath::Push { .. }), _) => EXITS_DETACHED,
+        (Some(ReturnPath::Push(_)), _) => EXITS_DETACHED,
         (_, Kind::Task) => EXITS_TASK,
         (_, Kind::Ask | Kind::Notify) => EXITS_ASK,
     }
-}
-
-fn value(name: &str, settings: &SkillSettings) -> Option<String> {
-    let plain = match name {
-        "app" => &settings.app,
-        "hub" => &settings.hub,
-        "agent" => &settings.agent,
-        "token_env" => &settings.token_env,
-        "signing_key_env" => &settings.signing_key_env,
-        "seal_key_env" => &settings.seal_key_env,
-        _ => return derived(name, settings),
-    };
-    Some(plain.clone())
-}
-
-/// Values derived from the settings.
-fn derived(name: &str, settings: &SkillSettings) -> Option<String> {
-    let callback = match &settings.return_path {
-        Some(ReturnPath::Push { callback }) => Some(callback.as_str()),
-        Some(ReturnPath::Pull) | None => None,
-    };
-    Some(match name {
-        "name" => settings.name(),
-        "kind" => settings.kind.to_string(),
-        "first_status" => if settings.kind == Kind::Notify {
-            "delivered"
-        } else {
-            "open"
-        }
-        .to_owned(),
-        "resolvers_json" => listed(settings, ", ", |person| format!("\"{person}\"")),
-        "resolvers_words" => listed(settings, ", ", |person| format!("`{person}`")),
-        "to_flags" => listed(settings, " ", |person| format!("--to {person}")),
-        "callback" => callback?.to_owned(),
-        "callback_host" => values::host_of(callback?).ok()?,
-        "callback_member" => callback.map(callback_member).unwrap_or_default(),
-        "callback_flag" => callback
-            .map(|url| format!(" \\\n  --callback '{url}' --detach"))
-            .unwrap_or_default(),
-        "sending" => match callback {
-            Some(_) => "keeps the bytes and sends them until they are accepted, and with `--detach` ends then",
-            None => "keeps the bytes, sends them until they are accepted and waits for the outcome",
-        }
-        .to_owned(),
-        "key_source" => match callback {
-            Some(_) => "from the journal, or pulled from the hub with the agent's token (set as for the command above)",
-            None => "it was pulled with it",
-        }
-        .to_owned(),
-        "export_lines" => export_lines(settings),
-        "response_example" => pretty(&response(settings)),
-        "pull_example" => {
-            let id = &response(settings)["in_reply_to"];
-            let key = if settings.kind == Kind::Task {
-                "renew-certificate-2026"
-            } else {
-                "ship-1.4"
-            };
-            let status = ended(settings.kind);
-            pretty(&json!({ "id": id, "status": status, "idempotency_key": key, "response": response(settings) }))
-        }
-        _ => return None,
-    })
-}
-
-fn listed(settings: &SkillSettings, between: &str, one: impl Fn(&str) -> String) -> String {
-    settings
-        .resolvers
-        .iter()
-        .map(|person| one(person))
-        .collect::<Vec<_>>()
-        .join(between)
-}
-
-fn callback_member(url: &str) -> String {
-    format!(",\n    \"callback\": {{\"mode\": \"push\", \"url\": \"{url}\"}}")
-}
-
-/// The commands read fixed variable names; an app with other names exports them.
-fn export_lines(settings: &SkillSettings) -> String {
-    let hub = &settings.hub;
-    let agent = &settings.agent;
-    let token = export("COUNTERSIGN_TOKEN", &settings.token_env);
-    format!("export COUNTERSIGN_URL='{hub}' COUNTERSIGN_AGENT='{agent}'\n{token}")
-        .trim_end()
-        .to_owned()
-}
-
-fn export(read: &str, kept: &str) -> String {
-    if read == kept {
-        String::new()
-    } else {
-        format!("export {read}=\"${kept}\"\n")
-    }
-}
-
-fn ended(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Ask => "answered",
-        Kind::Task => "completed",
-        Kind::Notify => "delivered",
-    }
-}
-
-fn response(settings: &SkillSettings) -> Value {
-    let actor = settings.resolvers.first();
-    let mut inner = json!({ "actor": actor, "resolved_at": "2026-11-15T10:02:11.268Z", "comment": "go ahead" });
-    match settings.kind {
-        Kind::Ask => {
-            inner["value"] = "approve".into();
-            inner["edited"] = false.into();
-        }
-        Kind::Task => {
-            inner["checklist"] =
-                json!([{"text": "Certificate ordered", "done": true}, {"text": "Stored in the vault", "done": true}]);
-        }
-        Kind::Notify => {}
-    }
-    json!({
-        "a2h_version": "0.3",
-        "in_reply_to": "msg_01m7gptxn6eh8aa11h8z5bhb8q",
-        "resolution_id": "res_62yefcn04d8x3b11f8r3vkq5x4",
-        "agent": {"id": settings.agent, "run_id": "run-7"},
-        "resolution": ended(settings.kind),
-        "defaulted": false,
-        "response": inner,
-        "state": {"sealed": "CSEALv2.NONCE.CIPHERTEXT.TAG"},
-    })
-}
-
-fn pretty(value: &Value) -> String {
-    format!("{value:#}")
 }
 
 fn fill(template: &str, lookup: &dyn Fn(&str) -> Option<String>, depth: usize) -> Result<String> {
@@ -223,8 +96,9 @@ fn fill(template: &str, lookup: &dyn Fn(&str) -> Option<String>, depth: usize) -
 
 #[cfg(test)]
 mod tests {
-    use super::super::settings::tests::{every_kind, push, settings};
+    use super::super::settings::tests::{every_kind, push, pushed, settings};
     use super::*;
+    use crate::args::SignatureAlgArg;
 
     #[test]
     fn every_kind_of_page_has_all_of_its_values() {
@@ -249,6 +123,56 @@ mod tests {
     }
 
     #[test]
+    fn a_push_page_checks_with_the_algorithm_of_its_agent() {
+        let of = |alg, auth| page(&settings(Kind::Ask, Some(pushed(alg, auth)))).unwrap();
+        let hmac = of(SignatureAlgArg::HmacSha256, None);
+        let ed25519 = of(SignatureAlgArg::Ed25519, None);
+        let named = of(SignatureAlgArg::Ed25519, Some("hmac=env:ACME_HOOK"));
+        for (page, flags, other) in [
+            (&hmac, "--key-env COUNTERSIGN_SIGNING_KEY", "--ed25519"),
+            (&ed25519, "--ed25519 hub", "COUNTERSIGN_SIGNING_KEY"),
+            (&named, "--key-env COUNTERSIGN_SIGNING_KEY", "--ed25519"),
+        ] {
+            assert_eq!(page.matches(flags).count(), 2, "{page}");
+            assert!(!page.contains(other), "{page}");
+        }
+        assert!(named.contains(r#""auth": {"scheme": "hmac", "secret_ref": "env:ACME_HOOK"}"#));
+        assert!(named.contains("--callback-auth hmac=env:ACME_HOOK --detach"));
+    }
+
+    #[test]
+    fn a_page_is_enough_without_this_program() {
+        for settings in every_kind().iter().filter(|settings| settings.push().is_some()) {
+            let page = page(settings).unwrap();
+            for fact in [
+                "`agent.project`",
+                "`agent.runtime`",
+                "`X-API-Key: …`",
+                "`auth_schemes`",
+                "`secret_ref`",
+                "`token_ref`",
+                "`signature_algs`",
+                "Ed25519",
+                "`payload_sha256`",
+                "`callback_url`",
+                "`resolved_at`",
+                "`resolution_id`",
+                "t=…,jti=…,v1=…",
+                "base64url",
+                "±120 s",
+                "`jti` that was seen before",
+                "`idempotency_key` is REQUIRED",
+                "`poll_url` verbatim",
+                "CSEALv2.NONCE.CIPHERTEXT.TAG",
+                "AAD",
+                "12 random bytes",
+            ] {
+                assert!(page.contains(fact), "{fact}: {page}");
+            }
+        }
+    }
+
+    #[test]
     fn a_page_mentions_waiting_only_where_the_command_waits() {
         for kind in [Kind::Ask, Kind::Task] {
             let push = page(&settings(kind, Some(push()))).unwrap();
@@ -268,9 +192,9 @@ mod tests {
         for settings in every_kind().iter().filter(|settings| settings.return_path.is_some()) {
             let page = page(settings).unwrap();
             assert!(page.contains("--bind acme/deployer \"$(jq -r .idempotency_key \"$outcome\")\" <"));
-            if let Some(ReturnPath::Push { .. }) = settings.return_path {
+            if settings.push().is_some() {
                 assert!(page.contains("from the journal, or pulled from the hub with the agent's token"));
-                assert!(page.contains("`https://hub.example/v1/messages/` and then `in_reply_to`, with the token"));
+                assert!(page.contains("`GET poll_url` (stored there too, used verbatim, with the token)"));
             }
         }
     }

@@ -1,10 +1,11 @@
 //! The settings of one skill, written to its front matter and read back from there.
 
 use anyhow::{Context, Result, bail};
-use countersign_protocol::a2h::Kind;
+use countersign_protocol::a2h::{AuthScheme, CallbackAuth, Kind};
 
 use super::front_matter::FrontMatter;
 use super::values;
+use crate::args::SignatureAlgArg;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct SkillSettings {
@@ -12,6 +13,8 @@ pub struct SkillSettings {
     pub app: String,
     pub hub: String,
     pub agent: String,
+    pub runtime: String,
+    pub project: Option<String>,
     /// None for a notify, which has no outcome.
     pub return_path: Option<ReturnPath>,
     /// Empty for a notify, which needs no resolver.
@@ -24,29 +27,62 @@ pub struct SkillSettings {
 /// How the outcome comes back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ReturnPath {
-    Push { callback: String },
+    Push(PushSettings),
     Pull,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct PushSettings {
+    pub callback: String,
+    pub signature_alg: SignatureAlgArg,
+    pub auth: Option<CallbackAuth>,
+}
+
+impl PushSettings {
+    /// Whether the push is signed with a secret that the receiver has; a named HMAC secret replaces the agent's
+    /// algorithm.
+    pub fn has_shared_key(&self) -> bool {
+        self.signature_alg == SignatureAlgArg::HmacSha256 || self.hmac_secret().is_some()
+    }
+
+    /// The name of the secret that signs in the place of the agent's signing key.
+    pub fn hmac_secret(&self) -> Option<&str> {
+        let auth = self.auth.as_ref().filter(|auth| auth.scheme == AuthScheme::Hmac);
+        auth.map(|auth| auth.reference.as_str())
+    }
 }
 
 const KIND: &str = "countersign-kind";
 const HUB: &str = "countersign-hub";
 const AGENT: &str = "countersign-agent";
+const RUNTIME: &str = "countersign-runtime";
+const PROJECT: &str = "countersign-project";
 const MODE: &str = "countersign-mode";
 const CALLBACK: &str = "countersign-callback";
+const SIGNATURE_ALG: &str = "countersign-signature-alg";
+const CALLBACK_AUTH: &str = "countersign-callback-auth";
 const RESOLVERS: &str = "countersign-resolvers";
 const TOKEN_ENV: &str = "countersign-token-env";
 const SIGNING_KEY_ENV: &str = "countersign-signing-key-env";
 const SEAL_KEY_ENV: &str = "countersign-seal-key-env";
+pub const DEFAULT_RUNTIME: &str = "cli";
 
 impl SkillSettings {
     pub fn name(&self) -> String {
         format!("{}-{}", self.app, self.kind)
     }
 
+    pub fn push(&self) -> Option<&PushSettings> {
+        match &self.return_path {
+            Some(ReturnPath::Push(push)) => Some(push),
+            Some(ReturnPath::Pull) | None => None,
+        }
+    }
+
     /// The environment variables this skill needs.
     pub fn variables(&self) -> Vec<&str> {
         let mut names = vec![self.token_env.as_str()];
-        if let Some(ReturnPath::Push { .. }) = self.return_path {
+        if self.push().is_some_and(PushSettings::has_shared_key) {
             names.push(&self.signing_key_env);
         }
         if self.kind != Kind::Notify {
@@ -60,14 +96,12 @@ impl SkillSettings {
             (KIND, self.kind.to_string()),
             (HUB, self.hub.clone()),
             (AGENT, self.agent.clone()),
+            (RUNTIME, self.runtime.clone()),
             (TOKEN_ENV, self.token_env.clone()),
         ];
+        metadata.extend(self.project.clone().map(|project| (PROJECT, project)));
         match &self.return_path {
-            Some(ReturnPath::Push { callback }) => metadata.extend([
-                (MODE, "push".to_owned()),
-                (CALLBACK, callback.clone()),
-                (SIGNING_KEY_ENV, self.signing_key_env.clone()),
-            ]),
+            Some(ReturnPath::Push(push)) => metadata.extend(self.push_metadata(push)),
             Some(ReturnPath::Pull) => metadata.push((MODE, "pull".to_owned())),
             None => {}
         }
@@ -86,6 +120,19 @@ impl SkillSettings {
             description: self.description(),
             metadata,
         }
+    }
+
+    fn push_metadata(&self, push: &PushSettings) -> Vec<(&'static str, String)> {
+        let mut metadata = vec![
+            (MODE, "push".to_owned()),
+            (CALLBACK, push.callback.clone()),
+            (SIGNATURE_ALG, push.signature_alg.as_str().to_owned()),
+        ];
+        metadata.extend(push.auth.as_ref().map(|auth| (CALLBACK_AUTH, auth_text(auth))));
+        if push.has_shared_key() {
+            metadata.push((SIGNING_KEY_ENV, self.signing_key_env.clone()));
+        }
+        metadata
     }
 
     fn description(&self) -> String {
@@ -130,6 +177,8 @@ impl SkillSettings {
             app: values::app(app).context("name")?,
             hub: values::hub(front.required(HUB)?).context(HUB)?,
             agent: values::agent(front.required(AGENT)?).context(AGENT)?,
+            runtime: values::runtime(front.get(RUNTIME).unwrap_or(DEFAULT_RUNTIME)).context(RUNTIME)?,
+            project: front.get(PROJECT).map(values::project).transpose().context(PROJECT)?,
             resolvers: match kind {
                 Kind::Notify => Vec::new(),
                 Kind::Ask | Kind::Task => values::resolvers(front.required(RESOLVERS)?).context(RESOLVERS)?,
@@ -146,11 +195,23 @@ fn return_path(front: &FrontMatter) -> Result<ReturnPath> {
     match front.required(MODE)? {
         "pull" => Ok(ReturnPath::Pull),
         "push" => {
-            let callback = values::callback(front.required(CALLBACK)?).context(CALLBACK)?;
-            Ok(ReturnPath::Push { callback })
+            let alg = front
+                .get(SIGNATURE_ALG)
+                .map_or(Ok(SignatureAlgArg::HmacSha256), values::signature_alg);
+            let auth = front.get(CALLBACK_AUTH).map(values::callback_auth).transpose();
+            Ok(ReturnPath::Push(PushSettings {
+                callback: values::callback(front.required(CALLBACK)?).context(CALLBACK)?,
+                signature_alg: alg.context(SIGNATURE_ALG)?,
+                auth: auth.context(CALLBACK_AUTH)?,
+            }))
         }
         _ => bail!("{MODE} is push or pull"),
     }
+}
+
+/// The spelling of `--callback-auth`.
+pub fn auth_text(auth: &CallbackAuth) -> String {
+    format!("{}={}", auth.scheme, auth.reference)
 }
 
 #[cfg(test)]
@@ -168,6 +229,8 @@ pub mod tests {
             app: "acme".to_owned(),
             hub: "https://hub.example".to_owned(),
             agent: "acme/deployer".to_owned(),
+            runtime: "cloud".to_owned(),
+            project: (kind == Kind::Ask).then(|| "acme-shop".to_owned()),
             return_path,
             resolvers,
             token_env: "ACME_TOKEN".to_owned(),
@@ -177,14 +240,24 @@ pub mod tests {
     }
 
     pub fn push() -> ReturnPath {
-        ReturnPath::Push {
+        pushed(SignatureAlgArg::HmacSha256, None)
+    }
+
+    pub fn pushed(signature_alg: SignatureAlgArg, auth: Option<&str>) -> ReturnPath {
+        ReturnPath::Push(PushSettings {
             callback: "https://hooks.example/acme/resume".to_owned(),
-        }
+            signature_alg,
+            auth: auth.map(|text| values::callback_auth(text).unwrap()),
+        })
     }
 
     pub fn every_kind() -> Vec<SkillSettings> {
+        let ed25519 = SignatureAlgArg::Ed25519;
         vec![
             settings(Kind::Ask, Some(push())),
+            settings(Kind::Ask, Some(pushed(ed25519, None))),
+            settings(Kind::Ask, Some(pushed(ed25519, Some("hmac=env:ACME_HOOK")))),
+            settings(Kind::Task, Some(pushed(ed25519, Some("bearer=acme-hook")))),
             settings(Kind::Ask, Some(ReturnPath::Pull)),
             settings(Kind::Task, Some(push())),
             settings(Kind::Task, Some(ReturnPath::Pull)),
@@ -212,12 +285,14 @@ pub mod tests {
             (RESOLVERS, "human:*"),
             (AGENT, "a b"),
             (TOKEN_ENV, "csa_BeqyUGBX"),
+            (SIGNATURE_ALG, "rsa"),
+            (RUNTIME, "mainframe"),
         ] {
             let mut changed = good.clone();
             changed.metadata.insert(key.to_owned(), value.to_owned());
             assert!(SkillSettings::from_front(&changed).is_err(), "{key}: {value}");
             changed.metadata.remove(key);
-            let optional = key == TOKEN_ENV;
+            let optional = [TOKEN_ENV, SIGNATURE_ALG, RUNTIME].contains(&key);
             assert_eq!(SkillSettings::from_front(&changed).is_ok(), optional, "{key} left out");
         }
     }

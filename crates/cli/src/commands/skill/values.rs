@@ -3,14 +3,17 @@
 
 use anyhow::{Context, Result, bail};
 use countersign_core::access::{check_agent_id, check_person_name};
+use countersign_protocol::a2h::{CallbackAuth, RUNTIMES};
 use reqwest::Url;
 
 use super::secret::{is_random_name, looks_secret};
+use crate::args::{self, SignatureAlgArg};
 
 /// Skill names have at most 64 characters, and `-notify` is the longest suffix.
 const MAX_APP_CHARS: usize = 64 - "-notify".len();
 const MAX_URL_CHARS: usize = 500;
 const MAX_VARIABLE_CHARS: usize = 64;
+const MAX_NAME_CHARS: usize = 100;
 
 /// The error does not repeat the value: a secret must not appear on a screen or in a log.
 fn no_secret(text: &str) -> Result<()> {
@@ -110,6 +113,38 @@ pub fn agent(text: &str) -> Result<String> {
     Ok(text.to_owned())
 }
 
+pub fn runtime(text: &str) -> Result<String> {
+    if !RUNTIMES.contains(&text) {
+        bail!("a runtime is one of {}", RUNTIMES.join(", "));
+    }
+    Ok(text.to_owned())
+}
+
+pub fn project(text: &str) -> Result<String> {
+    plain_name(text).context("a project has 1 to 100 letters, digits or . _ / : -, as in acme-shop")
+}
+
+pub fn signature_alg(text: &str) -> Result<SignatureAlgArg> {
+    SignatureAlgArg::parse(text).context("an algorithm is hmac-sha256 or ed25519")
+}
+
+/// `hmac=NAME`, `bearer=NAME` or `apikey=NAME`. The name is public, the secret stays at the hub.
+pub fn callback_auth(text: &str) -> Result<CallbackAuth> {
+    let auth = args::callback_auth(text).map_err(anyhow::Error::msg)?;
+    plain_name(&auth.reference)
+        .context("a secret's name has 1 to 100 letters, digits or . _ / : -, as in acme-hook")?;
+    Ok(auth)
+}
+
+fn plain_name(text: &str) -> Result<String> {
+    no_secret(text)?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._/:-".contains(c);
+    if text.is_empty() || text.len() > MAX_NAME_CHARS || !text.chars().all(plain) || text.starts_with('-') {
+        bail!("this is not a plain name");
+    }
+    Ok(text.to_owned())
+}
+
 /// One person, by name. Wildcards and groups do not exist.
 pub fn resolver(text: &str) -> Result<String> {
     no_secret(text)?;
@@ -161,6 +196,11 @@ mod tests {
         assert_eq!(callback("http://127.0.0.1:8080/x").unwrap(), "http://127.0.0.1:8080/x");
         assert_eq!(agent("acme/deployer").unwrap(), "acme/deployer");
         assert_eq!(variable("ACME_TOKEN_2").unwrap(), "ACME_TOKEN_2");
+        assert_eq!(project("acme/shop").unwrap(), "acme/shop");
+        assert_eq!(
+            callback_auth("bearer=env:ACME_HOOK").unwrap().reference,
+            "env:ACME_HOOK"
+        );
         assert_eq!(
             resolvers("human:ann, human:bob human:ann").unwrap(),
             ["human:ann", "human:bob"]
@@ -204,6 +244,11 @@ mod tests {
             assert!(agent(text).is_err(), "{text}");
         }
         assert!(callback("http://hooks.example/x").is_err());
+        for text in ["a b", "$x", "-x", "", "a`b`", &"a".repeat(101)] {
+            assert!(project(text).is_err(), "{text}");
+            assert!(callback_auth(&format!("hmac={text}")).is_err(), "{text}");
+        }
+        assert!(callback_auth("basic=x").is_err() && runtime("mainframe").is_err() && signature_alg("rsa").is_err());
     }
 
     #[test]
@@ -244,6 +289,7 @@ mod tests {
             callback("https://user:pass@hooks.example/"),
             hub("https://token@hub.example"),
             variable("acme_token"),
+            project(secret),
         ];
         for refusal in refusals {
             let words = format!("{:#}", refusal.unwrap_err());

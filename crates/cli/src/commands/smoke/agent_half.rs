@@ -1,187 +1,275 @@
-//! The agent's half of the test: seal, submit, replay, and check the result.
+//! The agent's half of the test, by the page's own commands: seal, send, open.
 
-use std::path::PathBuf;
+use std::fs;
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::{
-    Binding, Client as AgentClient, Identity, Journal, Kind, Progress, Resolved, Ticket, open, open_state, seal,
-    sealed_state,
-};
+use countersign_agent::Kind;
+use countersign_client::hub::HubClient;
 use countersign_client::screen::escape;
 use serde_json::{Value, json};
 
 use super::cleanup::Cleanup;
-use super::hub_access::{HubAccess, SmokeAgent};
+use super::page_commands::{PageCommands, Rule, Rules, adapt};
 use super::people::People;
-use super::plan::SmokePlan;
 use super::scratch::ScratchDir;
-use super::seal_key::KeySource;
-use super::test_message::{self, MessageFrame};
-use super::{fresh_name, open_journal};
-use crate::commands::agent_commands::now;
+use super::subprocess::{PageProcess, Ran};
+use super::{fresh_name, test_message};
+use crate::commands::agent_commands::outcome::code;
+use crate::commands::skill::SkillSettings;
 
 pub struct AgentHalf {
-    pub hub: AgentClient,
-    pub journal: Journal,
-    pub people: Option<People>,
-    pub callback_url: Option<String>,
-    pub signing_keys: Vec<String>,
-    /// The file in which the acts are counted.
-    pub acts: PathBuf,
+    pub page: PageCommands,
+    pub process: PageProcess,
+    pub settings: SkillSettings,
     pub agent_id: String,
     pub key: String,
-    pub seal_key: KeySource,
-    pub state: Value,
-    kind: Kind,
-    sealed: String,
+    pub scratch: ScratchDir,
+    /// With the agent's token.
+    pub client: HubClient,
+    pub callback_url: Option<String>,
+    state: Value,
+}
+
+/// The message as sent.
+pub struct SentMessage {
+    pub id: String,
+    pub words: Vec<String>,
+}
+
+const BODY_FILE: &str = "body.md";
+const STATE_FILE: &str = "state.sealed";
+/// Flags of a send command that are run as shown.
+const KEPT: [&str; 12] = [
+    "--yes",
+    "--no",
+    "--select",
+    "--expires",
+    "--priority",
+    "--tag",
+    "--run",
+    "--runtime",
+    "--project",
+    "--callback-auth",
+    "--checklist",
+    "--verification",
+];
+
+/// The rules for text, question and waiting. A form becomes a confirm, because its schema is in a file of the app.
+fn content_rules(page: &[String], body_file: &str) -> Rules {
+    let has_form = page.iter().any(|word| word == "--form");
+    vec![
+        ("--confirm", Rule::Keep(0)),
+        ("--sensitive", Rule::Keep(0)),
+        ("--default", if has_form { Rule::Drop(1) } else { Rule::Keep(1) }),
+        ("--form", Rule::May(1, owned(&["--confirm"]))),
+        ("--body", Rule::Drop(1)),
+        ("--context", Rule::Drop(1)),
+        ("--timeout", Rule::Drop(1)),
+        ("--wait", Rule::Drop(0)),
+        ("--detach", Rule::Drop(0)),
+        ("--exec", Rule::Drop(0)),
+        ("--body-file", Rule::May(1, owned(&["--body-file", body_file]))),
+        (
+            "--instructions",
+            Rule::May(1, owned(&["--instructions", test_message::BODY])),
+        ),
+        (
+            "--instructions-file",
+            Rule::May(1, owned(&["--instructions-file", body_file])),
+        ),
+    ]
+}
+
+pub fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
 }
 
 impl AgentHalf {
-    pub fn prepare(
-        plan: &SmokePlan,
-        hub_access: &HubAccess,
-        agent: SmokeAgent,
-        people: Option<People>,
-        scratch: &ScratchDir,
+    pub fn new(
+        (page, process): (PageCommands, PageProcess),
+        settings: SkillSettings,
+        (agent_id, client): (String, HubClient),
+        scratch: ScratchDir,
         callback_url: Option<String>,
-    ) -> Result<(Self, String)> {
-        if plan.push && agent.signing_keys.is_empty() {
-            bail!(
-                "{} is not set: it must hold the signing key of {}",
-                plan.signing_key_env,
-                agent.id
-            );
-        }
-        let seal_key = match plan.kind {
-            Kind::Notify => KeySource::temporary(scratch)?,
-            Kind::Ask | Kind::Task => KeySource::of(&plan.seal_key_env, scratch)?,
-        };
-        let words = match (plan.kind, &seal_key) {
-            (Kind::Notify, _) => "a notify has no state".to_owned(),
-            (_, KeySource::Variable(name)) => format!("the state is sealed with the key in {name}"),
-            (_, KeySource::File(_)) => {
-                format!(
-                    "the state is sealed with a temporary key: {} is not set",
-                    plan.seal_key_env
-                )
-            }
-        };
-        let key = fresh_name();
-        let state = json!({ "step": "after the answer", "nonce": fresh_name() });
-        let sealed = sealed(&seal_key, &state, &agent, &key)?;
-        let agent_half = Self {
-            hub: hub_access.hub(&agent.token)?,
-            journal: open_journal(scratch)?,
-            people,
+    ) -> Self {
+        Self {
+            page,
+            process,
+            settings,
+            agent_id,
+            key: fresh_name(),
+            scratch,
+            client,
             callback_url,
-            signing_keys: agent.signing_keys,
-            acts: scratch.path("acts"),
-            agent_id: agent.id,
-            key,
-            seal_key,
-            state,
-            kind: plan.kind,
-            sealed,
-        };
-        Ok((agent_half, words))
+            state: json!({ "step": "after the answer", "nonce": fresh_name() }),
+        }
     }
 
-    pub async fn submit(&self, cleanup: &mut Cleanup) -> Result<(Ticket, String)> {
-        let identity = Identity::new(&self.agent_id);
-        let frame = MessageFrame {
-            identity: &identity,
-            version: self.hub.version().await?,
-            now: now(),
-            key: &self.key,
-            resolvers: self
-                .people
-                .as_ref()
-                .map(|people| people.resolvers.as_slice())
-                .unwrap_or_default(),
-            callback: self.callback_url.as_deref(),
-            state: sealed_state(&self.sealed),
-        };
-        let draft = test_message::draft(self.kind, &frame)?;
-        let ticket = self
-            .hub
-            .submit(&self.journal, &draft)
-            .await
-            .map_err(|error| self.explain(error))?;
-        cleanup.ticket = Some((self.hub.clone(), ticket.clone()));
-        let id = ticket.message_id.as_deref().unwrap_or_default();
-        let words = format!("{} {} with the key {}", self.kind, escape(id), self.key);
-        Ok((ticket, words))
+    fn seal_rules(&self, key: &str) -> Rules {
+        vec![
+            ("--key-env", Rule::Keep(1)),
+            ("--bind", Rule::Must(2, owned(&["--bind", &self.agent_id, key]))),
+        ]
+    }
+
+    /// Seals the state into the file that the send command names.
+    pub async fn seal(&self, words: String) -> Result<((), String)> {
+        let args = adapt(self.page.get("seal")?, &[], self.seal_rules(&self.key))?;
+        let ran = self.process.run(&args, self.state.to_string().as_bytes()).await?;
+        if ran.code != Some(0) {
+            bail!("{}", ran.complaint());
+        }
+        fs::write(self.scratch.path(STATE_FILE), &ran.stdout)?;
+        Ok(((), words))
+    }
+
+    fn file(&self, name: &str) -> String {
+        self.scratch.path(name).display().to_string()
+    }
+
+    /// Content goes to people's inboxes, so it is the test's; everything else is as the page has it.
+    fn send_words(&self, people: Option<&People>) -> Result<Vec<String>> {
+        let page = self.page.get(self.settings.kind.as_str())?;
+        let mut rules: Rules = KEPT.map(|flag| (flag, Rule::Keep(1))).into();
+        rules.extend(content_rules(page, &self.file(BODY_FILE)));
+        rules.extend([
+            ("--agent", Rule::May(1, owned(&["--agent", &self.agent_id]))),
+            ("--key", Rule::Must(1, owned(&["--key", &self.key]))),
+        ]);
+        if let Some(people) = people {
+            let to = people.resolvers.iter().flat_map(|person| owned(&["--to", person]));
+            rules.extend([
+                ("--to", Rule::Must(1, to.collect())),
+                ("--state", Rule::Must(1, owned(&["--state", &self.file(STATE_FILE)]))),
+            ]);
+        }
+        if let Some(url) = &self.callback_url {
+            rules.push(("--callback", Rule::Must(1, owned(&["--callback", url]))));
+        }
+        let mut words = adapt(page, &[test_message::TITLE], rules)?;
+        words.extend(people.map(|_| "--detach".to_owned()));
+        Ok(words)
+    }
+
+    pub async fn submit(&self, people: Option<&People>, cleanup: &mut Cleanup) -> Result<(SentMessage, String)> {
+        fs::write(self.scratch.path(BODY_FILE), test_message::BODY)?;
+        let words = self.send_words(people)?;
+        let id = self.send(&words).await?;
+        if self.settings.kind == Kind::Ask {
+            cleanup.open_ask(&self.client, &id)?;
+        }
+        let text = format!("{} {} with the key {}", self.settings.kind, escape(&id), self.key);
+        Ok((SentMessage { id, words }, text))
+    }
+
+    async fn send(&self, words: &[String]) -> Result<String> {
+        let ran = self.process.run(words, b"").await?;
+        match ran.stdout.trim() {
+            id if ran.code == Some(0) && !id.is_empty() => Ok(id.to_owned()),
+            _ => Err(self.explain(&ran)),
+        }
     }
 
     /// A refused callback has one of two causes; the error names both remedies.
-    fn explain(&self, error: countersign_agent::Error) -> anyhow::Error {
-        let about_callback = |field: &Option<String>| field.as_deref().is_some_and(|field| field.contains("callback"));
-        let refused = matches!(&error, countersign_agent::Error::Refused { field, .. } if about_callback(field));
-        let error = anyhow::Error::from(error);
-        let Some(url) = self.callback_url.as_deref().filter(|_| refused) else {
-            return error;
-        };
-        error.context(format!(
-            "the hub does not push to {url}; to test on one machine start it with \
-             `countersign serve --allow-loopback-callbacks`, and have the host approved with \
-             `countersign agent callback approve`"
-        ))
-    }
-
-    /// Sends the same bytes again, as after a lost reply.
-    pub async fn replay(&self, ticket: &Ticket) -> Result<((), String)> {
-        let again = self.hub.resend(&self.journal, ticket).await?;
-        if again.message_id != ticket.message_id {
-            bail!("the same bytes made a second message");
-        }
-        Ok(((), "the same bytes sent again are the same message".to_owned()))
-    }
-
-    pub async fn delivered(&self, ticket: &Ticket) -> Result<((), String)> {
-        match self.hub.look(ticket).await? {
-            Progress::Delivered => Ok(((), "it is in the inbox; nothing comes back".to_owned())),
-            Progress::Open | Progress::Ended(_) => bail!("a notify must be delivered immediately"),
+    fn explain(&self, ran: &Ran) -> anyhow::Error {
+        let complaint = ran.complaint();
+        match self.callback_url.as_deref().filter(|_| complaint.contains("callback")) {
+            None => anyhow::anyhow!("{complaint}"),
+            Some(url) => anyhow::anyhow!(
+                "the hub does not push to {url}; to test on one machine start it with \
+                 `countersign serve --allow-loopback-callbacks`, and have the host approved with \
+                 `countersign agent callback approve`: {complaint}"
+            ),
         }
     }
 
-    /// The pushed and the pulled outcome must be the same.
-    pub async fn same_by_pull(&self, ticket: &Ticket, resolved: &Resolved) -> Result<String> {
-        match self.hub.look(ticket).await? {
-            Progress::Ended(pulled) if pulled.act_key() == resolved.act_key() && pulled.outcome == resolved.outcome => {
-                Ok("pulling gives the same outcome".to_owned())
-            }
-            Progress::Ended(_) | Progress::Open | Progress::Delivered => bail!("pulling gives another outcome"),
+    /// The same command again, as in a script that starts over.
+    pub async fn replay(&self, sent: &SentMessage) -> Result<((), String)> {
+        if self.send(&sent.words).await? != sent.id {
+            bail!("the same command made a second message");
+        }
+        Ok(((), "the same command again is the same message".to_owned()))
+    }
+
+    pub async fn pull(&self, id: &str) -> Result<Value> {
+        Ok(self.client.get(&["v1", "messages", id], &[]).await?)
+    }
+
+    pub async fn delivered(&self, sent: &SentMessage) -> Result<((), String)> {
+        if self.pull(&sent.id).await?["status"] == "delivered" {
+            Ok(((), "it is in the inbox; nothing comes back".to_owned()))
+        } else {
+            bail!("a notify must be delivered immediately")
         }
     }
 
-    /// The returned token, checked to be the one that was sent.
-    pub fn token(&self, resolved: &Resolved) -> Result<String> {
-        let state = resolved.state.as_ref().context("the state did not come back")?;
-        let state: Value = serde_json::from_str(state.get())?;
-        let token = state
-            .get("sealed")
-            .and_then(Value::as_str)
-            .context("the state came back without its seal")?;
-        if token != self.sealed {
-            bail!("the state came back changed");
+    /// The outcome that was acted on must be the one that the hub stores.
+    pub async fn same_by_pull(&self, sent: &SentMessage, outcome: &Value) -> Result<String> {
+        let pulled = self.pull(&sent.id).await?;
+        let response = &pulled["response"];
+        let same = response["resolution_id"] == outcome["resolution_id"]
+            && response["resolution"] == outcome["resolution"]
+            && response["response"].get("value") == outcome.get("value")
+            && response["state"] == outcome["state"];
+        if same {
+            Ok("pulling gives the same outcome".to_owned())
+        } else {
+            bail!("pulling gives another outcome")
         }
-        Ok(token.to_owned())
+    }
+
+    async fn open(&self, key: &str, input: &Value) -> Result<Ran> {
+        let args = adapt(self.page.get("open")?, &[], self.seal_rules(key))?;
+        self.process.run(&args, input.to_string().as_bytes()).await
     }
 
     /// A changed state, or the state of another message, must not open.
-    pub fn changed_state_is_refused(&self, resolved: &Resolved) -> Result<String> {
-        let key = self.seal_key.key()?;
-        let state = resolved.state.as_ref().context("the state did not come back")?;
-        let own = (self.agent_id.as_str(), self.key.as_str());
-        open_state(&key, state, Some(own)).context("the state that came back does not open")?;
-        let token = self.token(resolved)?;
-        if open(&key, &changed(&token), Some(own)).is_ok() {
+    pub async fn changed_state_is_refused(&self, outcome: &Value) -> Result<String> {
+        let token = outcome.pointer("/state/sealed").and_then(Value::as_str);
+        let token = token.context("the state came back without its seal")?;
+        let refused = Some(i32::from(code::REFUSED));
+        if self.open(&self.key, &json!({ "sealed": changed(token) })).await?.code != refused {
             bail!("a changed state was opened");
         }
-        if open(&key, &token, Some((&self.agent_id, "another-key"))).is_ok() {
+        if self.open("another-key", outcome).await?.code != refused {
             bail!("the state of one message was opened for another");
         }
         Ok("a changed state, and one of another message, do not open".to_owned())
+    }
+
+    /// Opens the state with the outcome alone, whose key is what the page tells a new process to use.
+    pub async fn open_in_new_process(&self, outcome: &Value) -> Result<String> {
+        let key = outcome["idempotency_key"].as_str();
+        let ran = self
+            .open(key.context("the outcome does not say its idempotency key")?, outcome)
+            .await?;
+        if ran.code != Some(0) {
+            bail!("it could not open the state: {}", ran.complaint());
+        }
+        let opened: Value = serde_json::from_str(&ran.stdout).context("its output is not JSON")?;
+        if opened != self.state {
+            bail!("it opened a state that differs from the sealed one");
+        }
+        Ok("the page's `countersign open` in a new process got the state back".to_owned())
+    }
+
+    /// The outcomes that the page's command was started with, one per line.
+    pub fn acts(&self) -> Result<Vec<Value>> {
+        let text = fs::read_to_string(self.scratch.path("acts")).unwrap_or_default();
+        text.lines().map(|line| Ok(serde_json::from_str(line)?)).collect()
+    }
+
+    /// The stand-in for the page's `./resume`: it adds the outcome to a file.
+    pub fn exec_rule(&self) -> (&'static str, Rule) {
+        let acts = self.scratch.path("acts").display().to_string();
+        ("--exec", Rule::Must(0, owned(&["--exec", "tee", "-a", &acts])))
+    }
+
+    pub fn acted_once(&self) -> Result<String> {
+        match self.acts()?.len() {
+            1 => Ok("exactly once".to_owned()),
+            acts => bail!("{acts} times instead of once"),
+        }
     }
 }
 
@@ -194,18 +282,4 @@ pub fn changed(token: &str) -> String {
         .enumerate()
         .map(|(index, c)| if index == at { other(c) } else { c })
         .collect()
-}
-
-fn sealed(source: &KeySource, state: &Value, agent: &SmokeAgent, key: &str) -> Result<String> {
-    let seal_key = source.key()?;
-    let known: Vec<&str> = agent.signing_keys.iter().map(String::as_str).collect();
-    seal_key.refuse_same_as(&known)?;
-    Ok(seal(
-        &seal_key,
-        state,
-        Binding::Own {
-            agent_id: &agent.id,
-            idempotency_key: key,
-        },
-    )?)
 }

@@ -1,7 +1,6 @@
 //! Cleans up after the test: removes its agent and approval, and cancels its open ask.
 
 use anyhow::Result;
-use countersign_agent::{Client as AgentClient, Kind, Ticket};
 use countersign_client::hub::HubClient;
 use serde_json::json;
 
@@ -9,14 +8,22 @@ use serde_json::json;
 pub struct Cleanup {
     agent: Option<(HubClient, String)>,
     approval: Option<(HubClient, String, String)>,
-    /// Open until it is resolved.
-    pub ticket: Option<(AgentClient, Ticket)>,
+    ask: Option<(HubClient, String)>,
 }
 
 impl Cleanup {
     pub fn agent_added(&mut self, owner: &HubClient, agent_id: &str) -> Result<()> {
         self.agent = Some((again(owner)?, agent_id.to_owned()));
         Ok(())
+    }
+
+    pub fn open_ask(&mut self, agent: &HubClient, id: &str) -> Result<()> {
+        self.ask = Some((again(agent)?, id.to_owned()));
+        Ok(())
+    }
+
+    pub fn resolved(&mut self) {
+        self.ask = None;
     }
 
     pub async fn approve(&mut self, owner: &HubClient, agent_id: &str, host: &str) -> Result<()> {
@@ -32,8 +39,8 @@ impl Cleanup {
     /// Returns a summary, empty if there was nothing to clean up.
     pub async fn run(self) -> Result<String> {
         let mut done = Vec::new();
-        if let Some((hub, ticket)) = self.ticket.filter(|(_, ticket)| ticket.kind == Kind::Ask) {
-            hub.cancel(&ticket).await?;
+        if let Some((agent, id)) = self.ask {
+            agent.post(&["v1", "messages", &id, "cancel"], &json!({})).await?;
             done.push("the ask is cancelled".to_owned());
         }
         if let Some((owner, agent_id, host)) = self.approval {

@@ -1,22 +1,22 @@
 //! The hub under test, and the rights available on it.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
 use countersign_agent::Client as AgentClient;
-use countersign_client::data_dir;
 use countersign_client::hub::{self, HubClient, HubLocation, typed};
 use countersign_client::screen::escape;
 use reqwest::Url;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::cleanup::Cleanup;
 use super::fresh_name;
 use super::plan::{SmokePlan, Trusted, variable};
-use crate::args::Globals;
-
-const MAX_HUB_FILE_BYTES: usize = 64 * 1024;
+use super::subprocess::temporary_key;
+use crate::args::{Globals, SignatureAlgArg};
+use crate::commands::local_hub::{self, leads_to};
+use crate::commands::skill::PushSettings;
 
 pub struct HubAccess {
     /// The hub's location, without a token.
@@ -28,14 +28,10 @@ pub struct HubAccess {
 pub struct SmokeAgent {
     pub id: String,
     pub token: String,
-    /// Two during a rotation; none if unknown.
-    pub signing_keys: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct SmokeHubFile {
-    url: String,
-    token: String,
+    /// What its pushes are signed with.
+    pub signature_alg: SignatureAlgArg,
+    /// The variables of the page that the environment does not hold.
+    pub variables: Vec<(String, String)>,
 }
 
 #[derive(Deserialize)]
@@ -46,7 +42,7 @@ struct SmokeCredentials {
 
 impl HubAccess {
     pub async fn find(plan: &SmokePlan, globals: &Globals) -> Result<(Self, String)> {
-        let local = local_owner(globals)?;
+        let local = local_hub::owner(globals)?;
         let hub_access = match (&plan.hub, local) {
             (None, None) => bail!("no hub is running here: start one with `countersign serve`, or set COUNTERSIGN_URL"),
             (None, Some(owner)) => Self {
@@ -56,7 +52,7 @@ impl HubAccess {
             (Some(hub), local) => {
                 let location = HubLocation::named(hub, String::new(), hub::AddressSource::Environment)?;
                 let owner = match local {
-                    Some(owner) if is_same(&location.url, &owner).await => Some(owner),
+                    Some(owner) if is_same(&location, &owner).await => Some(owner),
                     Some(_) | None => None,
                 };
                 may_have_tokens(&location, &plan.trusted, owner.is_some())?;
@@ -85,26 +81,37 @@ impl HubAccess {
         )
     }
 
+    /// A client with the agent's token.
+    pub fn client(&self, agent: &SmokeAgent) -> Result<HubClient> {
+        HubClient::new(HubLocation {
+            token: agent.token.clone(),
+            ..self.location.clone()
+        })
+    }
+
     /// The agent whose token is in the environment, else one created for this test and removed after it.
     pub async fn agent(&self, plan: &SmokePlan, cleanup: &mut Cleanup) -> Result<(SmokeAgent, String)> {
-        let name = &plan.token_env;
+        let algs = match &self.owner {
+            Some(owner) => local_hub::signature_algs(owner).await?,
+            None => BTreeMap::new(),
+        };
+        let known = plan.agent.as_ref().and_then(|id| algs.get(id).copied());
+        let signature_alg = known.unwrap_or_else(|| plan.signature_alg());
+        let name = &plan.settings.token_env;
         match (variable(name), &self.owner) {
             (Some(token), _) => {
                 let id = plan.agent.clone();
                 let id = id.with_context(|| format!("{name} is set: name its agent with COUNTERSIGN_AGENT"))?;
-                let keys = variable(&plan.signing_key_env).unwrap_or_default();
                 let words = format!("{id}, with the token in {name}");
-                let signing_keys = keys.split_whitespace().map(str::to_owned).collect();
-                Ok((
-                    SmokeAgent {
-                        id,
-                        token,
-                        signing_keys,
-                    },
-                    words,
-                ))
+                let agent = SmokeAgent {
+                    id,
+                    token,
+                    signature_alg,
+                    variables: Vec::new(),
+                };
+                Ok((agent, words))
             }
-            (None, Some(owner)) => self.add_agent(plan, owner, cleanup).await,
+            (None, Some(owner)) => add_agent(plan, owner, signature_alg, cleanup).await,
             (None, None) => {
                 let agent = plan.agent.as_deref().unwrap_or("the agent");
                 bail!(
@@ -113,31 +120,50 @@ impl HubAccess {
             }
         }
     }
+}
 
-    async fn add_agent(
-        &self,
-        plan: &SmokePlan,
-        owner: &HubClient,
-        cleanup: &mut Cleanup,
-    ) -> Result<(SmokeAgent, String)> {
-        let id = fresh_name();
-        let made = owner.post(&["v1", "admin", "agents"], &json!({ "id": id })).await?;
-        cleanup.agent_added(owner, &id)?;
-        let made: SmokeCredentials = typed(&made)?;
-        let stands_for = plan
-            .agent
-            .as_ref()
-            .map(|agent| format!(" for {}, because {} is not set", escape(agent), plan.token_env));
-        let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
-        Ok((
-            SmokeAgent {
-                id,
-                token: made.token,
-                signing_keys: vec![made.signing_key],
-            },
-            words,
-        ))
+/// An agent like the one of the page, with the same algorithm and secrets of the same names.
+async fn add_agent(
+    plan: &SmokePlan,
+    owner: &HubClient,
+    signature_alg: SignatureAlgArg,
+    cleanup: &mut Cleanup,
+) -> Result<(SmokeAgent, String)> {
+    let id = fresh_name();
+    let body = json!({ "id": id, "signature_alg": signature_alg.as_str() });
+    let made = owner.post(&["v1", "admin", "agents"], &body).await?;
+    cleanup.agent_added(owner, &id)?;
+    let mut made: SmokeCredentials = typed(&made)?;
+    if let Some(auth) = plan.settings.push().and_then(|push| push.auth.as_ref()) {
+        let value = temporary_key();
+        let secret = json!({ "agent_id": id, "name": auth.reference, "value": value });
+        owner.post(&["v1", "admin", "secrets"], &secret).await?;
+        if plan.settings.push().and_then(PushSettings::hmac_secret).is_some() {
+            made.signing_key = value;
+        }
     }
+    let settings = &plan.settings;
+    let stands_for = plan
+        .agent
+        .as_ref()
+        .map(|agent| format!(" for {}, because {} is not set", escape(agent), settings.token_env));
+    let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
+    let agent = SmokeAgent {
+        id,
+        token: made.token.clone(),
+        signature_alg,
+        variables: vec![
+            (settings.token_env.clone(), made.token),
+            (settings.signing_key_env.clone(), made.signing_key),
+        ],
+    };
+    Ok((agent, words))
+}
+
+/// Whether the address is that of the local hub, by its own or its public URL.
+async fn is_same(location: &HubLocation, owner: &HubClient) -> bool {
+    let addresses = local_hub::addresses(owner).await;
+    addresses.iter().any(|address| leads_to(&location.url, address))
 }
 
 fn without_token(location: &HubLocation) -> HubLocation {
@@ -145,47 +171,6 @@ fn without_token(location: &HubLocation) -> HubLocation {
         token: String::new(),
         ..location.clone()
     }
-}
-
-/// The hub of the data directory with the owner's token, regardless of the environment: the token of `hub.json` goes
-/// only to the address in `hub.json`.
-fn local_owner(globals: &Globals) -> Result<Option<HubClient>> {
-    let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
-        return Ok(None);
-    };
-    let Some(SmokeHubFile { url, token }) = hub_file(&data) else {
-        return Ok(None);
-    };
-    HubClient::new(HubLocation::named(
-        &url,
-        token,
-        hub::AddressSource::DataDirectory(data),
-    )?)
-    .map(Some)
-}
-
-fn hub_file(data: &Path) -> Option<SmokeHubFile> {
-    let bytes = std::fs::read(data.join("hub.json")).ok()?;
-    if bytes.len() > MAX_HUB_FILE_BYTES {
-        None
-    } else {
-        serde_json::from_slice(&bytes).ok()
-    }
-}
-
-/// Whether the address is that of the local hub, by its own or its public URL.
-async fn is_same(url: &Url, owner: &HubClient) -> bool {
-    if leads_to(url, &owner.location().url) {
-        return true;
-    }
-    let Ok(status) = owner.get(&["v1", "admin", "status"], &[]).await else {
-        return false;
-    };
-    let public = status
-        .get("public_url")
-        .and_then(Value::as_str)
-        .and_then(|text| Url::parse(text).ok());
-    public.is_some_and(|public| leads_to(url, &public))
 }
 
 /// Checked before the first call: a skill written by another person could name a hub that only collects tokens.
@@ -207,41 +192,9 @@ fn may_have_tokens(hub: &HubLocation, trusted: &Trusted, is_local: bool) -> Resu
     )
 }
 
-fn leads_to(one: &Url, other: &Url) -> bool {
-    let host = |url: &Url| match url.host_str() {
-        Some("localhost" | "[::1]") => "127.0.0.1".to_owned(),
-        host => host.unwrap_or_default().to_owned(),
-    };
-    let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
-    let key = |url: &Url| {
-        (
-            url.scheme().to_owned(),
-            host(url),
-            url.port_or_known_default(),
-            path(url),
-        )
-    };
-    key(one) == key(other)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_owners_token_stays_with_its_own_hub() {
-        let same = |one: &str, other: &str| leads_to(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
-        assert!(same("http://localhost:7422/", "http://127.0.0.1:7422"));
-        assert!(same("https://hub.example:443/base", "https://hub.example/base/"));
-        for other in [
-            "http://127.0.0.1:7423",
-            "https://127.0.0.1:7422",
-            "http://hub.example:7422",
-            "http://127.0.0.1:7422/x",
-        ] {
-            assert!(!same("http://127.0.0.1:7422", other), "{other}");
-        }
-    }
 
     #[test]
     fn a_skill_alone_does_not_decide_where_tokens_go() {

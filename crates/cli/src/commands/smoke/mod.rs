@@ -1,35 +1,40 @@
-//! `smoke`: runs the whole loop once against a running hub, as the agent and as the person who answers.
+//! `smoke`: runs the whole loop once against a running hub, as the agent and as the person who answers. The agent's part
+//! is done by the commands of the skill's page, so that a page whose commands do not work fails here.
 
 mod agent_half;
 mod cleanup;
 mod hub_access;
 mod listener;
+mod page_commands;
 mod people;
 mod plan;
 mod receiver;
 mod report;
 mod scratch;
-mod seal_key;
 mod subprocess;
 mod test_message;
+mod waiter;
 
 use std::time::Duration;
 
-use agent_half::AgentHalf;
+use agent_half::{AgentHalf, SentMessage};
 use anyhow::{Context, Result, bail};
 use cleanup::Cleanup;
-use countersign_agent::{Identity, Journal, Kind, Progress, Resolved, Ticket, WaitUntil};
-use countersign_client::screen::escape;
-use hub_access::HubAccess;
+use countersign_agent::{Identity, Kind};
+use hub_access::{HubAccess, SmokeAgent};
 use listener::{CallbackListener, ReceivedPush};
-use plan::SmokePlan;
-use receiver::SmokeReceiver;
+use page_commands::PageCommands;
+use people::People;
+use plan::{SmokePlan, variable};
+use receiver::PageReceiver;
 use report::SmokeReport;
 use scratch::ScratchDir;
-use tokio::time::Instant;
+use serde_json::Value;
+use subprocess::PageProcess;
 
 use super::Finished;
 use crate::args::{Globals, SmokeArgs};
+use crate::commands::skill::{PushSettings, SkillSettings};
 
 /// Long enough for a busy hub, short enough for a waiting person.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
@@ -50,38 +55,81 @@ pub async fn run(args: SmokeArgs, globals: &Globals) -> Result<Finished> {
 }
 
 async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cleanup: &mut Cleanup) -> Option<()> {
+    let kind = plan.settings.kind;
     let hub_access = report.record("hub", HubAccess::find(plan, globals).await)?;
     let agent = report.record("agent", hub_access.agent(plan, cleanup).await)?;
-    let people = match plan.kind {
+    let people = match kind {
         Kind::Notify => None,
         Kind::Ask | Kind::Task => Some(report.record("person", people::gather(plan, &hub_access).await)?),
     };
+    let (settings, page) = report.record("page", read_page(plan, &hub_access, &agent, people.as_ref()))?;
     let scratch = report.record("journal", ScratchDir::new())?;
-    let listener = match plan.push {
-        true => Some(report.record("callback", open_callback(plan, &hub_access, &agent.id, cleanup).await)?),
-        false => None,
+    let listener = match settings.push() {
+        Some(_) => Some(report.record("callback", open_callback(plan, &hub_access, &agent.id, cleanup).await)?),
+        None => None,
     };
     let url = listener.as_ref().map(|listener| listener.url.clone());
-    let agent_half = report.record(
-        "seal",
-        AgentHalf::prepare(plan, &hub_access, agent, people, &scratch, url),
-    )?;
-    let ticket = report.record("submit", agent_half.submit(cleanup).await)?;
-    report.record("replay", agent_half.replay(&ticket).await)?;
-    let Some(people) = &agent_half.people else {
-        report.record("delivered", agent_half.delivered(&ticket).await)?;
-        return Some(());
+    let prepared = prepare((settings, page), &hub_access, agent, scratch, url);
+    let agent_half = match (prepared, &people) {
+        (Ok((agent_half, words)), Some(_)) => {
+            report.record("seal", agent_half.seal(words).await)?;
+            agent_half
+        }
+        (Ok((agent_half, _)), None) => agent_half,
+        (Err(error), _) => return report.record("seal", Err(error)),
     };
-    report.record("resolve", people.resolve(&ticket, plan.kind).await)?;
-    cleanup.ticket = None;
-    let (receiver, resolved) = match listener {
-        Some(listener) => pushed(listener, &agent_half, &ticket, report).await?,
-        None => pulled(&agent_half, &ticket, report).await?,
+    let sent = report.record("submit", agent_half.submit(people.as_ref(), cleanup).await)?;
+    report.record("replay", agent_half.replay(&sent).await)?;
+    let Some(people) = &people else {
+        return report.record("delivered", agent_half.delivered(&sent).await);
     };
-    report.check("acted once", receiver.acted_once());
-    report.check("changed state", agent_half.changed_state_is_refused(&resolved));
-    report.check("fresh process", subprocess::open(&agent_half, &resolved));
+    report.record("resolve", people.resolve(&sent, kind).await)?;
+    cleanup.resolved();
+    let outcome = match listener {
+        Some(listener) => pushed(listener, &agent_half, report).await?,
+        None => pulled(&agent_half, report).await?,
+    };
+    check_outcome(&agent_half, &sent, &outcome, report).await;
     Some(())
+}
+
+/// The page's commands, and whether the keys they name are there.
+fn read_page(
+    plan: &SmokePlan,
+    hub_access: &HubAccess,
+    agent: &SmokeAgent,
+    people: Option<&People>,
+) -> Result<((SkillSettings, PageCommands), String)> {
+    let resolvers = people.map(|people| people.resolvers.as_slice()).unwrap_or_default();
+    let (settings, page) = plan.page(hub_access, agent, resolvers)?;
+    let name = &settings.signing_key_env;
+    let is_set = variable(name).is_some() || agent.variables.iter().any(|(known, _)| known == name);
+    if settings.push().is_some_and(PushSettings::has_shared_key) && !is_set {
+        bail!("{name} is not set: it must hold the signing key of {}", agent.id);
+    }
+    let commands = PageCommands::read(&page, &settings)?;
+    let words = format!("the commands of {} are run as the page shows them", settings.name());
+    Ok(((settings, commands), words))
+}
+
+fn prepare(
+    (settings, page): (SkillSettings, PageCommands),
+    hub_access: &HubAccess,
+    agent: SmokeAgent,
+    scratch: ScratchDir,
+    url: Option<String>,
+) -> Result<(AgentHalf, String)> {
+    let (process, words) = PageProcess::new(&settings, hub_access, &agent, &scratch)?;
+    let client = hub_access.client(&agent)?;
+    let agent_half = AgentHalf::new((page, process), settings, (agent.id, client), scratch, url);
+    Ok((agent_half, words))
+}
+
+async fn check_outcome(agent_half: &AgentHalf, sent: &SentMessage, outcome: &Value, report: &mut SmokeReport) {
+    report.check("same by pull", agent_half.same_by_pull(sent, outcome).await);
+    report.check("acted once", agent_half.acted_once());
+    report.check("changed state", agent_half.changed_state_is_refused(outcome).await);
+    report.check("fresh process", agent_half.open_in_new_process(outcome).await);
 }
 
 /// Listens, and approves the host if the owner's token is available.
@@ -104,39 +152,30 @@ async fn open_callback(
     Ok((listener, words))
 }
 
-/// A receiver that verifies with the agent's signing keys and the hub's public keys.
-async fn open_receiver<'a>(agent_half: &'a AgentHalf, ticket: &Ticket) -> Result<(SmokeReceiver<'a>, String)> {
-    let hub_keys = agent_half.hub.public_keys().await?;
-    let words = format!(
-        "{} of the agent, {} of the hub",
-        agent_half.signing_keys.len(),
-        hub_keys.len()
-    );
-    Ok((SmokeReceiver::new(agent_half, ticket, &hub_keys), words))
-}
-
 /// The hub delivers twice: the first delivery is acted on and answered with an error, as after a crash of the
 /// receiver.
-async fn pushed<'a>(
-    mut listener: CallbackListener,
-    agent_half: &'a AgentHalf,
-    ticket: &Ticket,
-    report: &mut SmokeReport,
-) -> Option<(SmokeReceiver<'a>, Resolved)> {
-    let receiver = report.record("keys", open_receiver(agent_half, ticket).await)?;
+async fn pushed(mut listener: CallbackListener, agent_half: &AgentHalf, report: &mut SmokeReport) -> Option<Value> {
+    let receiver = report.record("receiver", PageReceiver::start(agent_half).await)?;
     let first = report.record("push", next(&mut listener, "the push").await)?;
-    let Some(resolved) = report.record("verify", receiver.first(&first)) else {
+    let outcome = match report.record("verify", receiver.verify(&first).await) {
+        Some(()) => {
+            report.check("credential", receiver.has_credential(&first));
+            report.check("tampered copy", receiver.refuses_changes(&first).await);
+            report.record("act", receiver.acts_on(&first).await)
+        }
+        None => None,
+    };
+    let Some(outcome) = outcome else {
         // The next attempt succeeds, so that no failed delivery is left on the hub.
         let _ = next(&mut listener, "the second attempt").await;
         return None;
     };
-    report.check("tampered copy", receiver.refuses_changes(&first));
-    report.check("replayed copy", receiver.ignores_replay(&first));
+    let replayed = receiver.ignores(&first, "its jti was seen before").await;
+    report.check("replayed copy", replayed);
     if let Some(second) = report.record("second delivery", next(&mut listener, "the second attempt").await) {
-        report.check("duplicate", receiver.ignores_duplicate(&second));
+        report.check("duplicate", receiver.ignores(&second, "the same outcome again").await);
     }
-    report.check("same by pull", agent_half.same_by_pull(ticket, &resolved).await);
-    Some((receiver, resolved))
+    Some(outcome)
 }
 
 async fn next(listener: &mut CallbackListener, what: &str) -> Result<(ReceivedPush, String)> {
@@ -151,35 +190,10 @@ async fn next(listener: &mut CallbackListener, what: &str) -> Result<(ReceivedPu
     Ok((delivery, words))
 }
 
-async fn pulled<'a>(
-    agent_half: &'a AgentHalf,
-    ticket: &Ticket,
-    report: &mut SmokeReport,
-) -> Option<(SmokeReceiver<'a>, Resolved)> {
-    let receiver = SmokeReceiver::new(agent_half, ticket, &[]);
-    let resolved = report.record("pull", ended(agent_half, ticket).await)?;
-    report.check("act", receiver.acts_on(&resolved));
-    let again = report.record("second pull", ended(agent_half, ticket).await)?;
-    report.check("duplicate", receiver.ignores_pull(&again));
-    Some((receiver, resolved))
-}
-
-async fn ended(agent_half: &AgentHalf, ticket: &Ticket) -> Result<(Resolved, String)> {
-    match agent_half
-        .hub
-        .wait(ticket, WaitUntil::Deadline(Instant::now() + STEP_TIMEOUT))
-        .await?
-    {
-        Progress::Ended(resolved) => {
-            let words = format!(
-                "{} is in the body, by {}",
-                escape(&resolved.resolution_id),
-                escape(resolved.actor.as_deref().unwrap_or("the hub"))
-            );
-            Ok((*resolved, words))
-        }
-        Progress::Open | Progress::Delivered => bail!("it was not resolved within {} s", STEP_TIMEOUT.as_secs()),
-    }
+async fn pulled(agent_half: &AgentHalf, report: &mut SmokeReport) -> Option<Value> {
+    let outcome = report.record("pull", waiter::first(agent_half).await)?;
+    report.check("duplicate", waiter::again(agent_half).await);
+    Some(outcome)
 }
 
 /// A unique name, taken from the SDK's random run ids.
@@ -192,8 +206,4 @@ fn fresh_name() -> String {
             .take(12)
             .collect::<String>()
     )
-}
-
-fn open_journal(scratch: &ScratchDir) -> Result<Journal> {
-    Ok(Journal::open(&scratch.path("journal.db"))?)
 }

@@ -1,12 +1,13 @@
 //! The person who answers, and a check that the skill's resolvers exist.
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::{Kind, Ticket};
+use countersign_agent::Kind;
 use countersign_client::hub::{ClientError, HubClient, HubLocation, typed};
 use countersign_client::screen::escape;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::agent_half::SentMessage;
 use super::hub_access::HubAccess;
 use super::plan::{SmokePlan, variable};
 use super::test_message;
@@ -38,7 +39,7 @@ pub async fn gather(plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People,
         None => None,
     };
     if let Some(known) = &known {
-        check_known(&plan.resolvers, known)?;
+        check_known(&plan.settings.resolvers, known)?;
     }
     match (variable(TOKEN), &hub_access.owner, known) {
         (Some(token), _, _) => with_token(token, plan, hub_access),
@@ -63,8 +64,8 @@ fn check_known(resolvers: &[String], known: &[SmokePerson]) -> Result<()> {
 }
 
 fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People, String)> {
-    let resolvers = match (&plan.person, plan.resolvers.is_empty()) {
-        (_, false) => plan.resolvers.clone(),
+    let resolvers = match (&plan.person, plan.settings.resolvers.is_empty()) {
+        (_, false) => plan.settings.resolvers.clone(),
         (Some(person), true) => vec![person.clone()],
         (None, true) => bail!("name the person {TOKEN} belongs to: --to human:NAME"),
     };
@@ -87,7 +88,7 @@ fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result
 /// The owner answers for the skill's resolvers, and is therefore added to them.
 fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Result<(People, String)> {
     let person = owner_among(known).context("this hub has no owner")?;
-    let mut resolvers = plan.resolvers.clone();
+    let mut resolvers = plan.settings.resolvers.clone();
     let mut words = format!("{person}, the owner of this hub");
     if !resolvers.contains(&person) {
         if !resolvers.is_empty() {
@@ -114,11 +115,11 @@ fn owner_among(people: &[SmokePerson]) -> Option<String> {
 }
 
 impl People {
-    pub async fn resolve(&self, ticket: &Ticket, kind: Kind) -> Result<((), String)> {
-        let id = ticket.message_id.as_deref().context("the hub gave the message no id")?;
+    pub async fn resolve(&self, sent: &SentMessage, kind: Kind) -> Result<((), String)> {
+        let resolution = test_message::resolution(kind, &sent.words);
         let reply = self
             .client
-            .post(&["v1", "messages", id, "resolve"], &test_message::resolution(kind))
+            .post(&["v1", "messages", &sent.id, "resolve"], &resolution)
             .await;
         let reply = reply.map_err(|error| self.explain(error))?;
         let status = reply.get("status").and_then(Value::as_str).unwrap_or_default();

@@ -1,146 +1,180 @@
-//! The receiving side, in the order required of every receiver: verify, record the jti, reserve, act, finish.
+//! The receiving side by the page's own commands: `verify` for one push, `receive` for all of them. What reaches the
+//! test's callback is passed on unchanged, or changed in one place.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File};
 
 use anyhow::{Context, Result, bail};
-use countersign_agent::{Claim, Refusal, Resolved, Ticket, Verified, Verifier};
+use bytes::Bytes;
 use countersign_client::screen::escape;
+use countersign_protocol::a2h::AuthScheme;
+use hyper::StatusCode;
+use reqwest::Client as HttpClient;
 use serde_json::Value;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::Child;
+use tokio::time::timeout;
 
-use super::agent_half::{AgentHalf, changed};
+use super::STEP_TIMEOUT;
+use super::agent_half::{AgentHalf, changed, owned};
 use super::listener::ReceivedPush;
-use super::test_message::is_expected;
-use crate::commands::agent_commands::now;
+use super::page_commands::{Rule, Rules, adapt};
+use crate::commands::agent_commands::outcome::code;
 
-pub struct SmokeReceiver<'a> {
+const ELSEWHERE: &str = "https://elsewhere.example/";
+const LOG: &str = "receive.log";
+
+/// The page's `receive`, running.
+pub struct PageReceiver<'a> {
     agent_half: &'a AgentHalf,
-    /// None for pull, where the connection is the proof.
-    verifier: Option<Verifier>,
+    url: String,
+    http: HttpClient,
+    _process: Child,
 }
 
-impl<'a> SmokeReceiver<'a> {
-    pub fn new(agent_half: &'a AgentHalf, ticket: &Ticket, hub_keys: &[Vec<u8>]) -> Self {
-        let verifier = agent_half.callback_url.as_ref().map(|url| {
-            let verifier = Verifier::new(url).expecting(ticket.message_id.as_deref().unwrap_or_default());
-            let verifier = agent_half
-                .signing_keys
-                .iter()
-                .fold(verifier, |verifier, key| verifier.hmac_key(key));
-            hub_keys
-                .iter()
-                .fold(verifier, |verifier, key| verifier.ed25519_key(key))
-        });
-        Self { agent_half, verifier }
+/// The flags by which a page says how pushes are checked.
+fn key_rules(agent_id: &str) -> Rules {
+    vec![
+        ("--key-env", Rule::Keep(1)),
+        ("--ed25519", Rule::Keep(1)),
+        ("--agent", Rule::May(1, owned(&["--agent", agent_id]))),
+    ]
+}
+
+impl<'a> PageReceiver<'a> {
+    pub async fn start(agent_half: &'a AgentHalf) -> Result<(Self, String)> {
+        let callback = agent_half.callback_url.as_deref().unwrap_or_default();
+        let mut rules = key_rules(&agent_half.agent_id);
+        rules.extend([
+            ("--listen", Rule::Must(1, owned(&["--listen", "127.0.0.1:0"]))),
+            ("--url", Rule::Must(1, owned(&["--url", callback]))),
+            ("--path", Rule::Drop(1)),
+        ]);
+        rules.push(agent_half.exec_rule());
+        let mut args = adapt(agent_half.page.get("receive")?, &[], rules)?;
+        args.insert(1, "--json".to_owned());
+        let log = File::create(agent_half.scratch.path(LOG))?;
+        let mut process = agent_half.process.command(&args).stderr(log).spawn()?;
+        let stdout = process.stdout.take().context("the receiver has no output")?;
+        let mut line = String::new();
+        let mut stdout = BufReader::new(stdout);
+        let read = timeout(STEP_TIMEOUT, stdout.read_line(&mut line)).await;
+        let listening: Value = match read {
+            Ok(Ok(length)) if length > 0 => serde_json::from_str(&line)?,
+            _ => bail!(
+                "the page's `countersign receive` does not start: {}",
+                complaint(agent_half)
+            ),
+        };
+        tokio::spawn(async move { tokio::io::copy(&mut stdout, &mut tokio::io::sink()).await });
+        let url = listening["listening"].as_str().unwrap_or_default().to_owned();
+        let receiver = Self {
+            agent_half,
+            url,
+            http: HttpClient::builder().no_proxy().timeout(STEP_TIMEOUT).build()?,
+            _process: process,
+        };
+        let words = format!("the page's `countersign receive` is {}", escape(&receiver.url));
+        Ok((receiver, words))
     }
 
-    pub fn first(&self, delivery: &ReceivedPush) -> Result<(Resolved, String)> {
-        let verified = self.verify(delivery, &delivery.body)?;
-        if !self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
-            bail!("its jti was seen before, although it is the first");
+    /// Checks one push with the page's `verify`, and its refusal of the same push at another address.
+    pub async fn verify(&self, push: &ReceivedPush) -> Result<((), String)> {
+        let callback = self.agent_half.callback_url.as_deref().unwrap_or_default();
+        let ran = self.run_verify(push, callback).await?;
+        if ran.code != Some(0) {
+            bail!("the page's `countersign verify` refuses the push: {}", ran.complaint());
         }
-        let resolved = verified.resolved;
-        let words = self.acts_on(&resolved)?;
-        Ok((resolved, format!("the signature is good; {words}")))
+        if self.run_verify(push, ELSEWHERE).await?.code != Some(i32::from(code::REFUSED)) {
+            bail!("the page's `countersign verify` accepts the push at another address");
+        }
+        Ok((
+            (),
+            "the signature is good by the page's `countersign verify`".to_owned(),
+        ))
     }
 
-    /// Refuses changed answers, changed states, and the unchanged answer at another address.
-    pub fn refuses_changes(&self, delivery: &ReceivedPush) -> Result<String> {
-        let body: Value = serde_json::from_slice(&delivery.body).context("the body is not JSON")?;
+    async fn run_verify(&self, push: &ReceivedPush, callback: &str) -> Result<super::subprocess::Ran> {
+        let header = push.headers.get("a2h-signature").and_then(|value| value.to_str().ok());
+        let header = header.context("the push has no A2H-Signature header")?;
+        let mut rules = key_rules(&self.agent_half.agent_id);
+        rules.extend([
+            ("--url", Rule::Must(1, owned(&["--url", callback]))),
+            (
+                "--header",
+                Rule::Must(1, owned(&["--header", &format!("A2H-Signature: {header}")])),
+            ),
+        ]);
+        let args = adapt(self.agent_half.page.get("verify")?, &[], rules)?;
+        self.agent_half.process.run(&args, &push.body).await
+    }
+
+    /// The secret that the page's callback names comes beside the signature.
+    pub fn has_credential(&self, push: &ReceivedPush) -> Result<String> {
+        let auth = self.agent_half.settings.push().and_then(|push| push.auth.as_ref());
+        let name = match auth.map(|auth| auth.scheme) {
+            Some(AuthScheme::Bearer) => "authorization",
+            Some(AuthScheme::Apikey) => "x-api-key",
+            Some(AuthScheme::Hmac) | None => return Ok(String::new()),
+        };
+        if push.headers.contains_key(name) {
+            Ok(format!("the push carries {name}"))
+        } else {
+            bail!("the push does not carry {name}, although the page's callback names a secret")
+        }
+    }
+
+    /// Passes a push on to the page's receiver.
+    async fn deliver(&self, push: &ReceivedPush, body: Bytes) -> Result<(StatusCode, Value)> {
+        let mut headers = push.headers.clone();
+        headers.remove(hyper::header::CONTENT_LENGTH);
+        headers.remove(hyper::header::HOST);
+        let reply = self.http.post(&self.url).headers(headers).body(body).send().await?;
+        Ok((reply.status(), reply.json().await.unwrap_or_default()))
+    }
+
+    /// The outcome that the receiver acted on.
+    pub async fn acts_on(&self, push: &ReceivedPush) -> Result<(Value, String)> {
+        let (status, reply) = self.deliver(push, push.body.clone()).await?;
+        if status != StatusCode::OK || reply["status"] != "acted" || reply["ok"] != true {
+            let log = complaint(self.agent_half);
+            bail!("the page's `countersign receive` answered {status} instead of acting: {log}");
+        }
+        let outcome = self.agent_half.acts()?.pop().context("nothing was done")?;
+        let id = escape(outcome["resolution_id"].as_str().unwrap_or_default());
+        Ok((outcome, format!("`countersign receive` of the page acted on {id}")))
+    }
+
+    /// Changed answers and changed states are refused for their signature.
+    pub async fn refuses_changes(&self, push: &ReceivedPush) -> Result<String> {
+        let body: Value = serde_json::from_slice(&push.body).context("the body is not JSON")?;
         for (pointer, change) in CHANGES {
             let mut copy = body.clone();
             let Some(value) = copy.pointer_mut(pointer) else {
                 continue;
             };
             *value = change(value);
-            let refusal = self.verify(delivery, copy.to_string().as_bytes()).err();
-            if refusal != Some(Refusal::WrongSignature) {
-                bail!("a copy with a changed {pointer} was not refused for its signature");
+            let (status, reply) = self.deliver(push, copy.to_string().into()).await?;
+            if status != StatusCode::UNAUTHORIZED || reply["error"]["code"] != "wrong_signature" {
+                bail!("a copy with a changed {pointer} was answered with {status}");
             }
         }
-        let elsewhere = self
-            .agent_half
-            .signing_keys
-            .iter()
-            .fold(Verifier::new("https://elsewhere.example/"), Verifier::hmac_key);
-        if elsewhere.verify(&delivery.headers, &delivery.body, now()).is_ok() {
-            bail!("it was accepted at another address");
-        }
-        Ok("refused, whether answer, actor, comment, state or address is changed".to_owned())
+        Ok("refused, whether answer, actor, comment or state is changed".to_owned())
     }
 
-    /// The identical request, as an eavesdropper could replay it.
-    pub fn ignores_replay(&self, delivery: &ReceivedPush) -> Result<String> {
-        let verified = self.verify(delivery, &delivery.body)?;
-        if self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
-            bail!("its jti was not recorded");
+    /// The identical request again, or the hub's next attempt with a new signature.
+    pub async fn ignores(&self, push: &ReceivedPush, why: &str) -> Result<String> {
+        let (status, reply) = self.deliver(push, push.body.clone()).await?;
+        if status != StatusCode::OK || reply["status"] != "duplicate" {
+            bail!("it was answered with {status}: {}", complaint(self.agent_half));
         }
-        Ok("its jti was seen before: nothing is done".to_owned())
+        Ok(format!("{why}: nothing is done"))
     }
+}
 
-    /// The hub's next attempt: a new signature over the same outcome.
-    pub fn ignores_duplicate(&self, delivery: &ReceivedPush) -> Result<String> {
-        let verified = self.verify(delivery, &delivery.body)?;
-        if !self.agent_half.journal.see_jti(&verified.jti, verified.signed_until)? {
-            bail!("the second attempt has the jti of the first");
-        }
-        self.ignores_pull(&verified.resolved)
-    }
-
-    pub fn ignores_pull(&self, resolved: &Resolved) -> Result<String> {
-        if self.act(resolved)? {
-            bail!("the same outcome was acted on twice");
-        }
-        Ok("the same outcome again: nothing is done".to_owned())
-    }
-
-    pub fn acts_on(&self, resolved: &Resolved) -> Result<String> {
-        if !is_expected(&resolved.outcome) {
-            bail!("the outcome is not what the person decided");
-        }
-        if !self.act(resolved)? {
-            bail!("it was acted on before");
-        }
-        Ok(format!("acted on {}", escape(&resolved.resolution_id)))
-    }
-
-    /// Returns whether it acted. The act is a line in a file, which can be counted.
-    fn act(&self, resolved: &Resolved) -> Result<bool> {
-        let (message_id, resolution_id) = resolved.act_key();
-        match self.agent_half.journal.begin(message_id, resolution_id)? {
-            Claim::Go(reservation) => {
-                let mut acts = OpenOptions::new()
-                    .create(true)
-                    .append(true)
-                    .open(&self.agent_half.acts)?;
-                writeln!(acts, "{resolution_id}")?;
-                self.agent_half.journal.finish(reservation, true)?;
-                Ok(true)
-            }
-            Claim::AlreadyDone { .. } => Ok(false),
-            Claim::Interrupted | Claim::UnderWay | Claim::Other => {
-                bail!("the journal holds another act on this message")
-            }
-        }
-    }
-
-    pub fn acted_once(&self) -> Result<String> {
-        let acts = match fs::read_to_string(&self.agent_half.acts) {
-            Ok(acts) => acts.lines().count(),
-            Err(error) if error.kind() == ErrorKind::NotFound => 0,
-            Err(error) => return Err(error.into()),
-        };
-        if acts == 1 {
-            Ok("exactly once".to_owned())
-        } else {
-            bail!("{acts} times instead of once")
-        }
-    }
-
-    fn verify(&self, delivery: &ReceivedPush, body: &[u8]) -> Result<Verified, Refusal> {
-        let verifier = self.verifier.as_ref().ok_or(Refusal::NoSignature)?;
-        verifier.verify(&delivery.headers, body, now())
-    }
+/// The last line of the receiver's log.
+fn complaint(agent_half: &AgentHalf) -> String {
+    let log = fs::read_to_string(agent_half.scratch.path(LOG)).unwrap_or_default();
+    escape(log.trim().lines().last().unwrap_or_default())
 }
 
 type Change = fn(&Value) -> Value;

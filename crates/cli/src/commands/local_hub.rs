@@ -1,0 +1,139 @@
+//! The hub of the data directory, reached with the owner's token of its `hub.json`.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use anyhow::Result;
+use countersign_client::data_dir;
+use countersign_client::hub::{AddressSource, ClientError, HubClient, HubLocation, typed};
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::args::{Globals, SignatureAlgArg};
+
+const MAX_HUB_FILE_BYTES: usize = 64 * 1024;
+
+#[derive(Deserialize)]
+struct HubFile {
+    url: String,
+    token: String,
+}
+
+#[derive(Deserialize)]
+struct ListedAgent {
+    agent_id: String,
+    signature_alg: String,
+}
+
+/// The hub of the data directory with the owner's token, regardless of the environment: the token of `hub.json` goes
+/// only to the address in `hub.json`.
+pub fn owner(globals: &Globals) -> Result<Option<HubClient>> {
+    let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
+        return Ok(None);
+    };
+    let Some(HubFile { url, token }) = hub_file(&data) else {
+        return Ok(None);
+    };
+    let location = HubLocation::named(&url, token, AddressSource::DataDirectory(data))?;
+    HubClient::new(location).map(Some)
+}
+
+fn hub_file(data: &Path) -> Option<HubFile> {
+    let bytes = std::fs::read(data.join("hub.json")).ok()?;
+    if bytes.len() > MAX_HUB_FILE_BYTES {
+        None
+    } else {
+        serde_json::from_slice(&bytes).ok()
+    }
+}
+
+/// The addresses of the hub: the one it listens on, and its public one.
+pub async fn addresses(owner: &HubClient) -> Vec<Url> {
+    let status = owner.get(&["v1", "admin", "status"], &[]).await.unwrap_or_default();
+    let public = status.get("public_url").and_then(Value::as_str);
+    let public = public.and_then(|text| Url::parse(text).ok());
+    std::iter::once(owner.location().url.clone()).chain(public).collect()
+}
+
+/// What pushes to an agent are signed with, for every agent of the hub.
+pub async fn signature_algs(owner: &HubClient) -> Result<BTreeMap<String, SignatureAlgArg>, ClientError> {
+    let agents = owner.get_field(&["v1", "admin", "agents"], &[], "agents").await?;
+    let agents: Vec<ListedAgent> = typed(&agents)?;
+    let alg = |agent: ListedAgent| Some((agent.agent_id, SignatureAlgArg::parse(&agent.signature_alg)?));
+    Ok(agents.into_iter().filter_map(alg).collect())
+}
+
+/// The agents that a running hub of the data directory knows; none without such a hub.
+#[derive(Default)]
+pub struct KnownAgents {
+    addresses: Vec<Url>,
+    algs: BTreeMap<String, SignatureAlgArg>,
+}
+
+impl KnownAgents {
+    pub async fn read(globals: &Globals) -> Self {
+        let Ok(Some(owner)) = owner(globals) else {
+            return Self::default();
+        };
+        match signature_algs(&owner).await {
+            Ok(algs) => Self {
+                addresses: addresses(&owner).await,
+                algs,
+            },
+            Err(_) => Self::default(),
+        }
+    }
+
+    #[cfg(test)]
+    pub fn of(hub: &str, algs: &[(&str, SignatureAlgArg)]) -> Self {
+        Self {
+            addresses: vec![Url::parse(hub).unwrap()],
+            algs: algs.iter().map(|(id, alg)| ((*id).to_owned(), *alg)).collect(),
+        }
+    }
+
+    pub fn signature_alg(&self, hub: &str, agent_id: &str) -> Option<SignatureAlgArg> {
+        let hub = Url::parse(hub).ok()?;
+        let is_here = self.addresses.iter().any(|address| leads_to(&hub, address));
+        self.algs.get(agent_id).copied().filter(|_| is_here)
+    }
+}
+
+/// Whether two addresses are the same hub; the names of this machine count as one.
+pub fn leads_to(one: &Url, other: &Url) -> bool {
+    let host = |url: &Url| match url.host_str() {
+        Some("localhost" | "[::1]") => "127.0.0.1".to_owned(),
+        host => host.unwrap_or_default().to_owned(),
+    };
+    let path = |url: &Url| url.path().trim_end_matches('/').to_owned();
+    let key = |url: &Url| {
+        (
+            url.scheme().to_owned(),
+            host(url),
+            url.port_or_known_default(),
+            path(url),
+        )
+    };
+    key(one) == key(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_owners_token_stays_with_its_own_hub() {
+        let same = |one: &str, other: &str| leads_to(&Url::parse(one).unwrap(), &Url::parse(other).unwrap());
+        assert!(same("http://localhost:7422/", "http://127.0.0.1:7422"));
+        assert!(same("https://hub.example:443/base", "https://hub.example/base/"));
+        for other in [
+            "http://127.0.0.1:7423",
+            "https://127.0.0.1:7422",
+            "http://hub.example:7422",
+            "http://127.0.0.1:7422/x",
+        ] {
+            assert!(!same("http://127.0.0.1:7422", other), "{other}");
+        }
+    }
+}
