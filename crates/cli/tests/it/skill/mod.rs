@@ -1,5 +1,8 @@
 //! `skill build` and `smoke`: a built skill works against a real hub.
 
+mod page;
+mod plugin;
+
 use serde_json::Value;
 
 use crate::harness::*;
@@ -84,7 +87,7 @@ async fn the_apps_own_credentials_are_checked_when_present() {
     let (code, report) = smoke(&terminal, &["--skill", &skill]);
     assert_eq!(
         (code, &failed_step(&report)["step"]),
-        (1, &Value::from("seal")),
+        (1, &Value::from("page")),
         "no signing key: {report:#}"
     );
     let whole = terminal.clone().env("COUNTERSIGN_SIGNING_KEY", &agent.signing_key);
@@ -97,6 +100,127 @@ async fn the_apps_own_credentials_are_checked_when_present() {
         "{report:#}"
     );
     assert_cleaned_up(&hub).await;
+}
+
+/// Replaces text of the built ask page.
+fn edit_page(hub: &Hub, from: &str, to: &str) {
+    let path = hub.scratch().path("out/acme-ask/SKILL.md");
+    let page = std::fs::read_to_string(&path).expect("a page");
+    assert!(page.contains(from), "{from}: {page}");
+    std::fs::write(&path, page.replacen(from, to, 1)).expect("a writable page");
+}
+
+const PUSH: &str = "ask --mode push --callback https://acme.example/resume --to human:ann --force";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_push_skill_checks_with_the_algorithm_of_its_agent() {
+    let hub = Setup::pushing().start().await;
+    hub.person("ann", "resolver").await;
+    let agent = hub.agent_signed_by("acme/bot", "ed25519").await;
+    build(&hub, PUSH).ok();
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    let made = Terminal::local(&hub);
+    let own = made.clone().env("COUNTERSIGN_TOKEN", &agent.token);
+    for terminal in [&made, &own] {
+        let (code, report) = smoke(terminal, &["--skill", &skill]);
+        assert_eq!(code, 0, "{report:#}");
+    }
+    let stderr = build(&hub, &format!("{PUSH} --signature-alg hmac-sha256")).fails(1);
+    assert!(stderr.contains("with ed25519"), "{stderr}");
+    assert_cleaned_up(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_page_whose_own_lines_refuse_the_push_fails_the_smoke_test() {
+    let hub = Setup::pushing().start().await;
+    hub.person("ann", "resolver").await;
+    let agent = hub.agent_signed_by("acme/bot", "ed25519").await;
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    let terminal = Terminal::local(&hub).env("COUNTERSIGN_SIGNING_KEY", &agent.signing_key);
+    let own = terminal.clone().env("COUNTERSIGN_TOKEN", &agent.token);
+    let ed25519 = "--url 'https://acme.example/resume' --ed25519 hub --exec";
+    let hmac = "--url 'https://acme.example/resume' --key-env COUNTERSIGN_SIGNING_KEY --exec";
+    let verify = (
+        "$signature\" --ed25519 hub",
+        "$signature\" --key-env COUNTERSIGN_SIGNING_KEY",
+    );
+    for (from, to, step) in [
+        (ed25519, hmac, "act"),
+        (verify.0, verify.1, "verify"),
+        ("countersign receive ", "countersign-receive ", "receiver"),
+        (" --callback 'https", " --callbak 'https", "submit"),
+        (
+            "countersign seal --key-env COUNTERSIGN_SEAL_KEY",
+            "countersign seal --key-env NOT_SET",
+            "seal",
+        ),
+        (
+            "countersign open --key-env COUNTERSIGN_SEAL_KEY",
+            "countersign open --key-env NOT_SET",
+            "changed state",
+        ),
+        ("COUNTERSIGN_AGENT='acme/bot'", "COUNTERSIGN_AGENT='acme/other'", "page"),
+    ] {
+        build(&hub, PUSH).ok();
+        edit_page(&hub, from, to);
+        for terminal in [&terminal, &own] {
+            let (code, report) = smoke(terminal, &["--skill", &skill]);
+            let failed = &failed_step(&report)["step"];
+            assert_eq!((code, failed), (1, &Value::from(step)), "{to}: {report:#}");
+        }
+    }
+    assert_cleaned_up(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_callback_secret_and_identity_of_a_skill_is_used() {
+    let hub = Setup::pushing().start().await;
+    hub.person("ann", "resolver").await;
+    let skill = hub.scratch().path("out/acme-ask").display().to_string();
+    for flags in [
+        "--callback-auth hmac=acme-hook",
+        "--callback-auth hmac=acme-hook --signature-alg ed25519",
+        "--callback-auth bearer=acme-hook --runtime cloud --project acme/shop",
+        "--callback-auth apikey=env:ACME_HOOK --signature-alg ed25519",
+    ] {
+        build(&hub, &format!("{PUSH} {flags}")).ok();
+        let (code, report) = smoke(&Terminal::local(&hub), &["--skill", &skill]);
+        assert_eq!(code, 0, "{flags}: {report:#}");
+    }
+    assert_cleaned_up(&hub).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_command_sends_runtime_project_and_callback_secret() {
+    let hub = Setup::pushing().start().await;
+    let agent = hub.agent("bot").await;
+    let receiver = Receiver::start().await;
+    hub.approve(&agent, &receiver.host()).await;
+    hub.cli_with_input(&["secret", "set", "bot", "hook"], "a-secret-of-the-hook")
+        .ok();
+    let url = receiver.url("/resume");
+    let terminal = Terminal::remote(&hub, &hub.url, &agent);
+    let words = [
+        "ask",
+        "Ship?",
+        "--confirm",
+        "--detach",
+        "--runtime",
+        "cloud",
+        "--project",
+        "shop",
+    ];
+    let id = terminal
+        .run(&[&words[..], &["--callback", &url, "--callback-auth", "apikey=hook"]].concat())
+        .ok();
+    let pulled = agent.pull(id.trim()).await;
+    assert_eq!(
+        (&pulled["agent"]["runtime"], &pulled["agent"]["project"]),
+        (&"cloud".into(), &"shop".into())
+    );
+    hub.owner.answer(id.trim(), "approve").await.expect(200);
+    let push = receiver.at("/resume", 1).await.remove(0);
+    assert_eq!(push.header("x-api-key"), "a-secret-of-the-hook");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -213,11 +337,7 @@ async fn existing_files_are_kept_and_secrets_are_not_written() {
     assert!(stderr.contains("--force") && stderr.contains("acme-ask"), "{stderr}");
     assert_eq!(std::fs::read_to_string(&page).expect("a page"), before);
     build(&hub, "notify --plugin").ok();
-    for file in [
-        ".claude-plugin/plugin.json",
-        ".claude-plugin/marketplace.json",
-        "marketplace.json",
-    ] {
+    for file in [".claude-plugin/plugin.json", ".claude-plugin/marketplace.json"] {
         let text = std::fs::read_to_string(hub.scratch().path("out").join(file)).expect("a manifest");
         serde_json::from_str::<Value>(&text).expect("JSON");
     }
