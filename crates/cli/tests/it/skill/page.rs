@@ -110,6 +110,45 @@ async fn a_verifier_with_another_key_refuses_the_push() {
     assert_eq!(pushed.verdict(&body, "seen", 0, &pushed.id), "wrong signature");
 }
 
+/// The block is run by a shell in a directory that holds the page's envelope, as its reader would do it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_curl_lines_of_a_page_send_its_envelope() {
+    let hub = Hub::start().await;
+    let agent = hub.agent(AGENT).await;
+    let outcome = "--mode pull --to human:owner";
+    for (kind, flags, status) in [
+        ("ask", outcome, "open"),
+        ("task", outcome, "open"),
+        ("notify", "", "delivered"),
+    ] {
+        build(&hub, &format!("{kind} {flags} --runtime other --project acme/shop")).ok();
+        let page = hub.scratch().path(&format!("out/acme-{kind}/SKILL.md"));
+        hub.scratch()
+            .write(&format!("{kind}.json"), &example(&page).to_string());
+        let text = std::fs::read_to_string(&page).expect("a page");
+        let mut blocks = text
+            .split("```sh\n")
+            .skip(1)
+            .filter_map(|block| block.split("```").next());
+        let mut command = Command::new("sh");
+        command
+            .args([
+                "-c",
+                blocks.find(|block| block.contains("curl")).expect("a block with curl"),
+            ])
+            .current_dir(hub.scratch().path(""))
+            .env("no_proxy", "*")
+            .env("COUNTERSIGN_TOKEN", &agent.token);
+        let ack = Process::spawn(command, "").finish().json();
+        assert_eq!(ack["status"], status, "{ack}");
+        let pulled = agent
+            .get(ack["poll_url"].as_str().expect("a poll_url"))
+            .await
+            .expect(200);
+        assert_eq!(pulled["agent"]["project"], "acme/shop");
+    }
+}
+
 fn node(verb: &str, key: &str, owner: [&str; 2], input: &str) -> CommandOutput {
     let mut command = Command::new("node");
     command

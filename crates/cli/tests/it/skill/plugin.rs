@@ -6,7 +6,7 @@ use std::process::Command;
 use super::build;
 use crate::harness::*;
 
-/// Claude Code with an empty home: nobody is signed in, and nothing is configured.
+/// Claude Code with an empty home: no account, no settings.
 fn claude(home: &Path, args: &[&str]) -> CommandOutput {
     let program = std::env::var("COUNTERSIGN_TEST_CLAUDE").expect("./test says where Claude Code is");
     let mut command = Command::new(program);
