@@ -9,7 +9,7 @@ use countersign_store::SCHEMA_VERSION;
 use countersign_store::faults::Fault;
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::deliver::Deliveries;
-use countersign_store::ops::list::Counts;
+use countersign_store::ops::list::{Counts, Inbox, ListFilter};
 use countersign_store::ops::message::audit::Trail;
 use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
@@ -21,6 +21,9 @@ use crate::config::LegacyPush;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
+
+const MAX_CHECKED_OPEN: i64 = 200;
+const MAX_NAMED_STRANDED: usize = 10;
 
 pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
     let open = hub
@@ -99,7 +102,37 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     if failed > 0 {
         warnings.push(format!("{failed} deliveries have failed (`countersign delivery list`)"));
     }
+    let stranded = stranded(hub).await?;
+    if !stranded.is_empty() {
+        warnings.push(format!(
+            "no account can answer these open messages, because allowed_resolvers names none that exists: {}",
+            stranded.join(", ")
+        ));
+    }
     Ok(warnings)
+}
+
+/// Open messages that no account can resolve, among the first of the inbox.
+async fn stranded(hub: &Hub) -> Result<Vec<String>, Problem> {
+    let inbox = Inbox {
+        viewer: None,
+        filter: ListFilter::default(),
+        after: None,
+        limit: MAX_CHECKED_OPEN,
+    };
+    let mut stranded = Vec::new();
+    for item in hub.store.run(inbox).await?.items.iter().flatten() {
+        if stranded.len() < MAX_NAMED_STRANDED
+            && hub
+                .auth
+                .resolvers
+                .is_stranded(&hub.store, &item.message.content)
+                .await?
+        {
+            stranded.push(item.message.id.to_string());
+        }
+    }
+    Ok(stranded)
 }
 
 #[derive(Deserialize)]

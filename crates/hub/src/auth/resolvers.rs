@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
-use countersign_core::Actor;
+use countersign_core::{Actor, Content};
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::admin::agents::AgentExists;
 use countersign_store::ops::admin::people::ListResolvers;
@@ -42,6 +42,18 @@ impl Resolvers {
             self.insert(actor.clone(), now);
         }
         Ok(found.is_some())
+    }
+
+    /// Whether a message waits for no account of this hub: each one that it names is missing, or is its own agent.
+    pub async fn is_stranded(&self, store: &Store, content: &Content) -> Result<bool, StoreError> {
+        let own = Actor::agent(&content.agent.id);
+        let others: Vec<Actor> = content
+            .resolvers
+            .iter()
+            .filter(|actor| **actor != own)
+            .cloned()
+            .collect();
+        Ok(!self.is_any_known(store, &others).await?)
     }
 
     /// The people who may decide.

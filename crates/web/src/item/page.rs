@@ -111,6 +111,8 @@ pub async fn page(
         user,
         presence: presence.clone(),
         presets,
+        is_stranded: message.state == State::Open
+            && hub.auth.resolvers.is_stranded(&hub.store, &message.content).await?,
         now,
     };
     let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults });

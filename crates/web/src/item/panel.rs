@@ -24,6 +24,8 @@ pub enum Panel {
 pub struct Watch {
     pub is_viewer: bool,
     pub resolvers: Vec<String>,
+    /// No account of this hub can answer: it waits until it expires or its agent ends it.
+    pub is_stranded: bool,
 }
 
 pub struct PanelInput<'a> {
@@ -31,6 +33,7 @@ pub struct PanelInput<'a> {
     pub user: &'a SignedInUser,
     pub presence: AgentPresence,
     pub presets: Vec<String>,
+    pub is_stranded: bool,
     pub now: Timestamp,
 }
 
@@ -51,14 +54,15 @@ impl Panel {
                 let answer = AnswerForm::of(message, input.presets, attempt);
                 answer.map_or(Self::Notice, |answer| Self::Answer(Box::new(answer)))
             }
-            State::Open => Self::Watch(watch(&message.content, input.user)),
+            State::Open => Self::Watch(watch(&message.content, &input)),
         }
     }
 }
 
-fn watch(content: &Content, user: &SignedInUser) -> Watch {
+fn watch(content: &Content, input: &PanelInput<'_>) -> Watch {
     Watch {
-        is_viewer: !user.may_decide(),
+        is_viewer: !input.user.may_decide(),
+        is_stranded: input.is_stranded,
         resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
     }
 }

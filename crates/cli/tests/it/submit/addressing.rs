@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::*;
+use crate::web::Visitor;
 
 fn with(mut envelope: Value, pointer: &str, value: Value) -> Value {
     let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
@@ -125,6 +126,31 @@ async fn an_ask_without_resolvers_is_accepted_and_the_reply_says_that_no_person_
     let keys: Vec<String> = reply.json().as_object().expect("an object").keys().cloned().collect();
     assert_eq!(keys, ["id", "status", "poll_url", "review_url"], "the body is closed");
     assert!(bot.submit(&ask("bot")).await.header("countersign-notice").is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_open_ask_whose_people_are_gone_is_marked_on_its_page_and_in_doctor() {
+    let hub = Hub::start().await;
+    hub.person("ann", "resolver").await;
+    let bot = hub.agent("bot").await;
+    let id = bot
+        .accepted(&with(ask("bot"), "/request/allowed_resolvers", json!(["human:ann"])))
+        .await;
+    let warnings = async || hub.owner.get("/v1/admin/status").await.expect(200)["warnings"].to_string();
+    assert!(!warnings().await.contains(&id));
+    let removed = hub.owner.post("/v1/admin/people/remove", &json!({"name": "ann"})).await;
+    removed.expect(200);
+    eventually("the removal is noticed", async || {
+        warnings().await.contains(&id).then_some(())
+    })
+    .await;
+    let doctor = hub.cli(&["doctor"]);
+    assert!(doctor.stdout.contains(&id), "{doctor:?}");
+    let page = Visitor::signed_in(&hub).await.get(&format!("/inbox/items/{id}")).await;
+    assert!(
+        page.text_at("#watch .stranded")
+            .starts_with("No account here can answer this")
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
