@@ -17,11 +17,12 @@ pub enum AgentCommand {
     },
     /// List the agents.
     List,
-    /// Give an agent a new token and signing key; the old ones stay valid for a while.
+    /// Give an agent a new token and signing key; the old token stays valid for a while, the old key until the first
+    /// call with the new token.
     Rotate {
         /// The agent.
         id: String,
-        /// How long the old ones stay valid [default: one day]
+        /// How long the old token stays valid, and the old key at most [default: one day]
         #[arg(long, value_name = "SECONDS")]
         overlap_seconds: Option<u64>,
     },

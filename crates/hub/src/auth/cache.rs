@@ -10,6 +10,7 @@ use std::time::Duration;
 use countersign_core::access::Principal;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::account::credential::{Authenticate, Credential, CredentialKind};
+use countersign_store::ops::admin::keys::ConfirmRotation;
 use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -75,6 +76,9 @@ impl CredentialCache {
         let Some(credential) = store.run(Authenticate { hash }).await? else {
             return Ok(None);
         };
+        if !confirm_rotation(store, hash, &credential).await {
+            return Ok(Some(credential));
+        }
         self.insert_if_current(
             hash,
             CachedCredential {
@@ -110,4 +114,21 @@ impl CredentialCache {
     pub fn revocations(&self) -> watch::Receiver<()> {
         self.revoked.subscribe()
     }
+}
+
+/// Retires the signing keys that a rotation replaced, at the first call with its new token. That call is always a cache
+/// miss. Returns false if the store failed: the caller does not cache the credential, so that the next call retries.
+async fn confirm_rotation(store: &Store, token_hash: [u8; 32], credential: &Credential) -> bool {
+    let Principal::Agent { id } = &credential.principal else {
+        return true;
+    };
+    if !credential.confirms_rotation {
+        return true;
+    }
+    let agent_id = id.clone();
+    let confirmed = store.run(ConfirmRotation { agent_id, token_hash }).await;
+    if let Err(error) = &confirmed {
+        tracing::warn!(%error, agent = id, "retiring the old signing key failed; retrying at the agent's next call");
+    }
+    confirmed.is_ok()
 }

@@ -119,7 +119,8 @@ fn unreadable(parcel: &PushContext, error: StoreError) -> Attempt {
     failed_by_store(&error.in_message(parcel.pulled.id.as_str()))
 }
 
-/// One signature per valid key, newest first. A secret named by the callback replaces the agent's own keys.
+/// One signature per valid key, for rotations in the order of `for_single_readers`. A secret named by the callback
+/// replaces the agent's own keys.
 fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
     let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
     let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
@@ -130,14 +131,26 @@ fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(V
                 .iter()
                 .map(|hub| signature::ed25519_v1(&hub.pair, canonical))
                 .collect();
-            (signatures, hub_pairs.first().map(|hub| hub.kid.clone()))
+            (signatures, hub_pairs.last().map(|hub| hub.kid.clone()))
         }
     };
+    let signatures = for_single_readers(signatures);
     if signatures.is_empty() {
         Err(refused("there is no key to sign with"))
     } else {
         Ok((signatures, kid))
     }
+}
+
+/// Orders signatures, newest key first, as `old,new,old`: a receiver that reads only the first or only the last value
+/// finds the oldest valid key. It is the last one that the receiver is known to have, because a call with a newer token
+/// retires it.
+fn for_single_readers(mut signatures: Vec<String>) -> Vec<String> {
+    signatures.reverse();
+    if signatures.len() > 1 {
+        signatures.extend(signatures.first().cloned());
+    }
+    signatures
 }
 
 fn hmac_secret(parcel: &PushContext) -> Result<Option<&str>, Attempt> {
@@ -156,14 +169,15 @@ pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
 }
 
 /// Standard Webhooks signatures over the raw body: with each key of the agent, with the named secret, and for Ed25519
-/// agents with each key of the hub.
+/// agents with each key of the hub. Oldest key first; its libraries try every signature.
 fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
     let id = parcel.resolution.id.as_str();
     let secret = hmac_secret(parcel).ok().flatten();
-    let secrets = parcel.signing_keys.iter().map(String::as_str).chain(secret);
+    let secrets = parcel.signing_keys.iter().rev().map(String::as_str).chain(secret);
     let hmac = secrets.map(|text| webhooks::sign_hmac(&webhook_key(text), id, t, body));
     let ed25519 = hub_pairs
         .iter()
+        .rev()
         .map(|hub| webhooks::sign_ed25519(&hub.pair, id, t, body));
     hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
 }

@@ -81,7 +81,7 @@ pub fn credentials_flash(id: &str, made: AgentCredentials) -> FlashMessage {
     let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
     match made.old_valid_until {
         Some(until) => FlashMessage::secret_until(
-            format!("New credentials of {id}; the old ones work until"),
+            format!("New credentials of {id}; the old token works until"),
             display_time(until),
             lines,
         ),

@@ -68,6 +68,9 @@ pub fn new_account(field: &str, name: &str, reuse: bool) -> Value {
     body
 }
 
+const ROTATION_ORDER: &str =
+    "Give the receiver of pushes both keys first: the first call with the new token retires the old key.";
+
 async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json: bool) -> Result<String> {
     let mut body = json!({ "id": id });
     if let Some(seconds) = overlap_seconds {
@@ -78,7 +81,7 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json
     present(&reply, json, |made: NewCredentials| {
         let until = made.old_valid_until.as_ref();
         let until = until
-            .map(|at| format!(" The old ones are valid until {at}."))
+            .map(|at| format!(" The old token is valid until {at}.\n{ROTATION_ORDER}"))
             .unwrap_or_default();
         format!(
             "Agent {} has a new token and signing key.{until}\n\n{}",

@@ -1,4 +1,5 @@
-//! Key rotation while answers are in flight loses no answer, no matter which side switches first.
+//! Key rotation while answers are in flight loses no answer, if the receiver gets the new key before the agent calls with
+//! its new token.
 
 use super::action_log::{ActionLog, exec};
 use super::message_id;

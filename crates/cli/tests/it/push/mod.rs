@@ -4,6 +4,7 @@ mod credentials;
 mod delivery;
 mod guard;
 mod restart;
+mod rotation;
 mod signatures;
 
 use crate::harness::{Agent, Hub, Receiver, Setup};

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::HubKey;
 use crate::ops::message::audit;
+use crate::ops::row_lock;
 
 pub async fn insert_signing_key<X: Exec>(
     x: &mut X,
@@ -43,6 +45,33 @@ pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) ->
         .into_iter()
         .map(|mut row| row.text(0))
         .collect()
+}
+
+/// Retires the agent's signing keys that are older than the token of a call: a call with a new token confirms its
+/// rotation. The old tokens stay valid until the overlap ends.
+pub struct ConfirmRotation {
+    pub agent_id: String,
+    pub token_hash: [u8; 32],
+}
+
+impl Op for ConfirmRotation {
+    type Out = ();
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
+        const RETIRE: &str = "DELETE FROM signing_key WHERE agent_id = ?1 AND retires_at IS NOT NULL \
+             AND created_at < (SELECT created_at FROM credential WHERE hash = ?2)";
+        // Serializes with rotations and with confirmations on other nodes, so that the event is recorded once.
+        if !row_lock::agent(x, &self.agent_id).await? {
+            return Ok(());
+        }
+        let params = [(&self.agent_id).into(), self.token_hash.as_slice().into()];
+        if x.exec(RETIRE, &params).await? == 0 {
+            return Ok(());
+        }
+        let actor = Actor::agent(&self.agent_id);
+        audit::append_operation(x, actor.as_str(), actor.as_str(), "agent.rotation_confirmed", now).await
+    }
 }
 
 /// The valid hub keys, the current one first.

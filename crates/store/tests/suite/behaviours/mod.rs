@@ -333,7 +333,9 @@ macro_rules! behaviours {
                 a_host_is_approved_by_name_and_port_for_that_port
                 an_approval_belongs_to_one_agent
                 the_named_secret_is_that_of_the_agent
-                keys_come_newest_first_until_the_old_ones_retire;
+                keys_come_newest_first_until_the_old_ones_retire
+                a_call_with_the_new_token_retires_the_older_keys
+                a_key_that_has_retired_needs_no_confirmation;
             credentials:
                 a_token_stands_for_its_agent
                 a_token_stands_for_its_person

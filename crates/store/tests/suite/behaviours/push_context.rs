@@ -5,12 +5,15 @@ use countersign_protocol::a2h::AuthScheme;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{PushContext, SignatureAlg};
+use countersign_store::ops::account::credential::Authenticate;
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, RemoveAgent, RotateAgent};
 use countersign_store::ops::admin::callbacks::{IsApproved, PutHost};
+use countersign_store::ops::admin::keys::ConfirmRotation;
 use countersign_store::ops::admin::secrets::PutSecret;
 use countersign_store::ops::deliver::LoadPushContext;
 
+use super::audit::trail;
 use crate::scene::*;
 
 async fn parcel(store: &Store, number: u64) -> PushContext {
@@ -258,4 +261,59 @@ pub async fn keys_come_newest_first_until_the_old_ones_retire(store: &Store, clo
     assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key", "the second key"]);
     clock.set(at(151));
     assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key"]);
+}
+
+/// Authenticates with the token of `rotate(key)`, as a call does, and confirms its rotation if that is due.
+async fn call_with(store: &Store, key: &str) -> bool {
+    let hash = hash_of(key);
+    let credential = store.run(Authenticate { hash }).await.unwrap();
+    let confirms = credential.expect("the token is valid").confirms_rotation;
+    let confirmation = || ConfirmRotation {
+        agent_id: BUILDER.to_owned(),
+        token_hash: hash,
+    };
+    if confirms {
+        // Two nodes may notice at once: the second one finds nothing to do.
+        let (first, second) = tokio::join!(store.run(confirmation()), store.run(confirmation()));
+        first.and(second).unwrap();
+    }
+    confirms
+}
+
+pub async fn a_call_with_the_new_token_retires_the_older_keys(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    submitted_and_resolved(store, &Draft::pushed(1)).await;
+    assert!(!call_with(store, "builder token").await, "there is one key");
+    clock.set(at(10));
+    rotate(store, "the second key").await;
+    assert!(
+        !call_with(store, "builder token").await,
+        "the old token confirms nothing"
+    );
+    clock.set(at(20));
+    rotate(store, "the third key").await;
+    let keys = async || parcel(store, 1).await.signing_keys;
+    assert_eq!(keys().await, ["the third key", "the second key", "builder key"]);
+    // Although it is not the newest token, its call shows that the first key is no longer needed.
+    assert!(call_with(store, "the second key").await);
+    assert_eq!(keys().await, ["the third key", "the second key"]);
+    assert!(!call_with(store, "the second key").await && !call_with(store, "builder token").await);
+    assert!(call_with(store, "the third key").await);
+    assert_eq!(keys().await, ["the third key"]);
+    assert!(!call_with(store, "the third key").await);
+    let trail = trail(store, "agent:builder").await;
+    let confirmed: Vec<_> = trail
+        .iter()
+        .filter(|row| row.entry.event == "agent.rotation_confirmed")
+        .map(|row| row.entry.actor.as_str())
+        .collect();
+    assert_eq!(confirmed, ["agent:builder", "agent:builder"]);
+}
+
+pub async fn a_key_that_has_retired_needs_no_confirmation(store: &Store, clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    clock.set(at(10));
+    rotate(store, "the second key").await;
+    clock.set(at(111));
+    assert!(!call_with(store, "the second key").await);
 }

@@ -92,12 +92,14 @@ pub struct Authenticate {
     pub hash: [u8; 32],
 }
 
-/// A valid credential: its principal, kind and expiry.
+/// A valid credential.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Credential {
     pub principal: Principal,
     pub kind: CredentialKind,
     pub expires_at: Option<Timestamp>,
+    /// Whether its agent still has signing keys that are older than this token: see `ConfirmRotation`.
+    pub confirms_rotation: bool,
 }
 
 impl Op for Authenticate {
@@ -105,9 +107,11 @@ impl Op for Authenticate {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Credential>, StoreError> {
-        const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role FROM credential c \
+        const SELECT: &str = "SELECT c.kind, c.subject, c.expires_at, p.role, \
+             (SELECT COUNT(*) FROM signing_key k WHERE c.kind = 'agent' AND k.agent_id = c.subject \
+             AND k.created_at < c.created_at AND k.retires_at >= ?2) FROM credential c \
              LEFT JOIN person p ON c.kind IN ('person', 'session', 'terminal') AND p.name = c.subject WHERE c.hash = ?1";
-        let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into()]).await? else {
+        let Some(mut row) = x.row(SELECT, &[self.hash.as_slice().into(), now.into()]).await? else {
             return Ok(None);
         };
         let expires_at = row.opt_instant(2)?;
@@ -118,6 +122,7 @@ impl Op for Authenticate {
             return Ok(None);
         };
         let role = row.opt_text(3)?.and_then(|role| role.parse().ok());
+        let confirms_rotation = row.int(4)? > 0;
         let principal = match kind {
             CredentialKind::Agent => Some(Principal::Agent { id: subject }),
             CredentialKind::Person | CredentialKind::Session => {
@@ -131,6 +136,7 @@ impl Op for Authenticate {
             principal,
             kind,
             expires_at,
+            confirms_rotation,
         }))
     }
 }
