@@ -20,7 +20,7 @@ pub mod waiters;
 pub use error::{StoreError, Unreadable};
 pub use exec::Op;
 pub use migrations::SCHEMA_VERSION;
-pub use postgres::{Notification, NotifyBus};
+pub use postgres::{ConnectError, Notification, NotifyBus, PostgresDatabase};
 pub use sqlite::high_water_mark::DataLoss;
 pub use sqlite::inspect;
 pub use store::Store;

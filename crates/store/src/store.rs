@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
 use crate::faults::Faults;
-use crate::postgres::{NotifyBus, Postgres};
+use crate::postgres::{NotifyBus, Postgres, PostgresDatabase};
 use crate::sqlite::high_water_mark::DataLoss;
 use crate::sqlite::{OnDataLoss, Sqlite};
 
@@ -51,7 +51,14 @@ impl Store {
 
     /// With a `DatabaseClock`, the database's clock decides every race, as several hubs on one database need.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let engine = Engine::Postgres(Box::new(Postgres::open(url, Arc::clone(&clock)).await?));
+        let database = PostgresDatabase::new(url)?;
+        database.connect().await.map_err(|failed| failed.error)?;
+        Self::open_database(database, clock).await
+    }
+
+    /// Like `open_postgres`, on a database that the caller has connected to.
+    pub async fn open_database(database: PostgresDatabase, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let engine = Engine::Postgres(Box::new(Postgres::open(database, Arc::clone(&clock)).await?));
         Ok(Self {
             engine,
             clock,

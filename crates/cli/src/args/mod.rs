@@ -10,9 +10,11 @@ mod skill;
 mod store;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::error::ErrorKind;
 use clap::{Args, CommandFactory, Parser, Subcommand};
+use countersign_client::duration;
 
 pub use admin::{
     AgentCommand, CallbackCommand, DeliveryCommand, DeliveryStateArg, KeyCommand, PersonCommand, RoleArg,
@@ -70,6 +72,10 @@ pub struct ServeArgs {
     /// processes, give it as COUNTERSIGN_DATABASE_URL or in the configuration file: it may hold a password.
     #[arg(long, value_name = "URL")]
     pub database_url: Option<String>,
+    /// How long to wait at the start for a PostgreSQL that cannot be reached, such as 90s or 10m; 0 to end at once
+    /// [default: 5m]
+    #[arg(long, value_name = "SPAN", value_parser = span_or_zero)]
+    pub wait_for_database: Option<Duration>,
     /// Networks of proxies, with commas between them, whose X-Forwarded-For is believed.
     #[arg(long, value_name = "NETWORKS", value_delimiter = ',')]
     pub trusted_proxies: Option<Vec<String>>,
@@ -99,6 +105,13 @@ pub struct ServeArgs {
     /// noted in the audit trail.
     #[arg(long)]
     pub accept_data_loss: bool,
+}
+
+fn span_or_zero(text: &str) -> Result<Duration, String> {
+    match text {
+        "0" => Ok(Duration::ZERO),
+        text => duration::read(text),
+    }
 }
 
 #[derive(Debug, Subcommand)]

@@ -38,6 +38,7 @@ pub struct ConfigFile {
     pub listen: Option<String>,
     pub public_url: Option<String>,
     pub database_url: Option<Secret>,
+    pub wait_for_database_seconds: Option<u64>,
     pub trusted_proxies: Option<Vec<String>>,
     pub allowed_hosts: Vec<String>,
     pub retention_days: Option<u32>,

@@ -12,6 +12,7 @@ use super::public_url::parse_public_url;
 use super::{ConfigError, ConfigFile, LlmSettings, RunsSettings, Secret, TrustedProxies};
 
 pub const DEFAULT_LISTEN: &str = "127.0.0.1:7422";
+const DEFAULT_DATABASE_WAIT_SECONDS: u64 = 300;
 
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -21,6 +22,8 @@ pub struct Config {
     pub public_url: Option<String>,
     /// PostgreSQL URL; `None` means SQLite in the data directory.
     pub database_url: Option<Secret>,
+    /// How long a starting hub waits for a PostgreSQL that cannot be reached; zero means not at all.
+    pub wait_for_database: Duration,
     pub trusted_proxies: TrustedProxies,
     /// Host names to answer for besides those of this machine and of `public_url`, in lower case and without a port.
     pub allowed_hosts: Vec<String>,
@@ -66,6 +69,7 @@ pub struct Overrides {
     pub listen: Option<String>,
     pub public_url: Option<String>,
     pub database_url: Option<Secret>,
+    pub wait_for_database: Option<Duration>,
     pub trusted_proxies: Option<Vec<String>>,
     pub tls: Option<TlsFiles>,
     pub allow_plain_http: bool,
@@ -107,11 +111,13 @@ impl Config {
         if retention_days == 0 {
             return Err(ConfigError::invalid("retention_days", "must be at least 1 day"));
         }
+        let wait_seconds = file.wait_for_database_seconds.unwrap_or(DEFAULT_DATABASE_WAIT_SECONDS);
         Ok(Self {
             listen,
             listen_is_default,
             public_url,
             database_url: database_url(flags.database_url.or_else(|| file.database_url.clone()))?,
+            wait_for_database: flags.wait_for_database.unwrap_or(Duration::from_secs(wait_seconds)),
             trusted_proxies: TrustedProxies::parse(proxies)?,
             allowed_hosts: allowed_hosts(&file.allowed_hosts)?,
             tls,

@@ -3,6 +3,7 @@
 mod accept;
 mod connection;
 mod data_dir;
+mod database;
 mod front;
 mod head_timeout;
 pub mod output;
@@ -18,13 +19,14 @@ use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use accept::Acceptor;
 use anyhow::{Context, bail};
 use countersign_store::Store;
-use countersign_store::clock::{DatabaseClock, SystemClock};
+use countersign_store::clock::SystemClock;
 use countersign_store::ops::admin::data_loss::RecordDataLoss;
 use countersign_store::ops::node::LeaveNode;
 use data_dir::DataDir;
@@ -65,11 +67,13 @@ pub struct ServeOptions {
 pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let data = DataDir::open(&options.data)?;
     let acceptor = Acceptor::from_config(&options.config)?;
-    let store = Arc::new(
-        open_store(&options.config, &data, options.accept_data_loss)
-            .await
-            .context("cannot open the database")?,
-    );
+    let mut stop = pin!(stop);
+    let opening = open_store(&options.config, &data, options.accept_data_loss);
+    let store = tokio::select! {
+        opened = opening => Arc::new(opened.context("cannot open the database")?),
+        // The database may keep the hub waiting.
+        () = &mut stop => return Ok(()),
+    };
     ensure_key(&store).await?;
     let (stop_sender, stopping) = watch::channel(false);
     let outbox = Outbox::new(Arc::clone(&store), options.config.push)?;
@@ -153,7 +157,7 @@ async fn replace_previous_node(hub: &Arc<Hub>, data: &DataDir) -> anyhow::Result
 async fn open_store(config: &Config, data: &DataDir, accept_data_loss: bool) -> anyhow::Result<Store> {
     match &config.database_url {
         Some(_) if accept_data_loss => bail!("--accept-data-loss is for hub.db; this hub has a database_url"),
-        Some(url) => Ok(Store::open_postgres(url.reveal(), Arc::new(DatabaseClock::default())).await?),
+        Some(url) => database::open(url.reveal(), config.wait_for_database).await,
         None if accept_data_loss => open_after_loss(data).await,
         None => Ok(Store::open_sqlite(&data.database(), Arc::new(SystemClock))?),
     }

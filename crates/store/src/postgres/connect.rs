@@ -15,6 +15,7 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Notification};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use super::database;
 use crate::error::StoreError;
 
 /// Three hubs, each with one more connection for LISTEN, stay below PostgreSQL's default limit of 100 connections.
@@ -69,9 +70,12 @@ pub fn settings(url: &str) -> Result<Config, StoreError> {
 /// The error leaves out the URL, which may contain a password.
 fn invalid_url(error: tokio_postgres::Error) -> StoreError {
     let cause = error.source().map(ToString::to_string).unwrap_or_default();
-    StoreError::Unavailable(format!(
-        "the database URL is invalid: {cause}; write it as postgres://user@host/name"
-    ))
+    let advice = if cause.contains("sslmode") {
+        "use disable, prefer or require; whenever TLS is used, the server's certificate is verified"
+    } else {
+        "write it as postgres://user@host/name"
+    };
+    StoreError::Unavailable(format!("the database URL is invalid: {cause}; {advice}"))
 }
 
 pub fn pool(config: Config, max_size: usize) -> Result<Pool, StoreError> {
@@ -112,11 +116,13 @@ fn is_plain(config: &Config) -> bool {
 
 /// One connection outside the pool, with the notifications received on it. The channel closes with the connection.
 pub async fn listener(config: &Config) -> Result<(Client, mpsc::Receiver<Notification>), StoreError> {
+    let named = |error: tokio_postgres::Error| database::named(&database::shown(config), error.into());
     if is_plain(config) {
-        let (client, connection) = config.connect(NoTls).await?;
+        let (client, connection) = config.connect(NoTls).await.map_err(named)?;
         return Ok((client, notifications(connection)));
     }
-    let (client, connection) = config.connect(MakeRustlsConnect::new(tls()?)).await?;
+    let tls = MakeRustlsConnect::new(tls()?);
+    let (client, connection) = config.connect(tls).await.map_err(named)?;
     Ok((client, notifications(connection)))
 }
 

@@ -6,6 +6,7 @@
 
 mod circuit_breaker;
 pub mod connect;
+mod database;
 mod errors;
 pub mod migrate;
 mod notify_bus;
@@ -27,6 +28,7 @@ use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Op};
 use circuit_breaker::CircuitBreaker;
+pub use database::{ConnectError, PostgresDatabase};
 pub use notify_bus::{Notification, NotifyBus};
 use statement_cache::StatementCache;
 use transaction::PgTransaction;
@@ -55,6 +57,8 @@ struct PoolEngine {
     clock: Arc<dyn Clock>,
     breaker: CircuitBreaker,
     time_limit: Duration,
+    /// The server's name in errors.
+    server: String,
 }
 
 /// Why a transaction failed.
@@ -66,16 +70,15 @@ enum TransactionError {
 }
 
 impl Postgres {
-    pub async fn open(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let settings = connect::settings(url)?;
-        let pool = connect::pool(settings.clone(), connect::MAX_CONNECTIONS)?;
+    pub async fn open(database: PostgresDatabase, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let PostgresDatabase { settings, pool } = database;
         let priority = connect::pool(settings.clone(), connect::PRIORITY_CONNECTIONS)?;
         copy::refuse_unfinished_database(&pool).await?;
         migrate::run(&pool).await?;
-        let priority = PoolEngine::new(priority, Arc::clone(&clock), PRIORITY_TIMEOUT);
+        let server = database::shown(&settings);
         Ok(Self {
-            engine: PoolEngine::new(pool, clock, TRANSACTION_TIMEOUT),
-            priority,
+            priority: PoolEngine::new(priority, Arc::clone(&clock), PRIORITY_TIMEOUT, server.clone()),
+            engine: PoolEngine::new(pool, clock, TRANSACTION_TIMEOUT, server),
             bus: NotifyBus::new(settings),
         })
     }
@@ -105,13 +108,14 @@ impl Postgres {
 }
 
 impl PoolEngine {
-    fn new(pool: Pool, clock: Arc<dyn Clock>, time_limit: Duration) -> Arc<Self> {
+    fn new(pool: Pool, clock: Arc<dyn Clock>, time_limit: Duration, server: String) -> Arc<Self> {
         Arc::new(Self {
             pool,
             statements: StatementCache::default(),
             clock,
             breaker: CircuitBreaker::default(),
             time_limit,
+            server,
         })
     }
 
@@ -196,7 +200,7 @@ impl PoolEngine {
                 Err(error @ PoolError::Timeout(TimeoutType::Wait)) => return Err(error.into()),
                 Err(error) if is_out_of_connections(&error) => return Err(error.into()),
                 Err(error) => {
-                    let error = error.into();
+                    let error = database::named(&self.server, error.into());
                     self.breaker.record_failure(Instant::now(), &error);
                     return Err(error);
                 }

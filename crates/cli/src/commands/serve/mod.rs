@@ -39,6 +39,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
             .database_url
             .or_else(|| std::env::var(DATABASE_URL).ok())
             .map(Secret::new),
+        wait_for_database: args.wait_for_database,
         trusted_proxies: args.trusted_proxies,
         tls,
         allow_plain_http: args.allow_plain_http,

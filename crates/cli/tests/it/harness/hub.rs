@@ -118,7 +118,8 @@ impl Setup {
         self.spawn(scratch, "127.0.0.1:0").finish()
     }
 
-    fn spawn(&self, scratch: &Scratch, listen: &str) -> Process {
+    /// Starts the process without waiting for it.
+    pub fn spawn(&self, scratch: &Scratch, listen: &str) -> Process {
         let mut command = countersign(&scratch.home());
         command.arg("serve").arg("--data").arg(scratch.data());
         let listens = self.default_address || self.args.iter().any(|arg| arg == "--listen");
@@ -143,7 +144,7 @@ impl Setup {
 }
 
 /// Waits for the `hub.json` of this process (a killed hub leaves its own behind) and for a healthy reply.
-async fn ready(mut process: Process, scratch: &Scratch) -> (Process, String, Api) {
+pub async fn ready(mut process: Process, scratch: &Scratch) -> (Process, String, Api) {
     let path = scratch.data().join("hub.json");
     let found = eventually("the hub is ready", async || {
         assert!(

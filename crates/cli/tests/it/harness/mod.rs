@@ -17,7 +17,7 @@ mod wait;
 pub use api::{Api, Reply};
 pub use dedicated_postgres::{OwnPostgres, PASSWORD};
 pub use envelope::*;
-pub use hub::{Agent, Hub, Setup};
+pub use hub::{Agent, Hub, Setup, ready};
 pub use postgres::{Database, Wire, WireState};
 pub use process::{CommandOutput, Process, countersign, cueme_binary};
 pub use proxy::{Fault, Proxy};

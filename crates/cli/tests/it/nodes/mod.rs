@@ -17,6 +17,7 @@ mod takeover;
 mod terminals;
 mod tls;
 mod unknown_outcome;
+mod wait_for_database;
 
 use std::time::{Duration, Instant};
 

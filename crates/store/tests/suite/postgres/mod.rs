@@ -2,6 +2,7 @@
 
 mod bus;
 mod clock;
+mod connect_errors;
 mod database;
 pub mod fresh;
 mod index_order;
