@@ -1,7 +1,7 @@
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 use serde::{Deserialize, Serialize as DeriveSerialize};
 
-use super::Usage;
+use super::{ContextUsage, Usage};
 use crate::time::Timestamp;
 
 /// The conversation of a run so far.
@@ -33,6 +33,8 @@ pub struct Record {
     pub response_messages: Vec<ChatMessage>,
     pub text: String,
     pub usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_usage: Option<ContextUsage>,
     pub finish_reason: String,
 }
 
@@ -87,6 +89,11 @@ mod tests {
                     prompt_tokens: 3,
                     completion_tokens: 5,
                 },
+                context_usage: Some(ContextUsage {
+                    total_tokens: 8,
+                    input_tokens: Some(3),
+                    output_tokens: Some(5),
+                }),
                 finish_reason: "stop".to_owned(),
             }],
             inputs: vec![
@@ -113,6 +120,7 @@ mod tests {
                 "responseMessages": [{"role": "assistant", "content": "The sea comes and goes."}],
                 "text": "The sea comes and goes.",
                 "usage": {"promptTokens": 3, "completionTokens": 5},
+                "contextUsage": {"totalTokens": 8, "inputTokens": 3, "outputTokens": 5},
                 "finishReason": "stop",
             }],
             "retentionEvents": [],

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Usage;
+use super::{ContextUsage, Usage};
 use crate::time::Timestamp;
 
 /// An event of a run, sent to its subscribers.
@@ -35,6 +35,8 @@ pub enum Event {
         model: Option<String>,
         text: String,
         usage: Usage,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        context_usage: Option<ContextUsage>,
     },
     AgentStreaming {
         agent_name: String,
@@ -88,6 +90,8 @@ pub struct RunError {
 pub struct StepResult {
     pub text: String,
     pub usage: Usage,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context_usage: Option<ContextUsage>,
     pub finish_reason: String,
 }
 

@@ -20,4 +20,4 @@ pub use event::{Event, PolicyName, RunError, StepResult, StreamEvent, ToolStatus
 pub use read::read;
 pub use reply::{ListedRun, LiveRun, PendingInput, RunReply};
 pub use status::RunStatus;
-pub use usage::Usage;
+pub use usage::{ContextUsage, Usage};

@@ -1,8 +1,8 @@
 //! The exact JSON of events and replies.
 
 use countersign_protocol::runs::{
-    Conversation, Event, ListedRun, LiveRun, PendingInput, PolicyName, RunError, RunInput, RunReply, RunStatus,
-    StepResult, StreamEvent, ToolStatus, Usage, mark_resolved, read,
+    ContextUsage, Conversation, Event, ListedRun, LiveRun, PendingInput, PolicyName, RunError, RunInput, RunReply,
+    RunStatus, StepResult, StreamEvent, ToolStatus, Usage, mark_resolved, read,
 };
 use countersign_protocol::time::Timestamp;
 use serde_json::json;
@@ -11,6 +11,11 @@ const AT: Timestamp = Timestamp::from_millis(1_780_588_110_250);
 const USAGE: Usage = Usage {
     prompt_tokens: 12,
     completion_tokens: 34,
+};
+const CONTEXT_USAGE: ContextUsage = ContextUsage {
+    total_tokens: 9,
+    input_tokens: Some(4),
+    output_tokens: Some(5),
 };
 
 fn owned(text: &str) -> String {
@@ -21,6 +26,7 @@ fn result() -> StepResult {
     StepResult {
         text: owned("T"),
         usage: USAGE,
+        context_usage: None,
         finish_reason: owned("stop"),
     }
 }
@@ -80,8 +86,9 @@ fn events() -> Vec<(Event, &'static str)> {
                 model: Some(owned("a/b")),
                 text: owned("T"),
                 usage: USAGE,
+                context_usage: Some(CONTEXT_USAGE),
             },
-            r#""type":"agent_output","agentName":"writer","model":"a/b","text":"T","usage":{"promptTokens":12,"completionTokens":34}"#,
+            r#""type":"agent_output","agentName":"writer","model":"a/b","text":"T","usage":{"promptTokens":12,"completionTokens":34},"contextUsage":{"totalTokens":9,"inputTokens":4,"outputTokens":5}"#,
         ),
         (
             Event::AgentOutput {
@@ -89,6 +96,7 @@ fn events() -> Vec<(Event, &'static str)> {
                 model: None,
                 text: String::new(),
                 usage: Usage::default(),
+                context_usage: None,
             },
             r#""type":"agent_output","agentName":"echo","text":"","usage":{"promptTokens":0,"completionTokens":0}"#,
         ),

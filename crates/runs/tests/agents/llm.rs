@@ -1,5 +1,5 @@
 use countersign_protocol::runs::strategy::LlmAgent;
-use countersign_protocol::runs::{ChatMessage, Record, StreamEvent, Usage};
+use countersign_protocol::runs::{ChatMessage, ContextUsage, Record, StreamEvent, Usage};
 use countersign_protocol::time::Timestamp;
 use countersign_runs::engine::agents::Tools;
 use countersign_runs::settings::{ApiKey, Endpoint, LlmSettings, RunsSettings};
@@ -31,6 +31,12 @@ async fn text_is_streamed_for_every_split_of_the_bytes() {
                 completion_tokens: 2
             }
         );
+        let context_usage = ContextUsage {
+            total_tokens: 5,
+            input_tokens: Some(3),
+            output_tokens: Some(2),
+        };
+        assert_eq!(done.context_usage, Some(context_usage));
         assert_eq!(done.finish_reason, "stop");
         assert_eq!(done.model.as_deref(), Some("tiny"));
         assert_eq!(done.responses, [("assistant".to_owned(), done.text)]);
@@ -81,6 +87,7 @@ async fn a_model_gets_its_earlier_records_of_this_run() {
         response_messages: vec![],
         text: "said".to_owned(),
         usage: Usage::default(),
+        context_usage: None,
         finish_reason: "stop".to_owned(),
     }];
     let agent = llm(LlmAgent::default());

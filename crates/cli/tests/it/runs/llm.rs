@@ -57,12 +57,14 @@ async fn a_model_reply_is_streamed_then_output_then_done() {
         .collect();
     assert_eq!(said, "Hello, wörld \u{1F600}");
     let usage = json!({"promptTokens": 7, "completionTokens": 5});
-    let result = json!({"text": said, "usage": usage, "finishReason": "stop"});
+    let context_usage = json!({"totalTokens": 12, "inputTokens": 7, "outputTokens": 5});
+    let result = json!({"text": said, "usage": usage, "contextUsage": context_usage, "finishReason": "stop"});
     assert_eq!(events[output]["text"], json!(said));
     assert_eq!(
         (&events[output]["usage"], &events[output]["model"]),
         (&usage, &json!("test-model"))
     );
+    assert_eq!(events[output]["contextUsage"], context_usage);
     assert_eq!(events[output + 1]["event"]["result"], result);
     assert_eq!(events[output + 2]["result"], result);
     assert_eq!(
@@ -167,6 +169,12 @@ async fn an_empty_reply_without_usage_is_valid() {
     assert_eq!(
         (&end["result"], &end["usage"]),
         (&json!(""), &json!({"promptTokens": 0, "completionTokens": 0}))
+    );
+    assert!(events.of_kind("agent_output")[0].get("contextUsage").is_none());
+    assert!(
+        events.of_kind("step_completed")[0]["result"]
+            .get("contextUsage")
+            .is_none()
     );
 }
 

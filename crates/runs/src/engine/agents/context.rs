@@ -5,7 +5,7 @@ use std::path::Path;
 
 use countersign_core::runs::policy::Judgement;
 use countersign_protocol::runs::strategy::AgentDef;
-use countersign_protocol::runs::{Record, StreamEvent, Usage};
+use countersign_protocol::runs::{ContextUsage, Record, StreamEvent, Usage};
 use serde_json::Value;
 
 /// The nodes a working agent gets from its run task. Dropping the future of `work` stops the agent.
@@ -62,6 +62,8 @@ pub struct Resumed {
 pub struct AgentOutcome {
     pub text: String,
     pub usage: Usage,
+    /// Of the last round, if the endpoint reported it.
+    pub context_usage: Option<ContextUsage>,
     pub model: Option<String>,
     pub finish_reason: String,
     /// Role and content, as stored in a record.

@@ -23,6 +23,7 @@ pub fn outcome(text: String) -> AgentOutcome {
         responses: vec![(ASSISTANT.to_owned(), text.clone())],
         text,
         usage: Usage::default(),
+        context_usage: None,
         model: None,
         finish_reason: "stop".to_owned(),
     }

@@ -51,16 +51,17 @@ impl RunTask {
         self.event_buffer.add(event, now);
     }
 
-    /// A step that is an agent takes the finish reason of the agent; a flow always has `stop`.
+    /// A step that is an agent takes the finish reason and the context of the agent; a flow has `stop` and no context.
     fn note_completed(&mut self, step_name: String, Output { text, usage }: Output) {
         let is_agent = |step: &Step| matches!(step, Step::Agent(name) if *name == step_name);
-        let finish_reason = match self.plan.strategy.flow.steps.iter().any(is_agent) {
-            true => self.finish_reason.clone(),
-            false => STOP.to_owned(),
+        let (finish_reason, context_usage) = match self.plan.strategy.flow.steps.iter().any(is_agent) {
+            true => (self.finish_reason.clone(), self.context_usage),
+            false => (STOP.to_owned(), None),
         };
         let result = StepResult {
             text,
             usage,
+            context_usage,
             finish_reason,
         };
         self.note(&Event::StepCompleted { step_name, result });
@@ -91,6 +92,7 @@ impl RunTask {
         let usage = Usage::default();
         let responses = vec![ChatMessage::assistant(text.clone())];
         STOP.clone_into(&mut self.finish_reason);
+        self.context_usage = None;
         self.record(&call, call.message.clone(), &text, usage, responses)?;
         Ok(Output { text, usage })
     }
@@ -106,6 +108,7 @@ impl RunTask {
         let AgentOutcome {
             text,
             usage,
+            context_usage,
             model,
             finish_reason,
             responses,
@@ -116,11 +119,13 @@ impl RunTask {
             model: model.clone(),
             text: text.clone(),
             usage,
+            context_usage,
         };
         self.note(&output);
         let result = StepResult {
             text: text.clone(),
             usage,
+            context_usage,
             finish_reason: finish_reason.clone(),
         };
         self.note(&Event::AgentStreaming {
@@ -129,6 +134,7 @@ impl RunTask {
             event: StreamEvent::Done { result },
         });
         self.finish_reason = finish_reason;
+        self.context_usage = context_usage;
         let responses = responses
             .into_iter()
             .map(|(role, content)| ChatMessage { role, content })
@@ -178,6 +184,7 @@ impl RunTask {
             response_messages,
             text: text.to_owned(),
             usage,
+            context_usage: self.context_usage,
             finish_reason: self.finish_reason.clone(),
         };
         self.event_buffer

@@ -3,6 +3,7 @@ use std::sync::{Arc, Mutex};
 
 use countersign_core::runs::{Output, Policy};
 use countersign_protocol::id::MessageId;
+use countersign_protocol::runs::ContextUsage;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::RunPhase;
 use futures_util::FutureExt;
@@ -36,6 +37,8 @@ pub struct RunTask {
     pub(crate) memory: Memory,
     /// Finish reason of the last agent.
     pub(crate) finish_reason: String,
+    /// Context usage of the last agent.
+    pub(crate) context_usage: Option<ContextUsage>,
     /// The policy as a working agent sees it.
     pub(crate) shared_policy: Arc<Mutex<Policy>>,
     /// Stop requests to answer once the run has ended.
@@ -96,6 +99,7 @@ impl RunTask {
             shared_policy: Arc::new(Mutex::new(checkpoint.policy.clone())),
             memory: if has_past { Memory::unread() } else { Memory::empty() },
             finish_reason: String::new(),
+            context_usage: None,
             phase: RunPhase::Between,
             stopped: Vec::new(),
             is_ending: false,

@@ -118,6 +118,7 @@ pub async fn streamed_events_are_not_stored(_store: &Store, _clock: &ManualClock
     let result = StepResult {
         text: "word".to_owned(),
         usage,
+        context_usage: None,
         finish_reason,
     };
     let done = StoredEvent::of(&streaming(StreamEvent::Done { result }), 2, "{}").expect("that it is done is");

@@ -218,6 +218,7 @@ impl Timeline {
                 model,
                 text: output,
                 usage,
+                ..
             } => TimelineNoteKind::Output {
                 agent_name,
                 model,

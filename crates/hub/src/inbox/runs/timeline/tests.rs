@@ -26,6 +26,7 @@ fn completed(name: &str, text: &str) -> Event {
         result: StepResult {
             text,
             usage: Usage::default(),
+            context_usage: None,
             finish_reason,
         },
     }
@@ -37,6 +38,7 @@ fn output(agent: &str, text: &str) -> Event {
         model: None,
         text: text.to_owned(),
         usage: Usage::default(),
+        context_usage: None,
     }
 }
 

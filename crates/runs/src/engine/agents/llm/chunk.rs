@@ -1,6 +1,6 @@
 //! Streamed chunks, limited to the fields we read. Servers differ in which fields they add or leave out.
 
-use countersign_protocol::runs::Usage;
+use countersign_protocol::runs::{ContextUsage, Usage};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
@@ -109,6 +109,20 @@ impl Arguments {
 pub struct TokenCounts {
     pub prompt_tokens: Option<u64>,
     pub completion_tokens: Option<u64>,
+    pub total_tokens: Option<u64>,
+}
+
+impl TokenCounts {
+    /// `None` if the endpoint reports neither both parts nor the total, or only zeros.
+    pub fn context_usage(self) -> Option<ContextUsage> {
+        let sum = self.prompt_tokens.zip(self.completion_tokens);
+        let sum = sum.map(|(input, output)| input.saturating_add(output));
+        Some(ContextUsage {
+            total_tokens: sum.or(self.total_tokens).filter(|&total| total > 0)?,
+            input_tokens: self.prompt_tokens,
+            output_tokens: self.completion_tokens,
+        })
+    }
 }
 
 impl From<TokenCounts> for Usage {
@@ -123,4 +137,38 @@ impl From<TokenCounts> for Usage {
 /// Reads `null` as an empty list.
 fn or_nothing<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Vec<T>, D::Error> {
     Option::<Vec<T>>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn context_usage_is_only_what_the_endpoint_reported() {
+        let usage = |text: &str| serde_json::from_str::<TokenCounts>(text).unwrap().context_usage();
+        let of = |total_tokens, input_tokens, output_tokens| {
+            Some(ContextUsage {
+                total_tokens,
+                input_tokens,
+                output_tokens,
+            })
+        };
+        assert_eq!(
+            usage(r#"{"prompt_tokens": 7, "completion_tokens": 5, "total_tokens": 0}"#),
+            of(12, Some(7), Some(5))
+        );
+        assert_eq!(
+            usage(r#"{"prompt_tokens": 7, "total_tokens": 9}"#),
+            of(9, Some(7), None)
+        );
+        assert_eq!(usage(r#"{"total_tokens": 9}"#), of(9, None, None));
+        for nothing in [
+            "{}",
+            r#"{"prompt_tokens": 7}"#,
+            r#"{"prompt_tokens": 0, "completion_tokens": 0}"#,
+            r#"{"total_tokens": 0}"#,
+        ] {
+            assert_eq!(usage(nothing), None, "{nothing}");
+        }
+    }
 }

@@ -201,6 +201,7 @@ impl LlmConversation {
         AgentOutcome {
             text: answer.text,
             usage: self.usage,
+            context_usage: answer.context_usage,
             model: None,
             finish_reason: answer.finish_reason.unwrap_or_else(|| "unknown".to_owned()),
             responses: self.responses,

@@ -100,6 +100,7 @@ mod tests {
             response_messages: vec![],
             text: text.to_owned(),
             usage: Usage::default(),
+            context_usage: None,
             finish_reason: "stop".to_owned(),
         }
     }

@@ -1,6 +1,6 @@
 //! One response of a model, accumulated and streamed to followers as it arrives.
 
-use countersign_protocol::runs::{StreamEvent, Usage};
+use countersign_protocol::runs::{ContextUsage, StreamEvent, Usage};
 use serde::de::IgnoredAny;
 
 use super::chunk::{Chunk, Delta, LlmChoice};
@@ -23,6 +23,7 @@ pub struct LlmResponse {
     pub text: String,
     pub calls: ToolCalls,
     pub usage: Usage,
+    pub context_usage: Option<ContextUsage>,
     pub finish_reason: Option<String>,
     /// The server sent its end marker.
     pub ended: bool,
@@ -46,6 +47,7 @@ impl LlmResponse {
             text: String::new(),
             calls: ToolCalls::default(),
             usage: Usage::default(),
+            context_usage: None,
             finish_reason: None,
             ended: false,
             was_streamed: false,
@@ -90,6 +92,7 @@ impl LlmResponse {
         }
         if let Some(counts) = chunk.usage {
             self.usage = counts.into();
+            self.context_usage = counts.context_usage();
         }
         for choice in chunk
             .choices
