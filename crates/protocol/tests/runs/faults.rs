@@ -131,7 +131,11 @@ fn unknown_values_are_reported_with_the_known_ones() {
     );
     let (path, why) = fault("/agents/writer/tools", json!(["ask_question", "bash"]));
     assert_eq!(path, "agents.*.tools.1");
-    assert_eq!(why, "unknown tool; known: ask_question");
+    let instead = "known: ask_question. Leave it out, or do its work in an agent of type command";
+    assert_eq!(why, format!("unknown tool; {instead}"));
+    let (path, why) = fault("/agents/writer/tools", json!(["read_file"]));
+    assert_eq!(path, "agents.*.tools.0");
+    assert_eq!(why, format!("the tool read_file is not offered by this hub; {instead}"));
     assert_fault(
         "/flow/steps/1/breakCycleSignalMatch",
         json!("regex"),
@@ -339,7 +343,8 @@ fn all_faults_are_reported_at_once_in_protocol_format() {
   - agents.*.*: unknown key; known: type, description, model, systemPrompt, systemPromptTemplate, tools, \
      providerOptions, modelOptions, outputSchema, maxSteps, mcpServers, skills, context (line 4 column 11)
   - agents.*.tools.0: must be a string, not a number (line 4 column 41)
-  - agents.*.tools.1: unknown tool; known: ask_question (line 4 column 44)
+  - agents.*.tools.1: unknown tool; known: ask_question. Leave it out, or do its work in an agent of type \
+     command (line 4 column 44)
   - agents.*: must be an object, not an array (line 5 column 5)
   - flow.name: must not be empty (line 7 column 12)
   - flow.type: unknown flow type; known: sequential, cycle, broadcast (line 7 column 24)

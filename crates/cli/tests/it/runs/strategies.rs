@@ -347,3 +347,21 @@ async fn a_relative_path_is_read_from_the_runs_directory() {
     let message = json!({"type": "prepare_run", "strategyPath": "plan.json", "cwd": cwd});
     client.call(message, "run_prepared").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_strategy_with_tools_of_the_daemon_is_refused_with_their_names() {
+    let hub = Hub::start().await;
+    let mut client = Client::connect(&hub).await;
+    let mut agent = llm();
+    agent["tools"] = json!(["read_file", "ask_question", "S3CR3T", "run_command"]);
+    let said = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
+    for part in [
+        "agents.*.tools.0: the tool read_file is not offered by this hub; known: ask_question. Leave it out, or do its \
+         work in an agent of type command (line ",
+        "agents.*.tools.2: unknown tool; known: ask_question. Leave it out",
+        "agents.*.tools.3: the tool run_command is not offered by this hub",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    assert!(!said.contains("S3CR3T"), "{said}");
+}

@@ -6,6 +6,32 @@ use crate::runs::fault::FaultPath;
 use crate::runs::object::{MAX_SAFE, Object};
 
 const TOOLS: [&str; 1] = ["ask_question"];
+/// Tools of other programs that read these files. Only these names may be repeated in an error.
+const TOOLS_NOT_OFFERED: [&str; 23] = [
+    "create_file",
+    "delete_file",
+    "edit_file",
+    "glob",
+    "launch_strategy",
+    "list_directory",
+    "list_skills",
+    "list_strategy",
+    "load_skill",
+    "lsp_request",
+    "move_file",
+    "read_file",
+    "restore_file",
+    "run_command",
+    "search_files",
+    "todo_add",
+    "todo_clear",
+    "todo_complete",
+    "todo_get",
+    "todo_get_next",
+    "todo_remove",
+    "webfetch",
+    "write_file",
+];
 const KEYS: [&str; 10] = [
     "type",
     "description",
@@ -61,12 +87,20 @@ fn tools(object: &Object<'_>) -> Vec<String> {
     let place = FaultPath::Key(object.place(), "tools");
     let written = object.entries().get("tools").and_then(Value::as_array);
     for (index, tool) in written.into_iter().flatten().enumerate() {
-        if tool.as_str().is_some_and(|tool| !TOOLS.contains(&tool)) {
-            let why = format!("unknown tool; known: {}", TOOLS.join(", "));
-            object.faults().add(FaultPath::Item(&place, index), why);
+        if let Some(tool) = tool.as_str().filter(|tool| !TOOLS.contains(tool)) {
+            object.faults().add(FaultPath::Item(&place, index), unknown_tool(tool));
         }
     }
     tools
+}
+
+fn unknown_tool(tool: &str) -> String {
+    let known = TOOLS.join(", ");
+    let what = match TOOLS_NOT_OFFERED.iter().find(|name| **name == tool) {
+        Some(name) => format!("the tool {name} is not offered by this hub"),
+        None => "unknown tool".to_owned(),
+    };
+    format!("{what}; known: {known}. Leave it out, or do its work in an agent of type command")
 }
 
 fn model_options(object: &Object<'_>) -> Option<ModelOptions> {
