@@ -71,6 +71,14 @@ pub enum ClientMessage {
         #[serde(skip_serializing_if = "Option::is_none")]
         cwd: Option<String>,
     },
+    /// Named model endpoints.
+    ListProviders,
+    GetAvailableModels,
+    ListMcpServers,
+    /// Packages of strategies.
+    HubList,
+    TrashList,
+    TrashClear,
 }
 
 /// A new run of `strategy_path`, or another segment of `run_id`; at least one of them is set.

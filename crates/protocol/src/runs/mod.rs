@@ -4,6 +4,7 @@ mod client;
 mod conversation;
 mod event;
 mod fault;
+mod not_offered;
 mod object;
 mod read;
 mod reply;
@@ -18,6 +19,6 @@ pub use client::{
 pub use conversation::{ChatMessage, Conversation, Record, RunInput};
 pub use event::{Event, PolicyName, RunError, StepResult, StreamEvent, ToolStatus, mark_resolved};
 pub use read::read;
-pub use reply::{ListedRun, LiveRun, PendingInput, RunReply};
+pub use reply::{AuthStatus, ListedRun, LiveRun, PendingInput, Provider, RunReply};
 pub use status::RunStatus;
 pub use usage::{ContextUsage, Usage};

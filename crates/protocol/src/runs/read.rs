@@ -6,6 +6,7 @@ use super::client::{
 };
 use super::fault::{FaultList, FaultPath, shown};
 use super::is_run_id;
+use super::not_offered;
 use super::object::{MAX_SAFE, Object, TextRule};
 use super::request_id;
 use crate::json;
@@ -34,7 +35,7 @@ const LONG_NOT_EMPTY: TextRule = TextRule {
 };
 const MAX_PATTERNS: usize = 1000;
 
-const TYPES: [&str; 14] = [
+const TYPES: [&str; 20] = [
     "ping",
     "prepare_run",
     "start_run",
@@ -49,11 +50,20 @@ const TYPES: [&str; 14] = [
     "unsubscribe",
     "list_strategies",
     "list_runs",
+    "list_providers",
+    "get_available_models",
+    "list_mcp_servers",
+    "hub_list",
+    "trash_list",
+    "trash_clear",
 ];
 
 /// Parses one message, from a text or a binary frame. Unknown fields are ignored.
 pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
     let value = json::parse(bytes).map_err(|error| not_json(bytes, &error))?;
+    if let Some(message) = value.get("type").and_then(Value::as_str).and_then(not_offered::refusal) {
+        return Err(refused(not_offered::CODE, message, bytes));
+    }
     let faults = FaultList::default();
     let object = Object::of(&value, FaultPath::Root, &faults);
     let request_id = object.and_then(|object| object.optional_text("requestId", REQUEST_ID));
@@ -63,12 +73,16 @@ pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
         Some(message) if faults.is_empty() => Ok(Received { request_id, message }),
         Some(_) | None => {
             let message = format!("Invalid message: {}", faults.join("; "));
-            Err(RefusedMessage {
-                code: "VALIDATION_ERROR",
-                message,
-                request_id: request_id::of(bytes),
-            })
+            Err(refused("VALIDATION_ERROR", message, bytes))
         }
+    }
+}
+
+fn refused(code: &'static str, message: String, bytes: &[u8]) -> RefusedMessage {
+    RefusedMessage {
+        code,
+        message,
+        request_id: request_id::of(bytes),
     }
 }
 
@@ -77,12 +91,7 @@ pub fn read(bytes: &[u8]) -> Result<Received, RefusedMessage> {
 fn not_json(bytes: &[u8], error: &json::JsonError) -> RefusedMessage {
     match error {
         json::JsonError::Refused { message } if serde_json::from_slice::<IgnoredAny>(bytes).is_ok() => {
-            let message = format!("Invalid message: (root): {message}");
-            RefusedMessage {
-                code: "VALIDATION_ERROR",
-                message,
-                request_id: request_id::of(bytes),
-            }
+            refused("VALIDATION_ERROR", format!("Invalid message: (root): {message}"), bytes)
         }
         json::JsonError::Refused { .. } | json::JsonError::NotUtf8 { .. } => RefusedMessage {
             code: "PARSE_ERROR",
@@ -128,6 +137,13 @@ fn message(object: &Object<'_>) -> Option<ClientMessage> {
         Some("list_runs") => ClientMessage::ListRuns {
             cwd: object.optional_text("cwd", SHORT),
         },
+        // Their fields narrow a list that is complete or empty here.
+        Some("list_providers") => ClientMessage::ListProviders,
+        Some("get_available_models") => ClientMessage::GetAvailableModels,
+        Some("list_mcp_servers") => ClientMessage::ListMcpServers,
+        Some("hub_list") => ClientMessage::HubList,
+        Some("trash_list") => ClientMessage::TrashList,
+        Some("trash_clear") => ClientMessage::TrashClear,
         Some(_) | None => return unknown_type(object),
     };
     Some(message)

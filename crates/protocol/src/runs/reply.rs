@@ -27,12 +27,89 @@ pub enum RunReply {
     RunList {
         runs: Vec<ListedRun>,
     },
+    /// The endpoints under `llm.providers`.
+    ProviderList {
+        providers: Vec<Provider>,
+    },
+    /// Always empty: a hub knows endpoints, not their models.
+    AvailableModels {
+        models: [(); 0],
+    },
+    /// Always empty: the hub starts no MCP servers.
+    McpServerList {
+        servers: [(); 0],
+    },
+    /// Always empty: the hub installs no packages.
+    HubPackages {
+        operation: PackageOperation,
+        available: [(); 0],
+        installed: [(); 0],
+    },
+    /// Always empty: agents of the hub delete no files.
+    TrashListResult {
+        workspaces: [(); 0],
+        total_entries: u64,
+        total_bytes: u64,
+    },
+    TrashClearResult {
+        cleared: u64,
+        bytes_freed: u64,
+    },
     /// Sent only to connections that subscribed with `extensions`: the ask was resolved, so clients can stop prompting.
     InputResolved {
         run_id: String,
         agent_name: String,
         input_id: String,
     },
+}
+
+/// A model endpoint with a name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Provider {
+    /// The prefix of its models.
+    pub id: String,
+    pub name: String,
+    pub auth_status: AuthStatus,
+    /// Always empty: a hub knows endpoints, not their models.
+    pub models: [(); 0],
+    pub models_source: ModelsSource,
+    /// True if the provider comes from the configuration, not from a public catalog.
+    pub is_custom: bool,
+}
+
+impl Provider {
+    pub fn configured(name: &str, auth_status: AuthStatus) -> Self {
+        Self {
+            id: name.to_owned(),
+            name: name.to_owned(),
+            auth_status,
+            models: [],
+            models_source: ModelsSource::Catalog,
+            is_custom: true,
+        }
+    }
+}
+
+/// Whether the endpoint has an API key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthStatus {
+    None,
+    Configured,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelsSource {
+    /// Not asked of the endpoint.
+    Catalog,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PackageOperation {
+    List,
 }
 
 /// A run in the memory of this hub.
@@ -88,6 +165,23 @@ struct ReplyEnvelope<'a> {
 }
 
 impl RunReply {
+    pub const NO_MODELS: Self = Self::AvailableModels { models: [] };
+    pub const NO_MCP_SERVERS: Self = Self::McpServerList { servers: [] };
+    pub const NO_PACKAGES: Self = Self::HubPackages {
+        operation: PackageOperation::List,
+        available: [],
+        installed: [],
+    };
+    pub const EMPTY_TRASH: Self = Self::TrashListResult {
+        workspaces: [],
+        total_entries: 0,
+        total_bytes: 0,
+    };
+    pub const NOTHING_CLEARED: Self = Self::TrashClearResult {
+        cleared: 0,
+        bytes_freed: 0,
+    };
+
     pub fn error(code: impl Into<String>, message: impl Into<String>) -> Self {
         Self::Error {
             code: code.into(),

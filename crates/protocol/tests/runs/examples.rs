@@ -102,10 +102,19 @@ pub fn full() -> Vec<(Value, ClientMessage)> {
             json!({"type": "list_runs", "cwd": "/w"}),
             ClientMessage::ListRuns { cwd: Some(owned("/w")) },
         ),
+        (json!({"type": "list_providers"}), ClientMessage::ListProviders),
+        (
+            json!({"type": "get_available_models"}),
+            ClientMessage::GetAvailableModels,
+        ),
+        (json!({"type": "list_mcp_servers"}), ClientMessage::ListMcpServers),
+        (json!({"type": "hub_list"}), ClientMessage::HubList),
+        (json!({"type": "trash_list"}), ClientMessage::TrashList),
+        (json!({"type": "trash_clear"}), ClientMessage::TrashClear),
     ]
 }
 
-pub const REQUIRED: [(&str, &[&str]); 14] = [
+pub const REQUIRED: [(&str, &[&str]); 20] = [
     ("ping", &[]),
     ("prepare_run", &[]),
     ("start_run", &["runId"]),
@@ -120,6 +129,12 @@ pub const REQUIRED: [(&str, &[&str]); 14] = [
     ("unsubscribe", &["runId"]),
     ("list_strategies", &[]),
     ("list_runs", &[]),
+    ("list_providers", &[]),
+    ("get_available_models", &[]),
+    ("list_mcp_servers", &[]),
+    ("hub_list", &[]),
+    ("trash_list", &[]),
+    ("trash_clear", &[]),
 ];
 pub const MAY_BE_EMPTY: [(&str, &str); 5] = [
     ("start_run", "input"),

@@ -6,4 +6,5 @@ mod faults;
 mod frames;
 mod hostile;
 mod messages;
+mod other_views;
 mod strategies;

@@ -252,7 +252,7 @@ fn a_run_id_is_safe_in_a_path() {
 
 #[test]
 fn an_unknown_type_is_reported_with_the_known_ones() {
-    for kind in ["get_run", "start_strategy", "list_providers", "PING", ""] {
+    for kind in ["get_run", "start_strategy", "hub_publish", "PING", ""] {
         let why = refusal(&json!({"type": kind}));
         assert!(
             why.starts_with(&format!(

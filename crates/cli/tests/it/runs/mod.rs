@@ -18,6 +18,7 @@ mod llm;
 mod llm_faults;
 mod llm_request;
 mod many_runs;
+mod other_views;
 mod permission;
 mod question;
 mod racing;

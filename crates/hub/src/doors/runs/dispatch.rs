@@ -1,7 +1,8 @@
 //! Dispatches client messages. An error goes only to its sender and does not close the connection.
 
 use bytes::Bytes;
-use countersign_protocol::runs::{self, ClientMessage, Received, RunReply};
+use countersign_protocol::runs::{self, AuthStatus, ClientMessage, Provider, Received, RunReply};
+use countersign_runs::settings::{ApiKey, Endpoint, LlmSettings};
 use countersign_runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
 use super::session::Session;
@@ -109,6 +110,26 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
                 request_id,
             );
         }
+        ClientMessage::ListProviders => session.reply(&provider_list(&hub.config.llm), request_id),
+        ClientMessage::GetAvailableModels => session.reply(&RunReply::NO_MODELS, request_id),
+        ClientMessage::ListMcpServers => session.reply(&RunReply::NO_MCP_SERVERS, request_id),
+        ClientMessage::HubList => session.reply(&RunReply::NO_PACKAGES, request_id),
+        ClientMessage::TrashList => session.reply(&RunReply::EMPTY_TRASH, request_id),
+        ClientMessage::TrashClear => session.reply(&RunReply::NOTHING_CLEARED, request_id),
     }
     Ok(())
+}
+
+/// The default endpoint is left out, because its models have no provider in front of their name.
+fn provider_list(llm: &LlmSettings) -> RunReply {
+    let provider = |(name, endpoint): (&String, &Endpoint)| {
+        let auth_status = match endpoint.key {
+            ApiKey::None => AuthStatus::None,
+            ApiKey::Given(_) | ApiKey::FromEnv(_) => AuthStatus::Configured,
+        };
+        Provider::configured(name, auth_status)
+    };
+    RunReply::ProviderList {
+        providers: llm.providers.iter().map(provider).collect(),
+    }
 }

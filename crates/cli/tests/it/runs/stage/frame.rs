@@ -17,7 +17,19 @@ const EVENTS: [&str; 12] = [
     "steer_queued",
 ];
 
-const REPLIES: [&str; 5] = ["pong", "error", "run_prepared", "strategy_list", "run_list"];
+const REPLIES: [&str; 11] = [
+    "pong",
+    "error",
+    "run_prepared",
+    "strategy_list",
+    "run_list",
+    "provider_list",
+    "available_models",
+    "mcp_server_list",
+    "hub_packages",
+    "trash_list_result",
+    "trash_clear_result",
+];
 
 pub fn is_event(frame: &Value) -> bool {
     EVENTS.iter().any(|kind| frame["type"] == *kind)
