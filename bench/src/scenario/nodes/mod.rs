@@ -32,7 +32,8 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
     let raw = Raw::create(&postgres).await?;
     let mut figures = Vec::new();
     for nodes in [1, 2, 3] {
-        let cluster = Cluster::start(settings, &postgres, &format!("nodes{nodes}"), nodes).await?;
+        let database = format!("nodes{nodes}");
+        let cluster = Cluster::start(settings, &postgres, &database, nodes).await?;
         let busy = cluster.hubs[0].add_agent("busy").await?;
         cluster.leave_open(OPEN_MESSAGES).await?;
         let (passes, base) = in_turns(
@@ -43,7 +44,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         .await?;
         figures.extend(throughput(nodes, &passes, &base));
         if nodes > 1 {
-            figures.extend(waiting::figures(settings, &cluster).await?);
+            figures.extend(waiting::figures(settings, &cluster, postgres.url(&database)).await?);
         }
     }
     figures.push(limit::figure(settings, &postgres).await?);
