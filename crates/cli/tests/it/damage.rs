@@ -261,7 +261,7 @@ async fn damaged_messages_do_not_stop_the_others(shell: Shell) {
             ),
         )
         .await;
-    let next = bot.accepted(&expiring(ask("bot"), 300)).await;
+    let next = bot.accepted_briefly(&ask("bot")).await;
     let ended = eventually("the next message expires", async || {
         let found = listed(&hub, "/v1/decided").await;
         found.into_iter().find(|item| item["id"] == next)

@@ -60,7 +60,7 @@ async fn open_message_quota_is_counted_from_the_store_after_a_restart() {
     let mut hub = Setup::default().config("[limits]\ninbox_depth = 2\n").start().await;
     let bot = hub.agent("bot").await;
     bot.accepted(&ask("bot")).await;
-    let expiring_id = bot.accepted(&expiring(ask("bot"), 5000)).await;
+    let expiring_id = bot.accepted(&expiring(ask("bot"), 15_000)).await;
     hub.kill();
     hub.restart().await;
     assert_rate_limited(&bot.submit(&ask("bot")).await);

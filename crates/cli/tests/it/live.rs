@@ -145,7 +145,7 @@ async fn a_notify_and_an_expiry_appear_too() {
     let mut stream = Stream::open(&hub.owner).await;
     let notice = bot.accepted(&notify("bot")).await;
     assert_eq!(stream.expect("noticed", &notice).await["kind"], "notify");
-    let late = bot.accepted(&expiring(ask("bot"), 300)).await;
+    let late = bot.accepted_briefly(&ask("bot")).await;
     stream.expect("opened", &late).await;
     let ended = stream.expect("resolved", &late).await;
     assert_eq!(

@@ -16,7 +16,7 @@ const UNREACHABLE: &str = "3000::1";
 fn closed() -> PushSettings {
     PushSettings {
         allow_loopback: false,
-        attempt_timeout: Duration::from_millis(500),
+        attempt_timeout: Duration::from_secs(5),
         ..settings()
     }
 }

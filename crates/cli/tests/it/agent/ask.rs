@@ -41,8 +41,8 @@ async fn a_declined_ask_has_its_own_exit_code_and_no_value() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_expired_ask_never_looks_like_an_answer() {
     let (_hub, _bot, terminal) = stage().await;
-    let bare = ["--expires", "2s"];
-    let with_default = ["--expires", "2s", "--default", "approve"];
+    let bare = ["--expires", "5s"];
+    let with_default = ["--expires", "5s", "--default", "approve"];
     for (words, value) in [(&bare[..], json!(null)), (&with_default[..], json!("approve"))] {
         let ran = terminal.run(&[CONFIRM, words, &["--json"]].concat());
         assert_eq!(ran.code, 12, "{ran:?}");
@@ -87,7 +87,7 @@ async fn a_late_cancel_reports_the_real_outcome() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_timeout_ends_the_wait_and_leaves_the_ask_open() {
     let (hub, bot, terminal) = stage().await;
-    let ran = terminal.run(&[CONFIRM, &["--timeout", "1s", "--key", "ship-17"]].concat());
+    let ran = terminal.run(&[CONFIRM, &["--timeout", "5s", "--key", "ship-17"]].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (14, ""), "{ran:?}");
     let id = message_id(&ran.stderr);
     assert_eq!(bot.pull(&id).await["status"], "open");

@@ -223,7 +223,7 @@ async fn an_ask_that_expires_while_open_shows_its_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
-    let mut question = expiring(select("bot"), 5_000);
+    let mut question = expiring(select("bot"), 12_000);
     question["request"]["default_on_expire"] = "green".into();
     let id = bot.accepted(&question).await;
     browser.open(&hub, &format!("/inbox/items/{id}")).await;

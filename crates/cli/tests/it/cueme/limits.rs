@@ -10,7 +10,7 @@ async fn at_the_wait_limit_cueme_ends_with_resume_instructions() {
     let hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub);
     let text = shell
-        .run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("Ship it?"))
+        .run(&["cue", "gavonel", "-", "--max-wait", "5s"], envelope("Ship it?"))
         .ok();
     assert!(
         text.starts_with("No answer yet.") && text.contains("`cueme resume gavonel`"),
@@ -19,7 +19,7 @@ async fn at_the_wait_limit_cueme_ends_with_resume_instructions() {
     assert_eq!(text.lines().count(), 1, "{text}");
     let by_variable = shell
         .clone()
-        .env("CUEME_MAX_WAIT", "1s")
+        .env("CUEME_MAX_WAIT", "5s")
         .run(&["resume", "gavonel"], "")
         .ok();
     assert_eq!(by_variable, text);
@@ -42,7 +42,7 @@ async fn a_later_answer_is_collected_by_resume_or_the_same_cue() {
     let shell = AgentShell::with_hub(&hub);
     for again in ["resume", "cue"] {
         shell
-            .run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("Ship it?"))
+            .run(&["cue", "gavonel", "-", "--max-wait", "5s"], envelope("Ship it?"))
             .ok();
         let id = items(&hub).await[0]["id"].as_str().expect("an id").to_owned();
         answer(&hub, &id, "yes").await;
@@ -67,7 +67,7 @@ async fn an_invalid_setting_is_named_and_the_rest_applies() {
     let ran = shell
         .clone()
         .without("CUEME_REMINDER")
-        .run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("Ship?"));
+        .run(&["cue", "gavonel", "-", "--max-wait", "5s"], envelope("Ship?"));
     for warning in [
         "cueme.max_wait in",
         "is 9: write a text",
@@ -162,7 +162,7 @@ async fn a_denied_confirm_keeps_its_exit_code_when_collected_later() {
     let hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub);
     let input = envelope_with("Ship it?", &json!({"type": "confirm"}));
-    let ran = shell.run(&["cue", "gavonel", "-", "--json", "--max-wait", "1s"], &input);
+    let ran = shell.run(&["cue", "gavonel", "-", "--json", "--max-wait", "5s"], &input);
     let output: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((ran.code, &output["status"]), (14, &json!("open")), "{output}");
     assert_eq!(output["resume"], "cueme resume gavonel");

@@ -56,7 +56,7 @@ async fn the_wait_limit_holds_while_the_hub_is_down() {
     let mut hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub);
     let process = shell.start(
-        &["cue", "gavonel", "-", "--max-wait", "2s"],
+        &["cue", "gavonel", "-", "--max-wait", "5s"],
         super::envelope("Ship it?"),
     );
     let id = wait_for_request(&hub, "Ship it?").await;

@@ -69,7 +69,7 @@ async fn uncollected_answers_come_oldest_first_even_when_the_wait_limit_ends() {
         Process::spawn(command, "").finish().fails(1)
     };
     assert!(full("en").contains("the answer is kept"));
-    let ran = shell.run(&["cue", "gavonel", "-", "--max-wait", "1s"], envelope("What next?"));
+    let ran = shell.run(&["cue", "gavonel", "-", "--max-wait", "5s"], envelope("What next?"));
     let expected = format!("Earlier question: Deploy?\n\n{HOLD_ANSWER}{refused}Current question:\n\nNo answer yet.");
     assert!(
         ran.stdout.starts_with(&expected),

@@ -32,7 +32,7 @@ fn pipe_without_reader() -> OwnedFd {
 async fn works(hub: &Hub) {
     let bot = hub.agent("bot").await;
     let answered = bot.accepted(&ask("bot")).await;
-    let expired = bot.accepted(&expiring(ask("bot"), 300)).await;
+    let expired = bot.accepted_briefly(&ask("bot")).await;
     hub.owner.answer(&answered, "approve").await.expect(200);
     assert_eq!(bot.outcome(&answered).await["status"], "answered");
     assert_eq!(bot.outcome(&expired).await["status"], "expired");
@@ -107,7 +107,7 @@ async fn expiry_goes_on_after_a_database_outage_without_a_log() {
         .start()
         .await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&expiring(ask("bot"), 1500)).await;
+    let id = bot.accepted(&expiring(ask("bot"), 5000)).await;
     wire.set_state(WireState::Cut);
     let ready = async |status| {
         eventually("readiness follows the database", async || {
@@ -119,7 +119,7 @@ async fn expiry_goes_on_after_a_database_outage_without_a_log() {
     wire.set_state(WireState::Open);
     ready(200).await;
     assert_eq!(bot.outcome(&id).await["status"], "expired");
-    let later = bot.accepted(&expiring(ask("bot"), 300)).await;
+    let later = bot.accepted_briefly(&ask("bot")).await;
     assert_eq!(bot.outcome(&later).await["status"], "expired");
 }
 

@@ -94,8 +94,8 @@ async fn every_kind_of_outcome_is_pushed_and_verifies() {
         .expect(200);
     let cancelled = bot.accepted(&push_to(ask("bot"), &url)).await;
     bot.cancel(&cancelled).await.expect(200);
-    let expired = bot.accepted(&expiring(push_to(ask("bot"), &url), 1200)).await;
-    let late_task = bot.accepted(&expiring(push_to(task("bot"), &url), 1200)).await;
+    let expired = bot.accepted_briefly(&push_to(ask("bot"), &url)).await;
+    let late_task = bot.accepted_briefly(&push_to(task("bot"), &url)).await;
     let done = bot.accepted(&push_to(task("bot"), &url)).await;
     let checklist = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
     hub.owner

@@ -17,7 +17,7 @@ async fn an_expired_ask_takes_its_default_and_says_so() {
         (with_default(select("bot"), json!("green")), json!("green")),
         (with_default(input("bot"), form.clone()), form),
     ] {
-        let id = bot.accepted(&expiring(envelope, 1200)).await;
+        let id = bot.accepted_briefly(&envelope).await;
         let body = bot.outcome(&id).await;
         assert_eq!(body["status"], "expired");
         let response = &body["response"];
@@ -35,7 +35,7 @@ async fn expiry_without_a_default_has_no_value() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for envelope in [ask("bot"), with_default(select("bot"), json!(null)), task("bot")] {
-        let id = bot.accepted(&expiring(envelope, 1200)).await;
+        let id = bot.accepted_briefly(&envelope).await;
         let body = bot.outcome(&id).await;
         assert_eq!(body["status"], "expired");
         let response = &body["response"];
@@ -53,9 +53,7 @@ async fn expiry_without_a_default_has_no_value() {
 async fn a_late_answer_loses_to_the_default() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot
-        .accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200))
-        .await;
+    let id = bot.accepted_briefly(&with_default(ask("bot"), json!("deny"))).await;
     let before = bot.outcome(&id).await;
     hub.owner
         .answer(&id, "approve")
@@ -70,7 +68,7 @@ async fn a_late_answer_loses_to_the_default() {
 async fn an_answer_before_the_expiry_stays() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let expires = 2000;
+    let expires = 5000;
     let answered = bot
         .accepted(&expiring(with_default(ask("bot"), json!("deny")), expires))
         .await;
@@ -88,9 +86,7 @@ async fn an_answer_before_the_expiry_stays() {
 async fn asks_that_expire_while_the_hub_is_down_are_expired_after_the_start() {
     let mut hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot
-        .accepted(&expiring(with_default(ask("bot"), json!("deny")), 1200))
-        .await;
+    let id = bot.accepted_briefly(&with_default(ask("bot"), json!("deny"))).await;
     let expires_at: jiff::Timestamp = bot.pull(&id).await["expires_at"].as_str().unwrap().parse().unwrap();
     hub.kill();
     eventually("its time has passed", async || {
@@ -109,7 +105,7 @@ async fn asks_that_expire_while_the_hub_is_down_are_expired_after_the_start() {
 async fn after_expires_at_every_answer_and_cancel_loses() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let expires_at = from_now(3000);
+    let expires_at = from_now(8000);
     let mut ids = vec![];
     for _ in 0..40 {
         let mut envelope = ask("bot");

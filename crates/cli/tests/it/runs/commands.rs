@@ -145,7 +145,7 @@ async fn a_command_that_fails_says_why() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_command_timeout_kills_its_whole_process_group() {
-    let hub = hub_with_commands("command_timeout_seconds = 1").await;
+    let hub = hub_with_commands("command_timeout_seconds = 5").await;
     let mut latch = Latch::new(&hub, "latch");
     let ids = hub.scratch().path("ids");
     let script = format!("cat {} & echo $! $$ > {}; wait", latch.path(), ids.display());
@@ -156,10 +156,7 @@ async fn a_command_timeout_kills_its_whole_process_group() {
     latch.until_reached().await;
     let (code, message) = client.failure().await;
     assert_eq!(code, "EXECUTION_ERROR");
-    assert!(
-        message.contains("1 s") || message.contains("1000 ms") || message.contains("1 second"),
-        "{message}"
-    );
+    assert!(message.contains("5 s"), "{message}");
     for process in processes(&ids).await {
         until_gone(process).await;
     }

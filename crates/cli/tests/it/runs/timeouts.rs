@@ -9,7 +9,7 @@ use crate::harness::*;
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unanswered_question_times_out_and_fails_its_step() {
     let hub = Setup::default()
-        .config("[runs]\ninput_timeout_seconds = 1\n")
+        .config("[runs]\ninput_timeout_seconds = 5\n")
         .start()
         .await;
     let mut client = Client::connect(&hub).await;
@@ -20,7 +20,7 @@ async fn an_unanswered_question_times_out_and_fails_its_step() {
     assert_eq!(code, "EXECUTION_ERROR");
     assert_eq!(
         message,
-        "Step \"editor\" failed: Input request for agent \"editor\" timed out after 1000 ms"
+        "Step \"editor\" failed: Input request for agent \"editor\" timed out after 5000 ms"
     );
     let shown = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
     assert_eq!(shown["status"], "expired", "{shown}");

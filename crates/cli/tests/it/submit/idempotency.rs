@@ -52,7 +52,7 @@ async fn a_replay_returns_the_current_status() {
 async fn a_replay_after_expiry_still_gets_its_ack() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let envelope = expiring(ask("bot"), 1200);
+    let envelope = expiring(ask("bot"), 5000);
     let id = bot.accepted(&envelope).await;
     assert_eq!(bot.outcome(&id).await["status"], "expired");
     let again = bot.submit(&envelope).await.expect(202);

@@ -505,8 +505,8 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
 async fn an_answer_after_the_expiry_is_refused_with_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let id = bot.accepted(&expiring(ask("bot"), 1200)).await;
     let owner = Visitor::signed_in(&hub).await;
+    let id = bot.accepted(&expiring(ask("bot"), 5000)).await;
     let page = open(&owner, &id).await;
     bot.outcome(&id).await;
     let late = owner

@@ -233,10 +233,10 @@ async fn unknown_and_purged_items_have_their_own_pages() {
 async fn an_expired_item_says_that_no_person_decided() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let mut with_default = expiring(ask("bot"), 1200);
+    let mut with_default = ask("bot");
     with_default["request"]["default_on_expire"] = json!("deny");
-    let defaulted = bot.accepted(&with_default).await;
-    let silent = bot.accepted(&expiring(task("bot"), 1200)).await;
+    let defaulted = bot.accepted_briefly(&with_default).await;
+    let silent = bot.accepted_briefly(&task("bot")).await;
     let owner = Visitor::signed_in(&hub).await;
     for id in [&defaulted, &silent] {
         bot.outcome(id).await;

@@ -1,9 +1,7 @@
 //! Several hubs on one database: each claims its own rows, and none waits for rows that another has locked.
 
 use std::collections::BTreeSet;
-use std::future::Future;
 use std::pin::pin;
-use std::time::Duration;
 
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
@@ -14,19 +12,13 @@ use futures_util::future::join_all;
 
 use super::fresh::Fresh;
 use super::row_conflicts::{holding, until_it_waits};
+use super::within_timeout;
 use crate::behaviours::rates::three;
 use crate::behaviours::sweep::expired;
 use crate::nodes::*;
 use crate::outbox::*;
 use crate::runs;
 use crate::scene::*;
-
-/// Fails if the work has to wait.
-async fn without_waiting<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(Duration::from_secs(3), work)
-        .await
-        .expect("no hub waits for another")
-}
 
 async fn claimed(store: &Store, claim: ClaimDue) -> Vec<MessageId> {
     take(store, claim)
@@ -65,7 +57,7 @@ async fn claim_skips_rows_locked_by_another_hub() {
         message_id(2)
     );
     let rival = holding(&fresh, &held).await;
-    assert_eq!(without_waiting(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
+    assert_eq!(within_timeout(claim(&fresh.store)).await, [1, 3, 4].map(message_id));
     rival.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(claim(&fresh.store).await, [message_id(2)], "it took nothing after all");
 }
@@ -77,10 +69,10 @@ async fn expiry_skips_rows_locked_by_another_hub() {
     let held = format!("SELECT 1 FROM message WHERE id = '{}' FOR UPDATE", message_id(2));
     let rival = holding(&fresh, &held).await;
     assert_eq!(
-        without_waiting(expired(&fresh.store, 10)).await,
+        within_timeout(expired(&fresh.store, 10)).await,
         [1, 3, 4].map(message_id)
     );
-    assert!(without_waiting(expired(&fresh.store, 10)).await.is_empty());
+    assert!(within_timeout(expired(&fresh.store, 10)).await.is_empty());
     rival.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(expired(&fresh.store, 10).await, [message_id(2)]);
 }
@@ -94,7 +86,7 @@ async fn message_being_answered_is_not_expired() {
         "UPDATE message SET status = 'answered', rev = rev + 1 WHERE seq = 1",
     )
     .await;
-    assert_eq!(without_waiting(expired(&fresh.store, 10)).await, [message_id(2)]);
+    assert_eq!(within_timeout(expired(&fresh.store, 10)).await, [message_id(2)]);
     rival.batch_execute("COMMIT").await.unwrap();
     assert!(expired(&fresh.store, 10).await.is_empty());
 }
