@@ -5,7 +5,7 @@ mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -111,6 +111,7 @@ pub struct Wire {
     scratch: Scratch,
     database: String,
     state: Arc<watch::Sender<WireState>>,
+    transactions: Arc<AtomicUsize>,
 }
 
 impl Wire {
@@ -121,15 +122,19 @@ impl Wire {
         let state = Arc::new(sender);
         let inner = Arc::clone(&state);
         let server = Arc::new(socket_directory().join(".s.PGSQL.5432"));
+        let transactions = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&transactions);
         tokio::spawn(async move {
             while let Ok((hub, _)) = listener.accept().await {
-                tokio::spawn(relay(hub, Arc::clone(&server), Arc::clone(&inner), seen.clone()));
+                let (server, switch, count) = (Arc::clone(&server), Arc::clone(&inner), Arc::clone(&count));
+                tokio::spawn(relay(hub, server, switch, seen.clone(), count));
             }
         });
         Self {
             scratch,
             database: database.name.clone(),
             state,
+            transactions,
         }
     }
 
@@ -144,6 +149,11 @@ impl Wire {
     pub fn state(&self) -> WireState {
         *self.state.borrow()
     }
+
+    /// How many transactions the hub has begun.
+    pub fn transactions(&self) -> usize {
+        self.transactions.load(Ordering::SeqCst)
+    }
 }
 
 async fn relay(
@@ -151,6 +161,7 @@ async fn relay(
     server: Arc<PathBuf>,
     switch: Arc<watch::Sender<WireState>>,
     mut state: watch::Receiver<WireState>,
+    transactions: Arc<AtomicUsize>,
 ) {
     if *state.borrow() == WireState::Cut {
         return;
@@ -162,6 +173,7 @@ async fn relay(
     let mut transaction = Transaction::default();
     let is_lost = AtomicBool::new(false);
     let from_hub_filter = |sent: &[u8]| {
+        transactions.fetch_add(begins(sent).count(), Ordering::SeqCst);
         transaction.record(sent);
         let now = *switch.borrow();
         if let WireState::CutAfterCommitOf(words) = now
@@ -181,17 +193,22 @@ async fn relay(
     }
 }
 
+/// The positions at which transactions begin.
+fn begins(sent: &[u8]) -> impl DoubleEndedIterator<Item = usize> {
+    const BEGIN: &[u8] = b"BEGIN ISOLATION LEVEL";
+    let windows = sent.windows(BEGIN.len()).enumerate();
+    windows.filter_map(|(at, bytes)| (bytes == BEGIN).then_some(at))
+}
+
 /// The bytes a hub sent since its last BEGIN.
 #[derive(Default)]
 struct Transaction(Vec<u8>);
 
 impl Transaction {
     fn record(&mut self, sent: &[u8]) {
-        const BEGIN: &[u8] = b"BEGIN ISOLATION LEVEL";
         self.0.extend_from_slice(sent);
-        if let Some(at) = self.0.windows(BEGIN.len()).rposition(|bytes| bytes == BEGIN) {
-            self.0.drain(..at);
-        }
+        let last = begins(&self.0).next_back();
+        self.0.drain(..last.unwrap_or_default());
     }
 
     /// Read-only transactions end with END, so a COMMIT means a write.

@@ -176,25 +176,26 @@ async fn seqs_until(client: &mut Client, agent: &str, after: u64) -> Vec<u64> {
     }
 }
 
+/// Row versions that never change: the hubs compare them to find changes whose notification was lost.
+const FREEZE_VERSIONS: &str = "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS \
+     $$ BEGIN NEW.write_id = OLD.write_id; RETURN NEW; END $$; \
+     CREATE TRIGGER keep BEFORE UPDATE ON run FOR EACH ROW EXECUTE FUNCTION keep()";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn events_of_another_hub_arrive_at_once_by_notification() {
+async fn events_of_another_hub_arrive_by_notification_alone() {
     let cluster = Cluster::start(2).await;
+    cluster.database.execute(FREEZE_VERSIONS).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
     let run = here.start_strategy(&cluster.hubs[0], &chat(12), "").await;
     here.next_question().await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     there.subscribe(&run).await;
     there.next_question().await;
-    let mut delays = vec![];
     for _ in 0..11 {
         here.answer(&run, "user", "on").await;
         let asked = here.next_question().await;
-        let at = Instant::now();
         assert_eq!(there.next_question().await, asked);
-        delays.push(at.elapsed());
     }
-    delays.sort_unstable();
-    assert!(delays[5] < Duration::from_millis(300), "{delays:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -210,13 +211,19 @@ async fn many_followed_idle_runs_cost_few_transactions() {
         there.subscribe(ask["runId"].as_str().expect("a run")).await;
         assert_eq!(there.expect("request_input").await["runId"], ask["runId"]);
     }
-    let transactions = "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()";
+    let transactions = || cluster.wires.iter().map(Wire::transactions).sum::<usize>();
     let quiet = async || bot.get(&format!("/v1/messages/{witness}?wait=4")).await.expect(200);
     quiet().await;
-    let before = cluster.database.number(transactions).await;
+    let before = transactions();
+    let began = Instant::now();
     quiet().await;
-    let used = cluster.database.number(transactions).await - before;
-    assert!(used < 120, "{used} transactions in four seconds while {RUNS} runs wait");
+    let used = transactions() - before;
+    // A rate, because a busy machine is late to end the wait. A look at each run would need a hundred for each second.
+    let per_second = used as f64 / began.elapsed().as_secs_f64();
+    assert!(
+        per_second < 30.0,
+        "{per_second} transactions a second while {RUNS} runs wait"
+    );
     here[0].answer("run-0-7", "user", "still there").await;
     assert_eq!(there.result().await, "still there");
 }

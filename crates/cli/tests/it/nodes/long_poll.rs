@@ -1,7 +1,5 @@
 //! Long-polls at one hub, answered at another.
 
-use std::time::{Duration, Instant};
-
 use super::{Cluster, until_waiters, wait_for_answer};
 use crate::harness::*;
 
@@ -24,36 +22,26 @@ async fn an_answer_at_any_hub_reaches_waiters_at_any_other() {
     }
 }
 
-/// Notifications arrive at once; reconciliation alone would take most of a second.
+/// Answers an hour old: reconciliation reads the last minute only.
+const BACKDATE_ANSWERS: &str = "CREATE FUNCTION backdate() RETURNS trigger LANGUAGE plpgsql AS \
+     $$ BEGIN NEW.resolved_at = NEW.resolved_at - 3600000; RETURN NEW; END $$; \
+     CREATE TRIGGER backdate BEFORE UPDATE ON message FOR EACH ROW WHEN (OLD.resolved_at IS NULL) \
+     EXECUTE FUNCTION backdate()";
+
 #[tokio::test(flavor = "multi_thread")]
-async fn notifications_between_hubs_are_quick() {
+async fn a_notification_alone_wakes_a_waiter_at_another_hub() {
     let cluster = Cluster::start(2).await;
+    cluster.database.execute(BACKDATE_ANSWERS).await;
     let agent = cluster.agent("bot").await;
-    let mut delays = Vec::new();
-    for _ in 0..10 {
+    for _ in 0..5 {
         let id = agent.accepted(&ask("bot")).await;
-        let waiting = agent.at(&cluster.hubs[1]);
-        let waited = tokio::spawn({
-            let id = id.clone();
-            async move {
-                waiting.outcome(&id).await;
-                Instant::now()
-            }
-        });
+        let waiting = tokio::spawn(wait_for_answer(agent.at(&cluster.hubs[1]), id.clone()));
         // The hub's waiter count proves that the long-poll has begun.
         until_waiters(&cluster.hubs[1], 1).await;
-        let answered = Instant::now();
         cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
-        delays.push(waited.await.expect("no panic").saturating_duration_since(answered));
+        let outcome = waiting.await.expect("no panic");
+        assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
     }
-    let quick = delays
-        .iter()
-        .filter(|delay| **delay < Duration::from_millis(300))
-        .count();
-    assert!(
-        quick >= 8,
-        "reconciliation alone would be early only for a few: {delays:?}"
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -74,9 +62,7 @@ async fn a_hub_killed_right_after_an_answer_leaves_no_waiter_behind() {
         });
         answering.await.expect("no panic");
         cluster.hubs[0].kill();
-        let killed = Instant::now();
         within("the long-poll", waiting).await.expect("no panic");
-        assert!(killed.elapsed() < Duration::from_secs(2), "{:?}", killed.elapsed());
         cluster.hubs[0].restart().await;
     }
 }
@@ -91,6 +77,6 @@ async fn a_waiter_at_a_disconnected_hub_is_answered_on_reconnect() {
     cluster.wires[1].set_state(WireState::Cut);
     cluster.hubs[0].owner.answer(&id, "approve").await.expect(200);
     cluster.wires[1].set_state(WireState::Open);
-    let (_, outcome) = within("the long-poll", waiting).await.expect("no panic");
+    let outcome = within("the long-poll", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
 }

@@ -1,7 +1,5 @@
 //! Database outages and recovery.
 
-use std::time::{Duration, Instant};
-
 use super::{Cluster, until_waiters};
 use crate::harness::*;
 use crate::runs::stage::*;
@@ -20,15 +18,13 @@ async fn a_hub_without_its_database_fails_fast_and_recovers() {
     let body = refused.refused("unavailable");
     assert_eq!(refused.header("retry-after"), "1");
     assert!(body["error"]["id"].is_string(), "{body}");
-    let began = Instant::now();
-    for _ in 0..20 {
-        assert_eq!(agent.submit(&ask("bot")).await.status, 503);
-    }
-    assert!(
-        began.elapsed() < Duration::from_secs(5),
-        "requests fail fast, without a timeout: {:?}",
-        began.elapsed()
-    );
+    // Twenty connection time-outs of 5 s would take far longer than this may.
+    let refusals = async {
+        for _ in 0..20 {
+            assert_eq!(agent.submit(&ask("bot")).await.status, 503);
+        }
+    };
+    within("twenty refusals", refusals).await;
     assert_eq!(cluster.hubs[0].anonymous().get("/ready").await.status, 503);
     assert_eq!(cluster.hubs[0].anonymous().get("/health").await.status, 200);
     cluster.wires[0].set_state(WireState::Open);
@@ -82,26 +78,14 @@ async fn a_long_poll_survives_an_outage() {
     })
     .await;
     cluster.wires[0].set_state(WireState::Open);
-    let opened = Instant::now();
     eventually("the hub answers again", async || {
         (cluster.hubs[0].owner.answer(&id, "approve").await.status == 200).then_some(())
     })
     .await;
-    assert!(
-        opened.elapsed() < Duration::from_secs(2),
-        "{:?} until the hub answers again",
-        opened.elapsed()
-    );
-    let answered = Instant::now();
     let outcome = within("the long-poll", waiting)
         .await
         .expect("the same request returns");
     assert_eq!(outcome["response"]["response"]["value"], "approve");
-    assert!(
-        answered.elapsed() < Duration::from_secs(2),
-        "{:?} from the answer",
-        answered.elapsed()
-    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

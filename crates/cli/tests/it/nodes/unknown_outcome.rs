@@ -1,7 +1,5 @@
 //! Unknown outcomes: the database commits, and the connection breaks before the hub gets the reply.
 
-use std::time::{Duration, Instant};
-
 use serde_json::json;
 
 use super::{Cluster, until_waiters};
@@ -41,11 +39,10 @@ async fn an_answer_with_a_lost_commit_reply_stands_and_reaches_other_hubs() {
     let waiting = tokio::spawn({
         let api = agent.at(&cluster.hubs[1]);
         let id = id.clone();
-        async move { (api.outcome(&id).await, Instant::now()) }
+        async move { api.outcome(&id).await }
     });
     until_waiters(&cluster.hubs[1], 1).await;
     cluster.wires[0].set_state(WireState::CutAfterCommitOf(id.clone().leak()));
-    let began = Instant::now();
     let reply = cluster.hubs[0].owner.answer(&id, "approve").await;
     assert!(
         reply.status == 200 || is_outcome_unknown(&reply),
@@ -58,9 +55,8 @@ async fn an_answer_with_a_lost_commit_reply_stands_and_reaches_other_hubs() {
         WireState::Open,
         "the wire saw the commit and cut the connection"
     );
-    let (outcome, received) = within("the long-poll", waiting).await.expect("no panic");
+    let outcome = within("the long-poll", waiting).await.expect("no panic");
     assert_eq!(outcome["response"]["response"]["value"], "approve", "{outcome}");
-    assert!(received - began < Duration::from_secs(2), "{:?}", received - began);
     cluster.hubs[0]
         .owner
         .answer(&id, "deny")
