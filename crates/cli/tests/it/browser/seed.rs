@@ -1,7 +1,6 @@
 //! Kinds of questions that no door accepts yet but the pages support, written into the store of a stopped hub.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use countersign_core::audit::AuditRecord;
 use countersign_core::message::{A2hSource, inbox_rank};
@@ -9,8 +8,6 @@ use countersign_core::question::{Ask, Question};
 use countersign_core::{Actor, Content, Digest, Payload, Source};
 use countersign_protocol::a2h::{Agent, Choice, Kind, Priority};
 use countersign_protocol::id::MessageId;
-use countersign_store::Store;
-use countersign_store::clock::{Clock, SystemClock};
 use countersign_store::model::{NewMessage, Submission, json_text};
 use countersign_store::ops::message::submit::Submit;
 use uuid::Uuid;
@@ -37,12 +34,11 @@ pub fn many() -> Question {
 /// Stops the hub, stores the questions of `agent_id`, and starts the hub again.
 pub async fn ask(hub: &mut Hub, agent_id: &str, questions: Vec<(&str, Question)>) -> Vec<String> {
     hub.interrupt();
-    let clock = Arc::new(SystemClock);
     let mut ids = Vec::new();
     {
-        let store = Store::open_sqlite(&hub.data().join("hub.db"), clock.clone()).expect("the hub's database");
+        let store = hub.open_store().await;
         for (title, question) in questions {
-            let message = message(agent_id, title, question, clock.now());
+            let message = message(agent_id, title, question, store.clock().now());
             ids.push(message.id.to_string());
             let submission = store
                 .run(Submit {

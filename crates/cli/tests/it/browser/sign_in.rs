@@ -73,7 +73,7 @@ async fn a_passkey_is_added_to_an_older_session_with_the_password() {
     }
     browser.click("#password-form button").await;
     browser.wait_for_text("main", "Your password is set").await;
-    age_sessions(&hub, 11);
+    age_sessions(&hub, 11).await;
     browser.open(&hub, "/inbox/settings").await;
     browser.wait_for("#passkey-add [name=current]").await;
     browser.fill("#passkey-add [name=name]", "my laptop").await;

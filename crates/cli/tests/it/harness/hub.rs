@@ -4,7 +4,10 @@ use std::fs::File;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
+use std::sync::Arc;
 
+use countersign_store::Store;
+use countersign_store::clock::{DatabaseClock, SystemClock};
 use serde_json::{Value, json};
 
 use super::{Api, CommandOutput, Database, Process, Scratch, countersign, eventually};
@@ -73,11 +76,15 @@ impl Setup {
     }
 
     /// Starts on a data directory that is there already.
-    pub async fn start_in(mut self, scratch: Scratch) -> Hub {
+    pub async fn start_in(self, scratch: Scratch) -> Hub {
         let database = match self.wants_database() {
             true => Some(Database::create().await),
             false => None,
         };
+        self.start_with(scratch, database).await
+    }
+
+    async fn start_with(mut self, scratch: Scratch, database: Option<Database>) -> Hub {
         if let Some(database) = &database {
             self = self.database_url(&database.url());
         }
@@ -89,13 +96,13 @@ impl Setup {
             process,
             url,
             owner,
-            _database: database,
+            database,
         }
     }
 
     /// Starts another hub on the data of one that has stopped.
     pub async fn start_again(self, stopped: Hub) -> Hub {
-        self.start_in(stopped.scratch).await
+        self.start_with(stopped.scratch, stopped.database).await
     }
 
     /// With `COUNTERSIGN_TEST_ON_POSTGRES`, a hub without a database setting gets a fresh PostgreSQL database.
@@ -181,8 +188,8 @@ pub struct Hub {
     process: Process,
     pub url: String,
     pub owner: Api,
-    /// Dropped after the hub process.
-    _database: Option<Database>,
+    /// With `COUNTERSIGN_TEST_ON_POSTGRES`. Dropped after the hub process.
+    database: Option<Database>,
 }
 
 impl Hub {
@@ -214,6 +221,25 @@ impl Hub {
     pub fn token(&self) -> String {
         let note = std::fs::read_to_string(self.data().join("hub.json")).expect("hub.json is there");
         text(&serde_json::from_str(&note).expect("it is JSON"), "token")
+    }
+
+    /// The store of this hub, opened a second time.
+    pub async fn open_store(&self) -> Store {
+        match &self.database {
+            Some(database) => Store::open_postgres(&database.url(), Arc::new(DatabaseClock::default())).await,
+            None => Store::open_sqlite(&self.data().join("hub.db"), Arc::new(SystemClock)),
+        }
+        .expect("the hub's store")
+    }
+
+    /// Changes the hub's database behind its back.
+    pub async fn execute(&self, sql: &str) {
+        match &self.database {
+            Some(database) => database.execute(sql).await,
+            None => rusqlite::Connection::open(self.data().join("hub.db"))
+                .and_then(|database| database.execute_batch(sql))
+                .expect(sql),
+        }
     }
 
     pub fn anonymous(&self) -> Api {

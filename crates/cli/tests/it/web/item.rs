@@ -1,10 +1,6 @@
 //! The page of one item: its question, its agent and its outcome.
 
-use std::sync::Arc;
-
 use countersign_protocol::time::Timestamp;
-use countersign_store::Store;
-use countersign_store::clock::SystemClock;
 use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 
@@ -206,7 +202,7 @@ async fn unknown_and_purged_items_have_their_own_pages() {
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.interrupt();
     {
-        let store = Store::open_sqlite(&hub.data().join("hub.db"), Arc::new(SystemClock)).expect("the hub's database");
+        let store = hub.open_store().await;
         let everything = Purge {
             resolved_before: Timestamp::from_millis(i64::MAX),
             limit: 10,

@@ -34,13 +34,10 @@ async fn sign_out(visitor: &Visitor) -> Page {
 }
 
 /// Makes all sessions of the hub older.
-pub fn age_sessions(hub: &Hub, minutes: i64) {
-    const AGE: &str = "UPDATE credential SET created_at = created_at - ?1 WHERE kind = 'session'";
-    let database = rusqlite::Connection::open(hub.data().join("hub.db")).expect("the store is a file");
-    let aged = database
-        .execute(AGE, [minutes * 60_000])
-        .expect("the sessions are there");
-    assert!(aged > 0);
+pub async fn age_sessions(hub: &Hub, minutes: i64) {
+    let millis = minutes * 60_000;
+    let age = format!("UPDATE credential SET created_at = created_at - {millis} WHERE kind = 'session'");
+    hub.execute(&age).await;
 }
 
 /// Whether the inbox opens; without a session it redirects to the sign-in page.

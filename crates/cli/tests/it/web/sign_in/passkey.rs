@@ -251,7 +251,7 @@ async fn adding_a_passkey_to_an_older_session_needs_the_password() {
     assert_eq!(fresh.count("#passkey-add input[name=current]"), 0, "{}", fresh.html);
     begin_adding(&alice, &origin, "").await.expect(200);
 
-    age_sessions(&hub, 11);
+    age_sessions(&hub, 11).await;
     let older = alice.get("/inbox/settings").await.expect(200);
     assert_eq!(older.count("#passkey-add input[name=current]"), 1, "{}", older.html);
     let refused = begin_adding(&alice, &origin, "").await.refused("not_authorized");
@@ -270,7 +270,7 @@ async fn adding_a_passkey_without_a_password_needs_a_fresh_sign_in() {
     let alice = Visitor::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "my phone").await.expect(200);
-    age_sessions(&hub, 11);
+    age_sessions(&hub, 11).await;
     let page = alice.get("/inbox/settings").await.expect(200);
     assert_eq!(page.count("#passkey-add"), 0, "{}", page.html);
     assert!(page.text_at("#proof").contains("sign in again"), "{}", page.html);
