@@ -3,7 +3,10 @@
 mod readiness;
 mod task_health;
 
-use std::path::PathBuf;
+use std::fs::{OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
@@ -84,8 +87,16 @@ impl Process {
     /// Notes the node id in the data directory of a shared store. The next start here then knows which node is gone.
     pub fn write_node_file(&self, node: &str) {
         let Some(file) = self.node_file.get() else { return };
-        if let Err(error) = std::fs::write(file, node) {
+        if let Err(error) = write_private(file, node) {
             tracing::warn!(%error, "writing the node id to the data directory failed");
         }
     }
+}
+
+/// Writes a file that only its owner can read, also if it was there before.
+fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(text.as_bytes())
 }
