@@ -1,9 +1,9 @@
 //! The hub of the data directory, reached with the owner's token of its `hub.json`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::Result;
+use countersign_client::address::read_hub_file;
 use countersign_client::data_dir;
 use countersign_client::hub::{AddressSource, ClientError, HubClient, HubLocation, typed};
 use reqwest::Url;
@@ -11,8 +11,6 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::args::{Globals, SignatureAlgArg};
-
-const MAX_HUB_FILE_BYTES: usize = 64 * 1024;
 
 #[derive(Deserialize)]
 struct HubFile {
@@ -27,25 +25,16 @@ struct ListedAgent {
 }
 
 /// The hub of the data directory with the owner's token, regardless of the environment: the token of `hub.json` goes
-/// only to the address in `hub.json`.
+/// only to the address in `hub.json`, and only while the hub that wrote it is alive.
 pub fn owner(globals: &Globals) -> Result<Option<HubClient>> {
     let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
         return Ok(None);
     };
-    let Some(HubFile { url, token }) = hub_file(&data) else {
+    let Ok(HubFile { url, token }) = read_hub_file(&data) else {
         return Ok(None);
     };
     let location = HubLocation::named(&url, token, AddressSource::DataDirectory(data))?;
     HubClient::new(location).map(Some)
-}
-
-fn hub_file(data: &Path) -> Option<HubFile> {
-    let bytes = std::fs::read(data.join("hub.json")).ok()?;
-    if bytes.len() > MAX_HUB_FILE_BYTES {
-        None
-    } else {
-        serde_json::from_slice(&bytes).ok()
-    }
 }
 
 /// The addresses of the hub: the one it listens on, and its public one.

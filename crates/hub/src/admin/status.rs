@@ -105,7 +105,8 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let stranded = stranded(hub).await?;
     if !stranded.is_empty() {
         warnings.push(format!(
-            "no account can answer these open messages, because allowed_resolvers names none that exists: {}",
+            "no account but their own agent can answer these open messages, because allowed_resolvers names no other that \
+             exists: {}",
             stranded.join(", ")
         ));
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_core::{Actor, Content};
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::admin::agents::AgentExists;
+use countersign_store::ops::admin::agents::FindAgent;
 use countersign_store::ops::admin::people::ListResolvers;
 use countersign_store::{Store, StoreError};
 
@@ -15,8 +15,6 @@ use countersign_store::{Store, StoreError};
 const KNOWN_TTL: Duration = Duration::from_secs(5);
 /// The cache is cleared at this size.
 const MAX_KNOWN: usize = 10_000;
-/// Agents looked up for one message.
-const MAX_AGENTS: usize = 16;
 
 #[derive(Default)]
 pub struct Resolvers {
@@ -30,18 +28,18 @@ impl Resolvers {
             return Ok(true);
         }
         let people = self.people(store).await?;
-        let mut found = named.iter().find(|actor| people.contains(actor));
-        for actor in named.iter().filter(|actor| actor.agent_id().is_some()).take(MAX_AGENTS) {
-            if found.is_some() {
-                break;
+        let found = match named.iter().find(|actor| people.contains(actor)) {
+            Some(person) => Some(person.clone()),
+            None => {
+                let ids = named.iter().filter_map(Actor::agent_id).map(str::to_owned).collect();
+                store.run(FindAgent { ids }).await?.map(|id| Actor::agent(&id))
             }
-            let id = actor.agent_id().unwrap_or_default().to_owned();
-            found = store.run(AgentExists { id }).await?.then_some(actor);
-        }
+        };
+        let is_known = found.is_some();
         if let Some(actor) = found {
-            self.insert(actor.clone(), now);
+            self.insert(actor, now);
         }
-        Ok(found.is_some())
+        Ok(is_known)
     }
 
     /// Whether a message waits for no account of this hub: each one that it names is missing, or is its own agent.

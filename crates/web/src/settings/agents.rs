@@ -81,7 +81,9 @@ pub fn credentials_flash(id: &str, made: AgentCredentials) -> FlashMessage {
     let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
     match made.old_valid_until {
         Some(until) => FlashMessage::secret_until(
-            format!("New credentials of {id}; the old token works until"),
+            format!(
+                "New credentials of {id}. Give the receiver of pushes both keys first: the first call with the new token retires the old key. The old token works until"
+            ),
             display_time(until),
             lines,
         ),

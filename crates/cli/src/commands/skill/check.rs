@@ -49,6 +49,7 @@ pub fn read(directory: &Path) -> Result<(SkillSettings, String)> {
     }
     let directory = std::path::absolute(directory)?;
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
+    let text = text.replace("\r\n", "\n");
     let settings = check(&text, &name).with_context(|| format!("{shown}"))?;
     Ok((settings, text))
 }

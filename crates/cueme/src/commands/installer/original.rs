@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 use super::atomic_file;
 use super::environment::Environment;
 use super::settings::{PROTOCOL_PATH, ProtoSettings, RUNTIME};
+use super::targets::Target;
 
 const PROTOCOL_FILE: &str = "protocol.md";
 const PACKAGE_FILE: &str = "package.json";
@@ -59,16 +60,39 @@ fn move_settings_in(env: &Environment) -> Result<SettingsMove> {
     if !settings.is_of_the_original(env)? {
         return Ok(SettingsMove::Unneeded(file));
     }
-    let kept_as = file.with_file_name("cueme.json.original");
+    let kept_as = free_name(&file);
     let before = atomic_file::read(&file)?.with_context(|| format!("there is no {}", file.display()))?;
     let mut map = settings.into_map();
-    let keys: Vec<&str> = [PROTOCOL_PATH, RUNTIME]
-        .into_iter()
-        .filter(|key| map.remove(*key).is_some())
-        .collect();
+    let mut keys: Vec<&str> = Vec::new();
+    keys.extend(map.shift_remove(PROTOCOL_PATH).map(|_| PROTOCOL_PATH));
+    keys.extend(remove_runtimes(&mut map).then_some(RUNTIME));
     atomic_file::replace(&kept_as, &before)?;
     atomic_file::replace(&file, &format!("{:#}\n", Value::Object(map)))?;
     Ok(SettingsMove::Moved { file, keys, kept_as })
+}
+
+/// Removes the runtime texts of the agents that the original knows too. Those of the user's own agents stay.
+fn remove_runtimes(map: &mut Map<String, Value>) -> bool {
+    let Some(Value::Object(runtimes)) = map.get_mut(RUNTIME) else {
+        return false;
+    };
+    let before = runtimes.len();
+    runtimes.retain(|agent, _| Target::of(agent).is_none());
+    let is_changed = runtimes.len() < before;
+    if runtimes.is_empty() {
+        map.shift_remove(RUNTIME);
+    }
+    is_changed
+}
+
+/// An earlier copy is not overwritten.
+fn free_name(file: &Path) -> PathBuf {
+    let numbered = (2..).map(|number| format!("cueme.json.original.{number}"));
+    std::iter::once("cueme.json.original".to_owned())
+        .chain(numbered)
+        .map(|name| file.with_file_name(name))
+        .find(|path| path.symlink_metadata().is_err())
+        .unwrap_or_else(|| file.with_file_name("cueme.json.original"))
 }
 
 #[cfg(test)]
@@ -116,7 +140,7 @@ mod tests {
     fn moving_keeps_paths_and_a_copy_of_the_file() {
         let scratch = Scratch::new();
         let env = scratch.environment();
-        let json = r#"{"cueme.proto.path": {"linux.claude": "~/c.md"}, "cueme.proto.runtime": {"claude": "24h"},
+        let json = r#"{"cueme.proto.path": {"linux.claude": "~/c.md"}, "cueme.proto.runtime": {"claude": "24h", "mine": "Wait."},
             "cueme.proto.protocol_path": "/gone/node_modules/cueme/protocol.md", "cueme.language": "de"}"#;
         scratch.write(".cue/cueme.json", json);
         let SettingsMove::Moved { keys, .. } = move_settings_in(&env).unwrap() else {
@@ -125,7 +149,11 @@ mod tests {
         assert_eq!(keys, [PROTOCOL_PATH, RUNTIME]);
         assert_eq!(scratch.read(".cue/cueme.json.original"), json);
         let moved: Map<String, Value> = serde_json::from_str(&scratch.read(".cue/cueme.json")).unwrap();
-        assert_eq!(moved.keys().collect::<Vec<_>>(), ["cueme.proto.path", "cueme.language"]);
+        assert_eq!(
+            moved.keys().collect::<Vec<_>>(),
+            ["cueme.proto.path", "cueme.proto.runtime", "cueme.language"]
+        );
+        assert_eq!(moved["cueme.proto.runtime"], serde_json::json!({"mine": "Wait."}));
         assert!(matches!(move_settings_in(&env).unwrap(), SettingsMove::Unneeded(_)));
     }
 }

@@ -119,7 +119,7 @@ impl ProtoSettings {
             |text: &String| target.is_some_and(|target| target.former_runtime == Some(text.as_str()));
         let configured = self.lines(RUNTIME, agent)?.filter(|text| !is_former_default(text));
         let runtime = match configured {
-            Some(text) if !self.is_of_the_original(env)? => Some(text),
+            Some(text) if target.is_none() || !self.is_of_the_original(env)? => Some(text),
             Some(_) | None => built_in,
         };
         let runtime = runtime.filter(|runtime| !runtime.trim().is_empty());

@@ -39,9 +39,12 @@ pub fn check_destination(envelope: &Envelope) -> Result<(), Problem> {
             "this hub has no sessions: leave it out",
         ));
     }
+    if !is_addressable {
+        return Ok(());
+    }
     let (section, named) = named_resolvers(envelope);
     match named.iter().find(|actor| has_session(actor)) {
-        Some(actor) if is_addressable && !is_agent_address(actor) => Err(Problem::validation(
+        Some(actor) if !is_agent_address(actor) => Err(Problem::validation(
             &format!("{section}.allowed_resolvers"),
             format!("{actor} must be agent:ID or agent:ID#sess_…"),
         )),
@@ -53,37 +56,27 @@ pub fn check_destination(envelope: &Envelope) -> Result<(), Problem> {
     }
 }
 
-/// Refuses an ask or a task that no existing account can resolve.
-pub async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<(), Problem> {
+/// Refuses an ask or a task that no existing account can resolve. Returns a notice for one that only its own agent can:
+/// the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
+pub async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Option<&'static str>, Problem> {
     let section = match kind {
-        Kind::Notify => return Ok(()),
+        Kind::Notify => return Ok(None),
         Kind::Ask => "request",
         Kind::Task => "action",
     };
-    let field = format!("{section}.allowed_resolvers");
-    if content.resolvers.is_empty() {
-        return Err(Problem::invalid(field, format!("is empty; {}", suggestion(hub).await?)));
+    if !hub.auth.resolvers.is_stranded(&hub.store, content).await? {
+        return Ok(None);
     }
-    // The default without a list. The caller has just proven that it exists.
     if content.resolvers.contains(&Actor::agent(&content.agent.id)) {
-        return Ok(());
-    }
-    if hub.auth.resolvers.is_any_known(&hub.store, &content.resolvers).await? {
-        return Ok(());
+        return Ok(Some(
+            "no person can answer this, because allowed_resolvers names no other account that exists",
+        ));
     }
     let message = format!(
         "names no account that may answer; names must match exactly; {}",
         suggestion(hub).await?
     );
-    Err(Problem::invalid(field, message))
-}
-
-/// What the ack says about an accepted message. The wire demands acceptance of an ask without `allowed_resolvers`,
-/// although no person can answer it.
-pub fn notice(kind: Kind, content: &Content) -> Option<&'static str> {
-    let is_for_its_agent_only = content.resolvers == [Actor::agent(&content.agent.id)];
-    (kind != Kind::Notify && is_for_its_agent_only)
-        .then_some("no person can answer this, because allowed_resolvers is missing; only this agent can resolve it")
+    Err(Problem::invalid(format!("{section}.allowed_resolvers"), message))
 }
 
 /// The people to name instead. An agent may know them: it has to name them, and answers carry their names.

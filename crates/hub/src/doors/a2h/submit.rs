@@ -98,8 +98,8 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     let content = envelope::content(envelope)?;
     content.check()?;
     hub.config.limits.check(&content, incoming.wire.len())?;
-    addressing::check_resolvers(hub, kind, &content).await?;
-    let notice = addressing::notice(kind, &content).map(|text| [(NOTICE_HEADER, text)]);
+    let notice = addressing::check_resolvers(hub, kind, &content).await?;
+    let notice = notice.map(|text| [(NOTICE_HEADER, text)]);
     let row = Incoming {
         id: MessageId::from_uuid(Uuid::now_v7()),
         agent_id: incoming.agent_id.clone(),

@@ -78,18 +78,24 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         .map(drop)
 }
 
-pub struct AgentExists {
-    pub id: String,
+/// The first of these agents that exists and can resolve messages. Terminal agents cannot.
+pub struct FindAgent {
+    pub ids: Vec<String>,
 }
 
-impl Op for AgentExists {
-    type Out = bool;
+impl Op for FindAgent {
+    type Out = Option<String>;
     const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<bool, StoreError> {
-        Ok(x.row("SELECT 1 FROM agent WHERE id = ?1", &[(&self.id).into()])
-            .await?
-            .is_some())
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<String>, StoreError> {
+        const SELECT: &str = "SELECT 1 FROM agent a WHERE a.id = ?1 \
+             AND NOT EXISTS (SELECT 1 FROM terminal w WHERE w.agent_id = a.id)";
+        for id in &self.ids {
+            if x.row(SELECT, &[id.into()]).await?.is_some() {
+                return Ok(Some(id.clone()));
+            }
+        }
+        Ok(None)
     }
 }
 
