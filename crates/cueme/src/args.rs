@@ -80,8 +80,8 @@ impl Args {
         match name {
             "json" => self.flags.json = true,
             "no-start" => self.flags.no_start = true,
-            "project" if self.is_command("proto") => self.flags.project = true,
-            "settings" if self.is_command("migrate") => self.flags.settings = true,
+            "project" if self.may_be("proto") => self.flags.project = true,
+            "settings" if self.may_be("migrate") => self.flags.settings = true,
             "max-wait" => {
                 let (value, rest) = value(name, joined, after)?;
                 let read = MaxWait::read(value).map_err(|why| Failure::usage(&format!("--max-wait {value}: {why}")))?;
@@ -108,8 +108,9 @@ impl Args {
         Ok(after)
     }
 
-    fn is_command(&self, command: &str) -> bool {
-        self.words.first().is_some_and(|word| word == command)
+    /// A flag may stand before the command, which is not known then.
+    fn may_be(&self, command: &str) -> bool {
+        self.words.first().is_none_or(|word| word == command)
     }
 }
 
@@ -212,6 +213,8 @@ mod tests {
     #[test]
     fn flags_of_one_command_are_unknown_to_the_others() {
         let args = read("proto apply claude --project").expect("a command line");
+        assert!(args.flags.project && args.words == ["proto", "apply", "claude"]);
+        let args = read("--project proto apply claude").expect("a command line");
         assert!(args.flags.project && args.words == ["proto", "apply", "claude"]);
         assert!(read("migrate --settings").expect("a command line").flags.settings);
         let args = read("cue gavonel --project x -").expect("a command line");

@@ -95,10 +95,15 @@ impl<B: Body + Unpin> Body for TrackedBody<B> {
     type Error = B::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        match &mut self.body {
-            Some(body) => Pin::new(body).poll_frame(cx),
-            None => Poll::Ready(None),
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let frame = Pin::new(body).poll_frame(cx);
+        // A chunked body tells its end only here, not by `is_end_stream`.
+        if matches!(frame, Poll::Ready(None)) {
+            self.left = None;
         }
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

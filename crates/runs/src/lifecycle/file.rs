@@ -11,6 +11,11 @@ const MAX_PROMPT_BYTES: usize = 256 * 1024;
 /// Bound over all agents: the strategy is stored and loaded with every prompt in it.
 const MAX_PROMPTS_BYTES: usize = 2 * 1024 * 1024;
 const MAX_PATH_BYTES: usize = 4096;
+/// Linux opens a folder that the hub may pass through but not list.
+#[cfg(target_os = "linux")]
+const OPEN_FOLDER: OFlags = OFlags::PATH;
+#[cfg(not(target_os = "linux"))]
+const OPEN_FOLDER: OFlags = OFlags::RDONLY;
 
 /// A relative path is resolved against `base`. The error text goes to the client and repeats nothing of a file that is
 /// not a strategy.
@@ -96,13 +101,17 @@ fn open_below(file: &Path, anchor: &Path) -> io::Result<File> {
         let why = "its path or a link leads out of its folder; copy it there";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, why));
     };
-    // Without waiting for the writer of a pipe.
-    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-    let mut opened = open(&anchor, flags, Mode::empty())?;
-    for part in below {
-        opened = openat(&opened, part, flags, Mode::empty())?;
+    let Some(name) = below.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
+    };
+    let folder_flags = OPEN_FOLDER | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut folder = open(&anchor, folder_flags, Mode::empty())?;
+    for part in below.parent().into_iter().flatten() {
+        folder = openat(&folder, part, folder_flags, Mode::empty())?;
     }
-    Ok(opened.into())
+    // Without waiting for the writer of a pipe.
+    let file_flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    Ok(openat(&folder, name, file_flags, Mode::empty())?.into())
 }
 
 #[cfg(test)]
@@ -186,6 +195,18 @@ mod tests {
             error.starts_with("Strategy validation failed"),
             "a folder that is named outright may be a link: {error}"
         );
+    }
+
+    #[test]
+    fn a_folder_on_the_way_need_not_be_listable() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new("passage");
+        std::fs::create_dir(folder.0.join("sub")).unwrap();
+        folder.write("sub/role.md", "You are brief.");
+        std::fs::set_permissions(folder.0.join("sub"), PermissionsExt::from_mode(0o311)).unwrap();
+        let prompt = prompt_text("sub/role.md", &folder.0);
+        std::fs::set_permissions(folder.0.join("sub"), PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(prompt.unwrap(), "You are brief.");
     }
 
     #[test]

@@ -114,23 +114,25 @@ impl Op for TakeOver {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<TakenOver>, StoreError> {
-        const UNTIL: &str = "SELECT lease_until FROM node WHERE id = ?1";
+        const UNTIL: &str = "SELECT lease_until, (SELECT count(*) FROM node WHERE id <> ?1 AND lease_until > ?2) \
+             FROM node WHERE id = ?1";
         // A lease further ahead than any can be was renewed before the clock was set back; it starts anew.
         const SHORTEN: &str = "UPDATE node SET lease_until = ?1 WHERE id <> ?2 AND lease_until > ?3";
         const GONE: &str = "DELETE FROM node WHERE id <> ?1 AND lease_until < ?2 RETURNING id";
-        let Some(mut row) = x.row(UNTIL, &[(&self.node).into()]).await? else {
+        let latest = now.plus(self.lease * 2);
+        let Some(mut row) = x.row(UNTIL, &[(&self.node).into(), latest.into()]).await? else {
             return Ok(None);
         };
         let was_late = row.instant(0)? < now.plus(self.lease / 2);
+        let too_long = row.int(1)?;
         if !renew(x, &self.node, now.plus(self.lease)).await? {
             return Ok(None);
         }
-        let latest = now.plus(self.lease * 2);
-        x.exec(
-            SHORTEN,
-            &[now.plus(self.lease).into(), (&self.node).into(), latest.into()],
-        )
-        .await?;
+        if too_long > 0 {
+            let until = now.plus(self.lease);
+            x.exec(SHORTEN, &[until.into(), (&self.node).into(), latest.into()])
+                .await?;
+        }
         let before = match self.others {
             GoneNodes::LeaseExpired if !was_late => now,
             GoneNodes::LeaseExpired | GoneNodes::Departed => Timestamp::from_millis(1),

@@ -25,6 +25,7 @@ use crate::frame::filters;
 use crate::frame::form::FormFields;
 use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::frame::signed_in_user::SignedInUser;
+use crate::lists::row::may_answer;
 
 /// The state of the panel: a plain view, or the result of a failed decision.
 pub enum PanelState<'a> {
@@ -112,6 +113,7 @@ pub async fn page(
         presence: presence.clone(),
         presets,
         is_stranded: message.state == State::Open
+            && !may_answer(item, user)
             && hub.auth.resolvers.is_stranded(&hub.store, &message.content).await?,
         now,
     };

@@ -62,12 +62,17 @@ pub fn start(file: Option<&Path>) -> Result<LogGuard> {
     Ok(LogGuard(queue))
 }
 
-/// Replaces the hook that writes to standard error, which may block.
+/// Replaces the hook that writes to standard error, which may block. A formatted panic message is left out, because it may
+/// hold content of a message.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
-        let said = panic.payload_as_str().unwrap_or("no message");
+        let text = panic
+            .payload()
+            .downcast_ref::<&'static str>()
+            .copied()
+            .unwrap_or_default();
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
-        tracing::error!(said, location, "panic");
+        tracing::error!(text, location, "panic");
     }));
 }
 

@@ -232,13 +232,13 @@ impl Hub {
         .expect("the hub's store")
     }
 
-    /// Changes the hub's database behind its back.
-    pub async fn execute(&self, sql: &str) {
+    /// Changes the hub's database behind its back. Returns the number of changed rows.
+    pub async fn execute(&self, sql: &str) -> u64 {
         match &self.database {
-            Some(database) => database.execute(sql).await,
+            Some(database) => database.connect().await.execute(sql, &[]).await.expect(sql),
             None => rusqlite::Connection::open(self.data().join("hub.db"))
-                .and_then(|database| database.execute_batch(sql))
-                .expect(sql),
+                .and_then(|database| database.execute(sql, []))
+                .expect(sql) as u64,
         }
     }
 

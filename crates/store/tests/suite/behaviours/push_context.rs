@@ -261,6 +261,15 @@ pub async fn keys_come_newest_first_until_the_old_ones_retire(store: &Store, clo
     assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key", "the second key"]);
     clock.set(at(151));
     assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key"]);
+    for number in 4..=9 {
+        clock.set(at(151 + number));
+        rotate(store, &format!("key {number}")).await;
+    }
+    assert_eq!(
+        parcel(store, 1).await.signing_keys,
+        ["key 9", "key 8", "key 7", "1 third key"],
+        "the oldest one may be the only one that the agent has"
+    );
 }
 
 /// Authenticates with the token of `rotate(key)`, as a call does, and confirms its rotation if that is due.

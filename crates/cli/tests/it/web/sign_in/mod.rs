@@ -37,7 +37,7 @@ async fn sign_out(visitor: &Visitor) -> Page {
 pub async fn age_sessions(hub: &Hub, minutes: i64) {
     let millis = minutes * 60_000;
     let age = format!("UPDATE credential SET created_at = created_at - {millis} WHERE kind = 'session'");
-    hub.execute(&age).await;
+    assert!(hub.execute(&age).await > 0, "a session was there");
 }
 
 /// Whether the inbox opens; without a session it redirects to the sign-in page.
