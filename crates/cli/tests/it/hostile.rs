@@ -257,7 +257,8 @@ async fn a_reply_before_the_whole_body_announces_that_the_connection_ends() {
 async fn a_chunked_body_that_was_read_keeps_its_connection() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let first = head(&bot.token, "transfer-encoding: chunked").replace("connection: close\r\n", "");
+    let first =
+        head(&bot.token, "transfer-encoding: chunked\r\nexpect: 100-continue").replace("connection: close\r\n", "");
     let second = head(&bot.token, "content-length: 2");
     let pipelined = [b"2\r\n{}\r\n0\r\n\r\n", second.as_bytes(), b"{}"].concat();
     let replies = raw(&hub, &first, &pipelined).await;
