@@ -1,4 +1,6 @@
-//! The fuzzer's properties as a test, with inputs that are almost valid.
+//! The fuzzer's properties as tests: with inputs that are almost valid, and with the inputs that the fuzzer found.
+
+use std::path::Path;
 
 use proptest::prelude::*;
 
@@ -55,6 +57,29 @@ proptest! {
         properties::run_message(&bytes);
         properties::strategy_file(&bytes);
         properties::hap_envelope(&bytes);
+    }
+}
+
+/// A finding of the fuzzer is added to its corpus, so that it stays fixed.
+#[test]
+fn the_corpora_are_parsed_or_refused() {
+    let targets: [(&str, fn(&[u8])); 7] = [
+        ("envelope", properties::envelope),
+        ("hap_envelope", properties::hap_envelope),
+        ("jcs", properties::jcs),
+        ("run_message", properties::run_message),
+        ("seal_token", properties::seal_token),
+        ("signature_header", properties::signature_header),
+        ("strategy_file", properties::strategy_file),
+    ];
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    assert_eq!(std::fs::read_dir(&corpora).unwrap().count(), targets.len());
+    for (target, property) in targets {
+        let inputs: Vec<_> = std::fs::read_dir(corpora.join(target)).unwrap().collect();
+        assert!(inputs.len() > 10, "{target}");
+        for input in inputs {
+            property(&std::fs::read(input.unwrap().path()).unwrap());
+        }
     }
 }
 
