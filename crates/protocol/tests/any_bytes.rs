@@ -60,10 +60,12 @@ proptest! {
     }
 }
 
+type Property = fn(&[u8]);
+
 /// A finding of the fuzzer is added to its corpus, so that it stays fixed.
 #[test]
 fn the_corpora_are_parsed_or_refused() {
-    let targets: [(&str, fn(&[u8])); 7] = [
+    let targets: [(&str, Property); 7] = [
         ("envelope", properties::envelope),
         ("hap_envelope", properties::hap_envelope),
         ("jcs", properties::jcs),
