@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use countersign_protocol::backoff::Backoff;
+
 use super::client::{CuemeClient, HubError};
 use super::failure::Failure;
 use super::setup::locate::{AddressSource, Location};
@@ -216,26 +218,17 @@ impl OutageReporter {
     }
 }
 
-/// Exponential backoff between retries.
-pub struct RetryDelay(Duration);
+/// Sleeps between retries.
+pub struct RetryDelay(Backoff);
 
 impl RetryDelay {
-    const MIN: Duration = Duration::from_millis(50);
-    const MAX: Duration = Duration::from_secs(2);
-
     pub fn new() -> Self {
-        Self(Self::MIN)
+        Self(Backoff::new(Duration::from_millis(50), Duration::from_secs(2)))
     }
 
     pub fn sleep(&mut self, until: Option<Instant>) {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
-        sleep(self.next_delay().min(left.unwrap_or(Self::MAX)));
-    }
-
-    fn next_delay(&mut self) -> Duration {
-        let next = self.0;
-        self.0 = (next * 2).min(Self::MAX);
-        next
+        sleep(self.0.pause().min(left.unwrap_or(Duration::MAX)));
     }
 }
 
@@ -286,14 +279,5 @@ mod tests {
             Err(refused(StatusCode::BAD_GATEWAY))
         });
         assert!(matches!(result, Err(RetryError::TimedOut(_))));
-    }
-
-    #[test]
-    fn retry_delays_double_up_to_two_seconds() {
-        let mut delay = RetryDelay::new();
-        let delays: Vec<u128> = std::iter::from_fn(|| Some(delay.next_delay().as_millis()))
-            .take(8)
-            .collect();
-        assert_eq!(delays, [50, 100, 200, 400, 800, 1600, 2000, 2000]);
     }
 }

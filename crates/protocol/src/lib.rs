@@ -1,6 +1,8 @@
-//! Wire types and cryptography of the doors. No I/O, no clock, no randomness: bytes, timestamps and ids are arguments.
+//! Wire types and cryptography of the doors. No I/O, no clock, no randomness: bytes, timestamps and ids are arguments. Only the
+//! jitter of [`backoff`] is random.
 
 pub mod a2h;
+pub mod backoff;
 pub mod hap;
 pub mod id;
 pub mod jcs;

@@ -1,15 +1,17 @@
 //! Requests to the hub: one attempt, or retries with backoff.
 
 use std::error::Error as StdError;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use countersign_protocol::backoff::Backoff;
+use countersign_protocol::retry_after;
+use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, Method, header};
 use tokio::time::Instant;
 use url::Url;
 
 use super::Client;
-use super::backoff::{Backoff, retry_after};
 use crate::error::Error;
 
 /// For requests that are not long-polls.
@@ -97,7 +99,7 @@ impl Client {
                 Err(CallFailure::Final(error)) => return Err(error),
                 Err(CallFailure::Passing { error, retry_after }) => (error, retry_after),
             };
-            let pause = backoff.pause(retry_after);
+            let pause = backoff.pause().max(retry_after.unwrap_or_default());
             let hub_replied = matches!(error, Error::Refused { .. });
             let give_up_after = if hub_replied {
                 self.give_up_after().max(max_silence)
@@ -156,6 +158,12 @@ fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply,
         }
         _ => Ok(HubReply { status, body }),
     }
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = Timestamp::from_millis(0).plus(elapsed);
+    retry_after::read(headers.get(header::RETRY_AFTER)?.to_str().ok()?, now)
 }
 
 async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, CallFailure> {

@@ -1,6 +1,5 @@
 //! The HTTP client of one hub.
 
-mod backoff;
 mod call;
 mod cancel;
 #[cfg(test)]

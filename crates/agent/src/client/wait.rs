@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use countersign_protocol::backoff::Backoff;
 use countersign_protocol::json;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use super::Client;
-use super::backoff::Backoff;
 use super::call::{CallFailure, HubCall, HubReply, REQUEST_TIMEOUT};
 use crate::error::Error;
 use crate::outcome::Resolved;
@@ -81,7 +81,7 @@ impl Client {
                 Ok(Progress::Open) => {
                     silence.reset();
                     if polled_at.elapsed() < hold / 2 {
-                        until.sleep(idle.pause(None)).await;
+                        until.sleep(idle.pause()).await;
                     } else {
                         idle.reset();
                     }
@@ -187,7 +187,7 @@ impl Silence {
     }
 
     fn next_pause(&mut self, error: Error, retry_after: Option<Duration>) -> Result<Duration, Error> {
-        let pause = self.backoff.pause(retry_after);
+        let pause = self.backoff.pause().max(retry_after.unwrap_or_default());
         if self.since.elapsed().saturating_add(pause) > self.give_up_after {
             Err(error)
         } else {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use countersign_protocol::backoff::Backoff;
 use countersign_store::clock::DatabaseClock;
 use countersign_store::{PostgresDatabase, Store};
 use tokio::time::sleep;
@@ -20,7 +21,8 @@ pub async fn open(url: &str, max_wait: Duration) -> anyhow::Result<Store> {
 
 async fn connect(database: &PostgresDatabase, max_wait: Duration) -> anyhow::Result<()> {
     let began = Instant::now();
-    let mut backoff = INITIAL_BACKOFF;
+    // Jittered, so that nodes do not connect at the same time.
+    let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
     let mut is_first = true;
     loop {
         let Err(failed) = database.connect().await else {
@@ -38,13 +40,6 @@ async fn connect(database: &PostgresDatabase, max_wait: Duration) -> anyhow::Res
             tracing::warn!(error = %failed.error, max_wait_seconds, "database unreachable; waiting for it");
             is_first = false;
         }
-        sleep(jittered(backoff).min(left)).await;
-        backoff = (backoff * 2).min(MAX_BACKOFF);
+        sleep(backoff.pause().min(left)).await;
     }
-}
-
-/// Between half and all of the backoff, so that nodes do not connect at the same time.
-fn jittered(backoff: Duration) -> Duration {
-    let random = u32::try_from(getrandom::u64().unwrap_or(0) % 1000).unwrap_or(0);
-    backoff / 2 + backoff * random / 2000
 }

@@ -4,6 +4,8 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use countersign_protocol::backoff::Backoff;
+
 use crate::error::StoreError;
 
 const INITIAL_BACKOFF: Duration = Duration::from_millis(50);
@@ -15,7 +17,7 @@ pub struct CircuitBreaker(Mutex<Option<OpenCircuit>>);
 struct OpenCircuit {
     /// No connection is attempted before this time.
     until: Instant,
-    backoff: Duration,
+    backoff: Backoff,
     reason: String,
 }
 
@@ -30,20 +32,20 @@ impl CircuitBreaker {
 
     pub fn record_failure(&self, now: Instant, reason: &StoreError) {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let backoff = open.as_ref().map_or(INITIAL_BACKOFF, |open| match now < open.until {
-            // Concurrent attempts count as one failure.
-            true => open.backoff,
-            false => (open.backoff * 2).min(MAX_BACKOFF),
-        });
         let reason = match reason {
             StoreError::Unavailable(reason) => reason.clone(),
             other => other.to_string(),
         };
-        *open = Some(OpenCircuit {
-            until: now + jittered(backoff),
-            backoff,
-            reason,
+        let open = open.get_or_insert_with(|| OpenCircuit {
+            until: now,
+            backoff: Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF),
+            reason: String::new(),
         });
+        open.reason = reason;
+        // Concurrent attempts count as one failure.
+        if now >= open.until {
+            open.until = now + open.backoff.pause();
+        }
     }
 
     pub fn record_success(&self) {
@@ -52,12 +54,6 @@ impl CircuitBreaker {
             *open = None;
         }
     }
-}
-
-/// Jitter between half and all of the delay, so that hubs do not reconnect at the same time.
-fn jittered(backoff: Duration) -> Duration {
-    let random = u32::try_from(getrandom::u64().unwrap_or(0) % 1000).unwrap_or(0);
-    backoff / 2 + backoff * random / 2000
 }
 
 #[cfg(test)]

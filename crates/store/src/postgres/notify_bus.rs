@@ -6,6 +6,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use countersign_protocol::backoff::Backoff;
 use tokio::sync::{Mutex, mpsc, watch};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::{Client, Config, Notification as PgNotification, Statement};
@@ -89,7 +90,7 @@ impl NotifyBus {
     /// closed.
     pub async fn run(&self, sink: &mpsc::Sender<Notification>) {
         let mut queued = self.queued.lock().await;
-        let mut backoff = INITIAL_BACKOFF;
+        let mut backoff = Backoff::new(INITIAL_BACKOFF, MAX_BACKOFF);
         while !sink.is_closed() {
             match self.connect().await {
                 Ok((publisher, incoming)) => {
@@ -103,13 +104,12 @@ impl NotifyBus {
                     tracing::warn!(%error, "LISTEN connection to the database lost; reconnecting");
                     // A connection that ends at once does not reset the backoff.
                     if connected_at.elapsed() > MAX_BACKOFF {
-                        backoff = INITIAL_BACKOFF;
+                        backoff.reset();
                     }
                 }
                 Err(error) => tracing::warn!(%error, "connecting to the database for LISTEN failed; retrying"),
             }
-            sleep(backoff).await;
-            backoff = (backoff * 2).min(MAX_BACKOFF);
+            sleep(backoff.pause()).await;
         }
     }
 

@@ -6,6 +6,7 @@ mod events;
 use std::time::Duration;
 
 use countersign_client::hub::{HubClient, RelocatingClient};
+use countersign_protocol::backoff::Backoff;
 use events::EventParser;
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
@@ -30,11 +31,11 @@ pub enum FeedEvent {
 
 /// Runs until the receiver is dropped.
 pub async fn run(hub_client: &RelocatingClient, inputs: &Sender<InboxInput>) {
-    let mut backoff = MIN_BACKOFF;
+    let mut backoff = Backoff::new(MIN_BACKOFF, MAX_BACKOFF);
     loop {
         let why = match connect(&hub_client.client()).await {
             Ok(response) => {
-                backoff = MIN_BACKOFF;
+                backoff.reset();
                 listen(response, inputs).await
             }
             Err(why) => why,
@@ -42,8 +43,7 @@ pub async fn run(hub_client: &RelocatingClient, inputs: &Sender<InboxInput>) {
         if inputs.send(InboxInput::Feed(FeedEvent::Lost(why))).await.is_err() {
             return;
         }
-        tokio::time::sleep(backoff).await;
-        backoff = (backoff * 2).min(MAX_BACKOFF);
+        tokio::time::sleep(backoff.pause()).await;
         hub_client.relocate();
     }
 }

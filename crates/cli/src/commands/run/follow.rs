@@ -7,12 +7,13 @@ use anyhow::Result;
 use countersign_client::hub::{HubClient, RelocatingClient, Socket, SocketClosed};
 use countersign_client::screen;
 use countersign_client::stop_signals::{self, StopSignals};
+use countersign_protocol::backoff::Backoff;
 
 use super::super::Finished;
 use super::console::{Console, ConsoleEvent};
 use super::ending::{self, FollowedEnding};
 use super::printer::EventPrinter;
-use super::reconnect::{MIN_BACKOFF, ReconnectResult};
+use super::reconnect::ReconnectResult;
 use super::sent_answers::SentAnswers;
 use super::start::StartedRun;
 use super::where_to_answer::where_to_answer;
@@ -33,7 +34,7 @@ pub struct FollowSession {
     pub(super) json: bool,
     pub(super) stops: StopSignals,
     /// The reconnect backoff, reset once the run's events arrive.
-    pub(super) backoff: Duration,
+    pub(super) backoff: Backoff,
     /// The event received with the start.
     first: Option<String>,
     requests: u64,
@@ -85,7 +86,7 @@ impl FollowSession {
             sent: SentAnswers::default(),
             json,
             stops: StopSignals::new()?,
-            backoff: MIN_BACKOFF,
+            backoff: Backoff::new(Duration::from_millis(250), Duration::from_secs(5)),
             first: None,
             requests: 0,
         })

@@ -1,7 +1,6 @@
 //! Reconnects to a hub that went away. The run is resumed after the last event received.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use countersign_client::hub::{AddressSource, ClientError, Socket, SocketClosed};
 use countersign_client::screen::escape;
@@ -12,9 +11,6 @@ use tokio::time::sleep;
 use super::follow::{CatchUp, FollowSession};
 use super::handle_message::SUBSCRIBE;
 use super::sent_answers::SentAnswer;
-
-pub(super) const MIN_BACKOFF: Duration = Duration::from_millis(250);
-const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 pub enum ReconnectResult {
     Here,
@@ -27,18 +23,18 @@ pub enum ReconnectResult {
 impl FollowSession {
     /// Retries without limit: a run may wait for days, and the machine may sleep in between.
     pub(super) async fn reconnect(&mut self, lost: &SocketClosed) -> ReconnectResult {
-        if self.backoff == MIN_BACKOFF {
+        if self.backoff.is_reset() {
             self.print_line(&format!(
                 "{}; waiting for the hub, Ctrl-C leaves\n",
                 escape(&lost.to_string())
             ));
         }
         loop {
+            let pause = self.backoff.pause();
             tokio::select! {
-                () = sleep(self.backoff) => {}
+                () = sleep(pause) => {}
                 () = self.stops.any() => return ReconnectResult::Left,
             }
-            self.backoff = (self.backoff * 2).min(MAX_BACKOFF);
             self.hub_client.relocate();
             let client = self.hub_client.client();
             let opened = tokio::select! {
@@ -79,7 +75,7 @@ impl FollowSession {
     /// Catch-up is complete: the open questions are known.
     pub(super) async fn finish_catch_up(&mut self) -> Result<(), SocketClosed> {
         let open = self.catch_up.take().map(|catch_up| catch_up.open).unwrap_or_default();
-        self.backoff = MIN_BACKOFF;
+        self.backoff.reset();
         if std::mem::replace(&mut self.was_caught_up, true) {
             self.print_line("The hub is back\n");
         }

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_protocol::backoff::Backoff;
 use countersign_store::StoreError;
 use countersign_store::ops::run::{Advance, RunPhase};
 use tokio::time::{Instant, sleep_until};
@@ -52,7 +53,7 @@ impl RunTask {
     where
         F: Future<Output = Result<T, StoreError>>,
     {
-        let mut pause = FIRST_BACKOFF;
+        let mut backoff = Backoff::new(FIRST_BACKOFF, MAX_BACKOFF);
         let mut is_sure = true;
         loop {
             let error = match attempt().await {
@@ -68,8 +69,7 @@ impl RunTask {
             tracing::error!(run_id = self.run.id, %error, "storing a run failed; retrying");
             // After a commit of unknown outcome the run does not halt before the outcome is known.
             is_sure &= !matches!(error, StoreError::CommitUnknown(_));
-            self.pause(pause, is_sure).await?;
-            pause = (pause * 2).min(MAX_BACKOFF);
+            self.pause(backoff.pause(), is_sure).await?;
         }
     }
 

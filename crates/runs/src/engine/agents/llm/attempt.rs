@@ -1,14 +1,16 @@
 //! One round with a model: the request, its retries, and reading the streamed answer.
 
 use std::error::Error;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use reqwest::header::CONTENT_TYPE;
+use countersign_protocol::backoff::Backoff;
+use countersign_protocol::retry_after;
+use countersign_protocol::time::Timestamp;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::backoff;
 use super::client::{LlmEndpoint, LlmTimeouts};
 use super::excerpt::excerpt;
 use super::response::{LlmResponse, ResponseError};
@@ -21,6 +23,9 @@ const REFUSAL_READ_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REFUSAL_BYTES: usize = 16 * 1024;
 /// Bytes kept of an invalid response, for the error message.
 const MAX_EXCERPT_BYTES: usize = 2048;
+const MAX_PAUSE: Duration = Duration::from_secs(30);
+/// A server that asks for a longer pause is not retried: an early retry would only make it worse.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 const EVENTS: &str = "text/event-stream";
 const BROKE_OFF: &str = "closed the connection in the middle of its answer";
 
@@ -87,23 +92,23 @@ impl LlmEndpoint {
         context: &mut D,
     ) -> Result<LlmResponse, String> {
         let mut retry = 0;
+        let mut backoff = Backoff::new(timeouts.first_retry, MAX_PAUSE);
         loop {
             let mut answer = LlmResponse::new(round.number, round.max_bytes);
             let Err(error) = self.attempt(timeouts, &round.body, &mut answer, context).await else {
                 return Ok(answer);
             };
+            let requested = error.retry_after.unwrap_or_default();
+            let pause = backoff.pause().max(requested);
             let again = error.retryable && !answer.was_streamed && retry < timeouts.retries;
-            let pause = again
-                .then(|| backoff::pause(timeouts.first_retry, retry, error.retry_after))
-                .flatten();
-            let Some(pause) = pause.filter(|pause| Instant::now() + *pause < deadline) else {
+            if !again || requested > MAX_RETRY_AFTER || Instant::now() + pause >= deadline {
                 let times = if retry > 0 {
                     format!(" (attempt {})", retry + 1)
                 } else {
                     String::new()
                 };
                 return Err(format!("{}{times}", error.why));
-            };
+            }
             retry += 1;
             tracing::debug!(url = %self.url, retry, why = error.why, "retrying a model request");
             tokio::time::sleep(pause).await;
@@ -241,7 +246,7 @@ impl LlmEndpoint {
 
     async fn refused(&self, response: Response) -> AttemptError {
         let status = response.status();
-        let retry_after = backoff::retry_after(response.headers());
+        let retry_after = retry_after(response.headers());
         let said = excerpt(&beginning(response).await, self.key.as_ref());
         let said = if said.is_empty() { said } else { format!(": {said}") };
         let hint = if status.is_redirection() {
@@ -293,6 +298,12 @@ fn kind(response: &Response) -> String {
         .and_then(|value| value.to_str().ok())
         .unwrap_or_default();
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let now = Timestamp::from_millis(0).plus(elapsed);
+    retry_after::read(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
 }
 
 /// The first bytes of an error response.

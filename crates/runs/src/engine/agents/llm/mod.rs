@@ -1,7 +1,6 @@
 //! LLM agents: models behind an OpenAI-compatible endpoint.
 
 mod attempt;
-mod backoff;
 mod body;
 mod chunk;
 mod client;
