@@ -1,29 +1,16 @@
 //! The `Retry-After` header.
 
-use std::time::Duration;
-
-use crate::time::Timestamp;
+use std::time::{Duration, SystemTime};
 
 /// Parses seconds or an HTTP date.
-pub fn read(text: &str, now: Timestamp) -> Option<Duration> {
-    let text = text.trim();
-    match text.parse() {
+pub fn read(text: &str, now: SystemTime) -> Option<Duration> {
+    match text.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),
-        Err(_) => Some(http_date(text)?.since(now)),
+        Err(_) => {
+            let date = httpdate::parse_http_date(text).ok()?;
+            Some(date.duration_since(now).unwrap_or_default())
+        }
     }
-}
-
-/// `Sun, 06 Nov 1994 08:49:37 GMT`; the obsolete formats are not supported.
-fn http_date(text: &str) -> Option<Timestamp> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let words: Vec<&str> = text.split(' ').collect();
-    let [_, day, month, year, time, "GMT"] = words[..] else {
-        return None;
-    };
-    let month = MONTHS.iter().position(|name| *name == month)? + 1;
-    Timestamp::parse_rfc3339(&format!("{year}-{month:02}-{day}T{time}Z"))
 }
 
 #[cfg(test)]
@@ -32,13 +19,14 @@ mod tests {
 
     #[test]
     fn seconds_and_dates_are_parsed() {
-        let now = Timestamp::parse_rfc3339("2026-11-16T12:00:00Z").unwrap();
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_794_830_400);
         assert_eq!(read("30", now), Some(Duration::from_secs(30)));
         assert_eq!(read("Sun, 06 Nov 1994 08:49:37 GMT", now), Some(Duration::ZERO));
         assert_eq!(
             read(" Mon, 16 Nov 2026 12:01:30 GMT ", now),
             Some(Duration::from_secs(90))
         );
+        assert!(read("Thu, 31 Dec 9998 23:59:59 GMT", now) > Some(Duration::from_secs(3600)));
         for text in ["", "-1", "soon", "Sun, 06 Foo 1994 08:49:37 GMT"] {
             assert_eq!(read(text, now), None, "{text}");
         }

@@ -1,12 +1,11 @@
 //! Requests to the hub: one attempt, or retries with backoff.
 
 use std::error::Error as StdError;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use countersign_protocol::backoff::Backoff;
 use countersign_protocol::retry_after;
-use countersign_protocol::time::Timestamp;
 use http::{HeaderMap, Method, header};
 use tokio::time::Instant;
 use url::Url;
@@ -161,9 +160,7 @@ fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply,
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = Timestamp::from_millis(0).plus(elapsed);
-    retry_after::read(headers.get(header::RETRY_AFTER)?.to_str().ok()?, now)
+    retry_after::read(headers.get(header::RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }
 
 async fn read(mut response: reqwest::Response, url: &Url) -> Result<Vec<u8>, CallFailure> {

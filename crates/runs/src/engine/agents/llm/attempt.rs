@@ -1,12 +1,11 @@
 //! One round with a model: the request, its retries, and reading the streamed answer.
 
 use std::error::Error;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use countersign_protocol::backoff::Backoff;
 use countersign_protocol::retry_after;
-use countersign_protocol::time::Timestamp;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -301,9 +300,7 @@ fn kind(response: &Response) -> String {
 }
 
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let now = Timestamp::from_millis(0).plus(elapsed);
-    retry_after::read(headers.get(RETRY_AFTER)?.to_str().ok()?, now)
+    retry_after::read(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }
 
 /// The first bytes of an error response.
