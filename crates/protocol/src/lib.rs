@@ -9,6 +9,7 @@ pub mod jcs;
 pub mod json;
 pub mod retry_after;
 pub mod runs;
+pub mod sse;
 pub mod time;
 pub mod visible;
 pub mod webhooks;

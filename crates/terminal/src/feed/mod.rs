@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use countersign_client::hub::{HubClient, RelocatingClient};
 use countersign_protocol::backoff::Backoff;
-use events::EventParser;
+use countersign_protocol::sse::SseParser;
 use reqwest::header::ACCEPT;
 use reqwest::{Response, StatusCode};
 use tokio::sync::mpsc::Sender;
@@ -18,6 +18,8 @@ pub use events::InboxChange;
 
 /// The hub sends at least a keep-alive every 20 seconds.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// Far above any event's size; a larger one does not come from a hub.
+const MAX_EVENT_BYTES: usize = 1024 * 1024;
 const MIN_BACKOFF: Duration = Duration::from_millis(250);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
@@ -79,16 +81,16 @@ fn refusal(status: StatusCode) -> String {
 
 /// Reads events until the connection ends, and returns the reason.
 async fn listen(mut response: Response, inputs: &Sender<InboxInput>) -> String {
-    let mut events = EventParser::default();
+    let mut parser = SseParser::new(MAX_EVENT_BYTES);
     if inputs.send(InboxInput::Feed(FeedEvent::Live)).await.is_err() {
         return String::new();
     }
     while let Ok(Some(chunk)) = response.chunk().await {
-        let Some(news) = events.read(&chunk) else {
+        let Ok(events) = parser.feed(&chunk) else {
             return "the hub sent an event that is too large".to_owned();
         };
-        for one in news {
-            if inputs.send(InboxInput::Feed(FeedEvent::News(one))).await.is_err() {
+        for change in events.iter().filter_map(InboxChange::read) {
+            if inputs.send(InboxInput::Feed(FeedEvent::News(change))).await.is_err() {
                 return String::new();
             }
         }

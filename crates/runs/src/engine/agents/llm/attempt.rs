@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use countersign_protocol::backoff::Backoff;
 use countersign_protocol::retry_after;
+use countersign_protocol::sse::SseParser;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -13,7 +14,6 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::client::{LlmEndpoint, LlmTimeouts};
 use super::excerpt::excerpt;
 use super::response::{LlmResponse, ResponseError};
-use super::sse::SseParser;
 use crate::engine::agents::context::AgentContext;
 
 /// The response usually ends with the last event; reading its end lets the pool reuse the connection.
@@ -22,6 +22,8 @@ const REFUSAL_READ_TIMEOUT: Duration = Duration::from_secs(5);
 const MAX_REFUSAL_BYTES: usize = 16 * 1024;
 /// Bytes kept of an invalid response, for the error message.
 const MAX_EXCERPT_BYTES: usize = 2048;
+/// A normal answer comes in thousands of small events.
+const MAX_EVENT_BYTES: usize = 4 * 1024 * 1024;
 const MAX_PAUSE: Duration = Duration::from_secs(30);
 /// A server that asks for a longer pause is not retried: an early retry would only make it worse.
 const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
@@ -152,15 +154,15 @@ impl LlmEndpoint {
         answer: &mut LlmResponse,
         context: &mut D,
     ) -> Result<(), AttemptError> {
-        let mut events = SseParser::default();
+        let mut events = SseParser::new(MAX_EVENT_BYTES);
         let mut has_events = false;
         let mut beginning = Vec::new();
         let too_long = |_| AttemptError::permanent("sent an event longer than 4 MiB");
         while let Some(bytes) = next(timeouts, &mut response, answer).await? {
             beginning.extend_from_slice(&bytes[..bytes.len().min(MAX_EXCERPT_BYTES - beginning.len())]);
-            for data in events.feed(&bytes).map_err(too_long)? {
+            for event in events.feed(&bytes).map_err(too_long)? {
                 has_events = true;
-                self.take(&data, answer, context).await?;
+                self.take(&event.data, answer, context).await?;
             }
             if answer.ended {
                 // Anything after the end marker is ignored.
@@ -168,7 +170,7 @@ impl LlmEndpoint {
             }
         }
         match events.end().map_err(too_long)? {
-            Some(data) if LlmResponse::is_whole(&data) => self.take(&data, answer, context).await,
+            Some(event) if LlmResponse::is_whole(&event.data) => self.take(&event.data, answer, context).await,
             // Cut in the middle; the caller reports it.
             Some(_) => Ok(()),
             None if has_events => Ok(()),

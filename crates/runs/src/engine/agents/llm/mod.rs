@@ -9,7 +9,6 @@ mod excerpt;
 mod prompt;
 mod questions;
 mod response;
-mod sse;
 mod tool_calls;
 
 pub use client::Models;
