@@ -1,13 +1,14 @@
-//! The front matter of a SKILL.md: the subset of YAML that skills use, without a YAML library.
+//! The front matter of a SKILL.md.
 
 use std::collections::BTreeMap;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result};
+use countersign_protocol::runs::strategy::parse_yaml;
+use serde_json::Value;
 
 const FENCE: &str = "---";
 const MAX_NAME_CHARS: usize = 64;
 const MAX_DESCRIPTION_CHARS: usize = 1024;
-const METADATA: &str = "metadata";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct FrontMatter {
@@ -38,22 +39,25 @@ impl FrontMatter {
 
     /// The front matter and the text after it.
     pub fn split(text: &str) -> Result<(Self, &str)> {
-        let rest = text
-            .strip_prefix("---\n")
+        text.strip_prefix("---\n")
             .context("the page must begin with a line of three hyphens")?;
-        let (inner, body) = rest
+        let (front, body) = text
             .split_once("\n---\n")
             .context("the front matter must end with a line of three hyphens")?;
-        let (mut top, metadata) = entries(inner)?;
-        let mut take = |key: &str| {
-            top.remove(key)
-                .with_context(|| format!("the front matter needs `{key}`"))
+        let front = parse_yaml(front).map_err(|why| Error::msg(format!("front matter: {why}")))?;
+        let required = |key: &str| {
+            let value = front.get(key).and_then(scalar);
+            value.with_context(|| format!("the front matter needs `{key}`"))
         };
+        let metadata = front.get("metadata").and_then(Value::as_object);
+        let metadata = metadata.into_iter().flatten();
         Ok((
             Self {
-                name: take("name")?,
-                description: take("description")?,
-                metadata,
+                name: required("name")?,
+                description: required("description")?,
+                metadata: metadata
+                    .filter_map(|(key, value)| Some((key.clone(), scalar(value)?)))
+                    .collect(),
             },
             body,
         ))
@@ -91,53 +95,13 @@ impl FrontMatter {
     }
 }
 
-type Entries = BTreeMap<String, String>;
-
-/// The top-level entries, and those below `metadata`. Other nested entries are ignored.
-fn entries(text: &str) -> Result<(Entries, Entries)> {
-    let mut top = Entries::new();
-    let mut metadata = Entries::new();
-    let mut parent = String::new();
-    for line in text
-        .lines()
-        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
-    {
-        let nested = line.starts_with([' ', '\t']);
-        if nested && parent != METADATA {
-            continue;
-        }
-        let (key, value) = line
-            .split_once(':')
-            .with_context(|| format!("front matter: {line:?} is not a `key: value` line"))?;
-        let key = key.trim();
-        let value = value.trim();
-        if !nested {
-            parent = key.to_owned();
-            if value.is_empty() {
-                continue;
-            }
-        }
-        let target = if nested { &mut metadata } else { &mut top };
-        let value = scalar(value).with_context(|| format!("front matter: `{key}`"))?;
-        if target.insert(key.to_owned(), value).is_some() {
-            bail!("front matter: `{key}` appears twice");
-        }
+/// The text of a scalar; authors leave numbers and truth values without quotes.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
-    Ok((top, metadata))
-}
-
-fn scalar(text: &str) -> Result<String> {
-    if text.starts_with('"') {
-        return serde_json::from_str(text).context("the text in double quotes cannot be read");
-    }
-    if let Some(inner) = text.strip_prefix('\'') {
-        let inner = inner.strip_suffix('\'').context("the closing quote is missing")?;
-        return Ok(inner.replace("''", "'"));
-    }
-    if text.starts_with(['|', '>', '[', '{', '&', '*', '!']) || text.contains(": ") || text.contains(" #") {
-        bail!("write the value on one line, in double quotes");
-    }
-    Ok(text.to_owned())
 }
 
 #[cfg(test)]
@@ -158,20 +122,22 @@ mod tests {
 
     #[test]
     fn the_usual_yaml_of_other_authors_is_read() {
-        let text = "---\nname: x\n# a comment\ndescription: 'It''s plain'\nallowed-tools:\n  - Bash\nmetadata:\n  a: b\n---\nBody\n";
+        let text = "---\nname: x\n# a comment\ndescription: 'It''s plain'\nallowed-tools:\n  - Bash\nmetadata:\n  a: b\n  version: 2\n---\nBody\n";
         let (front, body) = FrontMatter::split(text).unwrap();
         assert_eq!(
             (front.name.as_str(), front.description.as_str(), body),
             ("x", "It's plain", "Body\n")
         );
-        assert_eq!(front.get("a"), Some("b"));
+        assert_eq!((front.get("a"), front.get("version")), (Some("b"), Some("2")));
+        let text = "---\nname: x\ndescription: >-\n  two\n  lines\n---\n";
+        assert_eq!(FrontMatter::split(text).unwrap().0.description, "two lines");
     }
 
     #[test]
     fn ambiguous_front_matter_is_refused() {
         for inner in [
             "name: x",
-            "name: x\ndescription: |\n  long",
+            "name: x\ndescription: *alias",
             "name: x\ndescription: a: b",
             "name: x\nname: y\ndescription: d",
             "name: x\ndescription: \"open",

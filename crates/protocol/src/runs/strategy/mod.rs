@@ -22,3 +22,4 @@ pub use model::{
     UserAgent,
 };
 pub use read::{MAX_BYTES, read};
+pub use yaml::parse as parse_yaml;

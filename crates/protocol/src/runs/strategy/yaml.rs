@@ -14,7 +14,7 @@ const TOO_LARGE: &str = "this is too large a number";
 
 /// Reads one YAML 1.2 document, limited to what JSON can express. Values are built from parser events, not by a loader:
 /// a loader expands aliases, and a short file of aliases can expand without bound.
-pub(super) fn parse(text: &str) -> Result<Value> {
+pub fn parse(text: &str) -> Result<Value> {
     let mut reader = YamlReader {
         events: Parser::new_from_str(text),
         depth: 0,
