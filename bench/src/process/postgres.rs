@@ -7,7 +7,7 @@ use tokio_postgres::{Client, Config, NoTls};
 
 use super::scratch::Scratch;
 
-const SCRIPT: &str = include_str!("../../private-postgres");
+const SCRIPT: &str = include_str!("../../../crates/store/tests/private-postgres");
 const USER: &str = "countersign";
 
 /// A private PostgreSQL with its data on the disk of the bench. It stops with its handle.
@@ -35,12 +35,14 @@ impl Postgres {
         let stdout = script.stdout.take().context("no stdout")?;
         let mut line = String::new();
         BufReader::new(stdout).read_line(&mut line)?;
-        let Some((socket, pid)) = line.trim().split_once(' ') else {
+        let settings = line.strip_prefix("host=").and_then(|rest| rest.split_once(' '));
+        let Some((socket, _user)) = settings else {
             drop(alive);
             bail!("no PostgreSQL: {}", script.wait()?);
         };
         let socket = socket.to_owned();
-        let pid = pid.parse()?;
+        let pid_file = std::fs::read_to_string(scratch.path().join("postgres/data/postmaster.pid"))?;
+        let pid = pid_file.lines().next().unwrap_or_default().parse()?;
         Ok(Self {
             script,
             alive,
