@@ -40,9 +40,13 @@ macro_rules! select_scanning {
 }
 pub(super) use select_scanning;
 
-const ID: usize = 0;
+pub const ID: usize = 0;
 const RECEIVED_AT: usize = 1;
+const EXPIRES_AT: usize = 2;
 const STATUS: usize = 3;
+const REV: usize = 4;
+const SOURCE: usize = 5;
+const CALLBACK: usize = 6;
 const RESOLUTION: usize = 7;
 const CONTENT: usize = 8;
 const WIRE: usize = 9;
@@ -68,6 +72,9 @@ macro_rules! select_audited {
 }
 pub(super) use select_audited;
 
+pub const AUDIT_SUBJECT: usize = MESSAGE;
+const AUDIT_CONTENT: usize = MESSAGE + 1;
+const AUDIT_RESOLUTION: usize = MESSAGE + 2;
 pub const AUDITED: usize = MESSAGE + 3;
 
 /// Messages with their delivery status: the columns that `item` reads. `$wanted` is as above.
@@ -186,7 +193,7 @@ fn decode(row: &mut Row) -> Result<(Message, String), StoreError> {
         wire,
         agent_id: _,
     } = decode_for_agent(row)?;
-    let callback = row.opt_text(6)?;
+    let callback = row.opt_text(CALLBACK)?;
     let message = Message {
         id,
         received_at,
@@ -211,11 +218,11 @@ fn decode_for_agent(row: &mut Row) -> Result<AgentView, StoreError> {
     Ok(AgentView {
         id: parse_message_id(row.peek(ID).unwrap_or_default())?,
         agent_id: row.peek(AGENT).unwrap_or_default().to_owned(),
-        rev: row.int(4)?,
+        rev: row.int(REV)?,
         received_at: row.instant(RECEIVED_AT)?,
-        expires_at: row.opt_instant(2)?,
+        expires_at: row.opt_instant(EXPIRES_AT)?,
         state: state(row.peek(STATUS).unwrap_or_default(), row.peek(RESOLUTION))?,
-        source: serde_json::from_str(&row.text(5)?)?,
+        source: serde_json::from_str(&row.text(SOURCE)?)?,
         wire: row.opt_text(WIRE)?.ok_or_else(missing)?,
     })
 }
@@ -226,7 +233,7 @@ pub fn check_digests(row: &Row) -> Result<(), StoreError> {
     if row.peek(RESOLUTION).is_none() {
         return Ok(());
     }
-    let why = if row.peek(MESSAGE) != row.peek(ID) {
+    let why = if row.peek(AUDIT_SUBJECT) != row.peek(ID) {
         "its last entry is missing"
     } else if !has_recorded_resolution(row) {
         "the stored resolution is not the one that was recorded"
@@ -243,7 +250,7 @@ pub fn check_digests(row: &Row) -> Result<(), StoreError> {
 
 /// Whether the content is the one that the audit entry of `select_audited` has.
 pub fn has_recorded_content(row: &Row) -> bool {
-    content_digest(row).is_ok_and(|digest| row.0.get(MESSAGE + 1) == Some(&Value::from(digest)))
+    content_digest(row).is_ok_and(|digest| row.0.get(AUDIT_CONTENT) == Some(&Value::from(digest)))
 }
 
 /// Whether the resolution, or its absence, is the one that the audit entry of `select_audited` has.
@@ -251,7 +258,7 @@ pub fn has_recorded_resolution(row: &Row) -> bool {
     let resolution = row
         .peek(RESOLUTION)
         .map(|body| Value::from(Digest::of(body.as_bytes())));
-    row.0.get(MESSAGE + 2) == Some(&resolution.unwrap_or(Value::Null))
+    row.0.get(AUDIT_RESOLUTION) == Some(&resolution.unwrap_or(Value::Null))
 }
 
 pub fn content(content: Option<String>, wire: &str) -> Result<Content, StoreError> {

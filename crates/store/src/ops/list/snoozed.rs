@@ -22,13 +22,14 @@ impl Op for ListSnoozed {
             "TRUE",
             "WHERE s.until > ?2 AND m.status = 'open' ORDER BY s.until, s.seq LIMIT ?3"
         );
+        const UNTIL: usize = rows::MESSAGE;
         let mut aside = Vec::new();
         for mut row in x
             .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
             .await?
         {
             // A damaged time does not keep the person from bringing the message back.
-            let until = row.instant(rows::MESSAGE).unwrap_or(now);
+            let until = row.instant(UNTIL).unwrap_or(now);
             aside.push(SnoozedItem {
                 item: rows::entry(row, rows::item_without_delivery)?,
                 until,

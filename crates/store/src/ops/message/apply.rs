@@ -149,8 +149,12 @@ pub(in crate::ops) enum Loaded {
     Message(Box<LoadedMessage>),
 }
 
+const SELECT: &str = rows::select_messages!(", m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
+const AUDIT_SEQ: usize = rows::MESSAGE;
+const AUDIT_HASH: usize = rows::MESSAGE + 1;
+const PURGED_AT: usize = rows::MESSAGE + 2;
+
 pub(in crate::ops) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<Loaded, StoreError> {
-    const SELECT: &str = rows::select_messages!(", m.audit_seq, m.audit_hash, m.purged_at", "WHERE m.id = ?1");
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(Loaded::Nothing);
     };
@@ -158,7 +162,7 @@ pub(in crate::ops) async fn load<X: Exec>(x: &mut X, id: &MessageId) -> Result<L
 }
 
 fn decode(row: &mut Row) -> Result<Loaded, StoreError> {
-    if row.opt_int(rows::MESSAGE + 2)?.is_some() {
+    if row.opt_int(PURGED_AT)?.is_some() {
         return Ok(Loaded::Purged);
     }
     let content_sha256 = rows::content_digest(row)?;
@@ -167,8 +171,8 @@ fn decode(row: &mut Row) -> Result<Loaded, StoreError> {
         seq: row.int(rows::SEQ)?,
         message,
         content_sha256,
-        audit_seq: row.int(rows::MESSAGE)?,
-        audit_hash: row.opt_digest(rows::MESSAGE + 1)?,
+        audit_seq: row.int(AUDIT_SEQ)?,
+        audit_hash: row.opt_digest(AUDIT_HASH)?,
         wire,
     })))
 }

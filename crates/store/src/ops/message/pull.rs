@@ -21,10 +21,11 @@ impl Op for Pull {
 
 pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<AgentView>>, StoreError> {
     const SELECT: &str = rows::select_audited!(", m.purged_at", "", "WHERE m.id = ?1");
+    const PURGED_AT: usize = rows::AUDITED;
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(None);
     };
-    if row.opt_int(rows::AUDITED)?.is_some() {
+    if row.opt_int(PURGED_AT)?.is_some() {
         return Ok(Some(Lookup::Purged {
             agent_id: row.text(rows::AGENT)?,
         }));

@@ -11,6 +11,16 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
 
+/// The columns of `select_audited`, but of messages without a resolution too.
+const SELECT_MESSAGES: &str = rows::select_messages!(
+    ", a.subject, a.content_sha256, a.resolution_sha256, a.n, a.hash, m.audit_hash, m.purged_at",
+    "LEFT JOIN audit a ON a.seq = m.audit_seq WHERE m.seq > ?1 ORDER BY m.seq LIMIT ?2"
+);
+const ENTRY_N: usize = rows::AUDITED;
+const ENTRY_HASH: usize = rows::AUDITED + 1;
+const HASH_WHILE_OPEN: usize = rows::AUDITED + 2;
+const PURGED_AT: usize = rows::AUDITED + 3;
+
 const ENTRY_BATCH: i64 = 1_000;
 /// Smaller, because each message brings its text.
 const MESSAGE_BATCH: i64 = 32;
@@ -118,13 +128,9 @@ impl AuditCheck {
 
     /// Checks that every message has its trail, and is what the last entry of it says.
     async fn messages<X: Exec>(&mut self, x: &mut X) -> Result<(), StoreError> {
-        const SELECT: &str = rows::select_messages!(
-            ", a.subject, a.content_sha256, a.resolution_sha256, a.n, a.hash, m.audit_hash, m.purged_at",
-            "LEFT JOIN audit a ON a.seq = m.audit_seq WHERE m.seq > ?1 ORDER BY m.seq LIMIT ?2"
-        );
         let mut after = 0;
         while !self.verify.is_over() {
-            let rows = x.rows(SELECT, &[after.into(), MESSAGE_BATCH.into()]).await?;
+            let rows = x.rows(SELECT_MESSAGES, &[after.into(), MESSAGE_BATCH.into()]).await?;
             if rows.is_empty() {
                 break;
             }
@@ -138,14 +144,14 @@ impl AuditCheck {
     }
 
     fn message(&mut self, row: &mut Row) -> Result<(), StoreError> {
-        let id = row.peek(0).unwrap_or_default().to_owned();
-        let n = row.opt_int(rows::AUDITED).unwrap_or_default();
+        let id = row.peek(rows::ID).unwrap_or_default().to_owned();
+        let n = row.opt_int(ENTRY_N).unwrap_or_default();
         self.on_trails += n.unwrap_or_default();
-        let hash = row.opt_blob(rows::AUDITED + 1).unwrap_or_default();
-        let hash_while_open = row.opt_blob(rows::AUDITED + 2).unwrap_or_default();
-        let purged_at = row.opt_int(rows::AUDITED + 3);
+        let hash = row.opt_blob(ENTRY_HASH).unwrap_or_default();
+        let hash_while_open = row.opt_blob(HASH_WHILE_OPEN).unwrap_or_default();
+        let purged_at = row.opt_int(PURGED_AT);
         let is_purged = matches!(purged_at, Ok(Some(_)));
-        if row.peek(rows::MESSAGE) != Some(id.as_str()) {
+        if row.peek(rows::AUDIT_SUBJECT) != Some(id.as_str()) {
             self.report.add(&id, None, AuditFaultKind::MissingLastEntry);
         } else if hash_while_open.is_some() && hash_while_open != hash {
             self.report.add(&id, n, AuditFaultKind::ChangedEntry);

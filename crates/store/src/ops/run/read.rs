@@ -5,7 +5,7 @@ use super::model::{Run, RunCursor, RunEnding, RunPhase, RunSummary, StoredRunSta
 use crate::error::StoreError;
 use crate::exec::Row;
 
-/// The columns that `summary` reads, then `$more`, which begin at `SUMMARY`.
+/// The columns that `summary` reads, then `$more`.
 macro_rules! select_runs {
     ($more:literal, $($rest:tt)+) => {
         concat!(
@@ -19,7 +19,15 @@ macro_rules! select_runs {
 }
 pub(super) use select_runs;
 
-const SUMMARY: usize = 10;
+const SEQ: usize = 0;
+const RUN_ID: usize = 1;
+const STRATEGY_PATH: usize = 2;
+const STRATEGY_NAME: usize = 3;
+const CWD: usize = 4;
+const STATUS: usize = 5;
+const SEGMENT: usize = 7;
+const STARTED_AT: usize = 8;
+const LAST_SEQ: usize = 9;
 
 /// The columns that `run` reads.
 macro_rules! select_whole_runs {
@@ -33,38 +41,44 @@ macro_rules! select_whole_runs {
 }
 pub(super) use select_whole_runs;
 
+const PHASE: usize = 10;
+const PRUNED_SEQ: usize = 11;
+const MACHINE: usize = 12;
+const BODY: usize = 13;
+const NODE: usize = 14;
+
 pub fn summary(row: &mut Row) -> Result<RunSummary, StoreError> {
     Ok(RunSummary {
-        seq: row.int(0)?,
-        run_id: row.text(1)?,
-        strategy_path: row.text(2)?,
-        strategy_name: row.text(3)?,
-        cwd: row.text(4)?,
-        state: state(row, 5)?,
-        segment: count(row, 7)?,
-        started_at: row.instant(8)?,
-        last_seq: count(row, 9)?,
+        seq: row.int(SEQ)?,
+        run_id: row.text(RUN_ID)?,
+        strategy_path: row.text(STRATEGY_PATH)?,
+        strategy_name: row.text(STRATEGY_NAME)?,
+        cwd: row.text(CWD)?,
+        state: state(row, STATUS)?,
+        segment: count(row, SEGMENT)?,
+        started_at: row.instant(STARTED_AT)?,
+        last_seq: count(row, LAST_SEQ)?,
     })
 }
 
 /// The cursor of a row, whether or not the rest of it can be read.
 pub fn cursor(row: &mut Row) -> Result<RunCursor, StoreError> {
     Ok(RunCursor {
-        started_at: row.instant(8)?,
-        seq: row.int(0)?,
+        started_at: row.instant(STARTED_AT)?,
+        seq: row.int(SEQ)?,
     })
 }
 
 pub fn run(row: &mut Row) -> Result<Run, StoreError> {
-    let phase = row.text(SUMMARY)?;
+    let phase = row.text(PHASE)?;
     Ok(Run {
         summary: summary(row)?,
         phase: RunPhase::parse(&phase)
             .ok_or_else(|| StoreError::Corrupt(format!("{phase} is not a phase of a run")))?,
-        pruned_seq: count(row, SUMMARY + 1)?,
-        machine: row.text(SUMMARY + 2)?,
-        body: row.text(SUMMARY + 3)?,
-        node: row.text(SUMMARY + 4)?,
+        pruned_seq: count(row, PRUNED_SEQ)?,
+        machine: row.text(MACHINE)?,
+        body: row.text(BODY)?,
+        node: row.text(NODE)?,
     })
 }
 

@@ -28,12 +28,13 @@ impl Op for FindCue {
              LEFT JOIN fetched f ON f.seq = m.seq ",
             "WHERE m.id = ?1 AND w.person = ?2 AND m.purged_at IS NULL"
         );
+        const COLLECTED_AT: usize = rows::AUDITED;
         let params = [self.id.as_str().into(), (&self.person).into()];
         let Some(mut row) = x.row(SELECT, &params).await? else {
             return Ok(None);
         };
         rows::check_digests(&row)?;
-        let collected = row.opt_int(rows::AUDITED)?.is_some();
+        let collected = row.opt_int(COLLECTED_AT)?.is_some();
         let (message, wire) = rows::message_and_wire(&mut row)?;
         let Message {
             id,
