@@ -1,5 +1,7 @@
 //! API errors: status codes, error codes, texts and headers.
 
+use std::panic::Location;
+
 use axum::Json;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -295,8 +297,10 @@ impl From<JsonError> for Problem {
     }
 }
 
-/// The caller gets an id; the log gets the cause under the same id. Damaged data is named, and the store has logged it.
+/// The caller gets an id; the log gets the cause and the place of the operation under the same id. Damaged data is
+/// named, and the store has logged it.
 impl From<StoreError> for Problem {
+    #[track_caller]
     fn from(error: StoreError) -> Self {
         let error = match error {
             StoreError::Unreadable(Unreadable { id: message_id, .. }) => return Self::Unreadable { message_id },
@@ -304,7 +308,7 @@ impl From<StoreError> for Problem {
             other => other,
         };
         let id = Uuid::new_v4();
-        tracing::error!(error_id = %id, %error, "store operation failed");
+        tracing::error!(error_id = %id, at = %Location::caller(), %error, "store operation failed");
         match error {
             StoreError::CommitUnknown(_) => Self::Unsure { id },
             StoreError::Unavailable(_)

@@ -57,10 +57,11 @@ impl PushClient {
             .store
             .run(LoadPushContext(message_id.clone()))
             .await
-            .map_err(|error| failed_by_store(&error))?;
+            .map_err(|error| failed_by_store(message_id, &error))?;
         let parcel = loaded.ok_or_else(|| refused("the message or its agent no longer exists"))?;
         let url = self.target(&parcel)?;
-        let body = respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| failed_by_store(&error))?;
+        let body =
+            respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| failed_by_store(message_id, &error))?;
         let headers = self.signer.headers(&parcel, &body, self.store.clock().now()).await?;
         let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
@@ -133,11 +134,11 @@ pub fn refused(reason: &str) -> Attempt {
 
 /// A failure of the store. It counts as an attempt, so that it is not retried forever. A damaged message is
 /// refused: the hub signs only the answer that it recorded.
-pub fn failed_by_store(error: &StoreError) -> Attempt {
+pub fn failed_by_store(message_id: &MessageId, error: &StoreError) -> Attempt {
     if matches!(error, StoreError::Unreadable(_) | StoreError::AuditBroken { .. }) {
         return refused(&format!("not sent: {error}"));
     }
-    tracing::warn!(%error, "loading a message for a push failed");
+    tracing::warn!(%message_id, %error, "loading a message for a push failed");
     Attempt::Failed {
         reason: "the hub could not prepare the push".to_owned(),
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use countersign_core::delivery::Attempt;
 use countersign_protocol::a2h::signature::{self, Ed25519KeyPair};
 use countersign_protocol::a2h::{AuthScheme, PushSigning, SignatureHeader, SignedContext, Version};
-use countersign_protocol::id::Jti;
+use countersign_protocol::id::{Jti, MessageId};
 use countersign_protocol::time::Timestamp;
 use countersign_protocol::webhooks;
 use countersign_store::model::{HubKey, PushContext, SignatureAlg};
@@ -43,7 +43,7 @@ impl Signer {
         let version = respond::version_of(&parcel.pulled.source).map_err(|error| unreadable(parcel, error))?;
         let hub_pairs = match parcel.signature_alg {
             SignatureAlg::HmacSha256 => Vec::new(),
-            SignatureAlg::Ed25519 => self.hub_pairs().await?,
+            SignatureAlg::Ed25519 => self.hub_pairs(&parcel.pulled.id).await?,
         };
         let t = now.as_seconds();
         let resolution_id = parcel.resolution.id.as_str();
@@ -59,12 +59,13 @@ impl Signer {
     }
 
     /// The hub keys, newest first. Read for every push, so that a rotation takes effect with its commit.
-    async fn hub_pairs(&self) -> Result<Vec<HubPair>, Attempt> {
-        let keys = self.store.run(HubKeys).await.map_err(|error| failed_by_store(&error))?;
+    async fn hub_pairs(&self, message_id: &MessageId) -> Result<Vec<HubPair>, Attempt> {
+        let failed = |error| failed_by_store(message_id, &error);
+        let keys = self.store.run(HubKeys).await.map_err(failed)?;
         let mut cached = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
         cached.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
         keys.into_iter()
-            .map(|key| hub_pair(&mut cached, key).map_err(|error| failed_by_store(&error)))
+            .map(|key| hub_pair(&mut cached, key).map_err(failed))
             .collect()
     }
 }
@@ -116,7 +117,7 @@ fn a2h(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) ->
 }
 
 fn unreadable(parcel: &PushContext, error: StoreError) -> Attempt {
-    failed_by_store(&error.in_message(parcel.pulled.id.as_str()))
+    failed_by_store(&parcel.pulled.id, &error.in_message(parcel.pulled.id.as_str()))
 }
 
 /// One signature per valid key, for rotations in the order of `for_single_readers`. A secret named by the callback

@@ -72,12 +72,15 @@ async fn maintain_lease(hub: &Arc<Hub>, orphaned_runs: &Notify) {
         is_member = true;
         // A stopping hub adopts nothing new.
         if hub.process.is_stopping() {
-            log_failure(renew(hub).await);
+            log_failure(hub, renew(hub).await);
             continue;
         }
         match take_over(hub, is_thorough, other_nodes(hub, since)).await {
             Ok(None) => {
-                tracing::warn!("lease lost: this hub did not renew in time and other hubs took over its work");
+                tracing::warn!(
+                    node = hub.store.node(),
+                    "lease lost: this hub did not renew in time and other hubs took over its work"
+                );
                 // Agents still work on runs that belong to other nodes now; they are stopped before anything else.
                 hub.runs.registry.release_all();
                 is_member = false;
@@ -90,7 +93,7 @@ async fn maintain_lease(hub: &Arc<Hub>, orphaned_runs: &Notify) {
                     // The take-over may have been committed, so orphaned runs are searched for.
                     orphaned_runs.notify_one();
                 }
-                log_failure(Err(error));
+                log_failure(hub, Err(error));
                 tokio::time::sleep(RETRY_DELAY).await;
                 // If this renewal fails too, the next round logs it.
                 drop(renew(hub).await);
@@ -119,13 +122,13 @@ async fn adopt_orphaned_runs(hub: &Arc<Hub>, orphaned_runs: &Notify) {
 async fn renew_until_dropped(hub: &Hub) {
     loop {
         tokio::time::sleep(RENEW_INTERVAL).await;
-        log_failure(renew(hub).await);
+        log_failure(hub, renew(hub).await);
     }
 }
 
-fn log_failure(renewed: Result<(), StoreError>) {
+fn log_failure(hub: &Hub, renewed: Result<(), StoreError>) {
     if let Err(error) = renewed {
-        tracing::warn!(%error, "renewing the lease of this hub failed");
+        tracing::warn!(node = hub.store.node(), %error, "renewing the lease of this hub failed");
     }
 }
 
@@ -158,7 +161,7 @@ async fn rejoin(hub: &Arc<Hub>) -> bool {
             true
         }
         Err(error) => {
-            tracing::warn!(%error, "registering this hub under a new node id failed; retrying");
+            tracing::warn!(node = hub.store.node(), %error, "registering this hub under a new node id failed; retrying");
             false
         }
     }
@@ -191,7 +194,12 @@ async fn take_over(hub: &Arc<Hub>, thorough: bool, other_nodes: GoneNodes) -> Re
     };
     taken.hosts.iter().for_each(|host| hub.outbox.wake(host));
     if !taken.removed.is_empty() && hub.store.is_shared() {
-        tracing::warn!(nodes = taken.removed.len(), "took over from hubs whose lease ran out");
+        tracing::warn!(
+            nodes = taken.removed.len(),
+            removed = taken.removed.join(","),
+            node = hub.store.node(),
+            "took over from hubs whose lease ran out"
+        );
         nodes_gone(hub, &taken.removed);
     }
     Ok(Some(taken))

@@ -264,6 +264,7 @@ impl From<Problem> for PageError {
 }
 
 impl From<StoreError> for PageError {
+    #[track_caller]
     fn from(error: StoreError) -> Self {
         Self::Problem(error.into())
     }

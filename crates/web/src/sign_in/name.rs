@@ -107,9 +107,10 @@ pub async fn sign_in(
     };
     if !is_right || !hub.store.run(start).await? {
         // People sometimes type a password into the name field, so unknown names stay out of the log.
-        match is_known {
-            true => tracing::warn!(person = name, %from, "sign-in failed: wrong password"),
-            false => tracing::warn!(%from, "sign-in failed: unknown name, or no password set"),
+        match (is_known, is_right) {
+            (true, false) => tracing::warn!(person = name, %from, "sign-in failed: wrong password"),
+            (true, true) => tracing::warn!(person = name, %from, "sign-in failed: the account was removed meanwhile"),
+            (false, _) => tracing::warn!(%from, "sign-in failed: unknown name, or no password set"),
         }
         return shown(&hub, &request, headers, StatusCode::UNPROCESSABLE_ENTITY, next, name);
     }
