@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use countersign_core::delivery::{Attempt, Schedule};
+use countersign_protocol::backoff::Backoff;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{Claim, Settlement};
 use countersign_store::ops::deliver::Settle;
@@ -69,7 +70,7 @@ pub async fn settle(
 /// Retries with backoff for as long as the lease of the claim holds. After an unsure commit that succeeded, the retry
 /// is refused, which changes nothing.
 async fn settle_with_retries(store: &Store, settle: Settle) -> Result<bool, StoreError> {
-    let mut delay = FIRST_RETRY_DELAY;
+    let mut backoff = Backoff::new(FIRST_RETRY_DELAY, MAX_RETRY_DELAY);
     loop {
         let error = match store.run(settle.clone()).await {
             Err(
@@ -77,11 +78,11 @@ async fn settle_with_retries(store: &Store, settle: Settle) -> Result<bool, Stor
             ) => error,
             settled => return settled,
         };
+        let delay = backoff.pause();
         if store.clock().now().plus(delay) > settle.claim.until {
             return Err(error);
         }
         tokio::time::sleep(delay).await;
-        delay = (delay * 2).min(MAX_RETRY_DELAY);
     }
 }
 
