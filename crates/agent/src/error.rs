@@ -8,16 +8,22 @@ use crate::journal::JournalError;
 /// The texts of a refusal are untrusted and end up on a terminal or in a log.
 const MAX_ERROR_CHARS: usize = 1000;
 
+/// Why a call to the hub failed. The text is for people.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The hub refused the request.
     #[error("{} ({code})", with_field(.field.as_deref(), .message))]
     Refused {
+        /// The HTTP status.
         status: u16,
+        /// A stable code for programs, such as `rate_limited`.
         code: String,
+        /// The reason in words.
         message: String,
+        /// The faulty field of the envelope.
         field: Option<String>,
     },
+    /// The hub gave no reply in time; the request may have arrived.
     #[error("{0}")]
     Unreachable(String),
     /// The response is not one that a hub sends.
@@ -25,13 +31,22 @@ pub enum Error {
     UnexpectedResponse(String),
     /// The caller's input is invalid; nothing was sent.
     #[error("`{field}` {message}")]
-    Invalid { field: String, message: String },
+    Invalid {
+        /// The name of the field, with dots between levels.
+        field: String,
+        /// The reason, to be read after the name.
+        message: String,
+    },
+    /// The key belongs to a message with other content.
     #[error("this idempotency key was already used for another message: use a new key, or wait for the first message")]
     Conflict,
+    /// The journal failed, before or after the call.
     #[error(transparent)]
     Journal(#[from] JournalError),
+    /// The hub knew the message once.
     #[error("the message was deleted at the end of its retention period")]
     Gone,
+    /// The id is unknown, or the message is from another agent.
     #[error("the hub has no such message from this agent: check the id, the agent and the hub's address")]
     NotFound,
 }

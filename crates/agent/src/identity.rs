@@ -9,13 +9,17 @@ use uuid::Uuid;
 /// nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
+    /// The id of the agent at the hub.
     #[serde(rename = "id")]
     pub agent_id: String,
+    /// Tells the runs of this agent apart.
     pub run_id: String,
     /// `github-actions`, `cli`, `cloud`, `desktop`, `openclaw` or `other`.
     pub runtime: String,
+    /// The project that the agent works on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
+    /// Free labels, such as the branch.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
 }

@@ -17,16 +17,22 @@ const DEFAULT_ACTOR: &str = "system:default_on_expire";
 /// How a task can end. Its response may lack the inner object; an ask's may not.
 const TASK_RESOLUTIONS: [&str; 3] = ["completed", "dismissed", "expired"];
 
+/// The end of an ask or a task.
 #[derive(Debug, Clone)]
 pub struct Resolved {
+    /// The message that has ended.
     pub message_id: String,
     /// The key the message was sent under. Polled messages include it, pushed responses do not.
     pub idempotency_key: Option<String>,
+    /// Identifies this outcome: a message has one, and it is acted on once.
     pub resolution_id: String,
     /// `human:…`, `agent:…` or `system:…`, attested by the hub. `None` for a task whose hub sends only how it ended.
     pub actor: Option<String>,
+    /// The time of the hub, in RFC 3339.
     pub resolved_at: Option<String>,
+    /// What the person added in words.
     pub comment: Option<String>,
+    /// How it ended.
     pub outcome: Outcome,
     /// The state sent with the message. Open a sealed state before trusting it.
     pub state: Option<Box<RawValue>>,
@@ -37,23 +43,33 @@ pub struct Resolved {
 pub enum Outcome {
     /// `edited`: the value is the person's own text, not one of the choices.
     Answered {
+        /// What was chosen or filled in.
         value: Answer,
+        /// Whether the value is outside the offered choices.
         edited: bool,
     },
+    /// A person refused to answer.
     Declined,
+    /// The ask was withdrawn before an answer came.
     Cancelled,
     /// No answer came in time. The default was declared by the asker; it is no person's decision.
     Expired {
+        /// The declared default, if there was one.
         default: Option<Answer>,
     },
+    /// A person did the task.
     Completed {
+        /// The items of the task, each checked or not.
         checklist: Vec<CheckItem>,
     },
+    /// A person decided not to do the task.
     Dismissed {
+        /// The items of the task, each checked or not.
         checklist: Vec<CheckItem>,
     },
 }
 
+/// The value of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Answer {
     /// The answer to a confirm or a select.

@@ -17,22 +17,39 @@ use serde_json::{Value, json};
 /// A key has at most 64 characters; a much longer file is not a key file.
 const MAX_KEY_FILE_BYTES: u64 = 1024;
 
+/// Why a state could not be sealed or opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SealError {
+    /// The token is malformed, changed, or sealed with another key or for another message.
     #[error(transparent)]
     Token(#[from] TokenError),
+    /// The text is not a key.
     #[error("{from}: not a seal key; it must be 32 bytes as base64 or hex, such as `openssl rand -base64 32` prints")]
-    BadKey { from: String },
+    BadKey {
+        /// The variable or the file.
+        from: String,
+    },
+    /// The variable or the file cannot be read.
     #[error("{from}: {reason}; the seal key is 32 bytes as base64 or hex")]
-    NoKey { from: String, reason: String },
+    NoKey {
+        /// The variable or the file.
+        from: String,
+        /// The error of the system.
+        reason: String,
+    },
+    /// See [`SealKey::refuse_same_as`].
     #[error("the seal key is also a callback secret, which the hub knows: generate a separate key for sealing")]
     SameAsCallbackSecret,
+    /// The hub returned another state than a sealed one.
     #[error("the state has no `sealed` token: it was not sealed, or it was replaced")]
     NotSealed,
+    /// The token opens, but its content is not JSON.
     #[error("the sealed text is not JSON: another program sealed it")]
     NotJson,
+    /// Sealing it would lose it.
     #[error("the state is nested too deeply to be opened again")]
     TooDeep,
+    /// A token without a random nonce would not be safe.
     #[error("the system's random number generator failed: {0}")]
     NoRandomness(String),
 }
@@ -42,6 +59,7 @@ pub enum SealError {
 pub struct SealKey([u8; KEY_BYTES]);
 
 impl SealKey {
+    /// A key from a secret store of your own.
     pub fn from_bytes(bytes: [u8; KEY_BYTES]) -> Self {
         Self(bytes)
     }
@@ -58,6 +76,7 @@ impl SealKey {
         }
     }
 
+    /// Reads the key from a file; a line break at its end is ignored.
     pub fn from_file(path: &Path) -> Result<Self, SealError> {
         let from = path.display().to_string();
         let mut text = String::new();
@@ -123,14 +142,20 @@ fn decode_hex(text: &str) -> Option<[u8; KEY_BYTES]> {
 /// the message it was sealed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Binding<'a> {
+    /// Opens for every message, with the prefix of A2H.
     A2h,
+    /// Opens for every message, with the prefix of MA2H.
     Ma2h,
+    /// Opens only for this message.
     Own {
+        /// The agent that sends the message.
         agent_id: &'a str,
+        /// The key that the message is sent under.
         idempotency_key: &'a str,
     },
 }
 
+/// Encrypts a state to a token, which goes into the message by [`sealed_state`].
 pub fn seal(key: &SealKey, state: &Value, binding: Binding<'_>) -> Result<String, SealError> {
     let text = state.to_string();
     // Refuse a state that is too deep now, not when the answer arrives and the state does not open.

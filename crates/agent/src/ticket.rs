@@ -3,9 +3,12 @@
 use countersign_protocol::a2h::Kind;
 use serde::{Deserialize, Serialize};
 
+/// A sent message. Store it as JSON, or find it again with [`Journal::ticket`](crate::Journal::ticket).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ticket {
+    /// The key that the message was sent under.
     pub idempotency_key: String,
+    /// The agent that sent it.
     pub agent_id: String,
     /// `None` until the hub has accepted the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -13,6 +16,7 @@ pub struct Ticket {
     /// The poll address, exactly as the hub sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_url: Option<String>,
+    /// Ask, notify or task.
     pub kind: Kind,
 }
 

@@ -22,6 +22,7 @@ impl Backoff {
     }
 
     /// Returns the pause before the next attempt.
+    #[expect(clippy::disallowed_methods, reason = "jitter is no part of any result")]
     pub fn pause(&mut self) -> Duration {
         let pause = self.next;
         self.next = pause.saturating_mul(2).min(self.max);

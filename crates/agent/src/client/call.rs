@@ -159,6 +159,7 @@ fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply,
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "an HTTP date is in wall-clock time")]
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     retry_after::read(headers.get(header::RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }

@@ -24,8 +24,10 @@ const FINAL_POLL_TIMEOUT: Duration = Duration::from_secs(2);
 /// Between two polls of a hub that does not support long-polls.
 const MAX_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
+/// How long [`Client::wait`] waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WaitUntil {
+    /// Waits without limit.
     Ended,
     /// Returns the progress known at that moment.
     Deadline(Instant),
@@ -38,6 +40,7 @@ pub enum Progress {
     Open,
     /// The final state of a notify.
     Delivered,
+    /// The outcome of an ask or a task.
     Ended(Box<Resolved>),
 }
 

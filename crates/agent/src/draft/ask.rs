@@ -122,6 +122,8 @@ impl<A> Ask<A> {
 }
 
 impl Ask<Addressed> {
+    /// Checks the ask as the hub will, and fixes the bytes to send. `version` is one that the hub speaks: see
+    /// [`Client::version`](crate::Client::version).
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
         if self.default_on_expire.is_some() && self.common.expires_at.is_none() {
             let message = "has no effect without an expiry: set `expires_at` too, or leave both out";

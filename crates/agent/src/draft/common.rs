@@ -84,6 +84,7 @@ macro_rules! common_setters {
             self
         }
 
+        /// How urgent the message is.
         pub fn priority(mut self, priority: countersign_protocol::a2h::Priority) -> Self {
             self.common.priority = Some(priority);
             self
@@ -124,6 +125,7 @@ macro_rules! common_setters {
 /// The setters of messages that have an outcome: asks and tasks.
 macro_rules! outcome_setters {
     () => {
+        /// After this time no person can answer, and the outcome is [`Outcome::Expired`](crate::Outcome::Expired).
         pub fn expires_at(mut self, at: countersign_protocol::time::Timestamp) -> Self {
             self.common.expires_at = Some(at);
             self

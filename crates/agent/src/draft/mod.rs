@@ -38,18 +38,22 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// Identifies the message: a hub accepts one message per agent and key.
     pub fn idempotency_key(&self) -> &str {
         &self.idempotency_key
     }
 
+    /// Ask, notify or task.
     pub fn kind(&self) -> Kind {
         self.kind
     }
 
+    /// The agent that the message is from.
     pub fn agent_id(&self) -> &str {
         &self.agent_id
     }
 
+    /// The envelope, as JSON.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }

@@ -7,13 +7,17 @@ use serde_json::{Map, Value, json};
 /// An offered answer: `value` is for the agent, the rest for the person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Choice {
+    /// Comes back as the answer.
     pub value: String,
+    /// The text of the button or the list entry.
     pub label: String,
+    /// A longer text beside the label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
 }
 
 impl Choice {
+    /// A choice without a description.
     pub fn new(value: impl Into<String>, label: impl Into<String>) -> Self {
         Self {
             value: value.into(),
@@ -22,6 +26,7 @@ impl Choice {
         }
     }
 
+    /// Adds a description.
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
@@ -31,12 +36,17 @@ impl Choice {
 /// Context for the person to look at before deciding.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Part {
+    /// Text to read.
     Text(String),
+    /// An object to look through.
     Data(Map<String, Value>),
     /// A link; the hub does not fetch it.
     File {
+        /// Where the file is.
         uri: String,
+        /// The name to show instead of the address.
         name: Option<String>,
+        /// The media type, such as `text/csv`.
         mime_type: Option<String>,
     },
 }
@@ -62,12 +72,14 @@ impl Part {
 /// Where the hub pushes the outcome. The signature covers the exact text of `url`: verify with the same spelling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callback {
+    /// The address of the receiver.
     pub url: String,
     /// The name of a credential that the hub stores for this agent, never the credential itself.
     pub auth: Option<CallbackAuth>,
 }
 
 impl Callback {
+    /// A callback that only the signature authenticates.
     pub fn push(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
@@ -75,6 +87,7 @@ impl Callback {
         }
     }
 
+    /// Adds the name of a credential that the hub stores for this agent.
     pub fn authenticated(mut self, scheme: AuthScheme, reference: impl Into<String>) -> Self {
         self.auth = Some(CallbackAuth {
             scheme,

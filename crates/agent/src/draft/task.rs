@@ -37,6 +37,7 @@ pub struct Task<A> {
 }
 
 impl Task<Unaddressed> {
+    /// `title` is one line; `instructions` say in Markdown what to do.
     pub fn new(title: impl Into<String>, instructions: impl Into<String>) -> Self {
         Self {
             common: Common::titled(title),
@@ -93,6 +94,8 @@ impl<A> Task<A> {
 }
 
 impl Task<Addressed> {
+    /// Checks the task as the hub will, and fixes the bytes to send. `version` is one that the hub speaks: see
+    /// [`Client::version`](crate::Client::version).
     pub fn draft(&self, identity: &Identity, version: Version, now: Timestamp) -> Result<Draft, Error> {
         let context = DraftContext { identity, version, now };
         context.draft(Kind::Task, &self.common, Some(("action", self.action(identity))))

@@ -12,7 +12,9 @@ use super::{Journal, JournalError, at_most, now};
 pub enum Claim {
     /// The action is free and now reserved: do the work, then finish the reservation.
     Go(Reservation),
+    /// The action was finished before.
     AlreadyDone {
+        /// What was passed to [`Journal::finish`].
         ok: bool,
     },
     /// The process that reserved the action died or dropped the reservation; how much of the work it did is unknown.
@@ -34,10 +36,12 @@ pub struct Reservation {
 }
 
 impl Reservation {
+    /// The message whose outcome is acted on.
     pub fn message_id(&self) -> &str {
         &self.message_id
     }
 
+    /// The outcome that is acted on.
     pub fn resolution_id(&self) -> &str {
         &self.resolution_id
     }
@@ -53,23 +57,33 @@ impl Drop for Reservation {
     }
 }
 
+/// How far an action got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActionState {
+    /// Begun and not finished.
     Reserved,
+    /// Finished with success.
     Done,
+    /// Finished without success.
     Failed,
 }
 
+/// What the journal knows of an action.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Action {
+    /// The message whose outcome is acted on.
     pub message_id: String,
+    /// The outcome that is acted on.
     pub resolution_id: String,
+    /// How far it got.
     pub state: ActionState,
     /// Whether the reserving process or its worker process still runs. A reserved action that is not under way was
     /// interrupted.
     pub under_way: bool,
+    /// The time of the reservation.
     pub begun_at: Timestamp,
+    /// The time of [`Journal::finish`].
     pub ended_at: Option<Timestamp>,
 }
 
@@ -110,6 +124,7 @@ impl Journal {
         Ok(())
     }
 
+    /// Ends the action after the work. A failed one can be done again only after [`Journal::forget`].
     pub fn finish(&self, mut reservation: Reservation, ok: bool) -> Result<(), JournalError> {
         let sql = "UPDATE acts SET state = ?2, ended_at = ?3, holder_pid = NULL, holder_started = NULL
                    WHERE id = ?1 AND state = 'reserved'";
@@ -123,6 +138,7 @@ impl Journal {
         }
     }
 
+    /// The action on the outcome of a message.
     pub fn act(&self, message_id: &str) -> Result<Option<Action>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
         let found = self

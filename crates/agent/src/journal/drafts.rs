@@ -9,6 +9,7 @@ use crate::ticket::Ticket;
 /// The result of storing a draft under its key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoredDraft {
+    /// Nothing was stored under this key before.
     New,
     /// The same bytes were already stored.
     Same,
@@ -17,6 +18,7 @@ pub enum StoredDraft {
 }
 
 impl Journal {
+    /// Stores the bytes of a message before they are sent for the first time. `hub` is its address.
     pub fn keep(
         &self,
         hub: &str,
@@ -48,6 +50,7 @@ impl Journal {
         Ok(found)
     }
 
+    /// Records that the hub accepted the message, and where to poll for its outcome.
     pub fn acknowledge(
         &self,
         hub: &str,

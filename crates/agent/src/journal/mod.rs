@@ -18,22 +18,41 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 pub use acts::{Action, ActionState, Claim, Reservation};
 pub use drafts::StoredDraft;
 
+/// Why the journal refused or failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum JournalError {
+    /// The file cannot be opened, read or written.
     #[error("the journal is not available: {0}")]
     Unavailable(String),
+    /// The file is another kind of database.
     #[error("{0} is not an agent's journal: choose another file")]
     NotAJournal(String),
+    /// Nothing was changed.
     #[error("the journal was written by a newer countersign (schema {found}, this one knows {known}); upgrade")]
-    NewerSchema { found: i64, known: i64 },
+    NewerSchema {
+        /// The schema of the file.
+        found: i64,
+        /// The newest schema of this version.
+        known: i64,
+    },
+    /// A row was changed by another program.
     #[error("the journal holds something unreadable: {0}")]
     Unreadable(String),
+    /// [`Journal::keep`] comes before sending.
     #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: store it before sending it")]
-    NotKept { agent_id: String, idempotency_key: String },
+    NotKept {
+        /// The agent that was named.
+        agent_id: String,
+        /// The key that was named.
+        idempotency_key: String,
+    },
+    /// The reservation was ended by another process.
     #[error("the action on {0} is no longer reserved: it was forgotten or finished in the meantime")]
     NotReserved(String),
+    /// A running process has the reservation.
     #[error("the action on {0} is under way: wait until it ends")]
     UnderWay(String),
+    /// Only interrupted and failed actions can be forgotten.
     #[error("the action on {0} is done: to do it again, ask a new question")]
     Done(String),
 }
@@ -76,6 +95,7 @@ impl fmt::Debug for Journal {
     }
 }
 
+#[expect(clippy::disallowed_methods, reason = "an agent has no other clock")]
 fn now() -> Timestamp {
     let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))

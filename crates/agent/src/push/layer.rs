@@ -38,6 +38,7 @@ struct ReceiverChecks {
 }
 
 impl ReceiverLayer {
+    /// `clock` gives the time that signatures are checked against.
     pub fn new(verifier: Verifier, journal: Journal, clock: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
         Self(Arc::new(ReceiverChecks {
             verifier,

@@ -3,27 +3,38 @@
 /// Why a push was refused. Each text says what to check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The request does not come from a hub.
     #[error("the A2H-Signature or MA2H-Signature header is missing: this endpoint accepts only pushes from a hub")]
     NoSignature,
+    /// The signature header cannot be read.
     #[error("{0}")]
     BadHeader(String),
+    /// The body cannot be read.
     #[error("the body is not a response: {0}")]
     BadBody(String),
-    /// Seconds the hub's clock is ahead of ours; negative when it is behind or the push is old.
+    /// The time of the signature is too far from ours.
     #[error("signed {} seconds {}: check both clocks; if they agree, this is an old push sent again",
         .seconds.unsigned_abs(), if *.seconds < 0 { "ago" } else { "in the future" })]
-    OutsideWindow { seconds: i64 },
+    OutsideWindow {
+        /// How far the hub's clock is ahead of ours; negative when it is behind or the push is old.
+        seconds: i64,
+    },
+    /// The key, the callback URL or the body differs.
     #[error(
         "the signature does not match: check the key (as the hub printed it, with its prefix), that the callback URL \
          is spelled exactly as in the ask, and that no proxy changes the body"
     )]
     WrongSignature,
+    /// The same push came before.
     #[error("this push was already received: its jti was seen before")]
     ReplayedJti,
+    /// See [`Verifier::expecting`](crate::Verifier::expecting).
     #[error("this is the answer to a different message than the expected one")]
     OtherMessage,
+    /// See [`Verifier::taking_unsigned_answers`](crate::Verifier::taking_unsigned_answers).
     #[error("the signature of this version does not cover the answer: ask with 0.3 or later, or pull the answer")]
     AnswerNotSigned,
+    /// The protocol version is unknown or has no push signature.
     #[error("{0}")]
     UnsupportedVersion(String),
 }

@@ -34,7 +34,9 @@ pub struct Verifier {
 /// A push whose signature is genuine, fresh and meant for this receiver.
 #[derive(Debug, Clone)]
 pub struct Verified {
+    /// The outcome that was pushed.
     pub resolved: Resolved,
+    /// Identifies this attempt of the hub; see [`Journal::see_jti`](crate::Journal::see_jti).
     pub jti: String,
     /// The end of the signature's validity; the jti need not be stored for longer.
     pub signed_until: Timestamp,

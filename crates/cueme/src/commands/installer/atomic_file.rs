@@ -47,6 +47,7 @@ pub fn replace(path: &Path, text: &str) -> Result<()> {
             .to_string_lossy()
             .into_owned();
         // The name contains the time, because process ids are reused and a crash may have left a draft behind.
+        #[expect(clippy::disallowed_methods, reason = "the time only makes a name unique")]
         let nanos = SystemTime::now()
             .duration_since(UNIX_EPOCH)
             .unwrap_or_default()

@@ -301,6 +301,7 @@ fn kind(response: &Response) -> String {
     kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
+#[expect(clippy::disallowed_methods, reason = "an HTTP date is in wall-clock time")]
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     retry_after::read(headers.get(RETRY_AFTER)?.to_str().ok()?, SystemTime::now())
 }
