@@ -2,6 +2,7 @@
 //! jitter of [`backoff`] is random.
 
 pub mod a2h;
+pub mod api;
 pub mod backoff;
 pub mod hap;
 pub mod id;

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use countersign_client::hub::{ClientError, HubClient, typed};
-use countersign_client::item::terminal::list_terminals;
+use countersign_protocol::api::inbox::ItemsPage;
 use serde_json::{Value, json};
 
 use super::filter::InboxFilter;
 use super::item_details::ItemDetails;
 use super::presets;
-use super::state::{Effect, InboxReply, ItemsPage, Listing, SnoozeAction};
+use super::state::{DetailsPage, Effect, InboxReply, Listing, SnoozeAction};
 
 const PAGE_SIZE: usize = 100;
 
@@ -86,20 +86,20 @@ pub async fn load(
     listing: &Listing,
     mut after: Option<String>,
     want: usize,
-) -> Result<ItemsPage, ClientError> {
+) -> Result<DetailsPage, ClientError> {
     let mut items = Vec::new();
     loop {
         // A page may be empty without being the last: the hub scans a bounded number of items per page.
         let page = one_page(client, filter, listing, after.as_deref()).await?;
         // A repeated cursor would loop forever.
-        let is_stuck = page.next.is_some() && page.next == after;
+        let is_stuck = page.next_cursor.is_some() && page.next_cursor == after;
         items.extend(page.items);
-        after = page.next.filter(|_| !is_stuck);
+        after = page.next_cursor.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
             let items = with_presence(client, listing, items).await;
-            return Ok(ItemsPage {
+            return Ok(DetailsPage {
                 items: items.into_iter().map(Arc::new).collect(),
-                next: after,
+                next_cursor: after,
             });
         }
     }
@@ -113,7 +113,7 @@ async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<Ite
         return items;
     }
     // The presence is optional for the list.
-    let Ok(terminals) = list_terminals(client).await else {
+    let Ok(terminals) = client.terminals().await else {
         return items;
     };
     for details in items.iter_mut().filter(|details| lacks_presence(details)) {
@@ -125,17 +125,12 @@ async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<Ite
     items
 }
 
-struct RawPage {
-    items: Vec<ItemDetails>,
-    next: Option<String>,
-}
-
 async fn one_page(
     client: &HubClient,
     filter: &InboxFilter,
     listing: &Listing,
     after: Option<&str>,
-) -> Result<RawPage, ClientError> {
+) -> Result<ItemsPage<ItemDetails>, ClientError> {
     let size = PAGE_SIZE.to_string();
     let mut query = vec![("limit", size.as_str())];
     query.extend(after.map(|cursor| ("cursor", cursor)));
@@ -158,14 +153,9 @@ async fn one_page(
             &["v1", "search"]
         }
     };
-    page(&client.get(path, &query).await?)
-}
-
-fn page(reply: &Value) -> Result<RawPage, ClientError> {
-    let values: Vec<Value> = typed(&reply["items"])?;
-    let items = values.iter().filter_map(ItemDetails::read_or_name).collect();
-    Ok(RawPage {
-        items,
-        next: reply["next_cursor"].as_str().map(str::to_owned),
+    let page: ItemsPage<Value> = typed(&client.get(path, &query).await?)?;
+    Ok(ItemsPage {
+        items: page.items.iter().filter_map(ItemDetails::read_or_name).collect(),
+        next_cursor: page.next_cursor,
     })
 }

@@ -2,33 +2,16 @@
 
 use countersign_client::hub::{ClientError, typed};
 use countersign_client::item::Item;
-use countersign_client::screen::HubTime;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
 pub struct ItemDetails {
     pub item: Item,
-    pub more: More,
-}
-
-/// Details beside the item; a hub may omit any of them.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct More {
-    pub fetched_at: Option<HubTime>,
-    pub agent_seen_at: Option<HubTime>,
-    pub waiting_now: bool,
-    /// The end of this person's snooze.
-    pub until: Option<HubTime>,
 }
 
 impl ItemDetails {
     pub fn read(value: &Value) -> Result<Self, ClientError> {
-        Ok(Self {
-            item: typed(value)?,
-            more: typed(value)?,
-        })
+        Ok(Self { item: typed(value)? })
     }
 
     /// An item that this version cannot read is listed by its title, and does not hide the others.
@@ -148,7 +131,7 @@ pub mod tests {
             details("a", &json!({})),
         ];
         all.sort_by(|one, other| one.order().cmp(&other.order()));
-        assert_eq!(all.map(|details| details.item.id), ["e", "a", "b", "c", "d"]);
+        assert_eq!(all.map(|details| details.item.id.clone()), ["e", "a", "b", "c", "d"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Instants in the reader's time zone.
 
-use countersign_client::screen::HubTime;
+use countersign_protocol::api::HubTime;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 

@@ -1,7 +1,7 @@
 //! The path of a decision from the hub to the agent, step by step.
 
-use countersign_client::item::ItemDelivery;
 use countersign_client::screen::{duration_words, escape};
+use countersign_protocol::api::inbox::ItemDelivery;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -45,7 +45,7 @@ pub fn track(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(Ste
         return vec![(StepMark::Done, "the run has it".to_owned())];
     }
     let fetched = details
-        .more
+        .item
         .fetched_at
         .as_ref()
         .map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
@@ -111,10 +111,13 @@ pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
     if let Some(words) = details.item.presence_words(now) {
         return Some(words);
     }
-    match (&details.more.agent_seen_at, details.more.waiting_now) {
-        (_, true) => Some("the agent is waiting for it right now".to_owned()),
-        (Some(at), false) => Some(format!("the agent was last seen {} ago", duration_words(at.age(now)))),
-        (None, false) => None,
+    match (
+        details.item.agent_seen_at.iter().flatten().next(),
+        details.item.waiting_now,
+    ) {
+        (_, Some(true)) => Some("the agent is waiting for it right now".to_owned()),
+        (Some(at), _) => Some(format!("the agent was last seen {} ago", duration_words(at.age(now)))),
+        (None, _) => None,
     }
 }
 

@@ -2,27 +2,13 @@
 
 use anyhow::Result;
 use countersign_client::hub::HubClient;
-use countersign_client::item::terminal::list_terminals;
-use countersign_client::screen::{self, HubTime, TextTable, escape};
-use serde::Deserialize;
+use countersign_client::screen::{self, TextTable, escape};
+use countersign_protocol::api::terminals::{QueuedText, QueuedTextRef};
 use serde_json::json;
 
 use super::answer::read_free_text;
 use super::present;
 use crate::args::AheadArgs;
-
-#[derive(Deserialize)]
-struct QueuedText {
-    id: i64,
-    person: String,
-    text: String,
-    created_at: HubTime,
-}
-
-#[derive(Deserialize)]
-struct NewText {
-    id: i64,
-}
 
 pub async fn run(args: &AheadArgs, client: &HubClient, json: bool) -> Result<String> {
     match (&args.text, args.drop) {
@@ -41,7 +27,7 @@ async fn write(agent_id: &str, text: &str, client: &HubClient, json: bool) -> Re
     } else {
         open_question(agent_id, client).await
     };
-    present(&reply, json, |typed: NewText| {
+    present(&reply, json, |typed: QueuedTextRef| {
         let agent_id = escape(agent_id);
         let waits = waits.map(|id| {
             let id = escape(&id);
@@ -57,7 +43,7 @@ async fn write(agent_id: &str, text: &str, client: &HubClient, json: bool) -> Re
 
 /// The cue the agent waits for now, as a hint: the person may have meant to answer it. The text is stored anyway.
 async fn open_question(agent_id: &str, client: &HubClient) -> Option<String> {
-    let terminals = list_terminals(client).await.ok()?;
+    let terminals = client.terminals().await.ok()?;
     let terminal = terminals.into_iter().find(|terminal| terminal.agent_id == agent_id)?;
     let is_there = matches!(terminal.presence.state.as_deref(), Some("waiting" | "paused"));
     terminal.last_cue_id.filter(|_| is_there)

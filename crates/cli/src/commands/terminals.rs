@@ -2,8 +2,9 @@
 
 use anyhow::Result;
 use countersign_client::hub::HubClient;
-use countersign_client::item::terminal::ListedTerminal;
 use countersign_client::screen::{TextTable, duration_words};
+
+use countersign_protocol::api::terminals::ListedTerminal;
 
 use super::present;
 

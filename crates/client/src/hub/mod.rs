@@ -8,6 +8,7 @@ mod socket;
 use std::time::Duration;
 
 use anyhow::Result;
+use countersign_protocol::api::terminals::ListedTerminal;
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{Method, Response, StatusCode, Url};
 use serde::de::DeserializeOwned;
@@ -58,6 +59,11 @@ impl HubClient {
             .get_mut(field)
             .map(Value::take)
             .ok_or_else(|| ClientError::unexpected(format!("its reply has no `{field}`")))
+    }
+
+    /// The agents in terminals.
+    pub async fn terminals(&self) -> Result<Vec<ListedTerminal>, ClientError> {
+        typed(&self.get_field(&["v1", "terminals"], &[], "terminals").await?)
     }
 
     /// Returns the reply with any status: for checks that look at more than the body.

@@ -1,6 +1,8 @@
 //! Fields of cues: where the agent runs, whether it still waits there, and which cue superseded which.
 
-use super::{Item, ItemResolution};
+use countersign_protocol::api::inbox::ItemResolution;
+
+use super::{Item, resolution_words, short_resolution_words};
 use crate::screen::duration_words;
 
 /// The prefix of the comment on a cue that another cue superseded.
@@ -73,12 +75,12 @@ impl Item {
 
     /// The decision and its actor: `answered approve by human:owner`.
     pub fn outcome_words(&self) -> Option<String> {
-        self.outcome(ItemResolution::words)
+        self.outcome(resolution_words)
     }
 
     /// Like `outcome_words`, with a long answer cut short.
     pub fn outcome_in_short(&self) -> Option<String> {
-        self.outcome(ItemResolution::short_words)
+        self.outcome(short_resolution_words)
     }
 
     fn outcome(&self, words: impl FnOnce(&ItemResolution) -> String) -> Option<String> {

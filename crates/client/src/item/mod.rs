@@ -1,217 +1,39 @@
-//! An inbox item as the hub sends it: only the fields that this program shows or acts on.
+//! An inbox item in words, for terminals.
 
 mod cue;
 mod run;
-pub mod terminal;
 #[cfg(any(test, feature = "test-data"))]
 pub mod test_data;
 
-use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use countersign_protocol::api::inbox::{self as api, ItemQuestion, ItemResolution, SentFile};
+use serde::Deserialize;
 use serde_json::Value;
 
-use crate::screen::{HubTime, duration_words};
+use crate::screen::duration_words;
 
 /// A short answer text is cut after this many characters.
 const MAX_SHORT_CHARS: usize = 200;
 
+/// An item as the hub sends it.
 #[derive(Debug, Deserialize)]
-pub struct Item {
-    pub id: String,
-    #[serde(rename = "type")]
-    pub verb: String,
-    pub status: String,
-    pub title: String,
-    pub body: Option<String>,
-    pub agent: ItemAgent,
-    pub priority: String,
-    #[serde(default)]
-    pub tags: Vec<String>,
-    #[serde(default)]
-    pub context: Vec<ItemPart>,
-    #[serde(default)]
-    pub sensitive: bool,
-    pub question: Option<ItemQuestion>,
-    pub action: Option<TaskDetails>,
-    #[serde(default)]
-    pub resolvers: Vec<String>,
-    #[serde(default)]
-    pub can_answer: bool,
-    /// Free text is accepted besides the offered options, and files may be attached.
-    #[serde(default)]
-    pub open_ended: bool,
-    /// For a text question: an empty answer is allowed.
-    #[serde(default)]
-    pub may_be_empty: bool,
-    #[serde(default)]
-    pub permissions: ItemPermissions,
-    pub created_at: HubTime,
-    pub expires_at: Option<HubTime>,
-    pub default_on_expire: Option<Value>,
-    pub source: Option<ItemSource>,
-    /// For agents in terminals only; lists omit it.
-    pub presence: Option<TerminalPresence>,
-    pub resolution: Option<ItemResolution>,
-    pub delivery: Option<ItemDelivery>,
-}
+#[serde(transparent)]
+pub struct Item(api::Item);
 
-#[derive(Debug, Deserialize)]
-pub struct ItemAgent {
-    pub id: String,
-    pub run_id: String,
-    pub runtime: String,
-    pub project: Option<String>,
-    #[serde(default)]
-    pub labels: BTreeMap<String, String>,
-}
+impl Deref for Item {
+    type Target = api::Item;
 
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum ItemPart {
-    Text {
-        text: String,
-    },
-    Data {
-        data: Value,
-    },
-    File {
-        file: FileLink,
-    },
-    /// A kind from a newer hub, unknown to this version.
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct FileLink {
-    pub uri: String,
-    pub name: Option<String>,
-    pub mime_type: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum ItemQuestion {
-    Confirm(Choices),
-    Select(Choices),
-    Text,
-    Form {
-        schema: Value,
-    },
-    /// A kind from a newer hub, unknown to this version.
-    #[serde(other)]
-    Unknown,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct Choices {
-    pub options: Vec<ItemChoice>,
-    #[serde(default)]
-    pub allow_edit: bool,
-    /// For a select: several options may be picked.
-    #[serde(default)]
-    pub many: bool,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ItemChoice {
-    pub value: String,
-    pub label: String,
-    pub description: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct TaskDetails {
-    pub instructions: String,
-    pub checklist: Option<Vec<ChecklistStep>>,
-    pub verification: Option<String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ChecklistStep {
-    pub text: String,
-    #[serde(default)]
-    pub done: bool,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ItemSource {
-    pub door: String,
-    /// Only some doors have a family and a version.
-    #[serde(default)]
-    pub family: String,
-    #[serde(default)]
-    pub version: String,
-    /// The next four fields come from terminals only.
-    pub runtime: Option<String>,
-    pub project_dir: Option<String>,
-    pub terminal: Option<String>,
-    /// The earlier messages that this one superseded, separated by spaces.
-    pub supersedes: Option<String>,
-    /// The last two fields come from runs only.
-    #[serde(rename = "agentName")]
-    pub agent_name: Option<String>,
-    pub strategy: Option<String>,
-}
-
-/// The actions the asker allows besides answering; a hub may omit them.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(default)]
-pub struct ItemPermissions {
-    pub respond: bool,
-    /// Whether the message may be declined.
-    pub ignore: bool,
-}
-
-impl Default for ItemPermissions {
-    fn default() -> Self {
-        Self {
-            respond: true,
-            ignore: true,
-        }
+    fn deref(&self) -> &api::Item {
+        &self.0
     }
 }
 
-#[derive(Debug, Clone, Deserialize)]
-pub struct TerminalPresence {
-    /// `waiting`, `gone` or `paused`; none once the message is decided.
-    pub state: Option<String>,
-    pub since: Option<HubTime>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ItemResolution {
-    pub resolution_id: String,
-    pub resolution: String,
-    #[serde(default)]
-    pub defaulted: bool,
-    pub value: Option<Value>,
-    #[serde(default)]
-    pub edited: bool,
-    pub actor: String,
-    pub resolved_at: HubTime,
-    pub comment: Option<String>,
-    pub checklist: Option<Vec<ChecklistStep>>,
-    #[serde(default)]
-    pub files: Vec<SentFile>,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct SentFile {
-    pub name: String,
-    pub media_type: String,
-    pub size: u64,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct ItemDelivery {
-    pub state: String,
-    pub attempts: u64,
-    pub next_attempt_at: Option<HubTime>,
-    pub delivered_at: Option<HubTime>,
-    pub last_error: Option<String>,
+impl DerefMut for Item {
+    fn deref_mut(&mut self) -> &mut api::Item {
+        &mut self.0
+    }
 }
 
 impl Item {
@@ -244,49 +66,48 @@ impl Item {
     }
 }
 
-impl ItemResolution {
-    /// Names only options and texts: a form's fields may be long or sensitive.
-    fn words(&self) -> String {
-        self.words_with(&self.value_words())
-    }
+/// Names only options and texts: a form's fields may be long or sensitive.
+fn resolution_words(resolution: &ItemResolution) -> String {
+    words_with(resolution, &value_words(resolution))
+}
 
-    /// Like `words`, with a long text cut short.
-    fn short_words(&self) -> String {
-        let value = self.value_words();
-        match value.char_indices().nth(MAX_SHORT_CHARS) {
-            Some((end, _)) => self.words_with(&format!("{}… ({})", &value[..end], size_words(value.len() as u64))),
-            None => self.words_with(&value),
+/// Like `resolution_words`, with a long text cut short.
+fn short_resolution_words(resolution: &ItemResolution) -> String {
+    let value = value_words(resolution);
+    match value.char_indices().nth(MAX_SHORT_CHARS) {
+        Some((end, _)) => {
+            let start = format!("{}… ({})", &value[..end], size_words(value.len() as u64));
+            words_with(resolution, &start)
         }
-    }
-
-    fn value_words(&self) -> String {
-        match &self.value {
-            Some(Value::String(value)) => value.clone(),
-            Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-            Some(_) | None => String::new(),
-        }
-    }
-
-    fn words_with(&self, value: &str) -> String {
-        let value = if value.is_empty() {
-            String::new()
-        } else {
-            format!(" {value}")
-        };
-        let files = match self.files.len() {
-            0 => String::new(),
-            1 => " with a file".to_owned(),
-            count => format!(" with {count} files"),
-        };
-        format!("{}{value}{files} by {}", self.resolution, self.actor)
+        None => words_with(resolution, &value),
     }
 }
 
-impl SentFile {
-    /// `notes.txt (12 KB, text/plain)`
-    pub fn words(&self) -> String {
-        format!("{} ({}, {})", self.name, size_words(self.size), self.media_type)
+fn value_words(resolution: &ItemResolution) -> String {
+    match &resolution.value {
+        Some(Value::String(value)) => value.clone(),
+        Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+        Some(_) | None => String::new(),
     }
+}
+
+fn words_with(resolution: &ItemResolution, value: &str) -> String {
+    let value = if value.is_empty() {
+        String::new()
+    } else {
+        format!(" {value}")
+    };
+    let files = match resolution.files.len() {
+        0 => String::new(),
+        1 => " with a file".to_owned(),
+        count => format!(" with {count} files"),
+    };
+    format!("{}{value}{files} by {}", resolution.resolution, resolution.actor)
+}
+
+/// `notes.txt (12 KB, text/plain)`
+pub fn file_words(file: &SentFile) -> String {
+    format!("{} ({}, {})", file.name, size_words(file.size), file.media_type)
 }
 
 fn size_words(bytes: u64) -> String {
@@ -358,12 +179,12 @@ pub mod tests {
     #[test]
     fn sizes_are_told_in_short() {
         let words = |size| {
-            SentFile {
+            file_words(&SentFile {
                 name: "a".to_owned(),
                 media_type: "b/c".to_owned(),
                 size,
-            }
-            .words()
+                sha256: String::new(),
+            })
         };
         assert_eq!(words(999), "a (999 bytes, b/c)");
         assert_eq!(words(1_001), "a (2 KB, b/c)");

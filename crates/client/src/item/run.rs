@@ -1,6 +1,8 @@
 //! Fields of a run's asks: the agent, its strategy and its run.
 
-use super::{Item, ItemQuestion};
+use countersign_protocol::api::inbox::ItemQuestion;
+
+use super::Item;
 
 impl Item {
     pub fn is_of_run(&self) -> bool {

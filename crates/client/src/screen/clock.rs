@@ -1,50 +1,8 @@
 //! Instants and durations as text.
 
-use std::fmt;
 use std::time::Duration;
 
-use serde::Deserialize;
-
-/// An instant from the hub. An unreadable one is kept as text, so that a malformed date does not hide its item.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(from = "String")]
-pub struct HubTime {
-    text: String,
-    at: Option<jiff::Timestamp>,
-}
-
-impl From<String> for HubTime {
-    fn from(text: String) -> Self {
-        let at = text.parse().ok();
-        Self { text, at }
-    }
-}
-
-impl fmt::Display for HubTime {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&super::escape(&self.text))
-    }
-}
-
-impl HubTime {
-    pub fn at(&self) -> Option<jiff::Timestamp> {
-        self.at
-    }
-
-    /// The time since the instant; zero for an instant in the future.
-    pub fn age(&self, now: jiff::Timestamp) -> Duration {
-        self.at
-            .map(|at| now.duration_since(at).try_into().unwrap_or_default())
-            .unwrap_or_default()
-    }
-
-    /// The time until the instant; zero for an instant in the past.
-    pub fn remaining(&self, now: jiff::Timestamp) -> Duration {
-        self.at
-            .map(|at| at.duration_since(now).try_into().unwrap_or_default())
-            .unwrap_or_default()
-    }
-}
+use countersign_protocol::api::HubTime;
 
 /// The two largest units: `45s`, `12m`, `3h 05m`, `2d 4h`.
 pub fn duration_words(span: Duration) -> String {

@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde_json::Value;
 
-pub use clock::{HubTime, duration_words, instant_words};
+pub use clock::{duration_words, instant_words};
 pub use countersign_protocol::visible::{escape, escape_json, escape_lines};
 pub use table::TextTable;
 

@@ -1,16 +1,27 @@
-//! One message as JSON for a person, a terminal or a script.
+//! One message as people, terminals and scripts see it.
+
+use std::collections::BTreeMap;
 
 use countersign_core::access::{Principal, may_resolve};
-use countersign_core::message::{Payload, Status};
+use countersign_core::message::{FileNote, Payload, Source, Status, Task};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
-use countersign_core::{Content, State};
-use countersign_protocol::a2h::{Kind, Priority};
-use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
-use serde_json::{Value, json};
+use countersign_core::{Content, Resolution, State};
+use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
+use countersign_protocol::api::inbox::{
+    self as api, Choices, ItemDelivery, ItemPermissions, ItemPresence, ItemQuestion, ItemResolution, SentFile,
+    TaskDetails,
+};
+use countersign_store::model::{Delivery, ListEntry, PersonView, UnreadableItem};
+use serde_json::Value;
+
+use crate::messages::cue_waiters::{CuePresence, CueState};
+
+/// An item with the context as the agent wrote it.
+pub type Item = api::Item<Value, Source>;
 
 /// One entry of a list.
-pub fn render_entry(entry: &ListEntry, viewer: &Principal) -> Value {
+pub fn render_entry(entry: ListEntry, viewer: &Principal) -> Item {
     match entry {
         Ok(item) => render(item, viewer),
         Err(damaged) => unreadable(damaged),
@@ -20,93 +31,138 @@ pub fn render_entry(entry: &ListEntry, viewer: &Principal) -> Value {
 pub const UNREADABLE_TITLE: &str = "This message cannot be read";
 
 /// A damaged message, with the fields that every item has, so that clients can list it.
-fn unreadable(item: &UnreadableItem) -> Value {
+fn unreadable(item: UnreadableItem) -> Item {
     let is_notify = item.status == Status::Delivered.as_str();
-    json!({
-        "id": item.error.id,
-        "unreadable": true,
-        "type": if is_notify { Kind::Notify } else { Kind::Ask },
-        "status": item.status.parse().unwrap_or(Status::Open).as_str(),
-        "title": UNREADABLE_TITLE,
-        "body": "It is damaged in the hub's database. `countersign doctor` says more.",
-        "agent": {"id": item.agent_id, "run_id": "", "runtime": ""},
-        "priority": Priority::Normal,
-        "tags": [],
-        "context": [],
-        "sensitive": false,
-        "question": null,
-        "action": null,
-        "permissions": {"respond": false, "ignore": false},
-        "open_ended": false,
-        "may_be_empty": false,
-        "resolvers": [],
-        "can_answer": false,
-        "created_at": item.received_at,
-        "expires_at": null,
-        "default_on_expire": null,
-        "source": null,
-        "fetched_at": null,
-        "resolution": null,
-        "delivery": null,
-    })
-}
-
-pub fn render(item: &PersonView, viewer: &Principal) -> Value {
-    let message = &item.message;
-    let content = &message.content;
-    let ask = match &content.matter {
-        Payload::Ask(ask) => Some(ask),
-        Payload::Task(_) | Payload::Notify => None,
-    };
-    json!({
-        "id": message.id,
-        "type": content.matter.kind(),
-        "status": message.state.status().as_str(),
-        "title": content.title,
-        "body": content.body,
-        "agent": content.agent,
-        "priority": content.priority,
-        "tags": content.tags,
-        "context": content.context,
-        "sensitive": content.sensitive,
-        "question": ask.map(|ask| &ask.question),
-        "action": action(&content.matter),
-        "permissions": permissions(ask),
-        "open_ended": ask.is_some_and(|ask| ask.open_ended),
-        "may_be_empty": ask.is_some_and(|ask| ask.may_be_empty),
-        "resolvers": content.resolvers,
-        "can_answer": can_answer(&message.state, content, viewer),
-        "created_at": message.received_at,
-        "expires_at": message.expires_at,
-        "default_on_expire": ask.and_then(|ask| redacted(ask.default_on_expire.as_ref()?, content)),
-        "source": message.source,
-        "fetched_at": item.fetched_at,
-        "resolution": resolution(&message.state, content),
-        "delivery": item.delivery.as_ref().map(|delivery| json!({
-            "state": delivery.track,
-            "attempts": delivery.attempts,
-            "next_attempt_at": delivery.next_attempt_at,
-            "delivered_at": delivery.delivered_at,
-            "last_error": delivery.last_error,
-        })),
-    })
-}
-
-fn action(matter: &Payload) -> Value {
-    match matter {
-        Payload::Task(task) => json!({
-            "instructions": task.instructions,
-            "checklist": task.checklist,
-            "verification": task.verification,
-        }),
-        Payload::Ask(_) | Payload::Notify => Value::Null,
+    Item {
+        id: item.error.id,
+        unreadable: true,
+        verb: if is_notify { Kind::Notify } else { Kind::Ask }.as_str().to_owned(),
+        status: item.status.parse().unwrap_or(Status::Open).to_string(),
+        title: UNREADABLE_TITLE.to_owned(),
+        body: Some("It is damaged in the hub's database. `countersign doctor` says more.".to_owned()),
+        agent: Agent {
+            id: item.agent_id,
+            run_id: String::new(),
+            runtime: String::new(),
+            project: None,
+            labels: BTreeMap::new(),
+        },
+        priority: Priority::Normal.as_str().to_owned(),
+        tags: Vec::new(),
+        context: Vec::new(),
+        sensitive: false,
+        question: None,
+        action: None,
+        permissions: ItemPermissions {
+            respond: false,
+            ignore: false,
+        },
+        open_ended: false,
+        may_be_empty: false,
+        resolvers: Vec::new(),
+        can_answer: false,
+        created_at: item.received_at.into(),
+        expires_at: None,
+        default_on_expire: None,
+        source: None,
+        fetched_at: None,
+        resolution: None,
+        delivery: None,
+        presence: None,
+        agent_seen_at: None,
+        waiting_now: None,
+        until: None,
     }
 }
 
-fn permissions(ask: Option<&Ask>) -> Value {
-    match ask {
-        Some(ask) => json!({"respond": ask.may_respond, "ignore": ask.may_decline}),
-        None => json!({"respond": true, "ignore": true}),
+pub fn render(item: PersonView, viewer: &Principal) -> Item {
+    let message = item.message;
+    let content = message.content;
+    let can_answer = can_answer(&message.state, &content, viewer);
+    let status = message.state.status().to_string();
+    let default_on_expire = match &content.matter {
+        Payload::Ask(ask) => ask
+            .default_on_expire
+            .as_ref()
+            .and_then(|value| redacted(value, &content)),
+        Payload::Task(_) | Payload::Notify => None,
+    };
+    let resolution = match message.state {
+        State::Resolved(resolution) => Some(shown_resolution(resolution, &content)),
+        State::Open | State::Delivered => None,
+    };
+    let verb = content.matter.kind().as_str().to_owned();
+    let (ask, action) = match content.matter {
+        Payload::Ask(ask) => (Some(ask), None),
+        Payload::Task(task) => (None, Some(task)),
+        Payload::Notify => (None, None),
+    };
+    Item {
+        id: message.id.to_string(),
+        unreadable: false,
+        verb,
+        status,
+        title: content.title,
+        body: content.body,
+        agent: content.agent,
+        priority: content.priority.as_str().to_owned(),
+        tags: content.tags,
+        context: content.context,
+        sensitive: content.sensitive,
+        permissions: ask.as_ref().map(permissions).unwrap_or_default(),
+        open_ended: ask.as_ref().is_some_and(|ask| ask.open_ended),
+        may_be_empty: ask.as_ref().is_some_and(|ask| ask.may_be_empty),
+        question: ask.map(|ask| shown_question(ask.question)),
+        action: action.map(shown_task),
+        resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
+        can_answer,
+        created_at: message.received_at.into(),
+        expires_at: message.expires_at.map(Into::into),
+        default_on_expire,
+        source: Some(message.source),
+        fetched_at: item.fetched_at.map(Into::into),
+        resolution,
+        delivery: item.delivery.map(shown_delivery),
+        presence: None,
+        agent_seen_at: None,
+        waiting_now: None,
+        until: None,
+    }
+}
+
+fn shown_question(question: Question) -> ItemQuestion {
+    match question {
+        Question::Confirm { options, allow_edit } => ItemQuestion::Confirm(Choices {
+            options,
+            allow_edit,
+            many: false,
+        }),
+        Question::Select {
+            options,
+            allow_edit,
+            many,
+        } => ItemQuestion::Select(Choices {
+            options,
+            allow_edit,
+            many,
+        }),
+        Question::Text => ItemQuestion::Text,
+        Question::Form { schema } => ItemQuestion::Form { schema },
+    }
+}
+
+fn shown_task(task: Task) -> TaskDetails {
+    TaskDetails {
+        instructions: task.instructions,
+        checklist: Some(task.checklist.into_iter().map(Into::into).collect()),
+        verification: task.verification,
+    }
+}
+
+fn permissions(ask: &Ask) -> ItemPermissions {
+    ItemPermissions {
+        respond: ask.may_respond,
+        ignore: ask.may_decline,
     }
 }
 
@@ -115,22 +171,52 @@ fn can_answer(state: &State, content: &Content, viewer: &Principal) -> bool {
     is_open && viewer.resolver().is_ok_and(|actor| may_resolve(content, &actor))
 }
 
-fn resolution(state: &State, content: &Content) -> Value {
-    let State::Resolved(resolution) = state else {
-        return Value::Null;
+fn shown_resolution(resolution: Resolution, content: &Content) -> ItemResolution {
+    let steps = |steps: Vec<CheckItem>| steps.into_iter().map(Into::into).collect();
+    let files = resolution.files.into_iter().filter(|_| !content.sensitive);
+    ItemResolution {
+        resolution_id: resolution.id.to_string(),
+        resolution: resolution.outcome.to_string(),
+        defaulted: resolution.defaulted,
+        value: resolution.value.and_then(|value| redacted(&value, content)),
+        edited: resolution.edited,
+        actor: resolution.actor.to_string(),
+        resolved_at: resolution.resolved_at.into(),
+        comment: resolution.comment.filter(|_| !content.sensitive),
+        checklist: resolution.checklist.map(steps),
+        files: files.map(shown_file).collect(),
+    }
+}
+
+fn shown_file(file: FileNote) -> SentFile {
+    SentFile {
+        name: file.name,
+        media_type: file.media_type,
+        size: file.size,
+        sha256: file.sha256,
+    }
+}
+
+pub fn shown_presence(presence: CuePresence) -> ItemPresence {
+    let word = |state| match state {
+        CueState::Waiting => "waiting",
+        CueState::Paused => "paused",
+        CueState::Gone => "gone",
     };
-    json!({
-        "resolution_id": resolution.id,
-        "resolution": resolution.outcome,
-        "defaulted": resolution.defaulted,
-        "value": resolution.value.as_ref().and_then(|value| redacted(value, content)),
-        "edited": resolution.edited,
-        "actor": resolution.actor,
-        "resolved_at": resolution.resolved_at,
-        "comment": resolution.comment.as_ref().filter(|_| !content.sensitive),
-        "checklist": resolution.checklist,
-        "files": if content.sensitive { &[][..] } else { &resolution.files[..] },
-    })
+    ItemPresence {
+        state: presence.state.map(word).map(str::to_owned),
+        since: presence.since.map(Into::into),
+    }
+}
+
+fn shown_delivery(delivery: Delivery) -> ItemDelivery {
+    ItemDelivery {
+        state: delivery.track.as_str().to_owned(),
+        attempts: delivery.attempts.into(),
+        next_attempt_at: delivery.next_attempt_at.map(Into::into),
+        delivered_at: delivery.delivered_at.map(Into::into),
+        last_error: delivery.last_error,
+    }
 }
 
 /// Returns the value without its sensitive parts. Sensitive answers go to the agent only and are never shown again.

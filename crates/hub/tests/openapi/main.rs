@@ -5,6 +5,7 @@ mod call;
 mod document;
 mod drive;
 mod scene;
+mod shapes;
 mod text;
 
 use std::collections::BTreeSet;

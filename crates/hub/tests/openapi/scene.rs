@@ -30,6 +30,7 @@ use tower::ServiceExt;
 
 use crate::call::{Call, Reply};
 use crate::document::Document;
+use crate::shapes;
 
 /// 2026-11-15T09:30:00Z
 pub const START: i64 = 1_794_735_000_000;
@@ -160,6 +161,9 @@ impl Scene {
             .to_vec();
         let route = (call.method, call.path);
         self.document.check_reply(route, status.as_u16(), &headers, &body);
+        if status.is_success() {
+            shapes::check(route, &body);
+        }
         if let Some(sent) = call.sent().filter(|_| status.is_success()) {
             self.document.check_request(route, &sent);
         }

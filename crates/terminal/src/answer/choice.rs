@@ -1,7 +1,8 @@
 //! One of several options, or free text if the asker allows it.
 
-use countersign_client::item::{Choices, Item};
+use countersign_client::item::Item;
 use countersign_core::question::yes_and_no;
+use countersign_protocol::api::inbox::Choices;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};

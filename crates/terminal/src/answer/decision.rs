@@ -1,6 +1,6 @@
 //! A person's decision, as the body of the resolve call.
 
-use countersign_client::item::ChecklistStep;
+use countersign_protocol::api::inbox::ChecklistStep;
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, PartialEq)]

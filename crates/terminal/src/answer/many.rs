@@ -1,7 +1,8 @@
 //! Several options: ticked one by one and sent together; or free text instead, if the asker allows it.
 
-use countersign_client::item::{Choices, Item};
+use countersign_client::item::Item;
 use countersign_core::answer::PICKED_AND_WROTE;
+use countersign_protocol::api::inbox::Choices;
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};

@@ -9,7 +9,7 @@ pub mod rows;
 mod task;
 mod text;
 
-use countersign_client::item::ItemQuestion;
+use countersign_protocol::api::inbox::ItemQuestion;
 use crossterm::event::KeyEvent;
 
 use super::item_details::ItemDetails;

@@ -1,6 +1,6 @@
 //! A task: steps to tick off, then complete or dismiss.
 
-use countersign_client::item::{ChecklistStep, TaskDetails};
+use countersign_protocol::api::inbox::{ChecklistStep, TaskDetails};
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::rows::{moved, numbered};

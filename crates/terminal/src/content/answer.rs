@@ -1,8 +1,8 @@
 //! Multi-part answers, formatted with the labels of the question.
 
-use countersign_client::item::{Choices, ItemQuestion};
 use countersign_client::screen::escape;
 use countersign_core::form::{Field, FieldKind, fields};
+use countersign_protocol::api::inbox::{Choices, ItemQuestion};
 use serde_json::{Map, Value};
 
 use super::{Piece, Tone, option_words, own_piece, pretty, quoted};

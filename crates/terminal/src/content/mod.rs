@@ -4,8 +4,10 @@
 mod answer;
 mod parts;
 
-use countersign_client::item::{ChecklistStep, Choices, Item, ItemQuestion};
+use countersign_client::item::{Item, file_words};
 use countersign_client::screen::{duration_words, escape, escape_lines};
+use countersign_protocol::a2h::Choice;
+use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
@@ -177,7 +179,7 @@ fn run(item: &Item) -> String {
 }
 
 fn until(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
-    let until = details.more.until.as_ref()?;
+    let until = details.item.until.as_ref()?;
     Some(own_piece(
         Tone::Quiet,
         format!("set aside until {}", time_words(until, now, zone)),
@@ -204,7 +206,7 @@ fn offered(item: &Item) -> Vec<Piece> {
 }
 
 fn options(choices: &Choices) -> Vec<Piece> {
-    let line = |(index, option): (usize, &countersign_client::item::ItemChoice)| {
+    let line = |(index, option): (usize, &Choice)| {
         let about = option
             .description
             .as_deref()
@@ -265,7 +267,7 @@ fn decided(details: &ItemDetails) -> Vec<Piece> {
     let files = resolution
         .files
         .iter()
-        .map(|file| own_piece(Tone::Plain, escape(&file.words())));
+        .map(|file| own_piece(Tone::Plain, escape(&file_words(file))));
     pieces.extend(titled("Files sent", files.collect()));
     pieces.extend(titled(
         "Checklist sent back",

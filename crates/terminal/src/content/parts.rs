@@ -1,6 +1,6 @@
 //! Context parts: text, diffs, data and files.
 
-use countersign_client::item::ItemPart;
+use countersign_protocol::api::inbox::ItemPart;
 
 use super::{Piece, Tone, own_piece, pretty, quoted, titled};
 

@@ -1,7 +1,8 @@
 //! Draws the editors row by row.
 
-use countersign_client::item::{ItemChoice, ItemQuestion};
 use countersign_client::screen::escape;
+use countersign_protocol::a2h::Choice;
+use countersign_protocol::api::inbox::ItemQuestion;
 use ratatui::style::Style;
 
 use super::{TextLayout, Theme};
@@ -10,7 +11,7 @@ use crate::content::option_words;
 use crate::state::OpenItem;
 
 pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Style, is_live: bool) {
-    let options: &[ItemChoice] = match &open.details.item.question {
+    let options: &[Choice] = match &open.details.item.question {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => &choices.options,
         Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
     };
@@ -114,7 +115,7 @@ impl Rows {
         }
     }
 
-    fn choice(&self, layout: &mut TextLayout, pick: &ChoiceEditor, options: &[ItemChoice]) {
+    fn choice(&self, layout: &mut TextLayout, pick: &ChoiceEditor, options: &[Choice]) {
         for (index, option) in options.iter().enumerate() {
             let key = pick.key_of(index).map(|key| format!("   [{key}]")).unwrap_or_default();
             let text = option_words(&option.label, &option.value) + &key;
@@ -138,7 +139,7 @@ impl Rows {
         }
     }
 
-    fn many(&self, layout: &mut TextLayout, ticks: &ManyEditor, options: &[ItemChoice]) {
+    fn many(&self, layout: &mut TextLayout, ticks: &ManyEditor, options: &[Choice]) {
         for (index, option) in options.iter().enumerate() {
             let lead = format!("{}{}", number(index), tick(ticks.is_ticked(index)));
             let text = option_words(&option.label, &option.value);

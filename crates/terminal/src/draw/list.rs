@@ -119,7 +119,7 @@ fn about(state: &InboxState, details: &ItemDetails) -> String {
         .map(|project| format!("/{project}"))
         .unwrap_or_default();
     let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
-    match (&item.resolution, &details.more.until) {
+    match (&item.resolution, &details.item.until) {
         (Some(resolution), _) => {
             let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);
             words.push(format!("{} at {at}", item.outcome_words().unwrap_or_default()));

@@ -34,7 +34,7 @@ pub async fn run(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     let mut asker = Prompter::new()?;
     loop {
         let page = hub::load(client, filter, &Listing::Waiting, None, MAX_ROWS).await?;
-        screen::print(&rows(&page.items, page.next.is_some(), Timestamp::now()))?;
+        screen::print(&rows(&page.items, page.next_cursor.is_some(), Timestamp::now()))?;
         if page.items.is_empty() {
             return Ok(String::new());
         }

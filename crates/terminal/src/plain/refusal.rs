@@ -1,8 +1,9 @@
 //! The effect of `r`: the no that the asker offers, else declining if allowed, else none.
 
 use anyhow::Result;
-use countersign_client::item::{Item, ItemQuestion};
+use countersign_client::item::Item;
 use countersign_client::screen::{self, escape};
+use countersign_protocol::api::inbox::ItemQuestion;
 
 use super::prompter::Prompter;
 use super::verdict::PlainAnswer;

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use countersign_client::item::{ChecklistStep, Choices, Item, ItemQuestion, TaskDetails};
+use countersign_client::item::Item;
 use countersign_client::screen::{self, escape};
+use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion, TaskDetails};
 use serde_json::Value;
 
 use super::form;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use countersign_client::hub::ClientError;
+use countersign_protocol::api::inbox::ItemsPage;
 use crossterm::event::KeyEvent;
 use jiff::Timestamp;
 use serde_json::Value;
@@ -57,7 +58,7 @@ pub enum InboxReply {
     Loaded {
         listing: Listing,
         appends: bool,
-        page: Result<ItemsPage, ClientError>,
+        page: Result<DetailsPage, ClientError>,
     },
     Read {
         id: String,
@@ -86,11 +87,8 @@ pub enum InboxReply {
     Presets(Result<Vec<String>, ClientError>),
 }
 
-#[derive(Debug)]
-pub struct ItemsPage {
-    pub items: Vec<Arc<ItemDetails>>,
-    pub next: Option<String>,
-}
+/// A page of a list with the details of its items.
+pub type DetailsPage = ItemsPage<Arc<ItemDetails>>;
 
 /// Snoozing, archiving and bringing back, for this person only; none of them decides the item.
 #[derive(Debug, Clone, PartialEq)]

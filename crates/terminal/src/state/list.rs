@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{GUARD, ItemsPage};
+use super::{DetailsPage, GUARD};
 use crate::item_details::ItemDetails;
 
 const PAGE_SIZE: usize = 100;
@@ -123,9 +123,9 @@ impl ItemList {
         self.loading = false;
     }
 
-    pub fn take(&mut self, page: ItemsPage, appends: bool, elapsed: Duration) {
+    pub fn take(&mut self, page: DetailsPage, appends: bool, elapsed: Duration) {
         let before = self.selected.clone();
-        (self.loading, self.loaded, self.next) = (false, true, page.next);
+        (self.loading, self.loaded, self.next) = (false, true, page.next_cursor);
         if appends {
             let known: HashSet<String> = self.rows.iter().map(|details| details.id().to_owned()).collect();
             self.rows

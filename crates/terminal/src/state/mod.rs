@@ -26,7 +26,7 @@ use super::presets;
 use super::text_input::TextInput;
 use drafts::Drafts;
 
-pub use effects::{Effect, InboxInput, InboxReply, ItemsPage, Listing, SnoozeAction, Tab};
+pub use effects::{DetailsPage, Effect, InboxInput, InboxReply, Listing, SnoozeAction, Tab};
 pub use list::ItemList;
 pub use open::{ItemEnding, OpenItem};
 pub use overlay::{Overlay, RejectDialog, SPANS};

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use countersign_client::hub::ClientError;
 
 use super::{
-    Effect, InboxReply, InboxState, ItemEnding, ItemsPage, Listing, Overlay, Severity, SnoozeAction, StatusMessage, Tab,
+    DetailsPage, Effect, InboxReply, InboxState, ItemEnding, Listing, Overlay, Severity, SnoozeAction, StatusMessage,
+    Tab,
 };
 use crate::item_details::ItemDetails;
 use crate::local_time::at_words;
@@ -40,7 +41,7 @@ impl InboxState {
         Vec::new()
     }
 
-    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<ItemsPage, ClientError>) -> Vec<Effect> {
+    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<DetailsPage, ClientError>) -> Vec<Effect> {
         let tab = listing.tab();
         let now = self.now.elapsed;
         // The reply belongs to an earlier search.

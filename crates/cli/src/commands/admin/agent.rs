@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use countersign_client::hub::{AddressSource, HubClient, typed};
-use countersign_client::screen::{self, HubTime, TextTable, escape};
+use countersign_client::screen::{self, TextTable, escape};
+use countersign_protocol::api::HubTime;
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -2,7 +2,8 @@
 
 use anyhow::Result;
 use countersign_client::hub::HubClient;
-use countersign_client::screen::{HubTime, TextTable, escape};
+use countersign_client::screen::{TextTable, escape};
+use countersign_protocol::api::HubTime;
 use serde::Deserialize;
 use serde_json::json;
 

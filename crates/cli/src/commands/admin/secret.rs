@@ -4,7 +4,8 @@ use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
 use countersign_client::hub::HubClient;
-use countersign_client::screen::{HubTime, TextTable, escape};
+use countersign_client::screen::{TextTable, escape};
+use countersign_protocol::api::HubTime;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use countersign_client::item::{Choices, ItemChoice};
 use countersign_core::question::yes_and_no;
+use countersign_protocol::a2h::Choice;
+use countersign_protocol::api::inbox::Choices;
 
 /// Like `select`; in addition `yes` and `no` mean the approving and the denying option, the same on every surface.
 pub fn confirm(choices: &Choices, typed: &str) -> Result<String> {
@@ -65,8 +66,8 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
 }
 
 /// The values, each with its label.
-pub fn list(options: &[ItemChoice]) -> String {
-    let words = |option: &ItemChoice| match &option.label {
+pub fn list(options: &[Choice]) -> String {
+    let words = |option: &Choice| match &option.label {
         label if *label == option.value => option.value.clone(),
         label => format!("{} ({label})", option.value),
     };
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     fn choices(options: &[(&str, &str)]) -> Choices {
-        let option = |(value, label): &(&str, &str)| ItemChoice {
+        let option = |(value, label): &(&str, &str)| Choice {
             value: (*value).to_owned(),
             label: (*label).to_owned(),
             description: None,

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
-use countersign_client::item::{Item, ItemQuestion};
+use countersign_client::item::Item;
 use countersign_client::screen::quote;
 use countersign_core::form::{self, FieldKind};
+use countersign_protocol::api::inbox::ItemQuestion;
 use serde_json::{Map, Value};
 
 use crate::args::FieldArg;

@@ -6,8 +6,9 @@ mod form;
 
 use anyhow::{Result, anyhow, bail};
 use countersign_client::hub::{ClientError, HubClient, typed};
-use countersign_client::item::{ChecklistStep, Item, ItemQuestion};
+use countersign_client::item::Item;
 use countersign_client::screen::{self, escape};
+use countersign_protocol::api::inbox::{ChecklistStep, ItemQuestion};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

@@ -1,6 +1,7 @@
 //! A run as the hub lists it.
 
-use countersign_client::screen::{HubTime, duration_words};
+use countersign_client::screen::duration_words;
+use countersign_protocol::api::HubTime;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize)]

@@ -5,7 +5,8 @@ mod sections;
 use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient, typed};
 use countersign_client::item::Item;
-use countersign_client::screen::{self, HubTime, TextTable};
+use countersign_client::screen::{self, TextTable};
+use countersign_protocol::api::HubTime;
 use serde::Deserialize;
 use serde_json::Value;
 

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
+use countersign_protocol::api::inbox::{ItemsPage, MessagesPage};
 use countersign_store::model::{ListEntry, entry_seq};
 use countersign_store::ops::list::{Decided, History, Inbox, Notices};
 use countersign_store::ops::search::Search;
-use serde_json::{Value, json};
 
 use super::query::ListQuery;
 use crate::Hub;
 use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
-use crate::inbox::item::render_entry;
+use crate::inbox::item::{Item, render_entry, shown_presence};
 use crate::problem::Problem;
 
 /// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
@@ -22,7 +22,7 @@ pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ItemsPage<Item>>, Problem> {
     let limit = query.limit()?;
     let filter = query.filter()?;
     let after = query.open_cursor()?;
@@ -37,13 +37,21 @@ pub async fn list(
         })
         .await?;
     let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
-    let mut page = page("items", &found.items, &person.into(), next);
-    for (index, entry) in found.items.iter().enumerate() {
-        if let Ok(item) = entry {
-            page["items"][index]["presence"] = json!(hub.cue_waiters.presence_of(&item.message));
+    let viewer = person.into();
+    let items = found.items.into_iter().map(|entry| {
+        let presence = entry
+            .as_ref()
+            .ok()
+            .map(|item| hub.cue_waiters.presence_of(&item.message));
+        Item {
+            presence: presence.map(shown_presence),
+            ..render_entry(entry, &viewer)
         }
-    }
-    Ok(Json(page))
+    });
+    Ok(Json(ItemsPage {
+        items: items.collect(),
+        next_cursor: next,
+    }))
 }
 
 /// Notifies the caller has not archived, newest first.
@@ -51,7 +59,7 @@ pub async fn notices(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ItemsPage<Item>>, Problem> {
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
     let found = hub
@@ -62,12 +70,7 @@ pub async fn notices(
             limit,
         })
         .await?;
-    Ok(Json(page(
-        "items",
-        &found.items,
-        &person.into(),
-        found.next.map(|seq| seq.to_string()),
-    )))
+    Ok(page(found.items, &person.into(), found.next.map(|seq| seq.to_string())))
 }
 
 /// Messages that contain all the words, newest first.
@@ -75,18 +78,13 @@ pub async fn search(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ItemsPage<Item>>, Problem> {
     let text = query.search_text()?;
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
     hub.background.indexer.wait_until_caught_up().await;
     let found = hub.store.run(Search { text, before, limit }).await?;
-    Ok(Json(page(
-        "items",
-        &found.items,
-        &person.into(),
-        found.next.map(|seq| seq.to_string()),
-    )))
+    Ok(page(found.items, &person.into(), found.next.map(|seq| seq.to_string())))
 }
 
 /// Resolved asks and tasks, the latest decision first.
@@ -94,7 +92,7 @@ pub async fn decided(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<ItemsPage<Item>>, Problem> {
     let limit = query.limit()?;
     let filter = query.filter()?;
     let before = query.decided_cursor()?;
@@ -110,7 +108,7 @@ pub async fn decided(
     let next = found
         .next
         .map(|(resolved_at, seq)| format!("{}.{seq}", resolved_at.as_millis()));
-    Ok(Json(page("items", &found.items, &person.into(), next)))
+    Ok(page(found.items, &person.into(), next))
 }
 
 /// All messages, newest first. An agent gets its own messages, a person those of all agents.
@@ -118,7 +116,7 @@ pub async fn history(
     State(hub): State<Arc<Hub>>,
     AnyCaller(viewer): AnyCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<MessagesPage<Item>>, Problem> {
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
     let status = query.status()?.map(|status| status.as_str().to_owned());
@@ -136,8 +134,11 @@ pub async fn history(
             limit,
         })
         .await?;
-    let next = last_of_full_page(&items, limit).map(|entry| entry_seq(entry).to_string());
-    Ok(Json(page("messages", &items, &viewer, next)))
+    let next_cursor = last_of_full_page(&items, limit).map(|entry| entry_seq(entry).to_string());
+    Ok(Json(MessagesPage {
+        messages: rendered(items, &viewer),
+        next_cursor,
+    }))
 }
 
 fn last_of_full_page(items: &[ListEntry], limit: i64) -> Option<&ListEntry> {
@@ -145,11 +146,11 @@ fn last_of_full_page(items: &[ListEntry], limit: i64) -> Option<&ListEntry> {
     items.last().filter(|_| is_full)
 }
 
-fn page(name: &str, items: &[ListEntry], viewer: &Principal, next: Option<String>) -> Value {
-    let rendered: Vec<Value> = items.iter().map(|entry| render_entry(entry, viewer)).collect();
-    let mut page = json!({ name: rendered });
-    if let Some(next) = next {
-        page["next_cursor"] = next.into();
-    }
-    page
+fn page(items: Vec<ListEntry>, viewer: &Principal, next_cursor: Option<String>) -> Json<ItemsPage<Item>> {
+    let items = rendered(items, viewer);
+    Json(ItemsPage { items, next_cursor })
+}
+
+fn rendered(items: Vec<ListEntry>, viewer: &Principal) -> Vec<Item> {
+    items.into_iter().map(|entry| render_entry(entry, viewer)).collect()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use serde_json::{Value, json};
+use countersign_protocol::api::inbox::Presets;
 
 use crate::Hub;
 use crate::http::callers::PersonCaller;
@@ -12,6 +12,8 @@ use crate::inbox::presets;
 use crate::problem::Problem;
 
 /// The preset reject reasons, the same for all people.
-pub async fn presets(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({ "reject": presets::presets(&hub).await? })))
+pub async fn presets(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Presets>, Problem> {
+    Ok(Json(Presets {
+        reject: presets::presets(&hub).await?,
+    }))
 }

@@ -5,22 +5,22 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use countersign_protocol::api::inbox::{ItemsPage, MessageRef};
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::list::ListSnoozed;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::query::MAX_PAGE_SIZE;
 use crate::Hub;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
-use crate::inbox::item::render_entry;
+use crate::inbox::item::{Item, render_entry};
 use crate::inbox::snooze;
 use crate::problem::Problem;
 
 /// Lists the caller's snoozed open items, the soonest to return first.
-pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<Value>, Problem> {
+pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<ItemsPage<Item>>, Problem> {
     let found = hub
         .store
         .run(ListSnoozed {
@@ -29,12 +29,14 @@ pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> 
         })
         .await?;
     let viewer = person.into();
-    let items = found.iter().map(|aside| {
-        let mut shown = render_entry(&aside.item, &viewer);
-        shown["until"] = json!(aside.until);
-        shown
+    let items = found.into_iter().map(|aside| Item {
+        until: Some(aside.until.into()),
+        ..render_entry(aside.item, &viewer)
     });
-    Ok(Json(json!({ "items": items.collect::<Vec<_>>() })))
+    Ok(Json(ItemsPage {
+        items: items.collect(),
+        next_cursor: None,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -56,26 +58,26 @@ pub async fn snooze(
     person: PersonCaller,
     MessagePath(id): MessagePath,
     body: Body,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<MessageRef>, Problem> {
     let until = read_json::<SnoozeRequest>(body).await?.parse(hub.store.clock().now())?;
     snooze::snooze(&hub, &person.name, &id, until).await?;
-    Ok(Json(json!({ "id": id })))
+    Ok(Json(MessageRef { id: id.to_string() }))
 }
 
 pub async fn archive(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<MessageRef>, Problem> {
     snooze::archive(&hub, &person.name, &id).await?;
-    Ok(Json(json!({ "id": id })))
+    Ok(Json(MessageRef { id: id.to_string() }))
 }
 
 pub async fn restore(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<MessageRef>, Problem> {
     snooze::restore(&hub, &person.name, &id).await?;
-    Ok(Json(json!({ "id": id })))
+    Ok(Json(MessageRef { id: id.to_string() }))
 }

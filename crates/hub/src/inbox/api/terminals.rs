@@ -8,18 +8,20 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::access::Principal;
 use countersign_core::{Actor, Question, answer};
+use countersign_protocol::api::terminals::{ListedTerminal, QueuedTextRef, QueuedTexts, TerminalsList};
 use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{
-    DropAhead, ListAhead, ListTerminals, MAX_AHEAD, TerminalOf, TerminalSummary, TypeAhead, TypeAheadOutcome,
+    Ahead, DropAhead, ListAhead, ListTerminals, MAX_AHEAD, TerminalOf, TerminalSummary, TypeAhead, TypeAheadOutcome,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::{AgentPath, AheadPath};
+use crate::inbox::item::shown_presence;
 use crate::messages::cue_waiters::CuePresence;
 use crate::problem::Problem;
 
@@ -27,23 +29,30 @@ const MAX_LISTED: i64 = 200;
 const RETRY_AFTER_SECONDS: u64 = 30;
 
 /// Lists agents in terminals, latest call first.
-pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<Value>, Problem> {
+pub async fn terminals(State(hub): State<Arc<Hub>>, _person: PersonCaller) -> Result<Json<TerminalsList>, Problem> {
     let terminals = hub.store.run(ListTerminals { limit: MAX_LISTED }).await?;
-    let shown: Vec<Value> = terminals.into_iter().map(|terminal| shown(&hub, terminal)).collect();
-    Ok(Json(json!({ "terminals": shown })))
+    Ok(Json(TerminalsList {
+        terminals: terminals.into_iter().map(|terminal| shown(&hub, terminal)).collect(),
+    }))
 }
 
-fn shown(hub: &Hub, mut terminal: TerminalSummary) -> Value {
-    terminal.seen_at = hub
-        .background
-        .agent_last_seen
-        .get(&terminal.terminal.agent_id)
-        .or(terminal.seen_at);
+fn shown(hub: &Hub, terminal: TerminalSummary) -> ListedTerminal {
+    let last_seen = hub.background.agent_last_seen.get(&terminal.terminal.agent_id);
     let last = terminal.last_cue_id.as_ref().filter(|_| terminal.open > 0);
     let presence = last.map_or_else(CuePresence::default, |id| hub.cue_waiters.presence(id, CueKind::Cue));
-    let mut shown = json!(terminal);
-    shown["presence"] = json!(presence);
-    shown
+    ListedTerminal {
+        agent_id: terminal.terminal.agent_id,
+        runtime: terminal.terminal.runtime,
+        project_dir: terminal.terminal.project_dir,
+        terminal: terminal.terminal.terminal,
+        person: terminal.person,
+        joined_at: terminal.joined_at.into(),
+        seen_at: last_seen.or(terminal.seen_at).map(Into::into),
+        open: terminal.open,
+        last_cue_id: terminal.last_cue_id.map(|id| id.to_string()),
+        ahead: terminal.ahead,
+        presence: shown_presence(presence),
+    }
 }
 
 /// Lists the texts queued for the agent's next cues, in order of use. Only the person the agent asks may read them; the
@@ -52,9 +61,11 @@ pub async fn list_ahead(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     AgentPath(agent_id): AgentPath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<QueuedTexts<Ahead>>, Problem> {
     check_is_asked(&find(&hub, &agent_id).await?, person.into())?;
-    Ok(Json(json!({ "ahead": hub.store.run(ListAhead { agent_id }).await? })))
+    Ok(Json(QueuedTexts {
+        ahead: hub.store.run(ListAhead { agent_id }).await?,
+    }))
 }
 
 async fn find(hub: &Hub, agent_id: &str) -> Result<TerminalSummary, Problem> {
@@ -78,10 +89,10 @@ pub async fn type_ahead(
     person: PersonCaller,
     AgentPath(agent_id): AgentPath,
     body: Body,
-) -> Result<(StatusCode, Json<Value>), Problem> {
+) -> Result<(StatusCode, Json<QueuedTextRef>), Problem> {
     let NewAhead { text } = read_json(body).await?;
     let id = queue_ahead(&hub, person.into(), agent_id, text).await?;
-    Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+    Ok((StatusCode::CREATED, Json(QueuedTextRef { id })))
 }
 
 /// Queues a text and returns its id.
@@ -90,7 +101,7 @@ pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: S
         return Err(Problem::invalid("text", "the text must not be blank"));
     }
     // The limits of any text answer apply.
-    answer::check(&Question::Text, &json!(text)).map_err(|rejection| match rejection.into() {
+    answer::check(&Question::Text, &Value::from(text.as_str())).map_err(|rejection| match rejection.into() {
         Problem::InvalidField { message, .. } => Problem::invalid("text", message),
         problem => problem,
     })?;

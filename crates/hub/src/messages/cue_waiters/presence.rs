@@ -4,12 +4,10 @@ use countersign_core::message::{Message, Source, State};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use serde::Serialize;
 
 use super::CueWaiters;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CueState {
     Waiting,
     Paused,
@@ -17,7 +15,7 @@ pub enum CueState {
 }
 
 /// Both fields are `None` for messages that are not open cues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CuePresence {
     pub state: Option<CueState>,
     /// `None` when this process cannot know.

@@ -283,9 +283,9 @@ fn more_is_read_when_the_cursor_comes_near_the_end() {
     let items = (0..100)
         .map(|nth| std::sync::Arc::new(details(&format!("m{nth:03}"), &json!({}))))
         .collect();
-    let page = crate::state::ItemsPage {
+    let page = crate::state::DetailsPage {
         items,
-        next: Some("2.100".to_owned()),
+        next_cursor: Some("2.100".to_owned()),
     };
     scene.reply(InboxReply::Loaded {
         listing: Listing::Waiting,

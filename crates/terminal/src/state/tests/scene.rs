@@ -13,7 +13,7 @@ use crate::feed::{FeedEvent, InboxChange};
 use crate::filter::InboxFilter;
 use crate::item_details::ItemDetails;
 use crate::item_details::tests::{answered, details};
-use crate::state::{Effect, GUARD, InboxInput, InboxReply, InboxState, ItemsPage, Listing, Now};
+use crate::state::{DetailsPage, Effect, GUARD, InboxInput, InboxReply, InboxState, Listing, Now};
 
 pub struct Scene {
     pub state: InboxState,
@@ -63,9 +63,9 @@ impl Scene {
     }
 
     pub fn loaded(&mut self, listing: Listing, items: Vec<ItemDetails>) -> Vec<Effect> {
-        let page = ItemsPage {
+        let page = DetailsPage {
             items: items.into_iter().map(Arc::new).collect(),
-            next: None,
+            next_cursor: None,
         };
         self.reply(InboxReply::Loaded {
             listing,

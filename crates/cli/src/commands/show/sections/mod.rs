@@ -2,12 +2,13 @@
 
 use std::fmt::Write;
 
-use countersign_client::item::{
-    ChecklistStep, Choices, Item, ItemDelivery, ItemPart, ItemQuestion, ItemResolution, ItemSource, TaskDetails,
-};
+use countersign_client::item::{Item, file_words};
 use countersign_client::screen::{escape, instant_words, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
+use countersign_protocol::api::inbox::{
+    ChecklistStep, Choices, ItemDelivery, ItemPart, ItemQuestion, ItemResolution, ItemSource, TaskDetails,
+};
 use serde_json::Value;
 
 use crate::commands::answer::{kind_words, roles};
@@ -302,7 +303,7 @@ fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Times
     let files: String = resolution
         .files
         .iter()
-        .map(|file| format!("  {}\n", escape(&file.words())))
+        .map(|file| format!("  {}\n", escape(&file_words(file))))
         .collect();
     text.push_str(&titled("Files sent", &files));
     text.push_str(&titled(

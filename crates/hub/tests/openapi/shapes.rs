@@ -1,0 +1,40 @@
+//! The types of `protocol::api` read every reply of their routes, and write the same bytes again.
+
+use countersign_protocol::api::inbox::{Item, ItemsPage, MessageRef, MessagesPage, Presets};
+use countersign_protocol::api::terminals::{QueuedTextRef, QueuedTexts, TerminalsList};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+type SentItem = Item<Value, Value>;
+
+pub fn check((method, path): (&str, &str), body: &[u8]) {
+    match (method, path) {
+        ("get", "/v1/inbox" | "/v1/inbox/aside" | "/v1/notices" | "/v1/search" | "/v1/decided") => {
+            read::<ItemsPage<Item>>(body);
+            check_bytes::<ItemsPage<SentItem>>(body);
+        }
+        ("get", "/v1/messages") => check_bytes::<MessagesPage<SentItem>>(body),
+        ("get", "/v1/inbox/{id}") => {
+            read::<Item>(body);
+            check_bytes::<SentItem>(body);
+        }
+        ("post", "/v1/inbox/{id}/aside" | "/v1/inbox/{id}/archive" | "/v1/inbox/{id}/return") => {
+            check_bytes::<MessageRef>(body);
+        }
+        ("get", "/v1/presets") => check_bytes::<Presets>(body),
+        ("get", "/v1/terminals") => check_bytes::<TerminalsList>(body),
+        ("get", "/v1/terminals/{agent_id}/ahead") => check_bytes::<QueuedTexts>(body),
+        ("post", "/v1/terminals/{agent_id}/ahead") => check_bytes::<QueuedTextRef>(body),
+        _ => {}
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> T {
+    serde_json::from_slice(body).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(body)))
+}
+
+fn check_bytes<T: Serialize + DeserializeOwned>(body: &[u8]) {
+    let written = serde_json::to_string(&read::<T>(body)).expect("JSON");
+    assert_eq!(written, String::from_utf8_lossy(body));
+}

@@ -1,0 +1,8 @@
+//! The JSON of the hub's own API, written by the hub and read by our programs. A client ignores fields that it does not
+//! know, and a field that an older hub does not send has a default.
+
+pub mod inbox;
+pub mod terminals;
+mod time;
+
+pub use time::HubTime;
