@@ -1,6 +1,7 @@
 //! The types of `protocol::api` read every reply of their routes, and write the same bytes again.
 
 use countersign_protocol::api::inbox::{Item, ItemsPage, MessageRef, MessagesPage, Presets};
+use countersign_protocol::api::runs::{RunDetails, RunsPage};
 use countersign_protocol::api::terminals::{QueuedTextRef, QueuedTexts, TerminalsList};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -26,6 +27,8 @@ pub fn check((method, path): (&str, &str), body: &[u8]) {
         ("get", "/v1/terminals") => check_bytes::<TerminalsList>(body),
         ("get", "/v1/terminals/{agent_id}/ahead") => check_bytes::<QueuedTexts>(body),
         ("post", "/v1/terminals/{agent_id}/ahead") => check_bytes::<QueuedTextRef>(body),
+        ("get", "/v1/runs") => check_bytes::<RunsPage>(body),
+        ("get", "/v1/runs/{id}") => check_bytes::<RunDetails>(body),
         _ => {}
     }
 }

@@ -1,7 +1,9 @@
 //! The JSON of the hub's own API, written by the hub and read by our programs. A client ignores fields that it does not
-//! know, and a field that an older hub does not send has a default.
+//! know, and a field that an older hub does not send has a default. Some lists are generic, because the hub fills them
+//! with types of its store.
 
 pub mod inbox;
+pub mod runs;
 pub mod terminals;
 mod time;
 

@@ -5,23 +5,10 @@ use std::time::Duration;
 
 use countersign_client::hub::{HubClient, typed};
 use countersign_client::screen::escape;
-use serde::Deserialize;
+use countersign_protocol::api::runs::{ListedRun, WaitingQuestion};
 use tokio::time::timeout;
 
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
-
-#[derive(Deserialize)]
-struct RunQuestions {
-    #[serde(default)]
-    waiting: Vec<OpenQuestion>,
-}
-
-#[derive(Deserialize)]
-struct OpenQuestion {
-    kind: String,
-    agent_name: String,
-    message_id: String,
-}
 
 pub async fn where_to_answer(client: &HubClient, run_id: &str) -> String {
     let inbox = client.url(&["inbox"]);
@@ -29,16 +16,17 @@ pub async fn where_to_answer(client: &HubClient, run_id: &str) -> String {
     let waiting = run
         .ok()
         .and_then(Result::ok)
-        .and_then(|run| typed::<RunQuestions>(&run).ok());
+        .and_then(|run| typed::<ListedRun>(&run).ok());
     words(&waiting.map(|run| run.waiting).unwrap_or_default(), inbox.as_str())
 }
 
-fn words(waiting: &[OpenQuestion], inbox: &str) -> String {
+fn words(waiting: &[WaitingQuestion], inbox: &str) -> String {
     let mut text = String::new();
-    for OpenQuestion {
+    for WaitingQuestion {
         kind,
         agent_name,
         message_id,
+        ..
     } in waiting
     {
         let answer = if kind == "permission" {
@@ -68,10 +56,10 @@ mod tests {
     fn every_question_is_listed_with_the_command_that_answers_it() {
         let waiting = json!([
             {"kind": "input", "agent_name": "edi\u{1b}tor", "message_id": "msg_1", "prompt": "?", "since": "x"},
-            {"kind": "permission", "agent_name": "worker", "message_id": "msg_2"},
+            {"kind": "permission", "agent_name": "worker", "message_id": "msg_2", "since": "x"},
         ]);
         let text = words(
-            &serde_json::from_value::<Vec<OpenQuestion>>(waiting).unwrap(),
+            &serde_json::from_value::<Vec<WaitingQuestion>>(waiting).unwrap(),
             "http://127.0.0.1:7422/inbox",
         );
         let expected = "  countersign answer msg_1 TEXT    (edi\\u{1b}tor)\n  \

@@ -3,9 +3,10 @@
 use anyhow::Result;
 use countersign_client::hub::{HubClient, typed};
 use countersign_client::screen::{self, TextTable};
+use countersign_protocol::api::runs::{ListedRun, RunsPage};
 use serde_json::Value;
 
-use super::summary::{ListedRun, WaitingQuestion};
+use super::summary::{status_words, took, waiting_words};
 
 /// The memory limit, even if all runs are wanted.
 const MAX_RUNS: usize = 10_000;
@@ -28,14 +29,13 @@ async fn read(client: &HubClient, max_runs: usize) -> Result<Vec<Value>> {
         let limit = (max_runs - runs.len()).min(PAGE_SIZE).to_string();
         let mut query = vec![("limit", limit.as_str())];
         query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
-        let mut page = client.get(&["v1", "runs"], &query).await?;
-        runs.append(&mut typed(&page["runs"].take())?);
-        let next = page["next_cursor"].as_str().map(str::to_owned);
+        let mut page: RunsPage<Value> = typed(&client.get(&["v1", "runs"], &query).await?)?;
+        runs.append(&mut page.runs);
         // A repeated cursor would loop forever.
-        if next.is_none() || next == cursor || runs.len() >= max_runs {
+        if page.next_cursor.is_none() || page.next_cursor == cursor || runs.len() >= max_runs {
             break;
         }
-        cursor = next;
+        cursor = page.next_cursor;
     }
     runs.truncate(max_runs);
     Ok(runs)
@@ -44,16 +44,12 @@ async fn read(client: &HubClient, max_runs: usize) -> Result<Vec<Value>> {
 fn render(runs: &[ListedRun], now: jiff::Timestamp) -> String {
     let mut table = TextTable::new(&["RUN", "STATUS", "STARTED", "TOOK", "STRATEGY", "WAITS FOR"]);
     for run in runs {
-        let waiting: Vec<String> = run
-            .waiting
-            .iter()
-            .map(|waiting: &WaitingQuestion| waiting.words(now))
-            .collect();
+        let waiting: Vec<String> = run.waiting.iter().map(|waiting| waiting_words(waiting, now)).collect();
         table.row([
             run.run_id.clone(),
-            run.status_words().to_owned(),
+            status_words(run).to_owned(),
             run.started_at.to_string(),
-            run.took(now),
+            took(run, now),
             run.strategy_name.clone(),
             waiting.join(", "),
         ]);

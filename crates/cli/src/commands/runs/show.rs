@@ -3,40 +3,10 @@
 use anyhow::Result;
 use countersign_client::hub::HubClient;
 use countersign_client::screen::{escape, instant_words, quote};
-use countersign_protocol::runs::RunError;
-use serde::Deserialize;
+use countersign_protocol::api::runs::{ListedRun, RunDetails, RunStep, WaitingQuestion};
 
 use super::super::present;
-use super::summary::{ListedRun, WaitingQuestion};
-
-#[derive(Debug, Deserialize)]
-struct RunDetails {
-    #[serde(flatten)]
-    summary: ListedRun,
-    #[serde(default)]
-    agents: Vec<String>,
-    #[serde(default)]
-    steps: Vec<RunStep>,
-    /// Set if there are steps before this event.
-    #[serde(default)]
-    earlier: Option<u64>,
-    #[serde(default)]
-    error: Option<RunError>,
-}
-
-#[derive(Debug, Deserialize)]
-struct RunStep {
-    name: String,
-    result: Option<RunStepResult>,
-    /// Whether the text was cut.
-    #[serde(default)]
-    is_cut: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct RunStepResult {
-    text: String,
-}
+use super::summary::{status_words, took, waiting_words};
 
 pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get(&["v1", "runs", run_id], &[]).await?;
@@ -52,14 +22,14 @@ fn render(run: &RunDetails, now: jiff::Timestamp) -> String {
         .unwrap_or_default();
     let lines = [
         ("Run", one.run_id.clone()),
-        ("Status", one.status_words().to_owned()),
+        ("Status", status_words(one).to_owned()),
         ("Strategy", one.strategy_name.clone()),
         ("File", one.strategy_path.clone()),
         ("Directory", one.cwd.clone()),
         ("Agents", run.agents.join(", ")),
         ("Started", instant_words(&one.started_at, now)),
         ("Ended", ended),
-        ("Took", one.took(now)),
+        ("Took", took(one, now)),
     ];
     let lines = lines.into_iter().filter(|(_, text)| !text.is_empty());
     let mut text: String = lines
@@ -99,7 +69,7 @@ fn asked(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String {
     let prompt = quote(waiting.prompt.as_deref().unwrap_or_default());
     format!(
         "\nWaits for {}\n{prompt}  countersign show {}\n",
-        escape(&waiting.words(now)),
+        escape(&waiting_words(waiting, now)),
         escape(&waiting.message_id)
     )
 }

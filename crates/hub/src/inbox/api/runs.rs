@@ -6,12 +6,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::access::Principal;
-use countersign_protocol::runs::{RunStatus, Usage};
+use countersign_protocol::api::runs::{
+    ListedRun, RunDetails, RunStep, RunStepResult, RunsPage, StepUsage, WaitingQuestion,
+};
+use countersign_protocol::runs::{RunError, RunStatus};
 use countersign_protocol::time::Timestamp;
 use countersign_runs::PendingAskView;
 use countersign_store::ops::run::RunCursor;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::query::parse_limit;
 use crate::Hub;
@@ -61,23 +63,22 @@ pub async fn list_runs(
     State(hub): State<Arc<Hub>>,
     _person: PersonCaller,
     Params(query): Params<RunsQuery>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<RunsPage>, Problem> {
     let (found, next) = runs(&hub, query.into_query()?).await?;
-    let mut page = json!({ "runs": found.iter().map(overview).collect::<Vec<_>>() });
-    if let Some(next) = next {
-        page["next_cursor"] = format!("{}.{}", next.started_at.as_millis(), next.seq).into();
-    }
-    Ok(Json(page))
+    Ok(Json(RunsPage {
+        runs: found.into_iter().map(overview).collect(),
+        next_cursor: next.map(|next| format!("{}.{}", next.started_at.as_millis(), next.seq)),
+    }))
 }
 
 pub async fn show_run(
     State(hub): State<Arc<Hub>>,
     _person: PersonCaller,
     RunPath(run_id): RunPath,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<RunDetails>, Problem> {
     let run = find(&hub, &run_id).await?;
     let timeline = timeline(&hub, &run_id, None).await?;
-    Ok(Json(details(&run, &timeline)))
+    Ok(Json(details(run, timeline)))
 }
 
 pub async fn stop(
@@ -99,71 +100,77 @@ pub async fn stop_run(hub: &Hub, who: &Principal, run_id: &str) -> Result<(), Pr
     Ok(hub.runs.stop_run(run_id).await?)
 }
 
-fn overview(run: &RunOverview) -> Value {
-    json!({
-        "run_id": run.run_id,
-        "strategy_name": run.strategy_name,
-        "strategy_path": run.strategy_path,
-        "cwd": run.cwd,
-        "status": run.status,
-        "started_at": run.started_at,
-        "completed_at": run.completed_at,
-        "waiting": run.waiting.iter().map(waiting).collect::<Vec<_>>(),
-    })
-}
-
-fn waiting(wait: &PendingAskView) -> Value {
-    json!({
-        "kind": wait.kind.as_str(),
-        "agent_name": wait.agent_name,
-        "message_id": wait.message_id,
-        "prompt": wait.prompt,
-        "since": wait.since,
-    })
-}
-
-fn details(run: &RunInfo, timeline: &Timeline) -> Value {
-    let mut shown = overview(&run.overview);
-    shown["agents"] = run.plan.strategy.agent_names().into();
-    shown["flow_tree"] = run.plan.strategy.flow_tree.clone();
-    shown["segment"] = run.overview.segment.into();
-    shown["last_seq"] = run.overview.last_seq.into();
-    shown["error"] = error(run, timeline);
-    shown["steps"] = timeline.entries.iter().filter_map(step).collect();
-    shown["earlier"] = json!(timeline.earlier);
-    shown
-}
-
-/// The error of a run that ended without a result.
-fn error(run: &RunInfo, timeline: &Timeline) -> Value {
-    match (run.overview.status.is_over(), timeline.entries.last()) {
-        (true, Some(TimelineEntry::Failed { code, message, .. })) => json!({"code": code, "message": message.shown}),
-        (_, Some(_) | None) => Value::Null,
+fn overview(run: RunOverview) -> ListedRun {
+    ListedRun {
+        run_id: run.run_id,
+        strategy_name: run.strategy_name,
+        strategy_path: run.strategy_path,
+        cwd: run.cwd,
+        status: run.status.as_str().to_owned(),
+        started_at: run.started_at.into(),
+        completed_at: run.completed_at.map(Into::into),
+        waiting: run.waiting.into_iter().map(waiting).collect(),
     }
 }
 
-fn step(entry: &TimelineEntry) -> Option<Value> {
+fn waiting(wait: PendingAskView) -> WaitingQuestion {
+    WaitingQuestion {
+        kind: wait.kind.as_str().to_owned(),
+        agent_name: wait.agent_name,
+        message_id: wait.message_id.to_string(),
+        prompt: wait.prompt,
+        since: wait.since.into(),
+    }
+}
+
+fn details(run: RunInfo, timeline: Timeline) -> RunDetails {
+    RunDetails {
+        agents: run.plan.strategy.agent_names(),
+        flow_tree: run.plan.strategy.flow_tree.clone(),
+        segment: run.overview.segment,
+        last_seq: run.overview.last_seq,
+        error: error(&run, &timeline),
+        steps: timeline.entries.into_iter().filter_map(step).collect(),
+        earlier: timeline.earlier,
+        summary: overview(run.overview),
+    }
+}
+
+/// The error of a run that ended without a result.
+fn error(run: &RunInfo, timeline: &Timeline) -> Option<RunError> {
+    match (run.overview.status.is_over(), timeline.entries.last()) {
+        (true, Some(TimelineEntry::Failed { code, message, .. })) => Some(RunError {
+            code: code.clone(),
+            message: message.shown.clone(),
+        }),
+        (_, Some(_) | None) => None,
+    }
+}
+
+fn step(entry: TimelineEntry) -> Option<RunStep> {
     let TimelineEntry::Step(TimelineStep {
         seq, name, began, done, ..
     }) = entry
     else {
         return None;
     };
-    let result = done.as_ref().map(
-        |done| json!({"text": done.result.shown, "usage": usage(done.usage), "finish_reason": done.finish_reason}),
-    );
-    Some(json!({
-        "seq": seq,
-        "name": name,
-        "message": began.as_ref().map(|(_, text)| &text.shown),
-        "started_at": began.as_ref().map(|(at, _)| at),
-        "completed_at": done.as_ref().map(|done| done.at),
-        "result": result,
-        "is_cut": began.as_ref().is_some_and(|(_, text)| text.omitted_bytes > 0)
-            || done.as_ref().is_some_and(|done| done.result.omitted_bytes > 0),
-    }))
-}
-
-fn usage(usage: Usage) -> Value {
-    json!({"prompt_tokens": usage.prompt_tokens, "completion_tokens": usage.completion_tokens})
+    let is_cut = began.as_ref().is_some_and(|(_, text)| text.omitted_bytes > 0)
+        || done.as_ref().is_some_and(|done| done.result.omitted_bytes > 0);
+    let (started_at, message) = began.map(|(at, text)| (at.into(), text.shown)).unzip();
+    Some(RunStep {
+        seq,
+        name,
+        message,
+        started_at,
+        completed_at: done.as_ref().map(|done| done.at.into()),
+        result: done.map(|done| RunStepResult {
+            text: done.result.shown,
+            usage: StepUsage {
+                prompt_tokens: done.usage.prompt_tokens,
+                completion_tokens: done.usage.completion_tokens,
+            },
+            finish_reason: done.finish_reason,
+        }),
+        is_cut,
+    })
 }
