@@ -6,6 +6,7 @@ use anyhow::Result;
 use countersign_client::address::read_hub_file;
 use countersign_client::data_dir;
 use countersign_client::hub::{AddressSource, ClientError, HubClient, HubLocation, typed};
+use countersign_protocol::api::admin::{ListedAgent, ListedPerson};
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
@@ -18,11 +19,8 @@ struct HubFile {
     token: String,
 }
 
-#[derive(Deserialize)]
-struct ListedAgent {
-    agent_id: String,
-    signature_alg: String,
-}
+/// The name of the owner that a hub creates at its first start.
+const FIRST_OWNER: &str = "owner";
 
 /// The hub of the data directory with the owner's token, regardless of the environment: the token of `hub.json` goes
 /// only to the address in `hub.json`, and only while the hub that wrote it is alive.
@@ -51,6 +49,13 @@ pub async fn signature_algs(owner: &HubClient) -> Result<BTreeMap<String, Signat
     let agents: Vec<ListedAgent> = typed(&agents)?;
     let alg = |agent: ListedAgent| Some((agent.agent_id, SignatureAlgArg::parse(&agent.signature_alg)?));
     Ok(agents.into_iter().filter_map(alg).collect())
+}
+
+/// The owner that the token of `hub.json` belongs to.
+pub fn owner_among(people: &[ListedPerson]) -> Option<&str> {
+    let owners = || people.iter().filter(|person| person.role == "owner");
+    let first = owners().find(|person| person.name == FIRST_OWNER);
+    first.or_else(|| owners().next()).map(|person| person.actor.as_str())
 }
 
 /// The agents that a running hub of the data directory knows; none without such a hub.
@@ -108,8 +113,34 @@ pub fn leads_to(one: &Url, other: &Url) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
+
+    pub fn person(name: &str, role: &str) -> ListedPerson {
+        ListedPerson {
+            name: name.to_owned(),
+            actor: format!("human:{name}"),
+            role: role.to_owned(),
+            created_at: String::new().into(),
+            tokens: 1,
+            sessions: 0,
+            passkeys: 0,
+            has_password: false,
+        }
+    }
+
+    #[test]
+    fn the_first_owner_is_preferred_over_other_owners() {
+        let mut people = vec![
+            person("ann", "owner"),
+            person("bob", "resolver"),
+            person("owner", "owner"),
+        ];
+        assert_eq!(owner_among(&people), Some("human:owner"));
+        people.pop();
+        assert_eq!(owner_among(&people), Some("human:ann"));
+        assert_eq!(owner_among(&people[1..]), None);
+    }
 
     #[test]
     fn the_owners_token_stays_with_its_own_hub() {

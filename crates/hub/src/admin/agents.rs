@@ -7,14 +7,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::check_agent_id;
+use countersign_protocol::api::admin::{AgentRef, AgentsList, IssuedCredentials};
 use countersign_protocol::time::Timestamp;
-use countersign_store::model::SignatureAlg;
+use countersign_store::model::{AgentSummary, SignatureAlg};
 use countersign_store::ops::account::credential::CredentialKind;
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
 use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::no_agent;
 use crate::Hub;
@@ -95,21 +95,24 @@ pub async fn add(
     State(hub): State<Arc<Hub>>,
     owner: OwnerCaller,
     body: Body,
-) -> Result<(StatusCode, Json<Value>), Problem> {
+) -> Result<(StatusCode, Json<IssuedCredentials>), Problem> {
     let new: NewAgent = read_json(body).await?;
     let signature_alg = new.signature_alg.unwrap_or(SignatureAlg::HmacSha256);
     let made = add_agent(&hub, &new.id, signature_alg, new.reuse, owner.actor).await?;
-    let body = json!({
-        "agent_id": new.id,
-        "token": made.token,
-        "signing_key": made.signing_key,
-        "signature_alg": signature_alg,
-    });
+    let body = IssuedCredentials {
+        agent_id: new.id,
+        token: made.token,
+        signing_key: made.signing_key,
+        signature_alg: Some(signature_alg.as_str().to_owned()),
+        old_valid_until: None,
+    };
     Ok((StatusCode::CREATED, Json(body)))
 }
 
-pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({"agents": hub.store.run(ListAgents).await?})))
+pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<AgentsList<AgentSummary>>, Problem> {
+    Ok(Json(AgentsList {
+        agents: hub.store.run(ListAgents).await?,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -182,15 +185,20 @@ fn describe_terminal_agent(terminal: &TerminalSummary) -> String {
     }
 }
 
-pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn rotate(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<IssuedCredentials>, Problem> {
     let rotation: AgentRotation = read_json(body).await?;
     let made = rotate_agent(&hub, &rotation.id, rotation.overlap_seconds, owner.actor).await?;
-    Ok(Json(json!({
-        "agent_id": rotation.id,
-        "token": made.token,
-        "signing_key": made.signing_key,
-        "old_valid_until": made.old_valid_until,
-    })))
+    Ok(Json(IssuedCredentials {
+        agent_id: rotation.id,
+        token: made.token,
+        signing_key: made.signing_key,
+        signature_alg: None,
+        old_valid_until: made.old_valid_until.map(Into::into),
+    }))
 }
 
 #[derive(Deserialize)]
@@ -213,8 +221,8 @@ pub async fn remove_agent(hub: &Hub, id: &str, actor: String) -> Result<(), Prob
     Ok(())
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<AgentRef>, Problem> {
     let removal: Removal = read_json(body).await?;
     remove_agent(&hub, &removal.id, owner.actor).await?;
-    Ok(Json(json!({"agent_id": removal.id})))
+    Ok(Json(AgentRef { agent_id: removal.id }))
 }

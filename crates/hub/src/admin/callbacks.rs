@@ -5,10 +5,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
+use countersign_protocol::api::admin::{CallbacksList, ListedCallback};
 use countersign_store::model::CallbackHost;
 use countersign_store::ops::admin::callbacks::{HostRefusal, ListHosts, MAX_PENDING_HOSTS, PutHost, RemoveHost};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{AgentFilter, no_agent};
 use crate::Hub;
@@ -108,18 +108,28 @@ pub async fn remove_host(hub: &Hub, binding: &CallbackBinding, actor: String) ->
     Ok(host)
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn remove(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<ListedCallback>, Problem> {
     let binding: CallbackBinding = read_json(body).await?;
     let host = remove_host(&hub, &binding, owner.actor).await?;
-    Ok(Json(json!({"agent_id": binding.agent_id, "host": host})))
+    Ok(Json(ListedCallback {
+        agent_id: binding.agent_id,
+        host,
+        state: None,
+        created_at: None,
+    }))
 }
 
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
     Params(filter): Params<AgentFilter>,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(
-        json!({"callbacks": hub.store.run(ListHosts { agent_id: filter.agent_id }).await?}),
-    ))
+) -> Result<Json<CallbacksList<CallbackHost>>, Problem> {
+    let agent_id = filter.agent_id;
+    Ok(Json(CallbacksList {
+        callbacks: hub.store.run(ListHosts { agent_id }).await?,
+    }))
 }

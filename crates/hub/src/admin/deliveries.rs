@@ -4,10 +4,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use countersign_core::delivery::DeliveryState;
+use countersign_protocol::api::admin::{DeliveriesList, RetriedDelivery};
 use countersign_protocol::id::MessageId;
+use countersign_store::model::Delivery;
 use countersign_store::ops::deliver::{Deliveries, RetryDelivery};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::Hub;
 use crate::cluster::LiveChange;
@@ -29,7 +30,7 @@ pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
     Params(filter): Params<DeliveryFilter>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<DeliveriesList<Delivery>>, Problem> {
     let track = filter.state.as_deref().map(|text| {
         DeliveryState::parse(text)
             .ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
@@ -42,7 +43,7 @@ pub async fn list(
             limit,
         })
         .await?;
-    Ok(Json(json!({"deliveries": deliveries})))
+    Ok(Json(DeliveriesList { deliveries }))
 }
 
 #[derive(Deserialize)]
@@ -70,8 +71,15 @@ pub async fn retry_delivery(hub: &Hub, id: &str, actor: String) -> Result<Messag
     Ok(message_id)
 }
 
-pub async fn retry(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn retry(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<RetriedDelivery>, Problem> {
     let retry: Retry = read_json(body).await?;
     let message_id = retry_delivery(&hub, &retry.id, owner.actor).await?;
-    Ok(Json(json!({"message_id": message_id, "state": DeliveryState::Pending})))
+    Ok(Json(RetriedDelivery {
+        message_id: message_id.to_string(),
+        state: DeliveryState::Pending.as_str().to_owned(),
+    }))
 }

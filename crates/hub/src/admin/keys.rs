@@ -7,12 +7,11 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
 use countersign_protocol::a2h::signature::{ed25519_from_seed, ed25519_public_key};
-use countersign_protocol::time::Timestamp;
+use countersign_protocol::api::admin::{KeysList, PublicKey};
 use countersign_store::model::HubKey;
 use countersign_store::ops::admin::keys::{AddHubKey, HubKeys};
 use countersign_store::{Store, StoreError};
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde::Deserialize;
 use uuid::Uuid;
 
 use super::agents;
@@ -22,15 +21,6 @@ use crate::http::body::read_json;
 use crate::http::callers::OwnerCaller;
 use crate::problem::{Problem, no_randomness};
 
-#[derive(Debug, Serialize)]
-pub struct PublicKey {
-    pub kid: String,
-    pub alg: &'static str,
-    pub public_key: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retires_at: Option<Timestamp>,
-}
-
 pub fn public_keys(keys: &[HubKey]) -> Result<Vec<PublicKey>, StoreError> {
     let unreadable = || StoreError::Corrupt("a hub key is not 32 bytes long".to_owned());
     let public = |key: &HubKey| {
@@ -38,9 +28,9 @@ pub fn public_keys(keys: &[HubKey]) -> Result<Vec<PublicKey>, StoreError> {
         let pair = ed25519_from_seed(&seed).map_err(|_| unreadable())?;
         Ok(PublicKey {
             kid: key.kid.clone(),
-            alg: "ed25519",
+            alg: "ed25519".to_owned(),
             public_key: ed25519_public_key(&pair),
-            retires_at: key.retires_at,
+            retires_at: key.retires_at.map(Into::into),
         })
     };
     keys.iter().map(public).collect()
@@ -70,12 +60,14 @@ struct KeyRotation {
     overlap_seconds: Option<u64>,
 }
 
-pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn rotate(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<KeysList>, Problem> {
     let rotation: KeyRotation = read_json(body).await?;
     let overlap = agents::overlap(rotation.overlap_seconds)?;
     hub.store
         .run(new_key(overlap, owner.actor).map_err(no_randomness)?)
         .await?;
     let keys = hub.store.run(HubKeys).await?;
-    Ok(Json(json!({"keys": public_keys(&keys)?})))
+    Ok(Json(KeysList {
+        keys: public_keys(&keys)?,
+    }))
 }

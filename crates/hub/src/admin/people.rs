@@ -6,11 +6,12 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::{Role, check_person_name};
+use countersign_protocol::api::admin::{self as api, NewAccess, PeopleList, SignInLink};
+use countersign_store::model::PersonSummary;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, RemovePerson};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::tokens::default_label;
 use crate::Hub;
@@ -51,7 +52,7 @@ pub async fn add(
     State(hub): State<Arc<Hub>>,
     owner: OwnerCaller,
     body: Body,
-) -> Result<(StatusCode, Json<Value>), Problem> {
+) -> Result<(StatusCode, Json<NewAccess>), Problem> {
     let NewPerson { name, role, reuse } = read_json(body).await?;
     let role = role.unwrap_or(Role::Resolver);
     let token = Token::new(CredentialKind::Person).map_err(no_randomness)?;
@@ -71,12 +72,24 @@ pub async fn add(
         actor: owner.actor,
     };
     add_person(&hub, person).await?;
-    let body = json!({"name": name, "actor": Actor::human(&name), "role": role, "token": token.text});
+    let body = NewAccess {
+        actor: Actor::human(&name).to_string(),
+        name,
+        role: Some(role.as_str().to_owned()),
+        id: None,
+        label: None,
+        token: token.text,
+    };
     Ok((StatusCode::CREATED, Json(body)))
 }
 
-pub async fn list(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!({"people": hub.store.run(ListPeople).await?})))
+pub async fn list(
+    State(hub): State<Arc<Hub>>,
+    _owner: OwnerCaller,
+) -> Result<Json<PeopleList<PersonSummary>>, Problem> {
+    Ok(Json(PeopleList {
+        people: hub.store.run(ListPeople).await?,
+    }))
 }
 
 #[derive(Deserialize)]
@@ -109,19 +122,29 @@ pub async fn remove_person(hub: &Hub, name: &str, actor: String) -> Result<(), P
     }
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn remove(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<api::PersonRef>, Problem> {
     let PersonRef { name } = read_json(body).await?;
     remove_person(&hub, &name, owner.actor).await?;
-    Ok(Json(json!({"name": name, "actor": Actor::human(&name)})))
+    Ok(Json(api::PersonRef {
+        actor: Actor::human(&name).to_string(),
+        name,
+    }))
 }
 
 /// Creates a one-time sign-in link, which replaces the previous one of the person.
-pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn link(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<SignInLink>, Problem> {
     let PersonRef { name } = read_json(body).await?;
     let Some((url, expires_at)) = new_link(&hub, &name, &owner.actor).await? else {
         return Err(no_person(&name));
     };
-    Ok(Json(
-        json!({"name": name, "actor": Actor::human(&name), "url": url, "expires_at": expires_at}),
-    ))
+    Ok(Json(SignInLink {
+        actor: Actor::human(&name).to_string(),
+        name,
+        url,
+        expires_at: expires_at.into(),
+    }))
 }

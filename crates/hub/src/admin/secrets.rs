@@ -3,9 +3,10 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use countersign_protocol::api::admin::{AgentSecret, SecretsList};
+use countersign_store::model::SecretName;
 use countersign_store::ops::admin::secrets::{ListSecrets, PutSecret, RemoveSecret};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::{AgentFilter, no_agent};
 use crate::Hub;
@@ -58,9 +59,12 @@ pub async fn set_secret(hub: &Hub, secret: NewSecret, actor: String) -> Result<(
     Ok(())
 }
 
-pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn set(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<AgentSecret>, Problem> {
     let secret: NewSecret = read_json(body).await?;
-    let reply = json!({"agent_id": secret.agent_id, "name": secret.name});
+    let reply = AgentSecret {
+        agent_id: secret.agent_id.clone(),
+        name: secret.name.clone(),
+    };
     set_secret(&hub, secret, owner.actor).await?;
     Ok(Json(reply))
 }
@@ -72,7 +76,7 @@ struct SecretRef {
     name: String,
 }
 
-pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<AgentSecret>, Problem> {
     let SecretRef { agent_id, name } = read_json(body).await?;
     let removal = RemoveSecret {
         agent_id: agent_id.clone(),
@@ -84,15 +88,16 @@ pub async fn remove(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body)
             message: format!("agent {agent_id} has no secret {name}"),
         });
     }
-    Ok(Json(json!({"agent_id": agent_id, "name": name})))
+    Ok(Json(AgentSecret { agent_id, name }))
 }
 
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
     Params(filter): Params<AgentFilter>,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(
-        json!({"secrets": hub.store.run(ListSecrets { agent_id: filter.agent_id }).await?}),
-    ))
+) -> Result<Json<SecretsList<SecretName>>, Problem> {
+    let agent_id = filter.agent_id;
+    Ok(Json(SecretsList {
+        secrets: hub.store.run(ListSecrets { agent_id }).await?,
+    }))
 }

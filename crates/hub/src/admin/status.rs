@@ -5,15 +5,16 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use countersign_core::delivery::DeliveryState;
+use countersign_protocol::api::admin::{AuditTrail, HubFaults, HubStatus};
 use countersign_store::SCHEMA_VERSION;
 use countersign_store::faults::Fault;
+use countersign_store::model::AuditRow;
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::{Counts, Inbox, ListFilter};
 use countersign_store::ops::message::audit::Trail;
 use countersign_store::ops::node::LiveNodes;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use crate::Hub;
 use crate::admin::health::NO_PERSON;
@@ -25,7 +26,7 @@ use crate::problem::Problem;
 const MAX_CHECKED_OPEN: i64 = 200;
 const MAX_NAMED_STRANDED: usize = 10;
 
-pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<Value>, Problem> {
+pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<Json<HubStatus>, Problem> {
     let open = hub
         .store
         .run(Counts {
@@ -33,31 +34,30 @@ pub async fn status(State(hub): State<Arc<Hub>>, _owner: OwnerCaller) -> Result<
         })
         .await?
         .open;
-    Ok(Json(json!({
-        "version": env!("CARGO_PKG_VERSION"),
-        "started_at": hub.process.started_at,
-        "now": hub.store.clock().now(),
-        "url": hub.process.url(),
-        "public_url": hub.config.public_url,
-        "schema_version": SCHEMA_VERSION,
-        "open": open,
-        "nodes": hub.store.run(LiveNodes).await?.len(),
-        "faults": faults(&hub),
-        "warnings": warnings(&hub).await?,
-    })))
+    Ok(Json(HubStatus {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: Some(hub.process.started_at.into()),
+        now: Some(hub.store.clock().now().into()),
+        url: hub.process.url().to_owned(),
+        public_url: hub.config.public_url.clone(),
+        schema_version: SCHEMA_VERSION,
+        open,
+        nodes: hub.store.run(LiveNodes).await?.len(),
+        faults: faults(&hub),
+        warnings: warnings(&hub).await?,
+    }))
 }
 
 /// Damaged data met since the start of this process.
-fn faults(hub: &Hub) -> Value {
-    let mut unreadable = Vec::new();
-    let mut audit_broken = Vec::new();
+fn faults(hub: &Hub) -> HubFaults {
+    let mut faults = HubFaults::default();
     for fault in hub.store.faults().all() {
         match fault {
-            Fault::Unreadable(id) => unreadable.push(id),
-            Fault::AuditBroken(subject) => audit_broken.push(subject),
+            Fault::Unreadable(id) => faults.unreadable.push(id),
+            Fault::AuditBroken(subject) => faults.audit_broken.push(subject),
         }
     }
-    json!({"unreadable": unreadable, "audit_broken": audit_broken})
+    faults
 }
 
 /// Risky settings, pending approvals and failed deliveries.
@@ -145,8 +145,9 @@ pub async fn audit(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
     Params(subject): Params<AuditSubject>,
-) -> Result<Json<Value>, Problem> {
-    Ok(Json(
-        json!({"entries": hub.store.run(Trail { subject: subject.id }).await?}),
-    ))
+) -> Result<Json<AuditTrail<AuditRow>>, Problem> {
+    let subject = subject.id;
+    Ok(Json(AuditTrail {
+        entries: hub.store.run(Trail { subject }).await?,
+    }))
 }

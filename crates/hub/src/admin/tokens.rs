@@ -7,13 +7,13 @@ use axum::body::Body;
 use axum::extract::State;
 use countersign_core::Actor;
 use countersign_core::access::Role;
+use countersign_protocol::api::admin::{EndedToken, ListedToken, NewAccess, TokensList};
 use countersign_store::model::{CredentialSummary, PersonSummary};
 use countersign_store::ops::account::credential::{
     CredentialKind, EndCredential, ListCredentials, NewCredential, id_of,
 };
 use countersign_store::ops::admin::people::{AddPersonToken, ListPeople};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 use super::people::no_person;
 use crate::Hub;
@@ -67,7 +67,7 @@ struct NewToken {
     label: Option<String>,
 }
 
-pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<NewAccess>, Problem> {
     let NewToken { name, terminal, label } = read_json(body).await?;
     let kind = if terminal {
         CredentialKind::Terminal
@@ -100,10 +100,14 @@ pub async fn add(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) ->
     {
         return Err(no_person(&name));
     }
-    let actor = Actor::human(&name);
-    Ok(Json(
-        json!({"name": name, "actor": actor, "id": id, "label": label, "token": made.text}),
-    ))
+    Ok(Json(NewAccess {
+        actor: Actor::human(&name).to_string(),
+        name,
+        role: None,
+        id: Some(id),
+        label: Some(label),
+        token: made.text,
+    }))
 }
 
 async fn find(hub: &Hub, name: &str) -> Result<Option<PersonSummary>, Problem> {
@@ -135,7 +139,7 @@ pub async fn list(
     State(hub): State<Arc<Hub>>,
     _owner: OwnerCaller,
     Params(PersonFilter { name }): Params<PersonFilter>,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Json<TokensList>, Problem> {
     find(&hub, &name).await?.ok_or_else(|| no_person(&name))?;
     let mut tokens = Vec::new();
     for kind in TOKEN_KINDS {
@@ -146,13 +150,18 @@ pub async fn list(
                 kind,
             })
             .await?;
-        tokens.extend(held.into_iter().map(|token| shown(kind, &token)));
+        tokens.extend(held.into_iter().map(|token| shown(kind, token)));
     }
-    Ok(Json(json!({ "tokens": tokens })))
+    Ok(Json(TokensList { tokens }))
 }
 
-fn shown(kind: CredentialKind, token: &CredentialSummary) -> Value {
-    json!({"id": token.id, "kind": kind.as_str(), "label": token.label, "created_at": token.created_at})
+fn shown(kind: CredentialKind, token: CredentialSummary) -> ListedToken {
+    ListedToken {
+        id: token.id,
+        kind: kind.as_str().to_owned(),
+        label: token.label,
+        created_at: token.created_at.into(),
+    }
 }
 
 #[derive(Deserialize)]
@@ -162,10 +171,14 @@ struct TokenRef {
     id: String,
 }
 
-pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<Value>, Problem> {
+pub async fn end(State(hub): State<Arc<Hub>>, owner: OwnerCaller, body: Body) -> Result<Json<EndedToken>, Problem> {
     let TokenRef { name, id } = read_json(body).await?;
     end_token(&hub, &name, &id, &owner.actor).await?;
-    Ok(Json(json!({"name": name, "actor": Actor::human(&name), "id": id})))
+    Ok(Json(EndedToken {
+        actor: Actor::human(&name).to_string(),
+        name,
+        id,
+    }))
 }
 
 /// Revokes a token at once; connections that use it are closed.

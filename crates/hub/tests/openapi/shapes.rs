@@ -1,5 +1,10 @@
 //! The types of `protocol::api` read every reply of their routes, and write the same bytes again.
 
+use countersign_protocol::api::admin::{
+    AgentRef, AgentSecret, AgentsList, AuditTrail, CallbacksList, DeliveriesList, EndedToken, HubStatus,
+    IssuedCredentials, KeysList, ListedCallback, NewAccess, PeopleList, PersonRef, RetriedDelivery, SecretsList,
+    SignInLink, TokensList,
+};
 use countersign_protocol::api::inbox::{Item, ItemsPage, MessageRef, MessagesPage, Presets};
 use countersign_protocol::api::runs::{RunDetails, RunsPage};
 use countersign_protocol::api::terminals::{QueuedTextRef, QueuedTexts, TerminalsList};
@@ -29,7 +34,33 @@ pub fn check((method, path): (&str, &str), body: &[u8]) {
         ("post", "/v1/terminals/{agent_id}/ahead") => check_bytes::<QueuedTextRef>(body),
         ("get", "/v1/runs") => check_bytes::<RunsPage>(body),
         ("get", "/v1/runs/{id}") => check_bytes::<RunDetails>(body),
+        (_, path) if path.starts_with("/v1/admin/") => check_admin((method, path), body),
+        ("post", "/v1/callbacks") => check_bytes::<ListedCallback>(body),
         _ => {}
+    }
+}
+
+fn check_admin((method, path): (&str, &str), body: &[u8]) {
+    match (method, path.trim_start_matches("/v1/admin/")) {
+        ("get", "agents") => check_bytes::<AgentsList>(body),
+        ("post", "agents" | "agents/rotate") => check_bytes::<IssuedCredentials>(body),
+        ("post", "agents/remove") => check_bytes::<AgentRef>(body),
+        ("get", "callbacks") => check_bytes::<CallbacksList>(body),
+        ("post", "callbacks" | "callbacks/approve" | "callbacks/remove") => check_bytes::<ListedCallback>(body),
+        ("get", "secrets") => check_bytes::<SecretsList>(body),
+        ("post", "secrets" | "secrets/remove") => check_bytes::<AgentSecret>(body),
+        ("get", "people") => check_bytes::<PeopleList>(body),
+        ("post", "people" | "people/token") => check_bytes::<NewAccess>(body),
+        ("post", "people/remove") => check_bytes::<PersonRef>(body),
+        ("post", "people/link") => check_bytes::<SignInLink>(body),
+        ("get", "people/tokens") => check_bytes::<TokensList>(body),
+        ("post", "people/tokens/end") => check_bytes::<EndedToken>(body),
+        ("get", "deliveries") => check_bytes::<DeliveriesList>(body),
+        ("post", "deliveries/retry") => check_bytes::<RetriedDelivery>(body),
+        ("get", "audit") => check_bytes::<AuditTrail>(body),
+        ("post", "keys/rotate") => check_bytes::<KeysList>(body),
+        ("get", "status") => check_bytes::<HubStatus>(body),
+        route => panic!("no type for {route:?}"),
     }
 }
 

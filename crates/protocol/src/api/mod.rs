@@ -2,6 +2,7 @@
 //! know, and a field that an older hub does not send has a default. Some lists are generic, because the hub fills them
 //! with types of its store.
 
+pub mod admin;
 pub mod inbox;
 pub mod runs;
 pub mod terminals;

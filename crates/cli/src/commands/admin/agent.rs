@@ -3,37 +3,13 @@
 use anyhow::Result;
 use countersign_client::hub::{AddressSource, HubClient, typed};
 use countersign_client::screen::{self, TextTable, escape};
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::{AgentRef, IssuedCredentials, ListedAgent};
 use serde_json::{Value, json};
 
 use super::callback;
 use crate::args::{AgentCommand, SignatureAlgArg};
 use crate::commands::agent_commands::credentials::stored_agent::StoredAgent;
 use crate::commands::present;
-
-#[derive(Deserialize)]
-struct NewCredentials {
-    agent_id: String,
-    token: String,
-    signing_key: String,
-    old_valid_until: Option<HubTime>,
-}
-
-#[derive(Deserialize)]
-struct ListedAgent {
-    agent_id: String,
-    signature_alg: String,
-    created_at: HubTime,
-    tokens: u64,
-    signing_keys: u64,
-    open: u64,
-}
-
-#[derive(Deserialize)]
-struct RemovedAgent {
-    agent_id: String,
-}
 
 pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
@@ -55,7 +31,7 @@ async fn add(id: &str, alg: Option<SignatureAlgArg>, reuse: bool, client: &HubCl
         body["signature_alg"] = alg.as_str().into();
     }
     let reply = client.post(&["v1", "admin", "agents"], &body).await?;
-    present(&reply, json, |made: NewCredentials| {
+    present(&reply, json, |made: IssuedCredentials| {
         format!("Agent {} added.\n\n{}", escape(&made.agent_id), secrets(&made))
     })
 }
@@ -79,7 +55,7 @@ async fn rotate(id: &str, overlap_seconds: Option<u64>, client: &HubClient, json
     }
     let reply = client.post(&["v1", "admin", "agents", "rotate"], &body).await?;
     renew_stored(&reply, client);
-    present(&reply, json, |made: NewCredentials| {
+    present(&reply, json, |made: IssuedCredentials| {
         let until = made.old_valid_until.as_ref();
         let until = until
             .map(|at| format!(" The old token is valid until {at}.\n{ROTATION_ORDER}"))
@@ -106,7 +82,7 @@ fn renew_stored(reply: &Value, client: &HubClient) {
     }
 }
 
-fn secrets(made: &NewCredentials) -> String {
+fn secrets(made: &IssuedCredentials) -> String {
     format!(
         "  token        {}\n  signing key  {}\n\nKeep them now: they are not shown again.\n",
         escape(&made.token),
@@ -138,7 +114,7 @@ async fn remove(id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client
         .post(&["v1", "admin", "agents", "remove"], &json!({ "id": id }))
         .await?;
-    present(&reply, json, |gone: RemovedAgent| {
+    present(&reply, json, |gone: AgentRef| {
         format!("Agent {} removed.\n", escape(&gone.agent_id))
     })
 }

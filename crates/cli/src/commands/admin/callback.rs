@@ -3,18 +3,11 @@
 use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient};
 use countersign_client::screen::{TextTable, escape};
-use serde::Deserialize;
+use countersign_protocol::api::admin::ListedCallback;
 use serde_json::{Value, json};
 
 use crate::args::CallbackCommand;
 use crate::commands::present;
-
-#[derive(Deserialize)]
-pub struct ListedCallback {
-    pub agent_id: String,
-    pub host: String,
-    pub state: Option<String>,
-}
 
 pub async fn run(command: CallbackCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {

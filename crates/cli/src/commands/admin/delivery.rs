@@ -3,30 +3,11 @@
 use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient};
 use countersign_client::screen::{TextTable, escape};
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::{ListedDelivery, RetriedDelivery};
 use serde_json::{Value, json};
 
 use crate::args::{DeliveryCommand, DeliveryStateArg};
 use crate::commands::present;
-
-#[derive(Deserialize)]
-pub struct ListedDelivery {
-    message_id: String,
-    agent_id: String,
-    host: String,
-    state: String,
-    attempts: u64,
-    next_attempt_at: Option<HubTime>,
-    delivered_at: Option<HubTime>,
-    last_error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct RetriedDelivery {
-    message_id: String,
-    state: String,
-}
 
 pub async fn run(command: DeliveryCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {

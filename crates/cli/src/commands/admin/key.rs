@@ -3,25 +3,11 @@
 use anyhow::Result;
 use countersign_client::hub::HubClient;
 use countersign_client::screen::TextTable;
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::KeysList;
 use serde_json::json;
 
 use crate::args::KeyCommand;
 use crate::commands::present;
-
-#[derive(Deserialize)]
-struct HubKeys {
-    keys: Vec<HubKey>,
-}
-
-#[derive(Deserialize)]
-struct HubKey {
-    kid: String,
-    alg: String,
-    public_key: String,
-    retires_at: Option<HubTime>,
-}
 
 pub async fn run(command: KeyCommand, client: &HubClient, json: bool) -> Result<String> {
     let KeyCommand::Rotate { overlap_seconds } = command;
@@ -30,7 +16,7 @@ pub async fn run(command: KeyCommand, client: &HubClient, json: bool) -> Result<
         body["overlap_seconds"] = seconds.into();
     }
     let reply = client.post(&["v1", "admin", "keys", "rotate"], &body).await?;
-    present(&reply, json, |HubKeys { keys }| {
+    present(&reply, json, |KeysList { keys }| {
         let mut table = TextTable::new(&["KEY", "ALGORITHM", "PUBLIC KEY", "VALID"]);
         for key in keys {
             let valid = key

@@ -3,54 +3,12 @@
 use anyhow::Result;
 use countersign_client::hub::HubClient;
 use countersign_client::screen::{TextTable, escape};
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::{EndedToken, ListedPerson, ListedToken, NewAccess, PersonRef, SignInLink};
 use serde_json::json;
 
 use super::agent::new_account;
 use crate::args::{PersonCommand, RoleArg};
 use crate::commands::present;
-
-#[derive(Deserialize)]
-struct NewAccess {
-    actor: String,
-    token: String,
-}
-
-#[derive(Deserialize)]
-struct SignInLink {
-    actor: String,
-    url: String,
-    expires_at: HubTime,
-}
-
-#[derive(Deserialize)]
-struct RemovedPerson {
-    actor: String,
-}
-
-#[derive(Deserialize)]
-struct ListedToken {
-    id: String,
-    kind: String,
-    label: String,
-    created_at: HubTime,
-}
-
-#[derive(Deserialize)]
-struct EndedToken {
-    actor: String,
-    id: String,
-}
-
-#[derive(Deserialize)]
-struct ListedPerson {
-    name: String,
-    actor: String,
-    role: String,
-    created_at: HubTime,
-    tokens: u64,
-}
 
 pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {
@@ -98,7 +56,7 @@ pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Resu
             let reply = client
                 .post(&["v1", "admin", "people", "remove"], &json!({ "name": name }))
                 .await?;
-            present(&reply, json, |removed: RemovedPerson| {
+            present(&reply, json, |removed: PersonRef| {
                 format!(
                     "{} removed. They are signed out and their tokens no longer work; what they decided stays.\n",
                     escape(&removed.actor)

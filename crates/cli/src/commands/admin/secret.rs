@@ -5,8 +5,7 @@ use std::io::{self, Read};
 use anyhow::{Context, Result, bail};
 use countersign_client::hub::HubClient;
 use countersign_client::screen::{TextTable, escape};
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::{AgentSecret, ListedSecret};
 use serde_json::json;
 
 use crate::args::SecretCommand;
@@ -14,19 +13,6 @@ use crate::commands::present;
 
 /// Above any token or key; a file given by mistake is not read completely.
 const MAX_SECRET_BYTES: u64 = 64 * 1024;
-
-#[derive(Deserialize)]
-struct AgentSecret {
-    agent_id: String,
-    name: String,
-}
-
-#[derive(Deserialize)]
-struct ListedSecret {
-    agent_id: String,
-    name: String,
-    created_at: HubTime,
-}
 
 pub async fn run(command: SecretCommand, client: &HubClient, json: bool) -> Result<String> {
     match command {

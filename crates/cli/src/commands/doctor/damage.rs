@@ -3,12 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use countersign_client::hub::typed;
+use countersign_protocol::api::admin::HubFaults;
 use countersign_store::copy::{StoreLocation, read_only};
 use countersign_store::ops::message::audit_report::AuditReport;
 use countersign_store::ops::message::verify::VerifyAudit;
-use serde::Deserialize;
-use serde_json::Value;
 
 use super::Finding;
 
@@ -49,27 +47,12 @@ fn judge(report: &AuditReport) -> Finding {
     )
 }
 
-#[derive(Deserialize, Default)]
-struct HubFaults {
-    #[serde(default)]
-    unreadable: Vec<String>,
-    #[serde(default)]
-    audit_broken: Vec<String>,
-}
-
 /// The damage that the hub has met since its start.
-pub fn met_by_hub(status: &Value) -> Vec<Finding> {
-    let HubFaults {
-        unreadable,
-        audit_broken,
-    } = status
-        .get("faults")
-        .and_then(|faults| typed(faults).ok())
-        .unwrap_or_default();
+pub fn met_by_hub(faults: HubFaults) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (what, ids) in [
-        ("the hub cannot read messages", unreadable),
-        ("the hub met broken audit trails", audit_broken),
+        ("the hub cannot read messages", faults.unreadable),
+        ("the hub met broken audit trails", faults.audit_broken),
     ] {
         if !ids.is_empty() {
             findings.push(Finding::fail(CHECK, format!("{what}: {}", named(ids)), ADVICE));

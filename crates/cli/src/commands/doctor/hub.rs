@@ -1,32 +1,19 @@
 //! Checks of the running hub: whether it answers, and the state it reports.
 
 use countersign_client::hub::{ClientError, HubClient, typed};
+use countersign_protocol::api::admin::{HubStatus, ListedAgent, ListedCallback};
 use reqwest::header::DATE;
 use reqwest::{Response, StatusCode};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{Finding, Level, clock, damage};
 use crate::args::DeliveryStateArg;
-use crate::commands::admin::callback::{self, ListedCallback};
+use crate::commands::admin::callback;
 use crate::commands::admin::delivery;
 
 /// Enough to show that deliveries failed.
 const MAX_LISTED_DELIVERIES: u32 = 100;
-
-#[derive(Deserialize)]
-struct HubStatus {
-    version: String,
-    #[serde(default)]
-    warnings: Vec<String>,
-}
-
-#[derive(Deserialize)]
-struct AgentTokens {
-    agent_id: String,
-    tokens: u64,
-}
 
 pub async fn check(client: &HubClient) -> Vec<Finding> {
     let mut findings: Vec<Finding> = clear_text(client).into_iter().collect();
@@ -98,8 +85,18 @@ fn state(check: &'static str, good: &str, status: StatusCode, client: &HubClient
 }
 
 async fn inner_state(status: &Value, client: &HubClient) -> Vec<Finding> {
-    let mut findings = own_warnings(status);
-    findings.extend(damage::met_by_hub(status));
+    let mut findings = match typed::<HubStatus>(status) {
+        Ok(status) => {
+            let mut findings = own_warnings(&status.version, status.warnings);
+            findings.extend(damage::met_by_hub(status.faults));
+            findings
+        }
+        Err(error) => vec![Finding::fail(
+            "status",
+            error.to_string(),
+            "use the hub's own version of this program",
+        )],
+    };
     let callbacks = callback::list(None, client).await;
     findings.push(checked("callbacks", callbacks, waiting_hosts));
     let failed = delivery::list(Some(DeliveryStateArg::Failed), Some(MAX_LISTED_DELIVERIES), client).await;
@@ -120,21 +117,11 @@ fn checked<T: DeserializeOwned>(
     }
 }
 
-fn own_warnings(status: &Value) -> Vec<Finding> {
-    let status: HubStatus = match typed(status) {
-        Ok(status) => status,
-        Err(error) => {
-            return vec![Finding::fail(
-                "status",
-                error.to_string(),
-                "use the hub's own version of this program",
-            )];
-        }
-    };
-    if status.warnings.is_empty() {
+fn own_warnings(version: &str, warnings: Vec<String>) -> Vec<Finding> {
+    if warnings.is_empty() {
         return vec![Finding::ok(
             "status",
-            format!("the hub (version {}) has no warnings", status.version),
+            format!("the hub (version {version}) has no warnings"),
         )];
     }
     // The hub's warnings already include advice.
@@ -143,7 +130,7 @@ fn own_warnings(status: &Value) -> Vec<Finding> {
         level: Level::Warn,
         message,
     };
-    status.warnings.into_iter().map(warning).collect()
+    warnings.into_iter().map(warning).collect()
 }
 
 fn waiting_hosts(callbacks: Vec<ListedCallback>) -> Finding {
@@ -175,7 +162,7 @@ fn failed_deliveries(failed: Vec<Value>) -> Finding {
     }
 }
 
-fn agents_without_token(agents: Vec<AgentTokens>) -> Finding {
+fn agents_without_token(agents: Vec<ListedAgent>) -> Finding {
     let silent: Vec<String> = agents
         .into_iter()
         .filter(|agent| agent.tokens == 0)

@@ -6,19 +6,8 @@ use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient, typed};
 use countersign_client::item::Item;
 use countersign_client::screen::{self, TextTable};
-use countersign_protocol::api::HubTime;
-use serde::Deserialize;
+use countersign_protocol::api::admin::AuditEntry;
 use serde_json::Value;
-
-#[derive(Deserialize)]
-struct AuditEntry {
-    at: HubTime,
-    actor: String,
-    event: String,
-    #[serde(default)]
-    content_sha256: Option<String>,
-    hash: String,
-}
 
 pub async fn run(id: &str, client: &HubClient, json: bool) -> Result<String> {
     let mut item = client.get(&["v1", "inbox", id], &[]).await?;

@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::Client as AgentClient;
 use countersign_client::hub::{self, HubClient, HubLocation, typed};
 use countersign_client::screen::escape;
+use countersign_protocol::api::admin::IssuedCredentials;
 use reqwest::Url;
-use serde::Deserialize;
 use serde_json::json;
 
 use super::cleanup::Cleanup;
@@ -32,12 +32,6 @@ pub struct SmokeAgent {
     pub signature_alg: SignatureAlgArg,
     /// The variables of the page that the environment does not hold.
     pub variables: Vec<(String, String)>,
-}
-
-#[derive(Deserialize)]
-struct SmokeCredentials {
-    token: String,
-    signing_key: String,
 }
 
 impl HubAccess {
@@ -133,7 +127,7 @@ async fn add_agent(
     let body = json!({ "id": id, "signature_alg": signature_alg.as_str() });
     let made = owner.post(&["v1", "admin", "agents"], &body).await?;
     cleanup.agent_added(owner, &id)?;
-    let mut made: SmokeCredentials = typed(&made)?;
+    let mut made: IssuedCredentials = typed(&made)?;
     if let Some(auth) = plan.settings.push().and_then(|push| push.auth.as_ref()) {
         let value = temporary_key();
         let secret = json!({ "agent_id": id, "name": auth.reference, "value": value });

@@ -4,18 +4,17 @@ use anyhow::{Context, Result, bail};
 use countersign_agent::Kind;
 use countersign_client::hub::{ClientError, HubClient, HubLocation, typed};
 use countersign_client::screen::escape;
-use serde::Deserialize;
+use countersign_protocol::api::admin::ListedPerson;
 use serde_json::Value;
 
 use super::agent_half::SentMessage;
 use super::hub_access::HubAccess;
 use super::plan::{SmokePlan, variable};
 use super::test_message;
+use crate::commands::local_hub::owner_among;
 
 /// The token of a person; COUNTERSIGN_TOKEN is the agent's.
 const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
-/// The name of the owner that a hub creates at its first start.
-const FIRST_OWNER: &str = "owner";
 
 pub struct People {
     /// The people named in the message.
@@ -24,16 +23,9 @@ pub struct People {
     person: String,
 }
 
-#[derive(Deserialize)]
-struct SmokePerson {
-    name: String,
-    actor: String,
-    role: String,
-}
-
 pub async fn gather(plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People, String)> {
     let known = match &hub_access.owner {
-        Some(owner) => Some(typed::<Vec<SmokePerson>>(
+        Some(owner) => Some(typed::<Vec<ListedPerson>>(
             &owner.get_field(&["v1", "admin", "people"], &[], "people").await?,
         )?),
         None => None,
@@ -51,7 +43,7 @@ pub async fn gather(plan: &SmokePlan, hub_access: &HubAccess) -> Result<(People,
 }
 
 /// Refuses resolvers unknown to this hub: their asks could not be answered.
-fn check_known(resolvers: &[String], known: &[SmokePerson]) -> Result<()> {
+fn check_known(resolvers: &[String], known: &[ListedPerson]) -> Result<()> {
     let is_missing = |resolver: &&String| !known.iter().any(|person| person.actor == **resolver);
     let missing: Vec<&str> = resolvers.iter().filter(is_missing).map(String::as_str).collect();
     if !missing.is_empty() {
@@ -86,8 +78,8 @@ fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result
 }
 
 /// The owner answers for the skill's resolvers, and is therefore added to them.
-fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Result<(People, String)> {
-    let person = owner_among(known).context("this hub has no owner")?;
+fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[ListedPerson]) -> Result<(People, String)> {
+    let person = owner_among(known).context("this hub has no owner")?.to_owned();
     let mut resolvers = plan.settings.resolvers.clone();
     let mut words = format!("{person}, the owner of this hub");
     if !resolvers.contains(&person) {
@@ -105,13 +97,6 @@ fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[SmokePerson]) -> Res
         },
         words,
     ))
-}
-
-/// The owner that the local `hub.json` token belongs to.
-fn owner_among(people: &[SmokePerson]) -> Option<String> {
-    let owners = || people.iter().filter(|person| person.role == "owner");
-    let first = owners().find(|person| person.name == FIRST_OWNER);
-    first.or_else(|| owners().next()).map(|person| person.actor.clone())
 }
 
 impl People {
@@ -140,14 +125,7 @@ impl People {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn person(name: &str, role: &str) -> SmokePerson {
-        SmokePerson {
-            name: name.to_owned(),
-            actor: format!("human:{name}"),
-            role: role.to_owned(),
-        }
-    }
+    use crate::commands::local_hub::tests::person;
 
     #[test]
     fn people_unknown_to_the_hub_are_named() {
@@ -157,7 +135,5 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("human:zoe") && !error.contains("human:ann"), "{error}");
-        assert_eq!(owner_among(&known).as_deref(), Some("human:owner"));
-        assert_eq!(owner_among(&known[..1]), None);
     }
 }

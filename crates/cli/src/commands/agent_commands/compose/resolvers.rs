@@ -2,21 +2,12 @@
 
 use anyhow::{Result, bail};
 use countersign_client::hub::typed;
-use serde::Deserialize;
+use countersign_protocol::api::admin::ListedPerson;
 
 use crate::commands::agent_commands::credentials::session::AgentSession;
 use crate::commands::agent_commands::retry::retry_unavailable;
 use crate::commands::agent_commands::variable;
-
-/// The name of the owner that a hub creates at its first start.
-const FIRST_OWNER: &str = "owner";
-
-#[derive(Deserialize)]
-struct HubPerson {
-    name: String,
-    actor: String,
-    role: String,
-}
+use crate::commands::local_hub::owner_among;
 
 /// The people from the command line, else from the environment, else the owner of the local hub.
 pub async fn resolvers(named: &[String], session: &AgentSession) -> Result<Vec<String>> {
@@ -31,8 +22,8 @@ pub async fn resolvers(named: &[String], session: &AgentSession) -> Result<Vec<S
             owner.get_field(&["v1", "admin", "people"], &[], "people").await
         })
         .await?;
-        if let Some(actor) = owner_among(&typed::<Vec<HubPerson>>(&people)?) {
-            return Ok(vec![actor]);
+        if let Some(actor) = owner_among(&typed::<Vec<ListedPerson>>(&people)?) {
+            return Ok(vec![actor.to_owned()]);
         }
     }
     bail!("no resolver is named: add --to human:NAME, or set COUNTERSIGN_TO")
@@ -47,37 +38,9 @@ fn split(listed: &str) -> Vec<String> {
         .collect()
 }
 
-/// The owner that the local `hub.json` token belongs to.
-fn owner_among(people: &[HubPerson]) -> Option<String> {
-    let owners = || people.iter().filter(|person| person.role == "owner");
-    let first = owners().find(|person| person.name == FIRST_OWNER);
-    first.or_else(|| owners().next()).map(|person| person.actor.clone())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn person(name: &str, role: &str) -> HubPerson {
-        HubPerson {
-            name: name.to_owned(),
-            actor: format!("human:{name}"),
-            role: role.to_owned(),
-        }
-    }
-
-    #[test]
-    fn the_first_owner_is_preferred_over_other_owners() {
-        let mut people = vec![
-            person("ann", "owner"),
-            person("bob", "resolver"),
-            person("owner", "owner"),
-        ];
-        assert_eq!(owner_among(&people).as_deref(), Some("human:owner"));
-        people.pop();
-        assert_eq!(owner_among(&people).as_deref(), Some("human:ann"));
-        assert_eq!(owner_among(&people[1..]), None);
-    }
 
     #[test]
     fn names_in_the_environment_are_separated_by_commas() {
