@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use serde::Deserialize;
+use countersign_protocol::api::HubFile;
 use serde_json::{Value, json};
 
 use super::child::Server;
@@ -47,16 +47,6 @@ pub struct Hub {
 pub struct Agent {
     pub id: String,
     pub token: String,
-}
-
-#[derive(Deserialize)]
-struct HubFile {
-    url: String,
-    token: String,
-    /// Absent in `hub.json` of older hubs, which have no terminal door.
-    #[serde(default)]
-    terminal_token: String,
-    pid: u32,
 }
 
 impl Hub {
@@ -115,17 +105,12 @@ impl Hub {
             address,
             pid: server.pid(),
         };
-        let HubFile {
-            token: owner_token,
-            terminal_token,
-            ..
-        } = file;
         Ok(Self {
             server,
             scratch,
             options,
-            owner_token,
-            terminal_token,
+            owner_token: file.token,
+            terminal_token: file.terminal_token.unwrap_or_default(),
             target,
             ready_after,
         })
@@ -191,7 +176,7 @@ async fn ready(file: &std::path::Path, server: &mut Server, started: Instant) ->
         let found = fs::read(file)
             .ok()
             .and_then(|text| serde_json::from_slice::<HubFile>(&text).ok());
-        if let Some(found) = found.filter(|found| found.pid == server.pid()) {
+        if let Some(found) = found.filter(|found| found.pid == Some(server.pid())) {
             let address: SocketAddr = found.url.trim_start_matches("http://").trim_end_matches('/').parse()?;
             if let Ok((200, _)) = Connection::call(address, "GET", "/health", None, None).await {
                 return Ok((found, address));

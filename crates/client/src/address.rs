@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde::de::DeserializeOwned;
+use countersign_protocol::api::HubFile;
 
 use super::data_dir::{fault_of_directory, fault_of_file};
 
@@ -39,18 +39,18 @@ pub enum LocateError {
 
 impl HubAddress {
     /// `data` is called only if the environment does not name the hub; `own` takes address and token from `hub.json`.
-    pub fn find<F: DeserializeOwned>(
+    pub fn find(
         data: impl FnOnce() -> anyhow::Result<PathBuf>,
-        own: impl FnOnce(F) -> (String, Option<String>),
+        own: impl FnOnce(HubFile) -> (String, Option<String>),
     ) -> Result<Self, LocateError> {
         Self::choose(data, own, |name| env::var(name).ok().filter(|value| !value.is_empty()))
     }
 
     /// A token alone is used on the hub of the data directory. An address alone is refused: a token from `hub.json`
     /// must not be sent to an address that another party may have put into the environment.
-    fn choose<F: DeserializeOwned>(
+    fn choose(
         data: impl FnOnce() -> anyhow::Result<PathBuf>,
-        own: impl FnOnce(F) -> (String, Option<String>),
+        own: impl FnOnce(HubFile) -> (String, Option<String>),
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Self, LocateError> {
         match (variable("COUNTERSIGN_URL"), variable("COUNTERSIGN_TOKEN")) {
@@ -85,7 +85,7 @@ fn too_old(data: &Path) -> LocateError {
 /// Reads `hub.json` while the hub that wrote it is alive. A killed hub leaves its file behind, and another process
 /// may listen on its port by now; that process must get neither a token nor a question. A directory that other users
 /// can write to is refused for the same reason.
-pub fn read_hub_file<F: DeserializeOwned>(data: &Path) -> Result<F, LocateError> {
+pub fn read_hub_file(data: &Path) -> Result<HubFile, LocateError> {
     if let Some(fault) = fault_of_directory(data) {
         return Err(LocateError::Unusable(fault));
     }
@@ -155,14 +155,12 @@ pub fn not_a_hub(url: &str) -> LocateError {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Value;
-
     use super::*;
 
     fn choose(variables: &[(&str, &str)]) -> Result<HubAddress, LocateError> {
         HubAddress::choose(
             || Ok("/nonexistent/data".into()),
-            |_: Value| (String::new(), None),
+            |_| (String::new(), None),
             |name| {
                 variables
                     .iter()

@@ -6,18 +6,12 @@ use anyhow::Result;
 use countersign_client::address::read_hub_file;
 use countersign_client::data_dir;
 use countersign_client::hub::{AddressSource, ClientError, HubClient, HubLocation, typed};
+use countersign_protocol::api::HubFile;
 use countersign_protocol::api::admin::{ListedAgent, ListedPerson};
 use reqwest::Url;
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::args::{Globals, SignatureAlgArg};
-
-#[derive(Deserialize)]
-struct HubFile {
-    url: String,
-    token: String,
-}
 
 /// The name of the owner that a hub creates at its first start.
 const FIRST_OWNER: &str = "owner";
@@ -28,7 +22,7 @@ pub fn owner(globals: &Globals) -> Result<Option<HubClient>> {
     let Ok(data) = data_dir::resolve(globals.data.as_deref()) else {
         return Ok(None);
     };
-    let Ok(HubFile { url, token }) = read_hub_file(&data) else {
+    let Ok(HubFile { url, token, .. }) = read_hub_file(&data) else {
         return Ok(None);
     };
     let location = HubLocation::named(&url, token, AddressSource::DataDirectory(data))?;

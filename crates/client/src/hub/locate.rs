@@ -7,7 +7,6 @@ pub use crate::address::AddressSource;
 use crate::address::{HubAddress, is_loopback, not_a_hub, plain_warning};
 use anyhow::{Context, Result};
 use reqwest::{ClientBuilder, Url, redirect};
-use serde::Deserialize;
 
 use crate::screen::print_error;
 
@@ -20,15 +19,9 @@ pub struct HubLocation {
     pub source: AddressSource,
 }
 
-#[derive(Deserialize)]
-struct ClientHubFile {
-    url: String,
-    token: String,
-}
-
 impl HubLocation {
     pub fn find(data: impl FnOnce() -> Result<PathBuf>) -> Result<Self> {
-        let address = HubAddress::find(data, |file: ClientHubFile| (file.url, Some(file.token)))?;
+        let address = HubAddress::find(data, |file| (file.url, Some(file.token)))?;
         let named_by = match &address.source {
             AddressSource::Environment => "COUNTERSIGN_URL",
             AddressSource::DataDirectory(_) => "hub.json",

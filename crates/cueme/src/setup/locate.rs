@@ -3,9 +3,9 @@
 use std::path::Path;
 
 pub use countersign_client::address::{AddressSource, LocateError};
-use countersign_client::address::{HubAddress, is_loopback, not_a_hub, plain_warning, read_hub_file};
+use countersign_client::address::{HubAddress, is_loopback, not_a_hub, plain_warning};
 use countersign_client::data_dir;
-use serde::Deserialize;
+use countersign_protocol::api::HubFile;
 use ureq::http::Uri;
 
 use crate::terminal::out;
@@ -18,20 +18,10 @@ pub struct Location {
     pub source: AddressSource,
 }
 
-/// The fields of `hub.json` that cueme uses.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct HubFile {
-    pub url: String,
-    pub terminal_token: Option<String>,
-    pub sign_in_url: Option<String>,
-    pub pid: Option<u32>,
-}
-
 impl Location {
     /// `data_flag` is the data directory of the command line.
     pub fn find(data_flag: Option<&Path>) -> Result<Self, LocateError> {
-        let url_and_token = |file: HubFile| (file.url, file.terminal_token);
-        let address = HubAddress::find(|| data_dir::resolve(data_flag), url_and_token);
+        let address = HubAddress::find(|| data_dir::resolve(data_flag), |file| (file.url, file.terminal_token));
         // A hub of the data directory has its own token; COUNTERSIGN_TOKEN was meant for another hub or program.
         if std::env::var_os("COUNTERSIGN_TOKEN").is_some_and(|token| !token.is_empty())
             && !matches!(
@@ -52,6 +42,12 @@ impl Location {
             out::remark(&warning);
         }
         Ok(location)
+    }
+
+    /// The hub that wrote the file, regardless of the environment.
+    pub fn of_file(file: &HubFile, data: &Path) -> Option<Self> {
+        let token = file.terminal_token.clone()?;
+        Self::parse(&file.url, token, AddressSource::DataDirectory(data.to_owned())).ok()
     }
 
     fn parse(url: &str, token: String, source: AddressSource) -> Result<Self, LocateError> {
@@ -93,18 +89,6 @@ impl Location {
 
     pub fn is_loopback(&self) -> bool {
         is_loopback(self.uri().host().unwrap_or_default())
-    }
-}
-
-impl HubFile {
-    pub fn read(data: &Path) -> Result<Self, LocateError> {
-        read_hub_file(data)
-    }
-
-    /// The hub that wrote this file, regardless of the environment.
-    pub fn location(&self, data: &Path) -> Option<Location> {
-        let token = self.terminal_token.clone()?;
-        Location::parse(&self.url, token, AddressSource::DataDirectory(data.to_owned())).ok()
     }
 }
 

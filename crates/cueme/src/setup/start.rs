@@ -9,9 +9,11 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use countersign_client::address::read_hub_file;
 use countersign_client::data_dir;
+use countersign_protocol::api::HubFile;
 
-use super::locate::HubFile;
+use super::locate::Location;
 use crate::client::CuemeClient;
 use crate::failure::Failure;
 use crate::terminal::out;
@@ -98,8 +100,8 @@ fn acquire_start_lock(data: &Path, until: Instant) -> Result<Option<File>, Failu
 
 /// `hub.json`, if the hub that wrote it answers.
 fn running_hub(data: &Path) -> Option<HubFile> {
-    let file = HubFile::read(data).ok()?;
-    let location = file.location(data)?;
+    let file = read_hub_file(data).ok()?;
+    let location = Location::of_file(&file, data)?;
     CuemeClient::new(location).accepts_token().then_some(file)
 }
 

@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use serde_json::json;
+use countersign_protocol::api::HubFile;
 
 use super::startup::Welcome;
 
@@ -78,14 +78,14 @@ impl DataDir {
 
     /// Written to a temporary file and renamed, so that a client never reads half of it.
     pub fn announce(&self, welcome: &Welcome) -> anyhow::Result<()> {
-        let text = json!({
-            "url": welcome.local_url,
-            "token": welcome.owner_token,
-            "terminal_token": welcome.terminal_token,
-            "sign_in_url": welcome.sign_in_url,
-            "pid": std::process::id(),
-            "started_at": welcome.started_at,
-        });
+        let hub_file = HubFile {
+            url: welcome.local_url.clone(),
+            token: welcome.owner_token.clone(),
+            terminal_token: Some(welcome.terminal_token.clone()),
+            sign_in_url: Some(welcome.sign_in_url.clone()),
+            pid: Some(std::process::id()),
+            started_at: Some(welcome.started_at.into()),
+        };
         let draft = self.path.join("hub.json.new");
         let mut file = OpenOptions::new()
             .create(true)
@@ -94,7 +94,7 @@ impl DataDir {
             .mode(0o600)
             .open(&draft)?;
         file.set_permissions(Permissions::from_mode(0o600))?;
-        file.write_all(text.to_string().as_bytes())?;
+        file.write_all(&serde_json::to_vec(&hub_file)?)?;
         std::fs::rename(&draft, self.hub_json()).context("cannot write hub.json")
     }
 

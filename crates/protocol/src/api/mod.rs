@@ -3,9 +3,11 @@
 //! with types of its store.
 
 pub mod admin;
+mod hub_file;
 pub mod inbox;
 pub mod runs;
 pub mod terminals;
 mod time;
 
+pub use hub_file::HubFile;
 pub use time::HubTime;
