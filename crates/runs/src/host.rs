@@ -10,18 +10,6 @@ use futures_util::future::BoxFuture;
 
 use crate::remote::commands::CommandReply;
 
-/// A change that other nodes hear of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RunSignal {
-    /// Something of this run was stored.
-    Advanced(String),
-    CommandStored,
-    CommandReplied {
-        number: i64,
-        reply: CommandReply,
-    },
-}
-
 pub trait RunHost: Send + Sync {
     /// Announces an ask after its commit, like every other accepted message.
     fn announce_ask(&self, message: &NewMessage);
@@ -36,10 +24,14 @@ pub trait RunHost: Send + Sync {
     /// Tells open pages that a run began or ended.
     fn run_changed(&self, run_id: &str);
 
-    /// Notes a commit, so that background work gives way.
-    fn note_activity(&self);
+    /// Notes a commit of a run, so that background work gives way and the other nodes read it.
+    fn run_advanced(&self, run_id: &str);
 
-    fn publish(&self, signal: RunSignal);
+    /// Tells the other nodes that a remote run command was stored.
+    fn command_stored(&self);
+
+    /// Tells the other nodes the reply to a remote run command.
+    fn command_replied(&self, number: i64, reply: CommandReply);
 
     fn is_stopping(&self) -> bool;
 }

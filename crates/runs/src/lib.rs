@@ -18,7 +18,7 @@ pub use follow::client::{ClientAction, Close, RunClient};
 pub use follow::pending::{AskSelector, PendingKind};
 pub use follow::subscription::{SubscribeOutcome, Subscription};
 pub use follow::view::{PendingAskView, RunView, pending_views};
-pub use host::{RunHost, RunSignal};
+pub use host::RunHost;
 pub use lifecycle::prepare::PrepareContext;
 pub use lifecycle::restore::Adoption;
 pub use lifecycle::start::StartMode;

@@ -66,7 +66,7 @@ pub fn step(seq: u64) -> EventFrame {
 }
 
 pub fn broadcast(run: &TrackedRun, seqs: impl IntoIterator<Item = u64>) {
-    run.broadcast(RunUpdate {
+    run.lock().broadcast(RunUpdate {
         frames: seqs.into_iter().map(step).collect(),
         ..RunUpdate::default()
     });
@@ -84,7 +84,7 @@ pub fn ask(run: &TrackedRun, seq: u64) -> MessageId {
     let pending = PendingAsk::from_event(message_id.clone(), &event, NOW, frame.clone())
         .into_iter()
         .collect();
-    run.broadcast(RunUpdate {
+    run.lock().broadcast(RunUpdate {
         frames: vec![frame],
         pending,
         records: 0,

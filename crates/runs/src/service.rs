@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_core::Command;
-use countersign_protocol::id::MessageId;
-use countersign_store::model::ApplyOutcome;
+use countersign_store::Store;
 use countersign_store::waiters::Waiters;
-use countersign_store::{Store, StoreError};
 
 use crate::engine::agents::Tools;
-use crate::host::{RunHost, RunSignal};
+use crate::host::RunHost;
 use crate::registry::RunRegistry;
 use crate::remote::replies::CommandTracker;
 use crate::settings::RunsSettings;
@@ -58,16 +55,5 @@ impl RunService {
             commands: CommandTracker::default(),
             lease,
         })
-    }
-
-    pub(crate) async fn decide(&self, message_id: &MessageId, command: Command) -> Result<ApplyOutcome, StoreError> {
-        Arc::clone(&self.host).decide(message_id, command).await
-    }
-
-    /// Tells the other nodes; on a store of its own there are none.
-    pub(crate) fn publish(&self, signal: impl FnOnce() -> RunSignal) {
-        if self.store.is_shared() {
-            self.host.publish(signal());
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use countersign_core::Command;
 use countersign_protocol::id::MessageId;
-use countersign_runs::{RunHost, RunSignal};
+use countersign_runs::{CommandReply, RunHost};
 use countersign_store::StoreError;
 use countersign_store::model::{ApplyOutcome, NewMessage};
 use futures_util::FutureExt;
@@ -21,23 +21,26 @@ impl RunHost for Messages {
         message_id: &'a MessageId,
         command: Command,
     ) -> BoxFuture<'a, Result<ApplyOutcome, StoreError>> {
-        async move { Messages::decide(&self, message_id, command).await }.boxed()
+        async move { self.decide_with_files(message_id, command, Vec::new()).await }.boxed()
     }
 
     fn run_changed(&self, run_id: &str) {
         self.parts.live.publish(LiveChange::Run(run_id.to_owned()));
     }
 
-    fn note_activity(&self) {
+    fn run_advanced(&self, run_id: &str) {
         self.parts.indexer.note_activity();
+        self.parts.cluster.publish(|| Signal::Advanced(run_id.to_owned()));
     }
 
-    fn publish(&self, signal: RunSignal) {
-        self.parts.cluster.publish(|| match signal {
-            RunSignal::Advanced(run_id) => Signal::Advanced(run_id),
-            RunSignal::CommandStored => Signal::Letter,
-            RunSignal::CommandReplied { number, reply } => Signal::Answered { letter: number, reply },
-        });
+    fn command_stored(&self) {
+        self.parts.cluster.publish(|| Signal::Letter);
+    }
+
+    fn command_replied(&self, number: i64, reply: CommandReply) {
+        self.parts
+            .cluster
+            .publish(|| Signal::Answered { letter: number, reply });
     }
 
     fn is_stopping(&self) -> bool {

@@ -65,20 +65,15 @@ impl EventBuffer {
         self.entries.events.is_empty() && self.entries.records.is_empty() && self.entries.asks_done.is_empty()
     }
 
+    /// From here on, events are not a consequence of the start request.
+    pub fn forget_request_id(&mut self) {
+        self.request_id = None;
+    }
+
     /// Adds an event and returns its frame.
     pub fn add(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
-        let request_id = self.request_id.clone();
-        self.add_with(event, ts, request_id.as_deref())
-    }
-
-    /// For an event that is not a consequence of the start request.
-    pub fn add_without_request_id(&mut self, event: &Event, ts: Timestamp) -> EventFrame {
-        self.add_with(event, ts, None)
-    }
-
-    fn add_with(&mut self, event: &Event, ts: Timestamp, request_id: Option<&str>) -> EventFrame {
         self.seq += 1;
-        let body = event.frame(&self.run_id, self.seq, ts, request_id);
+        let body = event.frame(&self.run_id, self.seq, ts, self.request_id.as_deref());
         let frame = EventFrame::of(event, self.seq, body.as_str());
         self.entries.bytes += body.len();
         self.entries.events.extend(StoredEvent::of(event, self.seq, &body));
@@ -153,22 +148,17 @@ impl EventBuffer {
             pending: Vec::new(),
             records: records.len() as u64,
         };
-        let run_id = self.run_id.clone();
-        let segment = self.segment;
-        let last_seq = self.reserved;
-        let node = self.node.clone();
-        let write_id = Uuid::new_v4().to_string();
         let advance = Advance {
-            run_id,
-            segment,
-            node,
-            write_id,
+            run_id: self.run_id.clone(),
+            segment: self.segment,
+            node: self.node.clone(),
+            write_id: Uuid::new_v4().to_string(),
             events,
             records,
             asks_done,
             machine,
             phase,
-            last_seq,
+            last_seq: self.reserved,
             body: None,
         };
         (advance, news)
@@ -194,12 +184,8 @@ mod tests {
         let mut event_buffer = event_buffer();
         let frame = event_buffer.add(&steer(), NOW);
         assert!(frame.seq == 11 && frame.text.contains(r#""requestId":"s1""#));
-        assert!(
-            !event_buffer
-                .add_without_request_id(&steer(), NOW)
-                .text
-                .contains("requestId")
-        );
+        event_buffer.forget_request_id();
+        assert!(!event_buffer.add(&steer(), NOW).text.contains("requestId"));
         let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
         assert_eq!(
             advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),

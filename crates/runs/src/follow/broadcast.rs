@@ -21,10 +21,6 @@ pub struct RunUpdate {
 }
 
 impl TrackedRun {
-    pub fn broadcast(&self, news: RunUpdate) {
-        self.lock().broadcast(news);
-    }
-
     /// Called by the registry. The stage changes before the broadcast, so a client that reacts to the last event finds
     /// the run ended.
     pub fn end(&self, ending: RunEnding, at: Timestamp, news: RunUpdate) -> bool {

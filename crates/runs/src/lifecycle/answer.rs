@@ -33,7 +33,9 @@ impl RunService {
             verdict: Verdict::Answered(text.into()),
             comment: None,
         };
-        let mut decided = self.decide(&asked.message_id, command.clone()).await?;
+        let mut decided = Arc::clone(&self.host)
+            .decide(&asked.message_id, command.clone())
+            .await?;
         // The next ask of another node's run may not be known here yet.
         while may_be_stale
             && matches!(decided, ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }))
@@ -41,7 +43,9 @@ impl RunService {
             && next.message_id != asked.message_id
         {
             asked = next;
-            decided = self.decide(&asked.message_id, command.clone()).await?;
+            decided = Arc::clone(&self.host)
+                .decide(&asked.message_id, command.clone())
+                .await?;
         }
         match decided {
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),

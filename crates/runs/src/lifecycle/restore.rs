@@ -19,7 +19,6 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::plan::{self, RunPlan, Segment};
 use crate::engine::task::{RunTask, TaskStart, restarted, restore_ask};
 use crate::follow::replay::ReplayBuffer;
-use crate::host::RunSignal;
 use crate::registry::AdoptionGuard;
 use crate::run::{RunStage, TrackedRun, TrackedRunState};
 use crate::service::RunService;
@@ -264,7 +263,7 @@ async fn end(
         .await?
     {
         if matches!(ask.state, State::Open) {
-            match service.decide(&ask.message_id, Command::Cancel).await {
+            match Arc::clone(&service.host).decide(&ask.message_id, Command::Cancel).await {
                 // A damaged ask cannot be cancelled, and must not keep its run from ending.
                 Err(error) if error.is_damage() => {}
                 cancelled => drop(cancelled?),
@@ -296,7 +295,7 @@ async fn end(
         })
         .await?;
     service.registry.wake_replica(&summary.run_id);
-    service.publish(|| RunSignal::Advanced(summary.run_id.clone()));
+    service.host.run_advanced(&summary.run_id);
     tracing::info!(
         run_id = summary.run_id,
         "run ended: a restart interrupted its agent; it can be continued"

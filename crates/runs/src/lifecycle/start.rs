@@ -17,7 +17,6 @@ use crate::follow::broadcast::RunUpdate;
 use crate::follow::client::RunClient;
 use crate::follow::frame::EventFrame;
 use crate::follow::subscription::{SubscribeOutcome, Subscription};
-use crate::host::RunSignal;
 use crate::refusal::RunRefusal;
 use crate::run::{Prepared, RunStage, TrackedRun};
 use crate::service::RunService;
@@ -155,7 +154,7 @@ async fn begin(
             let has_past = segment.number > 1;
             service.registry.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
-            service.publish(|| RunSignal::Advanced(run.id.clone()));
+            service.host.run_advanced(&run.id);
             let beginning = TaskStart {
                 run,
                 node,

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
 use crate::RunRefusal;
-use crate::host::RunSignal;
 use crate::service::RunService;
 
 /// Leaves time for another node to take the run over.
@@ -81,7 +80,7 @@ impl RunService {
             return Ok(None);
         };
         let reply = self.commands.expect_reply(number);
-        self.publish(|| RunSignal::CommandStored);
+        self.host.command_stored();
         // This hub may itself be taking the run over.
         process_pending(self);
         match timeout(REPLY_TIMEOUT, reply).await {
@@ -143,7 +142,7 @@ async fn process_queue(service: Arc<RunService>, run_id: String) {
         };
         delete_command(&service, number).await;
         if !service.commands.reply_arrived(number, reply.clone()) {
-            service.publish(|| RunSignal::CommandReplied { number, reply });
+            service.host.command_replied(number, reply);
         }
     }
 }

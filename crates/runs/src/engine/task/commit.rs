@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::backoff::Backoff;
-use countersign_store::StoreError;
 use countersign_store::ops::run::{Advance, RunPhase};
+use countersign_store::{Op, StoreError};
 use tokio::time::{Instant, sleep_until};
 
 use super::state::{Halt, RunTask, Stopped};
@@ -18,34 +18,36 @@ const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
 impl RunTask {
     pub(crate) async fn commit(&mut self, phase: RunPhase) -> Result<(), Halt> {
-        let (advance, news) = self.drain_events(phase)?;
-        let service = Arc::clone(&self.service);
-        if let Err(halt) = self.persist(|| service.store.run(advance.clone())).await {
-            // Stored with the end of the run instead.
-            self.event_buffer.put_back(advance, news);
-            return Err(halt);
-        }
+        let news = self.store(phase, |advance| advance).await?;
         self.broadcast(news);
         Ok(())
     }
 
-    pub(crate) fn drain_events(&mut self, phase: RunPhase) -> Result<(Advance, RunUpdate), Halt> {
-        let machine = self
-            .checkpoint
-            .text()
-            .map_err(|error| Halt::Failed(error.to_string()))?;
+    /// Stores the buffered events, as part of the operation that `op` makes of them. Stores or waits: followers must not
+    /// see an event that a restart would not know.
+    pub(crate) async fn store<O: Op<Out = bool>>(
+        &mut self,
+        phase: RunPhase,
+        op: impl Fn(Advance) -> O,
+    ) -> Result<RunUpdate, Halt> {
+        let machine = serde_json::to_string(&self.checkpoint).map_err(|error| Halt::Failed(error.to_string()))?;
         self.phase = phase;
-        Ok(self.event_buffer.drain(phase, machine))
+        let (advance, news) = self.event_buffer.drain(phase, machine);
+        let service = Arc::clone(&self.service);
+        match self.retry_store(|| service.store.run(op(advance.clone()))).await {
+            Ok(true) => Ok(news),
+            stored => {
+                // Stored with the end of the run instead.
+                self.event_buffer.put_back(advance, news);
+                stored.and(Err(Halt::OwnershipLost))
+            }
+        }
     }
 
-    /// Stores or waits: followers must not see an event that a restart would not know.
-    pub(crate) async fn persist<F>(&mut self, attempt: impl Fn() -> F) -> Result<(), Halt>
-    where
-        F: Future<Output = Result<bool, StoreError>>,
-    {
-        let is_under_way = self.retry_store(attempt).await?;
-        self.service.host.note_activity();
-        if is_under_way { Ok(()) } else { Err(Halt::OwnershipLost) }
+    /// Broadcasts stored events to followers here and signals other hubs.
+    pub(crate) fn broadcast(&self, news: RunUpdate) {
+        self.run.lock().broadcast(news);
+        self.service.host.run_advanced(&self.run.id);
     }
 
     /// Retries with exponential backoff until the store succeeds, or fails permanently.

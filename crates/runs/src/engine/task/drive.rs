@@ -1,48 +1,44 @@
 //! Driving the machine from one agent call to the next, until the run completes or halts.
 
+use std::convert::Infallible;
+
 use countersign_core::runs::user::{self, UserTurn};
 use countersign_core::runs::{AgentCall, MachineAction, Output};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, Step, UserAgent};
 use countersign_protocol::runs::{ChatMessage, Event, Record, StepResult, StreamEvent, Usage};
 use countersign_store::ops::run::RunPhase;
+use serde_json::Value;
 use uuid::Uuid;
 
+use super::asking::RunQuestion;
 use super::state::{Halt, RunTask};
 use crate::engine::agents::{AgentOutcome, Resumed};
 
 const STOP: &str = "stop";
 
 impl RunTask {
-    pub(crate) async fn drive(&mut self) -> Halt {
+    pub(crate) async fn drive(&mut self) -> Result<Infallible, Halt> {
         loop {
-            if let Err(halt) = self.step().await {
-                return halt;
+            while let Some(command) = self.commands.try_next() {
+                self.handle_command(command).await?;
             }
-        }
-    }
-
-    async fn step(&mut self) -> Result<(), Halt> {
-        while let Some(command) = self.commands.try_next() {
-            self.handle_command(command).await?;
-        }
-        match self.checkpoint.machine.next(&self.plan.strategy) {
-            MachineAction::StepStarted {
-                name: step_name,
-                message,
-            } => self.note(&Event::StepStarted { step_name, message }),
-            MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
-            MachineAction::Call(call) => {
-                let output = self.call(call).await?;
-                self.checkpoint.steered = None;
-                self.checkpoint.machine.supply(&self.plan.strategy, output);
+            match self.checkpoint.machine.next(&self.plan.strategy) {
+                MachineAction::StepStarted {
+                    name: step_name,
+                    message,
+                } => self.note(&Event::StepStarted { step_name, message }),
+                MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
+                MachineAction::Call(call) => {
+                    let output = self.call(call).await?;
+                    self.checkpoint.steered = None;
+                    self.checkpoint.machine.supply(&self.plan.strategy, output);
+                }
+                MachineAction::Finished { output } => return Err(Halt::Completed(output)),
+                MachineAction::Failed { message } => return Err(Halt::Failed(message)),
             }
-            MachineAction::Finished { output } => return Err(Halt::Completed(output)),
-            MachineAction::Failed { message } => return Err(Halt::Failed(message)),
-        }
-        if self.event_buffer.is_full() {
-            self.commit(RunPhase::Between).await
-        } else {
-            Ok(())
+            if self.event_buffer.is_full() {
+                self.commit(RunPhase::Between).await?;
+            }
         }
     }
 
@@ -84,10 +80,16 @@ impl RunTask {
     async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
         let text = match user::act(user, &call, &self.segment.input) {
             UserTurn::Passes(text) => text,
-            UserTurn::Asks { prompt } => match self.ask_for_input(&call, prompt).await? {
-                Ok(text) => text,
-                Err(cause) => return Err(self.failed(&cause)),
-            },
+            UserTurn::Asks { prompt } => {
+                let mut waiting = std::mem::take(&mut self.restored_asks);
+                if waiting.is_empty() {
+                    let question = RunQuestion::input(&call.agent, prompt);
+                    waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
+                }
+                let answers = self.answers(waiting, &call.agent).await?;
+                let texts = answers.map_err(|cause| self.failed(&cause))?;
+                texts.into_iter().next().unwrap_or_default()
+            }
         };
         let usage = Usage::default();
         let responses = vec![ChatMessage::assistant(text.clone())];

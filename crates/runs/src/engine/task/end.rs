@@ -1,9 +1,7 @@
 //! The end of a segment.
 
-use std::sync::Arc;
-
 use countersign_protocol::runs::{Event, RunError};
-use countersign_store::ops::run::{EndRun, ReadRun, RunEnding, RunPhase};
+use countersign_store::ops::run::{Advance, EndRun, ReadRun, RunEnding, RunPhase};
 
 use super::state::{Halt, RunTask, Stopped};
 
@@ -51,8 +49,8 @@ impl RunTask {
                 self.store_end(RunEnding::Error).await;
             }
             Halt::Cancelled(stopped) => {
-                let now = self.now();
-                self.event_buffer.add_without_request_id(&cancelled(stopped), now);
+                self.event_buffer.forget_request_id();
+                self.note(&cancelled(stopped));
                 self.store_end(RunEnding::Cancelled).await;
             }
             Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
@@ -73,21 +71,25 @@ impl RunTask {
         }
         self.cancel_asks().await;
         let at = self.now();
-        let Ok((mut advance, news)) = self.drain_events(RunPhase::Between) else {
-            return self.on_ownership_lost();
-        };
+        let mut body = None;
         if self.checkpoint.policy != self.segment.policy {
             // The next segment starts with this policy.
             self.segment.policy.clone_from(&self.checkpoint.policy);
-            advance.body = self.plan.body(&self.segment).ok();
+            body = self.plan.body(&self.segment).ok();
         }
-        let end = EndRun { advance, ending, at };
-        let service = Arc::clone(&self.service);
-        match self.persist(|| service.store.run(end.clone())).await {
-            Ok(()) => self.service.registry.end(&self.run, |run| run.end(ending, at, news)),
+        let end = |advance| EndRun {
+            advance: Advance {
+                body: body.clone(),
+                ..advance
+            },
+            ending,
+            at,
+        };
+        match self.store(RunPhase::Between, end).await {
+            Ok(news) => self.service.registry.end(&self.run, |run| run.end(ending, at, news)),
             Err(_) => return self.on_ownership_lost(),
         };
-        self.publish_advance();
+        self.service.host.run_advanced(&self.run.id);
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
     }
 

@@ -124,7 +124,7 @@ impl RunTask {
             self.commit(RunPhase::Working).await?;
             frame = self.event_buffer.stream(&event, now);
         }
-        self.run.broadcast(RunUpdate {
+        self.run.lock().broadcast(RunUpdate {
             frames: frame.into_iter().collect(),
             ..RunUpdate::default()
         });

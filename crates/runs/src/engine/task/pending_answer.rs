@@ -47,11 +47,7 @@ pub struct PendingAnswer {
 
 impl PendingAnswer {
     /// Registers the waiter. Call this before the message is committed.
-    pub fn new(service: &RunService, id: MessageId, body: AskBody) -> Self {
-        Self::at(&service.waiters, id, body)
-    }
-
-    fn at(waiters: &Arc<Waiters>, id: MessageId, body: AskBody) -> Self {
+    pub fn new(waiters: &Arc<Waiters>, id: MessageId, body: AskBody) -> Self {
         let waiter = waiters.register(&id);
         Self {
             id,
@@ -64,12 +60,7 @@ impl PendingAnswer {
     }
 
     /// Cancel-safe: it can be dropped and called again without losing the answer.
-    pub async fn resolution(&mut self, service: &RunService) -> Resolution {
-        self.resolution_by(&service.waiters, |id| service.store.run(Pull(id)))
-            .await
-    }
-
-    async fn resolution_by<F>(&mut self, waiters: &Arc<Waiters>, pull: impl Fn(MessageId) -> F) -> Resolution
+    pub async fn resolution<F>(&mut self, waiters: &Arc<Waiters>, pull: impl Fn(MessageId) -> F) -> Resolution
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
@@ -133,7 +124,7 @@ pub async fn restore_ask(
     ask: StoredAsk,
 ) -> Result<Option<(PendingAnswer, Option<PendingAsk>)>, StoreError> {
     let body: AskBody = serde_json::from_str(&ask.body)?;
-    let mut waiting = PendingAnswer::new(service, ask.message_id, body);
+    let mut waiting = PendingAnswer::new(&service.waiters, ask.message_id, body);
     match service.store.run(Pull(waiting.id.clone())).await? {
         Some(Lookup::Present(pulled)) => {
             let pending = still_pending(&pulled);
@@ -195,7 +186,7 @@ mod tests {
     async fn a_dropped_read_is_repeated_at_once() {
         let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiting = PendingAnswer::at(&waiters, id.clone(), AskBody::default());
+        let mut waiting = PendingAnswer::new(&waiters, id.clone(), AskBody::default());
         let reads = Cell::new(0);
         let pull = async |id: MessageId| {
             reads.set(reads.get() + 1);
@@ -204,8 +195,8 @@ mod tests {
         };
         waiters.invalidate(&id);
         // As when a command interrupts the wait.
-        assert!(waiting.resolution_by(&waiters, &pull).now_or_never().is_none());
-        let resolution = timeout(Duration::from_secs(1), waiting.resolution_by(&waiters, &pull)).await;
+        assert!(waiting.resolution(&waiters, &pull).now_or_never().is_none());
+        let resolution = timeout(Duration::from_secs(1), waiting.resolution(&waiters, &pull)).await;
         assert_eq!(
             resolution.expect("read without another wake-up").outcome,
             Outcome::Cancelled
@@ -217,9 +208,9 @@ mod tests {
     async fn an_ask_without_a_wake_up_is_polled() {
         let waiters = Arc::new(Waiters::default());
         let id = MessageId::from_uuid(Uuid::from_u128(7));
-        let mut waiting = PendingAnswer::at(&waiters, id, AskBody::default());
+        let mut waiting = PendingAnswer::new(&waiters, id, AskBody::default());
         let pull = async |id: MessageId| Ok(Some(cancelled(&id)));
-        let resolution = timeout(Duration::from_secs(36), waiting.resolution_by(&waiters, &pull)).await;
+        let resolution = timeout(Duration::from_secs(36), waiting.resolution(&waiters, &pull)).await;
         assert_eq!(resolution.expect("polled").outcome, Outcome::Cancelled);
     }
 }

@@ -15,8 +15,6 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::commands::{CommandQueue, RunCommand};
 use crate::engine::event_buffer::EventBuffer;
 use crate::engine::plan::{RunPlan, Segment};
-use crate::follow::broadcast::RunUpdate;
-use crate::host::RunSignal;
 use crate::run::TrackedRun;
 use crate::service::RunService;
 
@@ -117,26 +115,16 @@ impl RunTask {
         tokio::spawn(async move {
             self.service.host.run_changed(&self.run.id);
             // After a panic the run itself can still be ended.
-            let halt = AssertUnwindSafe(self.drive())
+            let Err(halt) = AssertUnwindSafe(self.drive())
                 .catch_unwind()
                 .await
                 .unwrap_or_else(|_panic| {
                     tracing::error!(run_id = self.run.id, "run task panicked");
-                    Halt::Failed("The hub failed. The hub's log has the cause.".to_owned())
+                    Err(Halt::Failed("The hub failed. The hub's log has the cause.".to_owned()))
                 });
             // Boxed, so that waiting runs do not hold the memory of this large future.
             Box::pin(self.end(halt)).await;
         });
-    }
-
-    /// Broadcasts stored events to followers here and signals other hubs.
-    pub(crate) fn broadcast(&self, news: RunUpdate) {
-        self.run.broadcast(news);
-        self.publish_advance();
-    }
-
-    pub(crate) fn publish_advance(&self) {
-        self.service.publish(|| RunSignal::Advanced(self.run.id.clone()));
     }
 
     pub(crate) fn now(&self) -> Timestamp {
