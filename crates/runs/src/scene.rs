@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use uuid::Uuid;
 
 use super::engine::plan::RunPlan;
+use super::follow::broadcast::EventFrame;
 use super::follow::broadcast::RunUpdate;
 use super::follow::client::{ClientAction, RunClient};
-use super::follow::frame::EventFrame;
 use super::follow::pending::PendingAsk;
 use super::follow::replay::{ByteBudget, ReplayBuffer};
 use super::run::{RunStage, TrackedRun, TrackedRunState};

@@ -29,14 +29,6 @@ impl Checkpoint {
         }
     }
 
-    pub fn text(&self) -> Result<String, serde_json::Error> {
-        serde_json::to_string(self)
-    }
-
-    pub fn read(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str(text)
-    }
-
     /// The message for the agent call, with queued steering texts. They stay with this call; a resumed call gets no new
     /// ones.
     pub fn message(&mut self, message: String, is_resumed: bool) -> String {
@@ -78,7 +70,8 @@ mod tests {
         assert!(checkpoint.steering.add("shorter"));
         let steered = checkpoint.message("write".to_owned(), false);
         assert!(steered.starts_with("write\n\n") && steered.contains("shorter"));
-        let mut restored = Checkpoint::read(&checkpoint.text().unwrap()).unwrap();
+        let stored = serde_json::to_string(&checkpoint).unwrap();
+        let mut restored: Checkpoint = serde_json::from_str(&stored).unwrap();
         assert_eq!(restored, checkpoint);
         assert!(restored.steering.add("longer"));
         assert_eq!(restored.message("write".to_owned(), true), steered);

@@ -3,6 +3,5 @@
 pub mod agents;
 pub mod checkpoint;
 pub mod commands;
-pub mod event_buffer;
 pub mod plan;
 pub mod task;

@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::follow::frame::FrameText;
+use crate::follow::broadcast::FrameText;
 
 use tokio::sync::Notify;
 

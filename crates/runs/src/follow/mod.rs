@@ -3,7 +3,6 @@
 pub mod broadcast;
 pub mod client;
 pub mod conversation;
-pub mod frame;
 pub mod list;
 pub mod pending;
 pub mod replay;

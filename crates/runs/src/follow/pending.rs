@@ -5,7 +5,7 @@ use countersign_protocol::runs::{Event, PendingInput};
 use countersign_protocol::time::Timestamp;
 use serde::Deserialize;
 
-use super::frame::EventFrame;
+use super::broadcast::EventFrame;
 
 /// Bound for a prompt in a list; the message and the event have the full text.
 const MAX_PROMPT_BYTES: usize = 4096;

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::frame::EventFrame;
+use super::broadcast::EventFrame;
 
 const MAX_FRAMES: usize = 10_000;
 const MAX_BYTES: usize = 8 * 1024 * 1024;

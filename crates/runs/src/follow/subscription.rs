@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crate::follow::frame::FrameText;
+use crate::follow::broadcast::FrameText;
 
+use super::broadcast::EventFrame;
 use super::client::RunClient;
-use super::frame::EventFrame;
 use crate::run::{RunFollower, RunStage, TrackedRun, TrackedRunState};
 
 /// A request to follow a run.

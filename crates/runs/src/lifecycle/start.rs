@@ -13,9 +13,9 @@ use crate::engine::checkpoint::Checkpoint;
 use crate::engine::commands::RunCommand;
 use crate::engine::plan::{RunPlan, Segment};
 use crate::engine::task::{RunTask, TaskStart};
+use crate::follow::broadcast::EventFrame;
 use crate::follow::broadcast::RunUpdate;
 use crate::follow::client::RunClient;
-use crate::follow::frame::EventFrame;
 use crate::follow::subscription::{SubscribeOutcome, Subscription};
 use crate::refusal::RunRefusal;
 use crate::run::{Prepared, RunStage, TrackedRun};
@@ -231,7 +231,7 @@ impl ClaimedStart {
             cwd: plan.cwd.clone(),
             started_at: now,
             last_seq: seq,
-            machine: checkpoint.text()?,
+            machine: serde_json::to_string(checkpoint)?,
             body: plan.body(segment)?,
         };
         let events = self

@@ -11,8 +11,8 @@ use countersign_store::ops::run::{
 use tokio::sync::Notify;
 
 use crate::engine::plan;
+use crate::follow::broadcast::EventFrame;
 use crate::follow::broadcast::RunUpdate;
-use crate::follow::frame::EventFrame;
 use crate::follow::pending::{AskSelector, PendingAsk};
 use crate::follow::replay::{ByteBudget, ReplayBuffer};
 use crate::run::{RunStage, TrackedRun, TrackedRunState};

@@ -19,8 +19,8 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::pending_answer::{AskBody, PendingAnswer};
-use super::state::{Halt, RunTask, Stopped};
-use crate::follow::frame::EventFrame;
+use super::{Halt, RunTask, Stopped};
+use crate::follow::broadcast::EventFrame;
 use crate::follow::pending::PendingAsk;
 
 /// A question, as people see it and as the protocol sends it.

@@ -11,7 +11,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::asking::RunQuestion;
-use super::state::{Halt, RunTask};
+use super::{Halt, RunTask};
 use crate::engine::agents::{AgentOutcome, Resumed};
 
 const STOP: &str = "stop";

@@ -3,7 +3,7 @@
 use countersign_protocol::runs::{Event, RunError};
 use countersign_store::ops::run::{Advance, EndRun, ReadRun, RunEnding, RunPhase};
 
-use super::state::{Halt, RunTask, Stopped};
+use super::{Halt, RunTask, Stopped};
 
 const EXECUTION_ERROR: &str = "EXECUTION_ERROR";
 const CANCELLED: &str = "CANCELLED";

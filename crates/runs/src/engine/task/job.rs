@@ -2,26 +2,79 @@
 
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use countersign_core::runs::policy::TOOL;
-use countersign_core::runs::{AgentCall, AskKind};
+use countersign_core::runs::{AgentCall, AskKind, Judgement, Policy};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind};
 use countersign_protocol::runs::{Event, StreamEvent};
 use countersign_store::ops::run::RunPhase;
-use tokio::sync::mpsc;
+use serde_json::Value;
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use super::agent_context::{AgentRequest, TaskContext};
 use super::asking::RunQuestion;
-use super::state::{Halt, RunTask};
-use crate::engine::agents::{self, AgentAsk, AgentJob, AgentOutcome, Resumed};
+use super::{Halt, RunTask};
+use crate::engine::agents::{self, AgentAsk, AgentContext, AgentJob, AgentOutcome, Resumed};
 use crate::follow::broadcast::RunUpdate;
 
 /// Requests queued before the task handles them.
 const REQUEST_QUEUE_CAPACITY: usize = 64;
 const PERMISSION_REASON: &str = "policy-ask";
+
+/// A request of a working agent; the task of the run handles them in order.
+enum AgentRequest {
+    Stream(StreamEvent),
+    Ask {
+        asks: Vec<AgentAsk>,
+        state: Value,
+        answers: oneshot::Sender<Result<Vec<String>, String>>,
+    },
+    Remember {
+        resource: String,
+        allow: bool,
+        remembered: oneshot::Sender<()>,
+    },
+}
+
+struct TaskContext {
+    requests: mpsc::Sender<AgentRequest>,
+    shared_policy: Arc<Mutex<Policy>>,
+}
+
+impl AgentContext for TaskContext {
+    async fn emit(&mut self, event: StreamEvent) {
+        // A closed channel means that the run has ended, and this future is about to be dropped.
+        let _ = self.requests.send(AgentRequest::Stream(event)).await;
+    }
+
+    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
+        let (answers, answered) = oneshot::channel();
+        let _ = self.requests.send(AgentRequest::Ask { asks, state, answers }).await;
+        answered.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
+    }
+
+    fn judge(&self, resource: &str) -> Judgement {
+        self.shared_policy
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .judge(resource)
+    }
+
+    async fn remember(&mut self, resource: &str, allow: bool) {
+        let (remembered, done) = oneshot::channel();
+        let _ = self
+            .requests
+            .send(AgentRequest::Remember {
+                resource: resource.to_owned(),
+                allow,
+                remembered,
+            })
+            .await;
+        let _ = done.await;
+    }
+}
 
 impl RunTask {
     /// Returns the outcome of the agent, or why it failed. Dropping this future stops the agent.
