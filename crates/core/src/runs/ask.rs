@@ -1,11 +1,13 @@
-//! The message a person sees when a run asks.
+//! When a run asks a person, and the message that person sees.
 
 use std::collections::BTreeMap;
 
 use countersign_protocol::a2h::{Agent, Choice, Priority};
 use countersign_protocol::runs::Decision;
+use countersign_protocol::runs::strategy::UserAgent;
 use serde_json::{Value, json};
 
+use super::AgentCall;
 use crate::actor::Actor;
 use crate::excerpt;
 use crate::message::{Content, Payload, RunSource, Source};
@@ -18,6 +20,31 @@ const ALLOWED_FROM_NOW_ON: &str =
     "the same program with the same arguments runs without asking from now on, whatever input it is given";
 const DENIED_FROM_NOW_ON: &str =
     "the same program with the same arguments is refused without asking from now on, whatever input it is given";
+
+/// The turn of a user agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum UserTurn {
+    /// No person is asked; this is the output of the agent.
+    Passes(String),
+    Asks {
+        prompt: Option<String>,
+    },
+}
+
+/// A segment started with an input has already answered its first user agent.
+pub fn user_turn(agent: &UserAgent, call: &AgentCall, segment_input: &str) -> UserTurn {
+    let preset = agent.preset_message.clone();
+    if !agent.require_input {
+        return UserTurn::Passes(preset.unwrap_or_else(|| call.message.clone()));
+    }
+    if call.number == 0 && !segment_input.is_empty() {
+        return UserTurn::Passes(segment_input.to_owned());
+    }
+    let says = |text: &String| !text.is_empty();
+    UserTurn::Asks {
+        prompt: preset.filter(says).or_else(|| Some(call.message.clone()).filter(says)),
+    }
+}
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAsk {
@@ -54,16 +81,84 @@ impl AskKind {
     }
 }
 
+/// What one kind of ask says to people.
+struct Wording {
+    /// The title is its first line, or `otherwise` if it has none.
+    said: String,
+    otherwise: String,
+    body: Option<String>,
+    context: Vec<Value>,
+    question: Question,
+}
+
+impl Wording {
+    fn text(prompt: &str, otherwise: String) -> Self {
+        Self {
+            said: prompt.to_owned(),
+            otherwise,
+            body: Some(shown(prompt)).filter(|text| !text.is_empty()),
+            context: Vec::new(),
+            question: Question::Text,
+        }
+    }
+
+    fn permission(name: &str, operation: &str, resource: &str, details: Option<&Value>) -> Self {
+        Self {
+            said: format!("{name} {}: {resource}", request_phrase(operation)),
+            otherwise: format!("{name} needs your permission"),
+            body: Some(details.and_then(not_shown).unwrap_or_default() + &fenced(&shown(resource))),
+            context: details
+                .map(|details| json!({"kind": "data", "data": details}))
+                .into_iter()
+                .collect(),
+            question: Question::Select {
+                options: Decision::ALL.map(choice).into(),
+                allow_edit: false,
+                many: false,
+            },
+        }
+    }
+}
+
 pub fn content(ask: &RunAsk) -> Content {
+    let name = &ask.agent_name;
+    let wording = match &ask.kind {
+        AskKind::Input { prompt } => Wording::text(
+            prompt.as_deref().unwrap_or_default(),
+            format!("{name} needs your input"),
+        ),
+        AskKind::Question { question } => Wording::text(question, format!("{name} has a question")),
+        AskKind::Permission {
+            operation,
+            resource,
+            details,
+        } => Wording::permission(name, operation, resource, details.as_ref()),
+    };
+    let title = excerpt::title(&wording.said).or_else(|| excerpt::title(&wording.otherwise));
     Content {
-        agent: agent(ask),
-        title: title(ask),
-        body: body(&ask.kind),
+        agent: Agent {
+            // Ids of registered agents have no `#`, so a strategy cannot impersonate one.
+            id: format!("{name}#{}", ask.run_id),
+            run_id: ask.run_id.clone(),
+            runtime: RUNTIME.to_owned(),
+            project: Some(ask.strategy_name.clone()),
+            labels: BTreeMap::from([("cwd".to_owned(), ask.cwd.clone())]),
+        },
+        title: title.unwrap_or_default(),
+        body: wording.body,
         priority: Priority::Normal,
         tags: Vec::new(),
-        context: context(&ask.kind),
+        context: wording.context,
         sensitive: false,
-        matter: Payload::Ask(question(&ask.kind)),
+        // It cannot be declined: it is answered, or the run is stopped.
+        matter: Payload::Ask(Ask {
+            may_be_empty: matches!(wording.question, Question::Text),
+            question: wording.question,
+            may_respond: true,
+            may_decline: false,
+            open_ended: false,
+            default_on_expire: None,
+        }),
         resolvers: ask.resolvers.clone(),
     }
 }
@@ -79,51 +174,12 @@ pub fn source(ask: &RunAsk, input_id: &str) -> Source {
     })
 }
 
-/// Ids of registered agents have no `#`, so a strategy cannot impersonate one.
-fn agent(ask: &RunAsk) -> Agent {
-    Agent {
-        id: format!("{}#{}", ask.agent_name, ask.run_id),
-        run_id: ask.run_id.clone(),
-        runtime: RUNTIME.to_owned(),
-        project: Some(ask.strategy_name.clone()),
-        labels: BTreeMap::from([("cwd".to_owned(), ask.cwd.clone())]),
-    }
-}
-
-fn title(ask: &RunAsk) -> String {
-    let name = &ask.agent_name;
-    let (said, otherwise) = match &ask.kind {
-        AskKind::Input { prompt } => (prompt.clone().unwrap_or_default(), format!("{name} needs your input")),
-        AskKind::Question { question } => (question.clone(), format!("{name} has a question")),
-        AskKind::Permission {
-            operation, resource, ..
-        } => (
-            format!("{name} {}: {resource}", request_phrase(operation)),
-            format!("{name} needs your permission"),
-        ),
-    };
-    excerpt::title(&said)
-        .or_else(|| excerpt::title(&otherwise))
-        .unwrap_or_default()
-}
-
 fn request_phrase(operation: &str) -> String {
     match operation {
         "command.execute" | "fs.exec" => "wants to run".to_owned(),
         "fs.read" => "wants to read".to_owned(),
         "fs.write" => "wants to write".to_owned(),
         other => format!("asks for {other}"),
-    }
-}
-
-/// The exact prompt, unless it is too long for a page.
-fn body(kind: &AskKind) -> Option<String> {
-    match kind {
-        AskKind::Input { prompt: text } => text.as_deref().filter(|text| !text.is_empty()).map(shown),
-        AskKind::Question { question } => Some(shown(question)).filter(|text| !text.is_empty()),
-        AskKind::Permission { resource, details, .. } => {
-            Some(details.as_ref().and_then(not_shown).unwrap_or_default() + &fenced(&shown(resource)))
-        }
     }
 }
 
@@ -136,6 +192,7 @@ fn not_shown(details: &Value) -> Option<String> {
     ))
 }
 
+/// The exact text, unless it is too long for a page.
 fn shown(text: &str) -> String {
     excerpt::shown(text, REST_IS)
 }
@@ -151,41 +208,6 @@ fn fenced(text: &str) -> String {
     format!("{fence}\n{text}\n{fence}")
 }
 
-fn context(kind: &AskKind) -> Vec<Value> {
-    match kind {
-        AskKind::Permission {
-            details: Some(details), ..
-        } => vec![json!({"kind": "data", "data": details})],
-        AskKind::Permission { details: None, .. } | AskKind::Input { .. } | AskKind::Question { .. } => Vec::new(),
-    }
-}
-
-/// A run ask cannot be declined: it is answered, or the run is stopped.
-fn question(kind: &AskKind) -> Ask {
-    let (question, may_be_empty) = match kind {
-        AskKind::Input { .. } | AskKind::Question { .. } => (Question::Text, true),
-        AskKind::Permission { .. } => {
-            let options = Decision::ALL.map(choice).into();
-            (
-                Question::Select {
-                    options,
-                    allow_edit: false,
-                    many: false,
-                },
-                false,
-            )
-        }
-    };
-    Ask {
-        question,
-        may_respond: true,
-        may_decline: false,
-        open_ended: false,
-        may_be_empty,
-        default_on_expire: None,
-    }
-}
-
 fn choice(decision: Decision) -> Choice {
     let (label, description) = match decision {
         Decision::Allow => ("Allow once", None),
@@ -198,5 +220,87 @@ fn choice(decision: Decision) -> Choice {
         value: decision.as_str().to_owned(),
         label: label.to_owned(),
         description,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(require_input: bool, preset: Option<&str>) -> UserAgent {
+        UserAgent {
+            require_input,
+            preset_message: preset.map(str::to_owned),
+        }
+    }
+
+    fn call(number: u64, message: &str) -> AgentCall {
+        AgentCall {
+            agent: "user".to_owned(),
+            message: message.to_owned(),
+            number,
+        }
+    }
+
+    fn passes(text: &str) -> UserTurn {
+        UserTurn::Passes(text.to_owned())
+    }
+
+    fn asks(prompt: Option<&str>) -> UserTurn {
+        UserTurn::Asks {
+            prompt: prompt.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn an_agent_without_required_input_never_asks() {
+        for (number, input) in [(0, ""), (0, "start"), (3, "start")] {
+            assert_eq!(
+                user_turn(&user(false, None), &call(number, "before"), input),
+                passes("before")
+            );
+            assert_eq!(
+                user_turn(&user(false, Some("preset")), &call(number, "before"), input),
+                passes("preset")
+            );
+        }
+    }
+
+    #[test]
+    fn a_start_input_answers_the_first_call_even_with_a_preset() {
+        assert_eq!(
+            user_turn(&user(true, None), &call(0, "start"), "start"),
+            passes("start")
+        );
+        assert_eq!(
+            user_turn(&user(true, Some("preset")), &call(0, "start"), "start"),
+            passes("start")
+        );
+    }
+
+    #[test]
+    fn a_start_without_input_asks() {
+        assert_eq!(user_turn(&user(true, None), &call(0, ""), ""), asks(None));
+        assert_eq!(
+            user_turn(&user(true, Some("Enter topic")), &call(0, ""), ""),
+            asks(Some("Enter topic"))
+        );
+    }
+
+    #[test]
+    fn later_calls_ask_with_the_previous_output() {
+        assert_eq!(
+            user_turn(&user(true, None), &call(1, "before"), "start"),
+            asks(Some("before"))
+        );
+        assert_eq!(user_turn(&user(true, None), &call(1, ""), "start"), asks(None));
+        assert_eq!(
+            user_turn(&user(true, Some("preset")), &call(1, "before"), "start"),
+            asks(Some("preset"))
+        );
+        assert_eq!(
+            user_turn(&user(true, Some("")), &call(1, "before"), "start"),
+            asks(Some("before"))
+        );
     }
 }

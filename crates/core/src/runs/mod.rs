@@ -7,10 +7,8 @@ pub mod signal;
 pub mod steering;
 pub mod template;
 mod text;
-pub mod user;
 
-pub use ask::{AskKind, RunAsk};
+pub use ask::{AskKind, RunAsk, UserTurn, user_turn};
 pub use machine::{AgentCall, Machine, MachineAction, Output};
 pub use policy::{Judgement, Policy};
 pub use text::{MAX_TEXT_BYTES, TooLong};
-pub use user::UserTurn;

@@ -3,10 +3,10 @@
 use std::mem::take;
 
 use countersign_protocol::runs::Usage;
-use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step};
+use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step, Strategy};
 use serde::{Deserialize, Serialize};
 
-use super::action::Output;
+use super::Output;
 use crate::runs::signal;
 use crate::runs::text::{TooLong, check_bytes};
 
@@ -149,4 +149,36 @@ impl FlowFrame {
             usage: self.usage,
         }
     }
+}
+
+/// The active flow, which the last frame belongs to.
+pub fn current_flow<'s>(strategy: &'s Strategy, frames: &[FlowFrame]) -> Option<&'s Flow> {
+    let (_, outer) = frames.split_last()?;
+    outer
+        .iter()
+        .try_fold(&strategy.flow, |flow, frame| match frame.work(flow)? {
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
+        })
+}
+
+/// Names the failed step of every level.
+pub fn failure(strategy: &Strategy, frames: &[FlowFrame], cause: &str) -> String {
+    let mut message = String::new();
+    let mut flow = Some(&strategy.flow);
+    for frame in frames {
+        let Some(work) = flow.and_then(|flow| frame.work(flow)) else {
+            break;
+        };
+        let (role, name) = match work {
+            CurrentWork::Step(step) => ("Step", step.name()),
+            CurrentWork::Observer(name) => ("Observer", name),
+        };
+        message.push_str(&format!("{role} \"{name}\" failed: "));
+        flow = match work {
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
+        };
+    }
+    message + cause
 }

@@ -1,9 +1,191 @@
 //! The state machine of a flow. Its position is a stack, so that it can be stored between any two actions and resumed.
 
-mod action;
 mod frame;
-mod position;
-mod state;
 
-pub use action::{AgentCall, MachineAction, Output};
-pub use state::Machine;
+use std::mem::replace;
+
+use countersign_protocol::runs::Usage;
+use countersign_protocol::runs::strategy::{Step, Strategy};
+use serde::{Deserialize, Serialize};
+
+use self::frame::{CurrentWork, FlowFrame};
+use super::text::check_bytes;
+
+/// The error for a stored stack that does not match the strategy.
+const STRATEGY_MISMATCH: &str = "the stored position of the run does not match its strategy";
+
+/// The output of an agent, a step or a flow.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Output {
+    pub text: String,
+    pub usage: Usage,
+}
+
+/// The next action of a run. Only steps of the top-level flow are reported; a nested flow counts as one step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MachineAction {
+    StepStarted {
+        name: String,
+        message: String,
+    },
+    StepCompleted {
+        name: String,
+        output: Output,
+    },
+    /// Returned again until its output is supplied.
+    Call(AgentCall),
+    /// Final: returned again on every call, like `Failed`.
+    Finished {
+        output: Output,
+    },
+    /// The flow cannot go on. The message is complete, as built by `Machine::failure`.
+    Failed {
+        message: String,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCall {
+    pub agent: String,
+    pub message: String,
+    /// Counts from 0 within the segment.
+    pub number: u64,
+}
+
+/// One segment of a run. It holds the texts still needed, but not the strategy, which every call passes in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// From the top-level flow to the active one. Empty at the end.
+    frames: Vec<FlowFrame>,
+    at: At,
+    /// Number of finished agent calls.
+    calls: u64,
+}
+
+/// Progress of the current step of the last frame.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum At {
+    Ready,
+    Started,
+    Called,
+    Supplied(Output),
+    Completed(Output),
+    Finished(Output),
+    Failed(String),
+}
+
+/// An action to report, `None` to continue, or why the flow cannot go on.
+type Move = Result<Option<MachineAction>, String>;
+
+impl Machine {
+    pub fn start(input: &str) -> Self {
+        Self {
+            frames: vec![FlowFrame::new(input.to_owned())],
+            at: At::Ready,
+            calls: 0,
+        }
+    }
+
+    /// Number of finished agent calls in this segment.
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    pub fn next(&mut self, strategy: &Strategy) -> MachineAction {
+        loop {
+            let moved = match replace(&mut self.at, At::Ready) {
+                At::Ready => {
+                    self.at = At::Started;
+                    self.reported_step(strategy)
+                        .map(|step| step.map(|(name, message)| MachineAction::StepStarted { name, message }))
+                }
+                At::Started => self.enter(strategy, false),
+                At::Called => self.enter(strategy, true),
+                At::Supplied(output) => {
+                    self.at = At::Completed(output.clone());
+                    self.reported_step(strategy)
+                        .map(|step| step.map(|(name, _)| MachineAction::StepCompleted { name, output }))
+                }
+                At::Completed(output) => self.advance(strategy, output),
+                At::Finished(output) => {
+                    self.at = At::Finished(output.clone());
+                    Ok(Some(MachineAction::Finished { output }))
+                }
+                At::Failed(message) => {
+                    self.at = At::Failed(message.clone());
+                    Ok(Some(MachineAction::Failed { message }))
+                }
+            };
+            match moved {
+                Ok(Some(action)) => return action,
+                Ok(None) => {}
+                Err(cause) => self.at = At::Failed(self.failure(strategy, &cause)),
+            }
+        }
+    }
+
+    /// Supplies the output of the called agent. Does nothing if no call is pending.
+    pub fn supply(&mut self, strategy: &Strategy, output: Output) {
+        if self.at != At::Called {
+            return;
+        }
+        self.calls = self.calls.saturating_add(1);
+        self.at = match check_bytes(output.text.len()) {
+            Ok(()) => At::Supplied(output),
+            Err(too_long) => At::Failed(self.failure(strategy, &too_long.to_string())),
+        };
+    }
+
+    /// The error of the run if the current agent fails.
+    pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
+        frame::failure(strategy, &self.frames, cause)
+    }
+
+    /// Enters a nested flow, or calls the agent of the current step. A step that was called before cannot be a flow.
+    fn enter(&mut self, strategy: &Strategy, is_called: bool) -> Move {
+        let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
+        let agent = match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
+            CurrentWork::Step(Step::Flow(_)) if is_called => return Err(STRATEGY_MISMATCH.to_owned()),
+            CurrentWork::Step(Step::Flow(_)) => {
+                let message = frame.take_message(flow);
+                self.frames.push(FlowFrame::new(message));
+                return Ok(None);
+            }
+            CurrentWork::Step(Step::Agent(name)) => name.clone(),
+            CurrentWork::Observer(name) => name.to_owned(),
+        };
+        self.at = At::Called;
+        Ok(Some(MachineAction::Call(AgentCall {
+            agent,
+            message: frame.message().to_owned(),
+            number: self.calls,
+        })))
+    }
+
+    fn advance(&mut self, strategy: &Strategy, output: Output) -> Move {
+        let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
+        if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
+            self.frames.pop();
+            self.at = if self.frames.is_empty() {
+                At::Finished(output)
+            } else {
+                At::Supplied(output)
+            };
+        }
+        Ok(None)
+    }
+
+    /// Name and message of the current step, if it is reported: not nested and not an observer.
+    fn reported_step(&self, strategy: &Strategy) -> Result<Option<(String, String)>, String> {
+        let [frame] = self.frames.as_slice() else {
+            return Ok(None);
+        };
+        match frame.work(&strategy.flow).ok_or(STRATEGY_MISMATCH)? {
+            CurrentWork::Step(step) => Ok(Some((step.name().to_owned(), frame.message().to_owned()))),
+            CurrentWork::Observer(_) => Ok(None),
+        }
+    }
+}

@@ -2,8 +2,7 @@
 
 use std::convert::Infallible;
 
-use countersign_core::runs::user::{self, UserTurn};
-use countersign_core::runs::{AgentCall, MachineAction, Output};
+use countersign_core::runs::{AgentCall, MachineAction, Output, UserTurn, user_turn};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, Step, UserAgent};
 use countersign_protocol::runs::{ChatMessage, Event, Record, StepResult, StreamEvent, Usage};
 use countersign_store::ops::run::RunPhase;
@@ -78,7 +77,7 @@ impl RunTask {
     }
 
     async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
-        let text = match user::act(user, &call, &self.segment.input) {
+        let text = match user_turn(user, &call, &self.segment.input) {
             UserTurn::Passes(text) => text,
             UserTurn::Asks { prompt } => {
                 let mut waiting = std::mem::take(&mut self.restored_asks);
