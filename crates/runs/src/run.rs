@@ -13,7 +13,7 @@ use super::engine::checkpoint::Steering;
 use super::engine::commands::RunCommand;
 use super::engine::plan::RunPlan;
 use super::follow::client::RunClient;
-use super::follow::pending::{AskSelector, PendingAsk};
+use super::follow::pending::PendingAsk;
 use super::follow::replay::{ByteBudget, ReplayBuffer};
 
 pub struct TrackedRun {
@@ -125,15 +125,6 @@ impl TrackedRun {
             completed_at,
             pending_inputs: state.pending.iter().filter_map(PendingAsk::input).collect(),
         }
-    }
-
-    /// The oldest pending ask that matches.
-    pub fn pending(&self, selector: AskSelector<'_>) -> Option<PendingAsk> {
-        self.lock()
-            .pending
-            .iter()
-            .find(|pending| pending.matches(selector))
-            .cloned()
     }
 
     /// The command queue of its task, if it has one.

@@ -3,7 +3,7 @@
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-use countersign_core::runs::{AgentCall, MachineAction, Output, signal};
+use countersign_core::runs::{AgentCall, MachineAction, Output, break_signal};
 use countersign_protocol::runs::Usage;
 use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step};
 use proptest::prelude::*;
@@ -176,7 +176,7 @@ impl Plain {
                         let answer = self
                             .agent(observer, &text)
                             .map_err(|halt| within(halt, "Observer", observer))?;
-                        if signal::breaks(&answer.text, signals, *matching) {
+                        if break_signal::breaks(&answer.text, signals, *matching) {
                             break;
                         }
                         text = answer.text;

@@ -1,6 +1,6 @@
 //! The checkpoint of a run: stored at every commit, so that the run can resume from it.
 
-use countersign_core::runs::{Machine, Policy, steering};
+use countersign_core::runs::{Machine, Policy, with_steering};
 use serde::{Deserialize, Serialize};
 
 /// Bounds for steering texts that wait for the next agent.
@@ -34,7 +34,7 @@ impl Checkpoint {
     pub fn message(&mut self, message: String, is_resumed: bool) -> String {
         if !is_resumed && !self.steering.is_empty() {
             let texts = std::mem::take(&mut self.steering.0);
-            self.steered = Some(steering::apply(&message, &texts));
+            self.steered = Some(with_steering(&message, &texts));
         }
         self.steered.clone().unwrap_or(message)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
 use countersign_store::model::ApplyOutcome;
 
-use crate::follow::pending::AskSelector;
+use crate::follow::pending::{AskSelector, PendingAsk};
 use crate::refusal::RunRefusal;
 use crate::service::RunService;
 
@@ -20,7 +20,11 @@ impl RunService {
         actor: Actor,
     ) -> Result<(), RunRefusal> {
         let run = self.registry.get(run_id);
-        let mut pending = run.as_ref().and_then(|run| run.pending(selector));
+        let matches = |pending: &&PendingAsk| pending.matches(selector);
+        // The oldest one that matches.
+        let mut pending = run
+            .as_ref()
+            .and_then(|run| run.lock().pending.iter().find(matches).cloned());
         let may_be_stale = pending.is_none() || run.is_some_and(|run| run.is_remote());
         if pending.is_none() {
             pending = self.pending_in_shared_store(run_id, selector).await?;

@@ -7,7 +7,7 @@ use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step, Strategy
 use serde::{Deserialize, Serialize};
 
 use super::Output;
-use crate::runs::signal;
+use crate::runs::break_signal;
 use crate::runs::text::{TooLong, check_bytes};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +123,7 @@ impl FlowFrame {
     /// The usage of an observer does not count for the flow.
     fn next_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle<'_>) -> Option<Output> {
         if self.step >= flow.steps.len() {
-            if signal::breaks(&output.text, cycle.signals, cycle.matching) {
+            if break_signal::breaks(&output.text, cycle.signals, cycle.matching) {
                 return Some(self.result());
             }
             self.message = output.text;

@@ -9,13 +9,13 @@ use countersign_protocol::runs::RunReply;
 use countersign_runs::{ClientAction, Close, ConnectedClient, RunClient};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
-use hyper::upgrade::Upgraded;
+use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::error::ProtocolError;
-use tokio_tungstenite::tungstenite::protocol::CloseFrame;
+use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::dispatch;
@@ -37,7 +37,13 @@ const SLOW_CLIENT_CLOSE_TIMEOUT: Duration = Duration::from_secs(30);
 /// lost.
 const DROP_DELAY: Duration = Duration::from_secs(2);
 
-pub type WebSocket = WebSocketStream<FrameSplitter<TokioIo<Upgraded>>>;
+/// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
+/// around it.
+const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
+/// Small, because the default of 128 KiB is held by every idle connection, and `FrameSplitter` has a buffer too.
+const READ_BUFFER_BYTES: usize = 512;
+
+type WebSocket = WebSocketStream<FrameSplitter<TokioIo<Upgraded>>>;
 
 pub struct Session {
     pub hub: Arc<Hub>,
@@ -82,7 +88,15 @@ impl Session {
         self.client().push(text.into(), false);
     }
 
-    pub async fn serve(mut self, socket: WebSocket) {
+    pub async fn serve(mut self, upgrade: OnUpgrade) {
+        let Ok(upgraded) = upgrade.await else { return };
+        let config = WebSocketConfig::default()
+            .read_buffer_size(READ_BUFFER_BYTES)
+            .write_buffer_size(0)
+            .max_message_size(Some(MAX_MESSAGE_BYTES))
+            .max_frame_size(Some(MAX_MESSAGE_BYTES));
+        let frames = FrameSplitter::new(TokioIo::new(upgraded), self.budget.clone(), MAX_MESSAGE_BYTES);
+        let socket = WebSocketStream::from_raw_socket(frames, Role::Server, Some(config)).await;
         let (mut sink, mut stream) = socket.split();
         let client = Arc::clone(self.client());
         let closed = tokio::select! {

@@ -8,13 +8,9 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hyper::upgrade::OnUpgrade;
-use hyper_util::rt::TokioIo;
 use serde::Deserialize;
-use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
-use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
-use super::frame_splitter::FrameSplitter;
 use super::gate;
 use super::session::Session;
 use crate::Hub;
@@ -24,11 +20,6 @@ use crate::http::extract::Params;
 use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
 
-/// For one message over all its frames: the longest answer with every non-ASCII character escaped, plus the fields
-/// around it.
-const MAX_MESSAGE_BYTES: usize = (3 * 1024 + 64) * 1024;
-/// Small, because the default of 128 KiB is held by every idle connection, and `FrameSplitter` has a buffer too.
-const READ_BUFFER_BYTES: usize = 512;
 const WEBSOCKET_VERSION: &str = "13";
 
 #[derive(Deserialize)]
@@ -96,30 +87,19 @@ pub async fn upgrade(
         });
     };
     let budget = SocketBudget::new(&hub.limits.memory, &caller.person);
-    let session = Session::new(hub, connected, (caller, revocations), (permit, budget.clone()));
-    Ok(request.accept(session, budget))
+    let session = Session::new(hub, connected, (caller, revocations), (permit, budget));
+    Ok(request.accept(session))
 }
 
 impl SocketRequest {
     /// The reply that switches protocols; the session begins when it has been sent.
-    fn accept(self, session: Session, budget: SocketBudget) -> Response {
-        let Self { accept_key, upgrade } = self;
-        tokio::spawn(async move {
-            let Ok(upgraded) = upgrade.await else { return };
-            let stream = FrameSplitter::new(TokioIo::new(upgraded), budget, MAX_MESSAGE_BYTES);
-            let config = WebSocketConfig::default()
-                .read_buffer_size(READ_BUFFER_BYTES)
-                .write_buffer_size(0)
-                .max_message_size(Some(MAX_MESSAGE_BYTES))
-                .max_frame_size(Some(MAX_MESSAGE_BYTES));
-            let socket = WebSocketStream::from_raw_socket(stream, Role::Server, Some(config)).await;
-            session.serve(socket).await;
-        });
+    fn accept(self, session: Session) -> Response {
+        tokio::spawn(session.serve(self.upgrade));
         let headers = [
             (header::CONNECTION, HeaderValue::from_static("upgrade")),
             (header::UPGRADE, HeaderValue::from_static("websocket")),
         ];
-        let accept_key = [(header::SEC_WEBSOCKET_ACCEPT, accept_key)];
+        let accept_key = [(header::SEC_WEBSOCKET_ACCEPT, self.accept_key)];
         (StatusCode::SWITCHING_PROTOCOLS, headers, accept_key).into_response()
     }
 }

@@ -31,21 +31,6 @@ pub struct RunQuestion {
     pub id: String,
 }
 
-impl RunQuestion {
-    pub fn input(agent_name: &str, prompt: Option<String>) -> Self {
-        let id = Uuid::new_v4().to_string();
-        Self {
-            kind: AskKind::Input { prompt: prompt.clone() },
-            event: Event::RequestInput {
-                agent_name: agent_name.to_owned(),
-                prompt,
-                input_id: id.clone(),
-            },
-            id,
-        }
-    }
-}
-
 impl RunTask {
     /// Stores the asks and broadcasts them. From then on the run can wait without limit, even across restarts.
     pub(crate) async fn ask(

@@ -1,8 +1,9 @@
 //! Driving the machine from one agent call to the next, until the run completes or halts.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 
-use countersign_core::runs::{AgentCall, MachineAction, Output, UserTurn, user_turn};
+use countersign_core::runs::{AgentCall, AskKind, MachineAction, Output, UserTurn, user_turn};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind, Step, UserAgent};
 use countersign_protocol::runs::{ChatMessage, Event, Record, StepResult, StreamEvent, Usage};
 use countersign_store::ops::run::RunPhase;
@@ -28,7 +29,17 @@ impl RunTask {
                 } => self.note(&Event::StepStarted { step_name, message }),
                 MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
                 MachineAction::Call(call) => {
-                    let output = self.call(call).await?;
+                    let plan = Arc::clone(&self.plan);
+                    let Some(agent) = plan.strategy.agent(&call.agent) else {
+                        return Err(self.failed(&format!("agent {:?} is not defined", call.agent)));
+                    };
+                    let output = match &agent.kind {
+                        AgentKind::User(user) => self.call_user(user, call).await?,
+                        AgentKind::Echo | AgentKind::Template { .. } | AgentKind::Llm(_) | AgentKind::Command(_) => {
+                            // Boxed, so that a run that waits for a person does not hold the memory of this large future.
+                            Box::pin(self.call_agent(agent, call)).await?
+                        }
+                    };
                     self.checkpoint.steered = None;
                     self.checkpoint.machine.supply(&self.plan.strategy, output);
                 }
@@ -62,27 +73,22 @@ impl RunTask {
         self.note(&Event::StepCompleted { step_name, result });
     }
 
-    async fn call(&mut self, call: AgentCall) -> Result<Output, Halt> {
-        let plan = std::sync::Arc::clone(&self.plan);
-        let Some(agent) = plan.strategy.agent(&call.agent) else {
-            return Err(self.failed(&format!("agent {:?} is not defined", call.agent)));
-        };
-        match &agent.kind {
-            AgentKind::User(user) => self.call_user(user, call).await,
-            AgentKind::Echo | AgentKind::Template { .. } | AgentKind::Llm(_) | AgentKind::Command(_) => {
-                // Boxed, so that a run that waits for a person does not hold the memory of this large future.
-                Box::pin(self.call_agent(agent, call)).await
-            }
-        }
-    }
-
     async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
         let text = match user_turn(user, &call, &self.segment.input) {
             UserTurn::Passes(text) => text,
             UserTurn::Asks { prompt } => {
                 let mut waiting = std::mem::take(&mut self.restored_asks);
                 if waiting.is_empty() {
-                    let question = RunQuestion::input(&call.agent, prompt);
+                    let id = Uuid::new_v4().to_string();
+                    let question = RunQuestion {
+                        kind: AskKind::Input { prompt: prompt.clone() },
+                        event: Event::RequestInput {
+                            agent_name: call.agent.clone(),
+                            prompt,
+                            input_id: id.clone(),
+                        },
+                        id,
+                    };
                     waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
                 }
                 let answers = self.answers(waiting, &call.agent).await?;
@@ -192,7 +198,7 @@ impl RunTask {
             .record(&record)
             .map_err(|error| Halt::Failed(error.to_string()))?;
         if self.plan.model_of(&call.agent).is_some() {
-            self.memory.add(record);
+            self.model_history.add(record);
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ impl RunTask {
             self.mark_working().await?;
         }
         let earlier = match &agent.kind {
-            AgentKind::Llm(_) => self.memory.of(&self.service, &self.run.id, &agent.name).await,
+            AgentKind::Llm(_) => self.model_history.of(&self.service, &self.run.id, &agent.name).await,
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) | AgentKind::Command(_) => Vec::new(),
         };
         let service = Arc::clone(&self.service);

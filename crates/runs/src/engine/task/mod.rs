@@ -5,7 +5,7 @@ mod commit;
 mod drive;
 mod end;
 mod job;
-mod memory;
+mod model_history;
 mod pending_answer;
 
 use std::panic::AssertUnwindSafe;
@@ -20,7 +20,7 @@ use futures_util::FutureExt;
 use tokio::sync::{mpsc, oneshot};
 
 use self::commit::EventBuffer;
-use self::memory::Memory;
+use self::model_history::ModelHistory;
 use self::pending_answer::PendingAnswer;
 use super::checkpoint::Checkpoint;
 use super::commands::{CommandQueue, RunCommand};
@@ -45,7 +45,7 @@ pub struct RunTask {
     pub(crate) open: Vec<MessageId>,
     /// Asks of an earlier process.
     pub(crate) restored_asks: Vec<PendingAnswer>,
-    pub(crate) memory: Memory,
+    pub(crate) model_history: ModelHistory,
     /// Finish reason of the last agent.
     pub(crate) finish_reason: String,
     /// Context usage of the last agent.
@@ -108,7 +108,11 @@ impl RunTask {
             event_buffer: EventBuffer::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
             open: restored_asks.iter().map(|waiting| waiting.id.clone()).collect(),
             shared_policy: Arc::new(Mutex::new(checkpoint.policy.clone())),
-            memory: if has_past { Memory::unread() } else { Memory::empty() },
+            model_history: if has_past {
+                ModelHistory::unread()
+            } else {
+                ModelHistory::empty()
+            },
             finish_reason: String::new(),
             context_usage: None,
             phase: RunPhase::Between,

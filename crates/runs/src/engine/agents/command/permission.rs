@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{environment, process};
 use crate::engine::agents::context::{AgentAsk, AgentContext, AgentJob, AgentOutcome};
-use crate::engine::agents::plain;
+use crate::engine::agents::text_outcome;
 use crate::settings::{Commands, LlmSettings, RunsSettings};
 
 const OPERATION: &str = "command.execute";
@@ -47,7 +47,7 @@ pub async fn run<D: AgentContext>(
     permit(commander, agent, &resource, job, context).await?;
     process::run(commander, agent, job.cwd, job.message)
         .await
-        .map(plain::outcome)
+        .map(text_outcome)
 }
 
 async fn permit<D: AgentContext>(

@@ -11,13 +11,13 @@ use crate::service::RunService;
 const MAX_RECORDS: usize = 50;
 const MAX_BYTES: usize = 256 * 1024;
 
-pub struct Memory {
+pub struct ModelHistory {
     by_agent: HashMap<String, Vec<Record>>,
     /// The store has records that are not loaded. They are read lazily: most waiting runs never call a model.
     is_unread: bool,
 }
 
-impl Memory {
+impl ModelHistory {
     pub fn empty() -> Self {
         Self {
             by_agent: HashMap::new(),
