@@ -96,6 +96,7 @@ impl Hub {
             tools: Tools::new(&config.runs, &config.llm)?,
             waiters: Arc::clone(&messages.waiters),
             host: Arc::clone(&messages) as _,
+            refusal_text: doors::runs::refusal_text,
             lease: LEASE,
         });
         Ok(Arc::new(Self {

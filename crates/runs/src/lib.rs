@@ -22,7 +22,7 @@ pub use host::RunHost;
 pub use lifecycle::prepare::PrepareContext;
 pub use lifecycle::restore::Adoption;
 pub use lifecycle::start::StartMode;
-pub use refusal::RunRefusal;
+pub use refusal::{RefusalText, RunRefusal};
 pub use registry::{ConnectedClient, RunRegistry};
 pub use remote::commands::{CommandFailure, CommandReply};
 pub use remote::ownership::{FindRunError, watch};

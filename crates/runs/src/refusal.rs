@@ -1,72 +1,56 @@
-//! Refused requests, with the codes and texts of the protocol.
+//! Why a request about a run was refused. The door has the codes and the words.
 
-use std::borrow::Cow;
-
-use countersign_protocol::runs::RunReply;
+use countersign_core::runs::policy::TooManyRules;
 use countersign_store::StoreError;
-use uuid::Uuid;
+use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RunRefusal {
-    pub code: Cow<'static, str>,
-    pub message: String,
+pub enum RunRefusal {
+    HubStopping,
+    /// Only an owner may prepare, because strategies are files on the node's machine.
+    NotAnOwner,
+    NotFound,
+    AlreadyExists,
+    /// This many runs are prepared or running, which is the limit.
+    TooManyLive(usize),
+    /// This many runs of other nodes are followed here, which is the limit.
+    TooManyReplicas(usize),
+    /// The connection follows too many runs.
+    TooManyFollowed,
+    /// The strategy cannot be used, with the reason.
+    Strategy(String),
+    NotPrepared,
+    AlreadyStarted,
+    PreparedForContinuation,
+    NotPreparedForContinuation,
+    /// No ask matches the answer, or another answer was first.
+    NotPending,
+    /// This person could not resolve when the run asked.
+    NotAResolver(String),
+    NotRunning,
+    SteeringFull,
+    TooManyRules(TooManyRules),
+    /// The policy of a prepared run was changed too often.
+    TooManyPolicyChanges,
+    /// The node that owns the run refused, in the words of its door.
+    ByOwner(RefusalText),
+    /// Nothing was done, with the cause.
+    Failed(String),
+    /// It may have been done or not, with the cause.
+    OutcomeUnknown(String),
 }
 
-impl RunRefusal {
-    pub fn new(code: impl Into<Cow<'static, str>>, message: impl Into<String>) -> Self {
-        Self {
-            code: code.into(),
-            message: message.into(),
-        }
-    }
-
-    pub fn prepare(message: impl Into<String>) -> Self {
-        Self::new("PREPARE_FAILED", message)
-    }
-
-    pub fn already_exists(run_id: &str) -> Self {
-        Self::prepare(format!("Run already exists: {run_id}"))
-    }
-
-    pub fn subscribe(message: impl Into<String>) -> Self {
-        Self::new("SUBSCRIBE_ERROR", message)
-    }
-
-    pub fn not_steerable(run_id: &str, why: &str) -> Self {
-        Self::new("RUN_NOT_STEERABLE", format!("Cannot steer run {run_id}: {why}"))
-    }
-
-    pub fn no_active_run(run_id: &str) -> Self {
-        Self::new("RUN_NOT_FOUND", format!("No active run found for runId {run_id}"))
-    }
-
-    /// The cause is only logged; the client gets its id.
-    pub fn internal(error: &impl std::fmt::Display) -> Self {
-        Self::failed(error, "The hub could not do this now. Try again.")
-    }
-
-    /// The outcome is unknown.
-    pub fn unsure(error: &impl std::fmt::Display) -> Self {
-        Self::failed(
-            error,
-            "It is unknown whether this was done. Check the run before you try again.",
-        )
-    }
-
-    fn failed(error: &impl std::fmt::Display, what: &str) -> Self {
-        let id = Uuid::new_v4();
-        tracing::error!(error_id = %id, %error, "handling a run request failed");
-        Self::new(
-            "INTERNAL_ERROR",
-            format!("{what} The hub's log has the cause under {id}."),
-        )
-    }
+/// A refusal as a client reads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusalText {
+    pub code: String,
+    pub message: String,
 }
 
 impl From<StoreError> for RunRefusal {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::CommitUnknown(_) => Self::unsure(&error),
+            StoreError::CommitUnknown(_) => Self::OutcomeUnknown(error.to_string()),
             StoreError::Unavailable(_)
             | StoreError::ConnectionEnded(_)
             | StoreError::Conflict
@@ -75,13 +59,7 @@ impl From<StoreError> for RunRefusal {
             | StoreError::AuditBroken { .. }
             | StoreError::NewerSchema { .. }
             | StoreError::UnfinishedCopy { .. }
-            | StoreError::DataLoss(_) => Self::internal(&error),
+            | StoreError::DataLoss(_) => Self::Failed(error.to_string()),
         }
-    }
-}
-
-impl From<RunRefusal> for RunReply {
-    fn from(refusal: RunRefusal) -> Self {
-        Self::error(refusal.code, refusal.message)
     }
 }

@@ -84,18 +84,14 @@ impl RunRegistry {
     /// brings a strategy or the run is stored.
     pub fn reserve(&self, run_id: &str, has_strategy: bool) -> Result<RunReservation<'_>, RunRefusal> {
         if self.is_closing() {
-            return Err(RunRefusal::prepare("The hub is stopping"));
+            return Err(RunRefusal::HubStopping);
         }
         let mut table = self.table();
         if table.preparing.contains(run_id) || !table.is_free(run_id, has_strategy) {
-            return Err(RunRefusal::already_exists(run_id));
+            return Err(RunRefusal::AlreadyExists);
         }
         if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
-            let message = format!(
-                "{} runs are prepared or running, which is the limit (runs.max_live); stop some first",
-                self.max_live
-            );
-            return Err(RunRefusal::prepare(message));
+            return Err(RunRefusal::TooManyLive(self.max_live));
         }
         table.preparing.insert(run_id.to_owned());
         Ok(RunReservation {

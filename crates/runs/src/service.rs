@@ -3,11 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_protocol::runs::ClientMessage;
 use countersign_store::Store;
 use countersign_store::waiters::Waiters;
 
 use crate::engine::agents::Tools;
 use crate::host::RunHost;
+use crate::refusal::{RefusalText, RunRefusal};
 use crate::registry::RunRegistry;
 use crate::remote::replies::CommandTracker;
 use crate::settings::RunsSettings;
@@ -19,6 +21,8 @@ pub struct RunServiceParts {
     pub tools: Tools,
     pub waiters: Arc<Waiters>,
     pub host: Arc<dyn RunHost>,
+    /// Words a refusal for a client of another node.
+    pub refusal_text: fn(&ClientMessage, RunRefusal) -> RefusalText,
     pub lease: Duration,
 }
 
@@ -29,6 +33,7 @@ pub struct RunService {
     pub(crate) tools: Tools,
     pub(crate) waiters: Arc<Waiters>,
     pub(crate) host: Arc<dyn RunHost>,
+    pub(crate) refusal_text: fn(&ClientMessage, RunRefusal) -> RefusalText,
     pub(crate) commands: CommandTracker,
     /// The lease of a node: a commit that took longer may be another node's run by now.
     pub(crate) lease: Duration,
@@ -43,6 +48,7 @@ impl RunService {
             tools,
             waiters,
             host,
+            refusal_text,
             lease,
         } = parts;
         Arc::new(Self {
@@ -52,6 +58,7 @@ impl RunService {
             tools,
             waiters,
             host,
+            refusal_text,
             commands: CommandTracker::default(),
             lease,
         })

@@ -21,13 +21,7 @@ impl RunService {
         (after, extensions): (Option<u64>, bool),
         request_id: Option<&str>,
     ) -> Result<(), RunRefusal> {
-        let not_found = || RunRefusal::subscribe(format!("Run not found: {run_id}"));
-        let find = async || {
-            self.find_run(run_id)
-                .await
-                .map_err(|error| error.refuse(RunRefusal::subscribe))?
-                .ok_or_else(not_found)
-        };
+        let find = async || self.find_run(run_id).await?.ok_or(RunRefusal::NotFound);
         let mut run = find().await?;
         let mut turn = None;
         let mut subscription = Subscription {
@@ -45,10 +39,7 @@ impl RunService {
                     }
                     self.read_earlier(&run, &mut subscription, up_to, request_id).await?;
                 }
-                SubscribeOutcome::TooMany => {
-                    let message = "This connection follows too many runs; unsubscribe from some";
-                    return Err(RunRefusal::subscribe(message));
-                }
+                SubscribeOutcome::TooMany => return Err(RunRefusal::TooManyFollowed),
             }
         }
     }

@@ -30,7 +30,7 @@ impl RunService {
             pending = self.pending_in_shared_store(run_id, selector).await?;
         }
         let Some(mut asked) = pending else {
-            return Err(not_pending(run_id, selector));
+            return Err(RunRefusal::NotPending);
         };
         let command = Command::Resolve {
             actor,
@@ -53,33 +53,11 @@ impl RunService {
         }
         match decided {
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
-            ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => {
-                let message = format!(
-                    "{actor} is not a resolver of this ask; only the people who could resolve when it was asked may answer"
-                );
-                Err(RunRefusal::new("NOT_AUTHORIZED", message))
-            }
+            ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => Err(RunRefusal::NotAResolver(actor)),
             // Another answer won the race, or the ask expired.
             ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
-                Err(not_pending(run_id, selector))
+                Err(RunRefusal::NotPending)
             }
         }
-    }
-}
-
-fn not_pending(run_id: &str, selector: AskSelector<'_>) -> RunRefusal {
-    match selector {
-        AskSelector::Input { agent_name, .. } => {
-            let message = format!("No pending input request for run {run_id} agent {agent_name}");
-            RunRefusal::new("NO_PENDING_INPUT", message)
-        }
-        AskSelector::Permission { id } => RunRefusal::new(
-            "NO_PENDING_PERMISSION",
-            format!("No pending permission request {id} for run {run_id}"),
-        ),
-        AskSelector::Question { id } => RunRefusal::new(
-            "NO_PENDING_QUESTION",
-            format!("No pending question request {id} for run {run_id}"),
-        ),
     }
 }

@@ -54,17 +54,14 @@ impl RunService {
             }
         }
         if !who.is_owner {
-            let message = "Only an owner may prepare a run, because it reads files on the hub's machine";
-            return Err(RunRefusal::prepare(message));
+            return Err(RunRefusal::NotAnOwner);
         }
         let run_id = request.run_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let reservation = self.registry.reserve(&run_id, request.strategy_path.is_some())?;
         if !who.client.can_follow(&run_id) {
-            return Err(RunRefusal::prepare(
-                "This connection follows too many runs; unsubscribe from some",
-            ));
+            return Err(RunRefusal::TooManyFollowed);
         }
-        let (plan, earlier_segment, said) = self.read(&run_id, request).await?;
+        let (plan, earlier_segment, said) = self.read(request).await?;
         let reply = run_prepared(&run_id, &plan, said);
         if let Some(earlier_segment) = &earlier_segment {
             self.reserve_numbers(&run_id, earlier_segment).await?;
@@ -98,14 +95,13 @@ impl RunService {
         if self.store.run(reserve).await? {
             Ok(())
         } else {
-            Err(RunRefusal::already_exists(run_id))
+            Err(RunRefusal::AlreadyExists)
         }
     }
 
     /// Reads the plan, the earlier segment and the conversation so far.
     async fn read(
         self: &Arc<Self>,
-        run_id: &str,
         request: PrepareRun,
     ) -> Result<(RunPlan, Option<EarlierSegment>, Conversation), RunRefusal> {
         let found = match &request.run_id {
@@ -113,22 +109,19 @@ impl RunService {
             None => None,
         };
         let (earlier, earlier_segment, said) = match found {
-            Some(found) => read_earlier_segment(run_id, &found)
+            Some(found) => read_earlier_segment(&found)
                 .map(|(plan, earlier_segment, said)| (Some(plan), Some(earlier_segment), said))?,
             None => (None, None, Conversation::default()),
         };
-        let plan = plan_of(run_id, request, earlier).await?;
+        let plan = plan_of(request, earlier).await?;
         plan.strategy
             .check_models(plan.model_override.as_deref())
-            .map_err(RunRefusal::prepare)?;
+            .map_err(RunRefusal::Strategy)?;
         Ok((plan, earlier_segment, said))
     }
 
     async fn find_running(self: &Arc<Self>, run_id: &str) -> Result<Option<Arc<TrackedRun>>, RunRefusal> {
-        let found = self
-            .find_run(run_id)
-            .await
-            .map_err(|error| error.refuse(RunRefusal::prepare))?;
+        let found = self.find_run(run_id).await?;
         Ok(found.filter(|run| run.status() == RunStatus::Running))
     }
 
@@ -154,11 +147,7 @@ impl RunService {
                 SubscribeOutcome::Done | SubscribeOutcome::Missing { .. } => return Ok(true),
                 SubscribeOutcome::Gone => return Ok(false),
                 SubscribeOutcome::Stale => {}
-                SubscribeOutcome::TooMany => {
-                    return Err(RunRefusal::prepare(
-                        "This connection follows too many runs; unsubscribe from some",
-                    ));
-                }
+                SubscribeOutcome::TooMany => return Err(RunRefusal::TooManyFollowed),
             }
         }
         Ok(true)
@@ -174,12 +163,9 @@ fn said(found: &RunWithRecords) -> Result<Conversation, RunRefusal> {
     Ok(conversation(&found.records, segment.inputs))
 }
 
-fn read_earlier_segment(
-    run_id: &str,
-    found: &RunWithRecords,
-) -> Result<(RunPlan, EarlierSegment, Conversation), RunRefusal> {
+fn read_earlier_segment(found: &RunWithRecords) -> Result<(RunPlan, EarlierSegment, Conversation), RunRefusal> {
     let StoredState::Ended { ending, at } = found.run.summary.state else {
-        return Err(RunRefusal::already_exists(run_id));
+        return Err(RunRefusal::AlreadyExists);
     };
     let (plan, segment) = plan::read(&found.run).map_err(unreadable)?;
     let said = conversation(&found.records, segment.inputs.clone());
@@ -201,7 +187,7 @@ fn read_earlier_segment(
 }
 
 /// A continuation keeps the plan of the earlier segment, except for the fields of the request.
-async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<RunPlan>) -> Result<RunPlan, RunRefusal> {
+async fn plan_of(request: PrepareRun, earlier: Option<RunPlan>) -> Result<RunPlan, RunRefusal> {
     let here = || std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let cwd = request
         .cwd
@@ -210,10 +196,13 @@ async fn plan_of(run_id: &str, request: PrepareRun, earlier: Option<RunPlan>) ->
     let (strategy, strategy_path) = match (request.strategy_path, &earlier) {
         (Some(path), _) => {
             let base = cwd.as_ref().map_or_else(here, |cwd| here().join(cwd));
-            (file::load(path.clone(), base).await.map_err(RunRefusal::prepare)?, path)
+            (
+                file::load(path.clone(), base).await.map_err(RunRefusal::Strategy)?,
+                path,
+            )
         }
         (None, Some(plan)) => (plan.strategy.clone(), plan.strategy_path.clone()),
-        (None, None) => return Err(RunRefusal::prepare(format!("Run not found: {run_id}"))),
+        (None, None) => return Err(RunRefusal::NotFound),
     };
     let (earlier_model, earlier_manifest) =
         earlier.map_or((None, None), |plan| (plan.model_override, plan.manifest_path));

@@ -33,16 +33,6 @@ pub enum StartMode {
     Continue,
 }
 
-impl StartMode {
-    fn refuse(self, what: &str, run_id: &str) -> RunRefusal {
-        let code = match self {
-            Self::Start => "START_FAILED",
-            Self::Continue => "CONTINUE_FAILED",
-        };
-        RunRefusal::new(code, format!("{what}: {run_id}"))
-    }
-}
-
 /// A prepared run claimed by one start request.
 struct ClaimedStart {
     prepared: Prepared,
@@ -61,22 +51,22 @@ impl RunService {
         client: &Arc<RunClient>,
     ) -> Result<(), RunRefusal> {
         let Some(run) = self.registry.get(run_id) else {
-            return Err(how.refuse("Prepared run not found", run_id));
+            return Err(RunRefusal::NotPrepared);
         };
         if self.registry.is_closing() {
-            return Err(how.refuse("The hub is stopping and begins nothing", run_id));
+            return Err(RunRefusal::HubStopping);
         }
         check(&run, how)?;
         if run.subscribe(client, &Subscription::default()) == SubscribeOutcome::TooMany {
-            return Err(how.refuse("This connection follows too many runs; unsubscribe from some", run_id));
+            return Err(RunRefusal::TooManyFollowed);
         }
-        let claimed = claim(&run, how, input, request_id)?;
+        let claimed = claim(&run, input, request_id)?;
         // Spawned, so that a disconnecting client does not leave a half-done start.
         let begun = tokio::spawn(begin(Arc::clone(self), Arc::clone(&run), claimed));
-        match begun.await.map_err(|error| RunRefusal::internal(&error))?? {
+        match begun.await.map_err(|error| RunRefusal::Failed(error.to_string()))?? {
             BeginOutcome::New => Ok(()),
-            BeginOutcome::Exists => Err(how.refuse("Run already started", run_id)),
-            BeginOutcome::Missing => Err(how.refuse("Prepared run not found", run_id)),
+            BeginOutcome::Exists => Err(RunRefusal::AlreadyStarted),
+            BeginOutcome::Missing => Err(RunRefusal::NotPrepared),
         }
     }
 }
@@ -84,32 +74,26 @@ impl RunService {
 fn check(run: &TrackedRun, how: StartMode) -> Result<(), RunRefusal> {
     let state = run.lock();
     let is_prepared = matches!(state.stage, RunStage::Prepared(_));
-    let refuse = |what| Err(how.refuse(what, &run.id));
     if matches!(state.stage, RunStage::Over { .. }) && !state.is_stored() {
         // The run was stopped before it started, so there is nothing to start or continue.
-        return refuse("Prepared run not found");
+        return Err(RunRefusal::NotPrepared);
     }
     match (how, is_prepared, state.is_continuation) {
         (StartMode::Start, true, false) | (StartMode::Continue, true, true) => Ok(()),
-        (StartMode::Start, false, _) | (StartMode::Continue, false, true) => refuse("Run already started"),
-        (StartMode::Start, true, true) => refuse("Run was prepared for continuation"),
-        (StartMode::Continue, _, false) => refuse("Run was not prepared for continuation"),
+        (StartMode::Start, false, _) | (StartMode::Continue, false, true) => Err(RunRefusal::AlreadyStarted),
+        (StartMode::Start, true, true) => Err(RunRefusal::PreparedForContinuation),
+        (StartMode::Continue, _, false) => Err(RunRefusal::NotPreparedForContinuation),
     }
 }
 
 /// Of two concurrent starts, one gets the prepared run.
-fn claim(
-    run: &TrackedRun,
-    how: StartMode,
-    input: String,
-    request_id: Option<&str>,
-) -> Result<ClaimedStart, RunRefusal> {
+fn claim(run: &TrackedRun, input: String, request_id: Option<&str>) -> Result<ClaimedStart, RunRefusal> {
     let (command_sender, command_receiver) = mpsc::channel(COMMAND_QUEUE_CAPACITY);
     let mut state = run.lock();
     let stage = std::mem::replace(&mut state.stage, RunStage::Starting(command_sender));
     let RunStage::Prepared(prepared) = stage else {
         state.stage = stage;
-        return Err(how.refuse("Run already started", &run.id));
+        return Err(RunRefusal::AlreadyStarted);
     };
     let segment = Segment {
         number: state.segment + 1,
@@ -140,7 +124,13 @@ async fn begin(
     let node = service.store.node();
     let (op, started) = match claimed.first_entry(&run.id, &node, &checkpoint, now) {
         Ok(entry) => entry,
-        Err(error) => return Err(back_to_prepared(&run, claimed.prepared, RunRefusal::internal(&error))),
+        Err(error) => {
+            return Err(back_to_prepared(
+                &run,
+                claimed.prepared,
+                RunRefusal::Failed(error.to_string()),
+            ));
+        }
     };
     match store_begin(&service, op).await {
         Ok(BeginOutcome::New) => {

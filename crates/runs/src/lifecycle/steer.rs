@@ -13,11 +13,9 @@ use crate::remote::commands::{CommandFailure, CommandReply};
 use crate::run::{RunStage, TrackedRun};
 use crate::service::RunService;
 
-const NOT_RUNNING: &str = "not running";
 /// Bound for policy changes of a prepared run: each one is kept until the run starts.
 const MAX_EARLY_CHANGES: usize = 1000;
 const MAX_EARLY_BYTES: usize = 1024 * 1024;
-const STEERING_FULL: &str = "too many steering texts are queued; wait until the next agent call takes them";
 
 impl RunService {
     pub async fn steer_run(self: &Arc<Self>, run_id: &str, text: String) -> Result<(), RunRefusal> {
@@ -28,43 +26,40 @@ impl RunService {
             run_id: run_id.to_owned(),
             text,
         };
-        self.send_to_owner(run_id, &steer, || RunRefusal::not_steerable(run_id, NOT_RUNNING))
-            .await
+        self.send_to_owner(run_id, &steer).await
     }
 
     /// Sends a remote command to the node that owns the run.
-    async fn send_to_owner(
-        self: &Arc<Self>,
-        run_id: &str,
-        message: &ClientMessage,
-        not_running: impl FnOnce() -> RunRefusal,
-    ) -> Result<(), RunRefusal> {
+    async fn send_to_owner(self: &Arc<Self>, run_id: &str, message: &ClientMessage) -> Result<(), RunRefusal> {
         match self.send_run_command(run_id, message).await? {
             Some(CommandReply::Done) => Ok(()),
-            Some(CommandReply::Refused { code, message }) => Err(RunRefusal::new(code, message)),
+            Some(CommandReply::Refused(text)) => Err(RunRefusal::ByOwner(text)),
             Some(CommandReply::Undone) => Err(CommandFailure::NotApplied.into()),
-            None => Err(not_running()),
+            None => Err(RunRefusal::NotRunning),
         }
     }
 
     pub(crate) async fn steer_local_run(self: &Arc<Self>, run_id: &str, text: String) -> Result<(), RunRefusal> {
-        let refuse = |why| RunRefusal::not_steerable(run_id, why);
         let Some(run) = self.registry.get(run_id) else {
-            return Err(refuse(NOT_RUNNING));
+            return Err(RunRefusal::NotRunning);
         };
         if let Some(was_taken) = self.steer_early(&run, &text) {
-            return if was_taken { Ok(()) } else { Err(refuse(STEERING_FULL)) };
+            return if was_taken {
+                Ok(())
+            } else {
+                Err(RunRefusal::SteeringFull)
+            };
         }
         let Some(command_sender) = run.command_sender() else {
-            return Err(refuse(NOT_RUNNING));
+            return Err(RunRefusal::NotRunning);
         };
         let (taken, reply) = oneshot::channel();
         // A task that has ended drops the reply channel.
         let _ = command_sender.send(RunCommand::Steer { text, taken }).await;
         match reply.await {
             Ok(true) => Ok(()),
-            Ok(false) => Err(refuse(STEERING_FULL)),
-            Err(_) => Err(refuse(NOT_RUNNING)),
+            Ok(false) => Err(RunRefusal::SteeringFull),
+            Err(_) => Err(RunRefusal::NotRunning),
         }
     }
 
@@ -88,26 +83,25 @@ impl RunService {
             return self.change_local_policy(change).await;
         }
         let change = ClientMessage::UpdatePolicy(change);
-        self.send_to_owner(&run_id, &change, || RunRefusal::no_active_run(&run_id))
-            .await
+        self.send_to_owner(&run_id, &change).await
     }
 
     pub(crate) async fn change_local_policy(self: &Arc<Self>, change: UpdatePolicy) -> Result<(), RunRefusal> {
         let run_id = change.run_id.clone();
         let Some(run) = self.registry.get(&run_id) else {
-            return Err(RunRefusal::no_active_run(&run_id));
+            return Err(RunRefusal::NotRunning);
         };
         if let Some(changed) = self.change_policy_early(&run, &change) {
             return changed;
         }
         let Some(command_sender) = run.command_sender() else {
-            return Err(RunRefusal::no_active_run(&run_id));
+            return Err(RunRefusal::NotRunning);
         };
         let (changed, reply) = oneshot::channel();
         let _ = command_sender.send(RunCommand::Policy { change, changed }).await;
         match reply.await {
-            Ok(changed) => changed.map_err(too_many),
-            Err(_) => Err(RunRefusal::no_active_run(&run_id)),
+            Ok(changed) => changed.map_err(RunRefusal::TooManyRules),
+            Err(_) => Err(RunRefusal::NotRunning),
         }
     }
 
@@ -118,14 +112,12 @@ impl RunService {
             return None;
         };
         if has_many_changes(&prepared.early_events) {
-            return Some(Err(too_many(
-                "the policy of this prepared run was changed too often; start the run first",
-            )));
+            return Some(Err(RunRefusal::TooManyPolicyChanges));
         }
         match prepared.policy.update(change) {
             Ok(true) => {}
             Ok(false) => return Some(Ok(())),
-            Err(error) => return Some(Err(too_many(error))),
+            Err(error) => return Some(Err(RunRefusal::TooManyRules(error))),
         }
         let policies = prepared
             .policy
@@ -143,8 +135,4 @@ impl RunService {
 fn has_many_changes(early_events: &[StoredEvent]) -> bool {
     let changes = || early_events.iter().filter(|event| event.kind == "policy_updated");
     changes().count() >= MAX_EARLY_CHANGES || changes().map(|event| event.body.len()).sum::<usize>() >= MAX_EARLY_BYTES
-}
-
-fn too_many(error: impl std::fmt::Display) -> RunRefusal {
-    RunRefusal::new("VALIDATION_ERROR", format!("Invalid message: allow: {error}"))
 }

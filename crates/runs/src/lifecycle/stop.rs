@@ -32,7 +32,7 @@ impl RunService {
         };
         match self.send_run_command(run_id, &stop).await? {
             Some(CommandReply::Done) | None => Ok(()),
-            Some(CommandReply::Refused { .. } | CommandReply::Undone) => Err(CommandFailure::NotApplied),
+            Some(CommandReply::Refused(_) | CommandReply::Undone) => Err(CommandFailure::NotApplied),
         }
     }
 
@@ -79,10 +79,15 @@ impl RunService {
     pub async fn stop_runs(self: &Arc<Self>) {
         self.registry.begin_closing();
         let runs = self.registry.all();
-        let settled = join_all(runs.iter().map(|run| self.settle(run)));
-        if timeout(SETTLE_TIMEOUT, settled).await.is_err() {
-            tracing::warn!("some runs did not settle before shutdown and were interrupted");
-        }
+        let settled = runs.iter().map(async |run| {
+            if timeout(SETTLE_TIMEOUT, self.settle(run)).await.is_err() {
+                tracing::warn!(
+                    run_id = run.id,
+                    "run did not settle before shutdown and was interrupted"
+                );
+            }
+        });
+        join_all(settled).await;
         if timeout(CLOSE_TIMEOUT, self.registry.close_clients()).await.is_err() {
             tracing::warn!("some run clients did not close before shutdown and were disconnected");
         }

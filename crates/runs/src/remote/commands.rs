@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_protocol::runs::{self, ClientMessage};
+use countersign_protocol::runs::{self, ClientMessage, Received};
 use countersign_store::StoreError;
 use countersign_store::ops::run::{
     DeleteRunCommand, ReadRun, ReadRunCommands, RemoteCommand, SendRunCommand, StoredRunState,
@@ -11,7 +11,7 @@ use countersign_store::ops::run::{
 use serde::{Deserialize, Serialize};
 use tokio::time::timeout;
 
-use crate::RunRefusal;
+use crate::refusal::{RefusalText, RunRefusal};
 use crate::service::RunService;
 
 /// Leaves time for another node to take the run over.
@@ -25,10 +25,7 @@ const MAX_POLLS: usize = 100;
 #[serde(rename_all = "snake_case")]
 pub enum CommandReply {
     Done,
-    Refused {
-        code: String,
-        message: String,
-    },
+    Refused(RefusalText),
     /// Not applied, and it will not be.
     Undone,
 }
@@ -55,8 +52,8 @@ impl From<CommandFailure> for RunRefusal {
     fn from(failure: CommandFailure) -> Self {
         match failure {
             CommandFailure::Store(error) => error.into(),
-            CommandFailure::NotApplied => Self::internal(&NOT_APPLIED),
-            CommandFailure::NoReply => Self::unsure(&NO_REPLY),
+            CommandFailure::NotApplied => Self::Failed(NOT_APPLIED.to_owned()),
+            CommandFailure::NoReply => Self::OutcomeUnknown(NO_REPLY.to_owned()),
         }
     }
 }
@@ -116,14 +113,17 @@ fn process_pending(service: &Arc<RunService>) {
             .await
         {
             Ok(commands) => commands,
-            Err(error) => return tracing::warn!(%error, "reading remote run commands failed; retrying"),
+            Err(error) => {
+                let node = service.store.node();
+                return tracing::warn!(node, %error, "reading remote run commands failed; retrying");
+            }
         };
         let (late, commands): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| command.is_late);
         for run_id in service.commands.enqueue(commands) {
             tokio::spawn(process_queue(Arc::clone(&service), run_id));
         }
         for command in late {
-            delete_command(&service, command.number).await;
+            delete_command(&service, &command.run_id, command.number).await;
         }
     });
 }
@@ -140,7 +140,7 @@ async fn process_queue(service: Arc<RunService>, run_id: String) {
                 continue;
             }
         };
-        delete_command(&service, number).await;
+        delete_command(&service, &run_id, number).await;
         if !service.commands.reply_arrived(number, reply.clone()) {
             service.host.command_replied(number, reply);
         }
@@ -148,9 +148,9 @@ async fn process_queue(service: Arc<RunService>, run_id: String) {
 }
 
 /// A row that could not be deleted is not executed twice: it is remembered as handled until it is past its TTL.
-async fn delete_command(service: &RunService, number: i64) {
+async fn delete_command(service: &RunService, run_id: &str, number: i64) {
     if let Err(error) = service.store.run(DeleteRunCommand { number }).await {
-        tracing::warn!(%error, "deleting a remote run command failed");
+        tracing::warn!(run_id, number, %error, "deleting a remote run command failed");
     }
 }
 
@@ -177,7 +177,10 @@ async fn locate_run(service: &RunService, run_id: &str) -> RunLocation {
             Ok(Some(run)) if run.summary.state == StoredRunState::Running && run.node == service.store.node() => {}
             Ok(Some(run)) if run.summary.state == StoredRunState::Running => return RunLocation::Elsewhere,
             Ok(Some(_) | None) => return RunLocation::Here,
-            Err(error) => tracing::warn!(run_id, %error, "reading the owner of a run failed; retrying"),
+            Err(error) => {
+                let node = service.store.node();
+                tracing::warn!(run_id, node, %error, "reading the owner of a run failed; retrying");
+            }
         }
         tokio::time::sleep(POLL_INTERVAL).await;
     }
@@ -185,20 +188,28 @@ async fn locate_run(service: &RunService, run_id: &str) -> RunLocation {
 }
 
 async fn execute(service: &Arc<RunService>, command: RemoteCommand) -> CommandReply {
-    let done = match runs::read(command.body.as_bytes()).map(|received| received.message) {
-        Ok(ClientMessage::StopRun { run_id }) => {
-            service.stop_local_run(&run_id).await;
+    let Ok(Received { message: request, .. }) = runs::read(command.body.as_bytes()) else {
+        return unknown(&command);
+    };
+    let done = match &request {
+        ClientMessage::StopRun { run_id } => {
+            service.stop_local_run(run_id).await;
             Ok(())
         }
-        Ok(ClientMessage::SteerRun { run_id, text }) => service.steer_local_run(&run_id, text).await,
-        Ok(ClientMessage::UpdatePolicy(change)) => service.change_local_policy(change).await,
-        Ok(_) | Err(_) => Err(RunRefusal::internal(&"a stored run command could not be parsed")),
+        ClientMessage::SteerRun { run_id, text } => service.steer_local_run(run_id, text.clone()).await,
+        ClientMessage::UpdatePolicy(change) => service.change_local_policy(change.clone()).await,
+        _ => return unknown(&command),
     };
     match done {
         Ok(()) => CommandReply::Done,
-        Err(RunRefusal { code, message }) => CommandReply::Refused {
-            code: code.to_string(),
-            message,
-        },
+        Err(refusal) => CommandReply::Refused((service.refusal_text)(&request, refusal)),
     }
+}
+
+fn unknown(command: &RemoteCommand) -> CommandReply {
+    tracing::error!(
+        run_id = command.run_id,
+        "remote run command is unknown and was not applied; its node may run a newer version"
+    );
+    CommandReply::Undone
 }

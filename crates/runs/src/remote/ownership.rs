@@ -33,13 +33,11 @@ impl From<StoreError> for FindRunError {
     }
 }
 
-impl FindRunError {
-    pub fn refuse(self, refuse: fn(String) -> RunRefusal) -> RunRefusal {
-        match self {
-            Self::Store(error) => error.into(),
-            Self::TooMany(most) => refuse(format!(
-                "{most} runs of other hubs are followed here, which is the limit (runs.max_live); connect to the hub that runs it"
-            )),
+impl From<FindRunError> for RunRefusal {
+    fn from(error: FindRunError) -> Self {
+        match error {
+            FindRunError::Store(error) => error.into(),
+            FindRunError::TooMany(most) => Self::TooManyReplicas(most),
         }
     }
 }

@@ -5,6 +5,7 @@ use countersign_protocol::runs::{self, AuthStatus, ClientMessage, Provider, Rece
 use countersign_runs::settings::{ApiKey, Endpoint, LlmSettings};
 use countersign_runs::{AskSelector, PrepareContext, RunRefusal, StartMode};
 
+use super::refusal::{self, refusal_text};
 use super::session::Session;
 use crate::http::body::offload_if_large;
 
@@ -13,16 +14,16 @@ pub async fn message(session: &Session, bytes: Bytes) {
     let Received { request_id, message } = match offload_if_large(bytes.len(), move || runs::read(&bytes)).await {
         Ok(Ok(received)) => received,
         Ok(Err(refused)) => return session.reply(&RunReply::from(&refused), refused.request_id.as_deref()),
-        Err(_) => return session.reply(&RunRefusal::internal(&"reading a large message failed").into(), None),
+        Err(_) => return session.refuse(refusal::unread("reading a large message failed"), None),
     };
     let request_id = request_id.as_deref();
     // Boxed, because its state would enlarge every idle connection.
-    if let Err(refusal) = Box::pin(act(session, message, request_id)).await {
-        session.reply(&refusal.into(), request_id);
+    if let Err(refusal) = Box::pin(act(session, &message, request_id)).await {
+        session.refuse(refusal_text(&message, refusal), request_id);
     }
 }
 
-async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>) -> Result<(), RunRefusal> {
+async fn act(session: &Session, message: &ClientMessage, request_id: Option<&str>) -> Result<(), RunRefusal> {
     let hub = &session.hub;
     let client = session.client();
     let caller = &session.caller;
@@ -34,19 +35,19 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
                 request_id,
                 is_owner: caller.is_owner,
             };
-            hub.runs.prepare_run(request, who).await?;
+            hub.runs.prepare_run(request.clone(), who).await?;
         }
         ClientMessage::StartRun { run_id, input } => {
             hub.runs
-                .start_run(StartMode::Start, (&run_id, input), request_id, client)
+                .start_run(StartMode::Start, (run_id, input.clone()), request_id, client)
                 .await?;
         }
         ClientMessage::ContinueRun { run_id, input } => {
             hub.runs
-                .start_run(StartMode::Continue, (&run_id, input), request_id, client)
+                .start_run(StartMode::Continue, (run_id, input.clone()), request_id, client)
                 .await?;
         }
-        ClientMessage::StopRun { run_id } => hub.runs.stop_run(&run_id).await?,
+        ClientMessage::StopRun { run_id } => hub.runs.stop_run(run_id).await?,
         ClientMessage::UserInput {
             run_id,
             agent_name,
@@ -54,10 +55,10 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
             input_id,
         } => {
             let selector = AskSelector::Input {
-                agent_name: &agent_name,
+                agent_name,
                 input_id: input_id.as_deref(),
             };
-            hub.runs.answer_run(&run_id, selector, &text, caller.actor()).await?;
+            hub.runs.answer_run(run_id, selector, text, caller.actor()).await?;
         }
         ClientMessage::PermissionDecision {
             run_id,
@@ -66,8 +67,8 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         } => {
             hub.runs
                 .answer_run(
-                    &run_id,
-                    AskSelector::Permission { id: &id },
+                    run_id,
+                    AskSelector::Permission { id },
                     decision.as_str(),
                     caller.actor(),
                 )
@@ -79,21 +80,21 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
             response,
         } => {
             hub.runs
-                .answer_run(&run_id, AskSelector::Question { id: &id }, &response, caller.actor())
+                .answer_run(run_id, AskSelector::Question { id }, response, caller.actor())
                 .await?;
         }
-        ClientMessage::SteerRun { run_id, text } => hub.runs.steer_run(&run_id, text).await?,
-        ClientMessage::UpdatePolicy(change) => hub.runs.change_policy(change).await?,
+        ClientMessage::SteerRun { run_id, text } => hub.runs.steer_run(run_id, text.clone()).await?,
+        ClientMessage::UpdatePolicy(change) => hub.runs.change_policy(change.clone()).await?,
         ClientMessage::Subscribe {
             run_id,
             after_seq,
             extensions,
         } => {
             hub.runs
-                .subscribe(client, &run_id, (after_seq, extensions), request_id)
+                .subscribe(client, run_id, (*after_seq, *extensions), request_id)
                 .await?;
         }
-        ClientMessage::Unsubscribe { run_id } => hub.runs.unsubscribe(client, &run_id),
+        ClientMessage::Unsubscribe { run_id } => hub.runs.unsubscribe(client, run_id),
         ClientMessage::ListStrategies => {
             session.reply(
                 &RunReply::StrategyList {
@@ -105,7 +106,7 @@ async fn act(session: &Session, message: ClientMessage, request_id: Option<&str>
         ClientMessage::ListRuns { cwd } => {
             session.reply(
                 &RunReply::RunList {
-                    runs: hub.runs.stored_runs(cwd).await?,
+                    runs: hub.runs.stored_runs(cwd.clone()).await?,
                 },
                 request_id,
             );

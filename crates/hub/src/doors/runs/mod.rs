@@ -4,8 +4,10 @@ mod dispatch;
 mod frame_header;
 mod frame_splitter;
 mod gate;
+mod refusal;
 mod same_user;
 mod session;
 mod upgrade;
 
+pub use refusal::refusal_text;
 pub use upgrade::upgrade;

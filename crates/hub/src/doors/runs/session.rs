@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_protocol::runs::RunReply;
-use countersign_runs::{ClientAction, Close, ConnectedClient, RunClient};
+use countersign_runs::{ClientAction, Close, ConnectedClient, RefusalText, RunClient};
 use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{Sink, SinkExt, Stream, StreamExt};
 use hyper::upgrade::{OnUpgrade, Upgraded};
@@ -86,6 +86,10 @@ impl Session {
     pub fn reply(&self, reply: &RunReply, request_id: Option<&str>) {
         let text = reply.frame(self.hub.store.clock().now(), request_id);
         self.client().push(text.into(), false);
+    }
+
+    pub fn refuse(&self, RefusalText { code, message }: RefusalText, request_id: Option<&str>) {
+        self.reply(&RunReply::error(code, message), request_id);
     }
 
     pub async fn serve(mut self, upgrade: OnUpgrade) {
