@@ -50,7 +50,13 @@ impl Adoption {
                 })
                 .await?;
             if !runs.is_empty() {
-                tracing::info!(runs = runs.len(), "adopted orphaned runs");
+                let run_ids: Vec<_> = runs.iter().map(|run| run.summary.run_id.as_str()).collect();
+                tracing::info!(
+                    runs = runs.len(),
+                    ?run_ids,
+                    node = service.store.node(),
+                    "adopted orphaned runs"
+                );
             }
             restore(service, runs).await?;
             if is_all {
@@ -72,7 +78,7 @@ impl Adoption {
         {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(%error, "reading the runs of this hub failed; retrying");
+                tracing::warn!(node = service.store.node(), %error, "reading the runs of this hub failed; retrying");
                 return !self.suspects.is_empty();
             }
         };
@@ -83,13 +89,15 @@ impl Adoption {
         let (forgotten, suspects) = unmoved.into_iter().partition(|run| self.suspects.contains(run));
         self.suspects = suspects;
         for (run_id, _) in forgotten {
-            tracing::warn!(run_id, "run assigned to this hub but not running; adopting it");
+            let node = service.store.node();
+            tracing::warn!(run_id, node, "run assigned to this hub but not running; adopting it");
             let adopted = async {
+                let run_id = run_id.clone();
                 let stored = service.store.run(ReadRun { run_id }).await?;
                 restore(service, stored.into_iter().collect()).await
             };
             if let Err(error) = adopted.await {
-                tracing::warn!(%error, "adopting a run of this hub failed");
+                tracing::warn!(run_id, node, %error, "adopting a run of this hub failed");
             }
         }
         !self.suspects.is_empty()
@@ -107,7 +115,7 @@ async fn restore(service: &Arc<RunService>, runs: Vec<StoredRun>) -> Result<(), 
             match restore_one(service, &stored).await {
                 // The run already belongs to this node, so no other node will retry.
                 Err(error) if service.store.is_shared() => {
-                    tracing::warn!(run_id = stored.summary.run_id, %error, "restoring a run failed; retrying");
+                    log_failed_restore(&stored, &error);
                     tokio::spawn(retry_restore(Arc::clone(service), stored, adopting));
                     Ok(())
                 }
@@ -128,9 +136,14 @@ async fn retry_restore(service: Arc<RunService>, stored: StoredRun, _guard: Adop
         };
         match restored {
             Ok(()) => return,
-            Err(error) => tracing::warn!(run_id = stored.summary.run_id, %error, "restoring a run failed; retrying"),
+            Err(error) => log_failed_restore(&stored, &error),
         }
     }
+}
+
+fn log_failed_restore(stored: &StoredRun, error: &StoreError) {
+    let run_id = &stored.summary.run_id;
+    tracing::warn!(run_id, node = stored.node, %error, "restoring a run failed; retrying");
 }
 
 /// True if the stored run is unchanged since this node adopted it.
@@ -298,6 +311,7 @@ async fn end(
     service.host.run_advanced(&summary.run_id);
     tracing::info!(
         run_id = summary.run_id,
+        node = stored.node,
         "run ended: a restart interrupted its agent; it can be continued"
     );
     Ok(())

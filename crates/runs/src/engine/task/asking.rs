@@ -129,7 +129,9 @@ impl RunTask {
             let resolution = loop {
                 tokio::select! {
                     biased;
-                    resolution = waiting.resolution(&service.waiters, |id| service.store.run(Pull(id))) => break resolution,
+                    resolution = waiting.resolution(&self.run.id, &service.waiters, |id| service.store.run(Pull(id))) => {
+                        break resolution
+                    }
                     Some(command) = self.commands.next() => self.handle_command(command).await?,
                 }
             };

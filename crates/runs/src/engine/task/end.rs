@@ -54,7 +54,7 @@ impl RunTask {
                 self.store_end(RunEnding::Cancelled).await;
             }
             Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
-            Halt::OwnershipLost => self.on_ownership_lost(),
+            Halt::OwnershipLost => self.on_ownership_lost().await,
         }
         self.service.host.run_changed(&self.run.id);
         for stopped in self.stopped.drain(..) {
@@ -66,8 +66,12 @@ impl RunTask {
     /// Cancels open asks first: after a crash in between, the cancelled ask ends the run.
     async fn store_end(&mut self, ending: RunEnding) {
         // Asks of a new owner must not be cancelled.
-        if !self.open.is_empty() && self.is_remote().await {
-            return self.on_ownership_lost();
+        if !self.open.is_empty() && self.service.store.is_shared() {
+            // On a store error, the guarded write that follows is refused.
+            let owner = self.owner().await;
+            if owner.is_some_and(|owner| owner != self.event_buffer.node()) {
+                return self.on_ownership_lost().await;
+            }
         }
         self.cancel_asks().await;
         let at = self.now();
@@ -87,30 +91,24 @@ impl RunTask {
         };
         match self.store(RunPhase::Between, end).await {
             Ok(news) => self.service.registry.end(&self.run, |run| run.end(ending, at, news)),
-            Err(_) => return self.on_ownership_lost(),
+            Err(_) => return self.on_ownership_lost().await,
         };
         self.service.host.run_advanced(&self.run.id);
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
     }
 
-    async fn is_remote(&self) -> bool {
-        if !self.service.store.is_shared() {
-            return false;
-        }
-        let found = self
-            .service
-            .store
-            .run(ReadRun {
-                run_id: self.run.id.clone(),
-            })
-            .await;
-        // On a store error, the guarded write that follows is refused.
-        matches!(found, Ok(Some(run)) if run.node != self.event_buffer.node())
+    /// The node that owns the run in the store, if it can be read.
+    async fn owner(&self) -> Option<String> {
+        let run_id = self.run.id.clone();
+        let found = self.service.store.run(ReadRun { run_id }).await;
+        found.ok().flatten().map(|run| run.node)
     }
 
     /// Another hub owns or ended the run; it becomes a replica here.
-    fn on_ownership_lost(&self) {
-        tracing::warn!(run_id = self.run.id, "run ownership lost to another hub");
+    async fn on_ownership_lost(&self) {
         self.service.become_replica(&self.run);
+        let node = self.event_buffer.node();
+        let owner = self.owner().await;
+        tracing::warn!(run_id = self.run.id, node, owner, "run ownership lost to another hub");
     }
 }

@@ -60,7 +60,12 @@ impl PendingAnswer {
     }
 
     /// Cancel-safe: it can be dropped and called again without losing the answer.
-    pub async fn resolution<F>(&mut self, waiters: &Arc<Waiters>, pull: impl Fn(MessageId) -> F) -> Resolution
+    pub async fn resolution<F>(
+        &mut self,
+        run_id: &str,
+        waiters: &Arc<Waiters>,
+        pull: impl Fn(MessageId) -> F,
+    ) -> Resolution
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
@@ -69,7 +74,7 @@ impl PendingAnswer {
                 return (**resolved).clone();
             }
             if self.must_reload {
-                Box::pin(self.look(waiters, &pull)).await;
+                Box::pin(self.look(run_id, waiters, &pull)).await;
                 continue;
             }
             if let Ok(Some(pulled)) = timeout_at(self.reload_at, self.waiter.woken()).await {
@@ -81,7 +86,7 @@ impl PendingAnswer {
 
     /// Reads the message after a wake-up without a resolution. Registers first, then reads; if dropped in between, it
     /// reads again.
-    async fn look<F>(&mut self, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
+    async fn look<F>(&mut self, run_id: &str, waiters: &Arc<Waiters>, pull: &impl Fn(MessageId) -> F)
     where
         F: Future<Output = Result<Option<Lookup<AgentView>>, StoreError>>,
     {
@@ -97,7 +102,7 @@ impl PendingAnswer {
                 // The store has logged it once; people have to repair it.
                 Err(error) if error.is_damage() => tokio::time::sleep(POLL_INTERVAL).await,
                 Err(error) => {
-                    tracing::warn!(id = %self.id, %error, "reading an ask of a run failed; retrying");
+                    tracing::warn!(run_id, message_id = %self.id, %error, "reading an ask of a run failed; retrying");
                     tokio::time::sleep(RETRY_DELAY).await;
                 }
             }
@@ -195,8 +200,8 @@ mod tests {
         };
         waiters.invalidate(&id);
         // As when a command interrupts the wait.
-        assert!(waiting.resolution(&waiters, &pull).now_or_never().is_none());
-        let resolution = timeout(Duration::from_secs(1), waiting.resolution(&waiters, &pull)).await;
+        assert!(waiting.resolution("r", &waiters, &pull).now_or_never().is_none());
+        let resolution = timeout(Duration::from_secs(1), waiting.resolution("r", &waiters, &pull)).await;
         assert_eq!(
             resolution.expect("read without another wake-up").outcome,
             Outcome::Cancelled
@@ -210,7 +215,7 @@ mod tests {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let mut waiting = PendingAnswer::new(&waiters, id, AskBody::default());
         let pull = async |id: MessageId| Ok(Some(cancelled(&id)));
-        let resolution = timeout(Duration::from_secs(36), waiting.resolution(&waiters, &pull)).await;
+        let resolution = timeout(Duration::from_secs(36), waiting.resolution("r", &waiters, &pull)).await;
         assert_eq!(resolution.expect("polled").outcome, Outcome::Cancelled);
     }
 }

@@ -32,6 +32,7 @@ const BROKE_OFF: &str = "closed the connection in the middle of its answer";
 
 /// The request of one round.
 pub struct RoundRequest {
+    pub run_id: String,
     pub body: Bytes,
     pub number: u32,
     /// Byte limit of the answer.
@@ -111,7 +112,7 @@ impl LlmEndpoint {
                 return Err(format!("{}{times}", error.why));
             }
             retry += 1;
-            tracing::debug!(url = %self.url, retry, why = error.why, "retrying a model request");
+            tracing::debug!(run_id = round.run_id, url = %self.url, retry, why = error.why, "retrying a model request");
             tokio::time::sleep(pause).await;
         }
     }

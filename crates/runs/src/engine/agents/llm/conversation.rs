@@ -34,6 +34,7 @@ pub async fn talk<D: AgentContext>(
         .unwrap_or(timeouts.retries)
         .min(MAX_RETRIES);
     let driver = ConversationDriver {
+        run_id: job.run_id,
         endpoint,
         timeouts,
         template: RequestTemplate::new(agent, &job.agent.name, name)?,
@@ -54,6 +55,7 @@ pub async fn talk<D: AgentContext>(
 
 /// The parts of a conversation that stay the same.
 struct ConversationDriver<'a> {
+    run_id: &'a str,
     endpoint: &'a LlmEndpoint,
     timeouts: LlmTimeouts,
     template: RequestTemplate,
@@ -110,6 +112,7 @@ impl ConversationDriver<'_> {
         let messages: Vec<Value> = self.opening.iter().chain(&talk.messages).cloned().collect();
         let body = self.template.text(&messages, is_last).into();
         RoundRequest {
+            run_id: self.run_id.to_owned(),
             body,
             number: talk.rounds,
             max_bytes: talk.left,
