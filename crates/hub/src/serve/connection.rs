@@ -1,25 +1,32 @@
-//! One connection, HTTP/1 or HTTP/2.
+//! Accepts connections, serves each as HTTP/1 or HTTP/2, and drains them at a stop.
 //!
 //! hyper's builders are used directly: the automatic builder keeps the state of both protocols, which doubles the
 //! memory of an idle long-poll, and has no time-out for a client that connects and sends nothing. WebSockets are HTTP/1
 //! only.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::watch;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::timeout;
+use tokio_rustls::TlsAcceptor;
 
 use super::front::Front;
-use super::head_timeout::{HeadTimeout, RequestPhase};
-use super::protocol_sniff::{HttpVersion, SniffedStream};
-use super::write_timeout::WriteTimeout;
+use super::stream::{BoundedStream, HttpVersion, RequestPhase};
+use super::tls;
+use crate::config::Config;
 use crate::http::client_addr::Endpoints;
 
+const MAX_CONNECTIONS: usize = 100_000;
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+/// Without file descriptors, retrying at once would only burn CPU.
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
 const FIRST_BYTES_TIMEOUT: Duration = Duration::from_secs(10);
 /// Between two requests of one connection; longer than the minute for which proxies keep theirs.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(75);
@@ -31,16 +38,93 @@ const MAX_HEADER_BYTES: u32 = 16 * 1024;
 /// with the bytes that arrive.
 const MAX_HTTP1_BUFFER_BYTES: usize = 32 * 1024;
 
+pub struct Acceptor {
+    tls: Option<TlsAcceptor>,
+}
+
+impl Acceptor {
+    pub fn from_config(config: &Config) -> anyhow::Result<Self> {
+        Ok(Self {
+            tls: config.tls.as_ref().map(tls::acceptor).transpose()?,
+        })
+    }
+
+    pub fn scheme(&self) -> &'static str {
+        if self.tls.is_some() { "https" } else { "http" }
+    }
+
+    /// Accepts until the hub stops, then waits up to `grace` for open connections.
+    pub async fn serve(self, listener: TcpListener, front: Front, stopping: watch::Receiver<bool>, grace: Duration) {
+        let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+        let mut stop = stopping.clone();
+        loop {
+            let accepted = tokio::select! {
+                accepted = accept(&listener, &slots) => accepted,
+                _ = stop.wait_for(|stop| *stop) => break,
+            };
+            let Some((stream, endpoints, slot)) = accepted else {
+                continue;
+            };
+            let front = front.clone();
+            let stopping = stopping.clone();
+            let tls = self.tls.clone();
+            tokio::spawn(async move {
+                match tls {
+                    None => serve(stream, endpoints, front, stopping).await,
+                    Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, front, stopping)).await,
+                }
+                drop(slot);
+            });
+        }
+        drop(listener);
+        let all_slots = u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX);
+        if timeout(grace, slots.acquire_many(all_slots)).await.is_err() {
+            tracing::warn!("closing connections that did not finish within the shutdown grace");
+        }
+    }
+}
+
+async fn serve_tls(
+    tls: TlsAcceptor,
+    stream: TcpStream,
+    endpoints: Endpoints,
+    front: Front,
+    stopping: watch::Receiver<bool>,
+) {
+    if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
+        serve(stream, endpoints, front, stopping).await;
+    }
+}
+
+async fn accept(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+) -> Option<(TcpStream, Endpoints, OwnedSemaphorePermit)> {
+    let slot = Arc::clone(slots).acquire_owned().await.ok()?;
+    match listener.accept().await {
+        Ok((stream, client)) => {
+            // Small responses should not wait for a full packet.
+            drop(stream.set_nodelay(true));
+            // A client that has reset its connection already leaves no address.
+            let hub = stream.local_addr().ok()?;
+            Some((stream, Endpoints { client, hub }, slot))
+        }
+        Err(error) => {
+            tracing::warn!(%error, "accepting a connection failed");
+            tokio::time::sleep(ACCEPT_RETRY_DELAY).await;
+            None
+        }
+    }
+}
+
 /// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
-pub async fn serve<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
+async fn serve<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let phase = RequestPhase::default();
-    let stream = HeadTimeout::new(WriteTimeout::new(stream), phase.clone());
-    let Ok(Ok((stream, version))) = timeout(FIRST_BYTES_TIMEOUT, SniffedStream::sniff(stream)).await else {
-        return;
-    };
+    let sniffed = timeout(FIRST_BYTES_TIMEOUT, BoundedStream::sniff(stream, phase.clone())).await;
+    let Ok(Ok((stream, version))) = sniffed else { return };
     let io = TokioIo::new(stream);
     // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
@@ -103,7 +187,6 @@ async fn drive<C: Future>(
 mod tests {
     use axum::Router;
     use axum::routing::{get, post};
-    use std::sync::Arc;
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use tokio::task::JoinHandle;

@@ -1,22 +1,31 @@
 //! The front of the router: what holds for every request of a connection, before its route and after its reply.
 
 use std::convert::Infallible;
-use std::sync::Arc;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
+use bytes::Bytes;
+use http_body::{Body, Frame, SizeHint};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
+use tokio::time::timeout;
 use tower::ServiceExt;
 
-use super::head_timeout::RequestPhase;
-use super::unread_body::UnreadBody;
+use super::stream::RequestPhase;
 use crate::http::host::{AllowedHosts, is_loopback_name};
 
 /// A year. Without `includeSubDomains`: other hosts below this name are not the hub's.
 const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
+/// A rest of this size is read and discarded, to keep the connection.
+const MAX_DISCARDED_BYTES: usize = 64 * 1024;
+/// Enough for a rest that has arrived already; the reply waits no longer for one that has not.
+const DISCARD_TIMEOUT: Duration = Duration::from_millis(50);
 
 #[derive(Clone)]
 pub struct Front {
@@ -31,7 +40,7 @@ impl Front {
         self,
         request: Request<Incoming>,
         phase: RequestPhase,
-    ) -> Result<Response<Body>, Infallible> {
+    ) -> Result<Response<axum::body::Body>, Infallible> {
         phase.advance();
         let (request, unread) = UnreadBody::track(request);
         let mut response = self.reply(request).await;
@@ -47,13 +56,13 @@ impl Front {
         Ok(response)
     }
 
-    pub async fn serve_http2(self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
+    pub async fn serve_http2(self, request: Request<Incoming>) -> Result<Response<axum::body::Body>, Infallible> {
         Ok(self.reply(request).await)
     }
 
-    async fn reply<B>(self, request: Request<B>) -> Response<Body>
+    async fn reply<B>(self, request: Request<B>) -> Response<axum::body::Body>
     where
-        B: http_body::Body<Data = bytes::Bytes> + Send + 'static,
+        B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
         if let Err(problem) = self.hosts.check(&request) {
@@ -75,4 +84,104 @@ fn is_local<B>(request: &Request<B>) -> bool {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let authority = request.uri().authority().map(|authority| authority.as_str());
     authority.or(host).is_none_or(is_loopback_name)
+}
+
+/// The body of a request, given back here when its handler drops it before the end. HTTP/1 can go on with the next
+/// request only after the whole body, so a reply that comes before has to announce that the connection ends
+/// (`connection: close`).
+pub struct UnreadBody<B> {
+    left: Slot<B>,
+    /// The client sends the body only when the hub asks for it.
+    is_on_demand: bool,
+}
+
+type Slot<B> = Arc<Mutex<Option<B>>>;
+
+impl<B: Body<Data = Bytes> + Unpin> UnreadBody<B> {
+    /// `None` for a request without a body.
+    pub fn track(request: Request<B>) -> (Request<TrackedBody<B>>, Option<Self>) {
+        if request.body().is_end_stream() {
+            return (request.map(TrackedBody::untracked), None);
+        }
+        let left = Slot::default();
+        let is_on_demand = request.headers().contains_key(header::EXPECT);
+        let tracked = request.map(|body| TrackedBody {
+            body: Some(body),
+            left: Some(Arc::clone(&left)),
+        });
+        (tracked, Some(Self { left, is_on_demand }))
+    }
+
+    /// Whether bytes of the body are still to come.
+    pub async fn remains(self) -> bool {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match left {
+            None => false,
+            Some(_) if self.is_on_demand => true,
+            Some(body) => !timeout(DISCARD_TIMEOUT, is_discarded(body)).await.unwrap_or(false),
+        }
+    }
+}
+
+/// Reads up to `MAX_DISCARDED_BYTES`. Returns whether that was all.
+async fn is_discarded<B: Body<Data = Bytes> + Unpin>(mut body: B) -> bool {
+    let mut discarded = 0;
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else { return false };
+        discarded += frame.data_ref().map_or(0, Bytes::len);
+        if discarded > MAX_DISCARDED_BYTES {
+            return false;
+        }
+    }
+    true
+}
+
+pub struct TrackedBody<B: Body> {
+    /// Present until dropped.
+    body: Option<B>,
+    left: Option<Slot<B>>,
+}
+
+impl<B: Body> TrackedBody<B> {
+    fn untracked(body: B) -> Self {
+        Self {
+            body: Some(body),
+            left: None,
+        }
+    }
+}
+
+impl<B: Body> Drop for TrackedBody<B> {
+    fn drop(&mut self) {
+        if let (Some(body), Some(left)) = (self.body.take(), &self.left)
+            && !body.is_end_stream()
+        {
+            *left.lock().unwrap_or_else(PoisonError::into_inner) = Some(body);
+        }
+    }
+}
+
+impl<B: Body + Unpin> Body for TrackedBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let frame = Pin::new(body).poll_frame(cx);
+        // A chunked body tells its end only here, not by `is_end_stream`.
+        if matches!(frame, Poll::Ready(None)) {
+            self.left = None;
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Body::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map(Body::size_hint).unwrap_or_default()
+    }
 }

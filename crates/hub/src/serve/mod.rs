@@ -1,19 +1,15 @@
 //! Runs a hub from start to stop.
 
-mod accept;
 mod connection;
 mod data_dir;
 mod database;
 mod front;
-mod head_timeout;
 pub mod output;
-mod protocol_sniff;
 pub mod routes;
 mod startup;
+mod stream;
 mod tasks;
 mod tls;
-mod unread_body;
-mod write_timeout;
 
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -23,8 +19,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use accept::Acceptor;
 use anyhow::{Context, bail};
+use connection::Acceptor;
 use countersign_store::Store;
 use countersign_store::clock::SystemClock;
 use countersign_store::ops::admin::data_loss::RecordDataLoss;
