@@ -13,13 +13,8 @@ const DIGITS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const LENGTH: usize = 26;
 
 fn encode(prefix: &str, bits: u128) -> String {
-    let mut text = String::with_capacity(prefix.len() + LENGTH);
-    text.push_str(prefix);
-    for position in (0..LENGTH).rev() {
-        let digit = (bits >> (position * 5)) & 31;
-        text.push(char::from(DIGITS[digit as usize]));
-    }
-    text
+    let digit = |position: usize| char::from(DIGITS[((bits >> (position * 5)) & 31) as usize]);
+    prefix.chars().chain((0..LENGTH).rev().map(digit)).collect()
 }
 
 fn is_id(prefix: &str, text: &str) -> bool {

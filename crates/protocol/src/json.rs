@@ -77,13 +77,10 @@ impl Strict<'_> {
     }
 
     fn count<E: de::Error>(self) -> Result<(), E> {
-        match self.values_left.get().checked_sub(1) {
-            Some(left) => {
-                self.values_left.set(left);
-                Ok(())
-            }
-            None => Err(E::custom(format_args!("more than {MAX_VALUES} values"))),
-        }
+        let left = self.values_left.get().checked_sub(1);
+        let left = left.ok_or_else(|| E::custom(format_args!("more than {MAX_VALUES} values")))?;
+        self.values_left.set(left);
+        Ok(())
     }
 }
 

@@ -8,7 +8,6 @@ mod fields;
 mod part;
 pub mod refused;
 pub mod request;
-pub mod response;
 pub mod seal;
 pub mod signature;
 mod words;
@@ -21,7 +20,6 @@ pub use request::{
     APPROVE, AskRequest, AuthScheme, CallbackAuth, CallbackMode, CallbackRequest, CheckItem, Choice, DENY, Mode,
     Permissions, TaskAction,
 };
-pub use response::{Response, payload_sha256};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};
-pub use signature::{SignatureError, SignatureHeader, SignedContext};
+pub use signature::{Response, SignatureError, SignatureHeader, SignedContext, payload_sha256};
 pub use words::UnknownWord;

@@ -1,12 +1,17 @@
-//! The signature header: `t=1749050910,jti=jti_…,v1=…`, with one `v1` per key during a rotation.
+//! The response envelope for the agent, and the signature of a pushed one: the signed text, signing and verification.
 
-use base64::Engine;
-use base64::alphabet;
-use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+pub use aws_lc_rs::signature::Ed25519KeyPair;
+use aws_lc_rs::signature::{ED25519, KeyPair, UnparsedPublicKey};
+use aws_lc_rs::{constant_time, digest, hmac};
+use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
+use base64::{Engine, alphabet};
+use serde_json::{Value, json};
 
-use super::SignatureError;
+use super::family::Version;
+use crate::id::{MessageId, ResolutionId};
+use crate::jcs;
 
-pub(super) const MAX_BYTES: usize = 4096;
+const MAX_HEADER_BYTES: usize = 4096;
 
 /// HMAC-SHA256 signatures have 32 bytes, Ed25519 signatures 64.
 const MIN_SIGNATURE_BYTES: usize = 32;
@@ -14,6 +19,79 @@ const MIN_SIGNATURE_BYTES: usize = 32;
 /// Trailing bits in the last character are ignored, as the protocol requires.
 const LENIENT: GeneralPurpose = GeneralPurpose::new(&alphabet::URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    #[error("the signature header is longer than {} bytes", MAX_HEADER_BYTES)]
+    TooLong,
+    #[error("the signature header has no `{0}`")]
+    Missing(&'static str),
+    #[error("the signature header has more than one `{0}`")]
+    Repeated(&'static str),
+    #[error("the signature header contains an entry that is not name=value")]
+    NotAPair,
+    #[error("`{0}` in the signature header is malformed")]
+    Malformed(&'static str),
+    #[error("not an Ed25519 key")]
+    Key,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Response<'a> {
+    pub version: Version,
+    pub in_reply_to: &'a MessageId,
+    pub resolution_id: &'a ResolutionId,
+    pub agent_id: &'a str,
+    pub run_id: &'a str,
+    pub resolution: &'a str,
+    pub defaulted: bool,
+    /// The inner object: actor, time, and the answer if any.
+    pub response: &'a Value,
+    /// The JSON text the agent submitted.
+    pub state: Option<&'a str>,
+}
+
+impl Response<'_> {
+    /// The envelope as JSON text. The state is inserted as the original text: parsing and serializing it again would
+    /// change its key order and number spelling.
+    pub fn to_json(&self) -> String {
+        let mut text = format!(
+            r#"{{"{}":"{}","in_reply_to":"{}","resolution_id":"{}","agent":{},"resolution":{},"defaulted":{},"response":{}"#,
+            self.version.family.version_key(),
+            self.version,
+            self.in_reply_to,
+            self.resolution_id,
+            json!({"id": self.agent_id, "run_id": self.run_id}),
+            json!(self.resolution),
+            self.defaulted,
+            self.response,
+        );
+        if let Some(state) = self.state {
+            text.push_str(",\"state\":");
+            text.push_str(state);
+        }
+        text.push('}');
+        text
+    }
+}
+
+/// The digest of the answer and the state, as lower-case hex. Absent values count as null.
+pub fn payload_sha256(response: Option<&Value>, state: Option<&Value>) -> String {
+    let mut canonical = Vec::with_capacity(512);
+    canonical.extend_from_slice(b"{\"response\":");
+    jcs::write(response.unwrap_or(&Value::Null), &mut canonical);
+    canonical.extend_from_slice(b",\"state\":");
+    jcs::write(state.unwrap_or(&Value::Null), &mut canonical);
+    canonical.push(b'}');
+    hex(digest::digest(&digest::SHA256, &canonical).as_ref())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
+}
+
+/// The signature header: `t=1749050910,jti=jti_…,v1=…`, with one `v1` per key during a rotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureHeader {
     /// Seconds since the Unix epoch.
@@ -27,7 +105,7 @@ pub struct SignatureHeader {
 impl SignatureHeader {
     /// Parses the header value, or the whole line with its name. Unknown names are ignored.
     pub fn parse(text: &str) -> Result<Self, SignatureError> {
-        if text.len() > MAX_BYTES {
+        if text.len() > MAX_HEADER_BYTES {
             return Err(SignatureError::TooLong);
         }
         let mut t = None;
@@ -67,7 +145,7 @@ impl SignatureHeader {
         text
     }
 
-    pub(super) fn signatures(&self) -> Vec<Vec<u8>> {
+    fn signatures(&self) -> Vec<Vec<u8>> {
         self.v1.iter().filter_map(|text| decode(text)).collect()
     }
 }
@@ -115,6 +193,94 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     }
     let bytes = LENIENT.decode(digits).ok()?;
     (bytes.len() >= MIN_SIGNATURE_BYTES).then_some(bytes)
+}
+
+/// The fields that a push signature covers: ten keys with a payload digest, nine without.
+#[derive(Debug, Clone, Copy)]
+pub struct SignedContext<'a> {
+    pub version: Version,
+    /// In the agent's exact spelling.
+    pub callback_url: &'a str,
+    pub in_reply_to: &'a str,
+    pub jti: &'a str,
+    pub resolution: &'a str,
+    pub resolution_id: &'a str,
+    /// In the exact spelling of the response.
+    pub resolved_at: &'a str,
+    /// Seconds since the Unix epoch; signed as text, like all fields.
+    pub t: i64,
+    pub payload_sha256: Option<&'a str>,
+}
+
+impl SignedContext<'_> {
+    pub fn canonical(&self) -> String {
+        let version = self.version.text();
+        let t = self.t.to_string();
+        let mut entries = vec![
+            ("callback_url", self.callback_url),
+            ("id", self.in_reply_to),
+            ("in_reply_to", self.in_reply_to),
+            ("jti", self.jti),
+            ("resolution", self.resolution),
+            ("resolution_id", self.resolution_id),
+            ("resolved_at", self.resolved_at),
+            ("t", &t),
+            (self.version.family.version_key(), &version),
+        ];
+        entries.extend(self.payload_sha256.map(|digest| ("payload_sha256", digest)));
+        // The position of the version key depends on its name, so the order cannot be fixed here.
+        entries.sort_unstable_by_key(|(key, _)| *key);
+        jcs::canonical_strings(&entries)
+    }
+}
+
+/// The `v1` signature with an HMAC-SHA256 key.
+pub fn hmac_v1(key: &[u8], canonical: &str) -> String {
+    URL_SAFE_NO_PAD.encode(hmac_tag(key, canonical).as_ref())
+}
+
+fn hmac_tag(key: &[u8], canonical: &str) -> hmac::Tag {
+    hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, key), canonical.as_bytes())
+}
+
+pub fn ed25519_from_pkcs8(document: &[u8]) -> Result<Ed25519KeyPair, SignatureError> {
+    Ed25519KeyPair::from_pkcs8(document).map_err(|_| SignatureError::Key)
+}
+
+pub fn ed25519_from_seed(seed: &[u8; 32]) -> Result<Ed25519KeyPair, SignatureError> {
+    Ed25519KeyPair::from_seed_unchecked(seed).map_err(|_| SignatureError::Key)
+}
+
+/// The public key as in a capability document: 32 bytes, base64url without padding.
+pub fn ed25519_public_key(pair: &Ed25519KeyPair) -> String {
+    URL_SAFE_NO_PAD.encode(pair.public_key().as_ref())
+}
+
+/// The `v1` signature with an Ed25519 key.
+pub fn ed25519_v1(pair: &Ed25519KeyPair, canonical: &str) -> String {
+    URL_SAFE_NO_PAD.encode(pair.sign(canonical.as_bytes()).as_ref())
+}
+
+/// Whether any `v1` of the header was made with any of the keys; during a rotation there are two of each.
+pub fn verify_hmac(header: &SignatureHeader, keys: &[&[u8]], canonical: &str) -> bool {
+    let given = header.signatures();
+    keys.iter().any(|key| {
+        let expected = hmac_tag(key, canonical);
+        given
+            .iter()
+            .any(|tag| constant_time::verify_slices_are_equal(tag, expected.as_ref()).is_ok())
+    })
+}
+
+/// Like [`verify_hmac`], with Ed25519 public keys of 32 bytes.
+pub fn verify_ed25519(header: &SignatureHeader, public_keys: &[&[u8]], canonical: &str) -> bool {
+    let given = header.signatures();
+    public_keys.iter().any(|key| {
+        let key = UnparsedPublicKey::new(&ED25519, key);
+        given
+            .iter()
+            .any(|signature| key.verify(canonical.as_bytes(), signature).is_ok())
+    })
 }
 
 #[cfg(test)]
@@ -180,7 +346,7 @@ mod tests {
             assert_eq!(header(text), Err(reason), "{text}");
         }
         assert_eq!(
-            header(&format!("t=5,jti=j,v1=V1,x={}", "y".repeat(MAX_BYTES))),
+            header(&format!("t=5,jti=j,v1=V1,x={}", "y".repeat(MAX_HEADER_BYTES))),
             Err(TooLong)
         );
     }
