@@ -5,8 +5,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 
-use crate::access;
-use crate::actor::Actor;
+use crate::access::{self, Actor};
 use crate::answer;
 use crate::limits;
 use crate::message::{FileNote, Message, Outcome, Payload, Resolution, RunSource, Source, State, Task};
@@ -26,6 +25,16 @@ pub enum Command {
     Supersede { by: MessageId },
     /// Sent by the expiry timer. Refused before the expiry.
     Expire,
+}
+
+impl Command {
+    /// The files that come with an answer.
+    pub fn files(&self) -> &[FileNote] {
+        match self {
+            Self::Resolve { verdict, .. } => verdict.files(),
+            Self::Cancel | Self::Supersede { .. } | Self::Expire => &[],
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +58,13 @@ impl Verdict {
             Self::Declined => Outcome::Declined,
             Self::Completed(_) => Outcome::Completed,
             Self::Dismissed(_) => Outcome::Dismissed,
+        }
+    }
+
+    fn files(&self) -> &[FileNote] {
+        match self {
+            Self::AnsweredWith { files, .. } => files,
+            Self::Answered(_) | Self::Wrote(_) | Self::Declined | Self::Completed(_) | Self::Dismissed(_) => &[],
         }
     }
 }
@@ -163,12 +179,12 @@ fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolutio
             "this ask cannot be answered (allow_respond is false); decline it",
         ));
     }
-    limits::check_files(&files)?;
-    if !files.is_empty() && !ask.open_ended {
-        return Err(Rejection::field(
-            "files",
-            "this ask accepts no files; answer without them",
-        ));
+    if !files.is_empty() {
+        limits::check_files(&files)?;
+        if !ask.open_ended {
+            let message = "this ask accepts no files; answer without them";
+            return Err(Rejection::field("files", message));
+        }
     }
     let fits = answer::check_ask(ask, &value, !files.is_empty())?;
     Ok(Resolution {

@@ -6,7 +6,7 @@
 use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
 
 use crate::Rejection;
-use crate::actor::{Actor, ActorError};
+use crate::access::{Actor, ActorError};
 use crate::message::{A2hSource, Content, Payload, Source, Task};
 use crate::question::{Ask, Question, approve_or_deny};
 

@@ -1,12 +1,10 @@
 //! The domain rules. Pure code: timestamps and ids are arguments; no clock, file or socket access.
 
 pub mod access;
-pub mod actor;
 pub mod answer;
 pub mod audit;
 pub mod decide;
 pub mod delivery;
-pub mod digest;
 pub mod envelope;
 pub mod excerpt;
 pub mod form;
@@ -19,9 +17,9 @@ pub mod retention;
 pub mod runs;
 pub mod schema;
 
-pub use actor::Actor;
+pub use access::Actor;
+pub use audit::Digest;
 pub use decide::{Command, Verdict, decide};
-pub use digest::Digest;
 pub use message::{Content, Message, Outcome, Payload, Resolution, Source, State};
 pub use question::Question;
 pub use rejection::Rejection;

@@ -4,7 +4,6 @@ use countersign_protocol::a2h::bounds::{
     MAX_CHECKLIST, MAX_KEY_CHARS, MAX_LABELS, MAX_NAME_CHARS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
 use countersign_protocol::visible;
-use serde_json::Value;
 
 use crate::message::{Content, FileNote};
 use crate::rejection::Rejection;
@@ -28,49 +27,38 @@ const MAX_COMMENT_BYTES: usize = 20_000;
 impl Limits {
     /// `wire_bytes` is the size of the whole message; a small message cannot contain a part that is too large.
     pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
-        if content
-            .body
-            .as_ref()
-            .is_some_and(|body| body.len() > self.max_body_bytes)
-        {
-            return Err(Rejection::field(
-                "body",
-                format!("keep it within {} bytes", self.max_body_bytes),
-            ));
-        }
+        let body = content.body.as_deref().unwrap_or_default();
+        check_bytes("body", body, self.max_body_bytes)?;
         check_names(content)?;
-        self.check_context(&content.context, wire_bytes)
-    }
-
-    fn check_context(&self, parts: &[Value], wire_bytes: usize) -> Result<(), Rejection> {
-        if parts.len() > self.max_context_parts {
-            return Err(Rejection::field(
-                "context",
-                format!("send at most {} parts", self.max_context_parts),
-            ));
-        }
-        let candidates = if wire_bytes > self.max_part_bytes { parts } else { &[] };
-        for (index, part) in candidates.iter().enumerate() {
-            if part.to_string().len() > self.max_part_bytes {
-                let field = format!("context[{index}]");
-                return Err(Rejection::field(
-                    field,
-                    format!("keep a part within {} bytes", self.max_part_bytes),
-                ));
+        ensure(content.context.len() <= self.max_context_parts, "context", || {
+            format!("send at most {} parts", self.max_context_parts)
+        })?;
+        if wire_bytes > self.max_part_bytes {
+            for (index, part) in content.context.iter().enumerate() {
+                let is_within = part.to_string().len() <= self.max_part_bytes;
+                ensure(is_within, &format!("context[{index}]"), || {
+                    format!("keep a part within {} bytes", self.max_part_bytes)
+                })?;
             }
         }
         Ok(())
     }
 
     pub fn check_state(&self, state: &str) -> Result<(), Rejection> {
-        if state.len() > self.max_state_bytes {
-            return Err(Rejection::field(
-                "state",
-                format!("keep it within {} bytes", self.max_state_bytes),
-            ));
-        }
-        Ok(())
+        check_bytes("state", state, self.max_state_bytes)
     }
+}
+
+fn ensure(holds: bool, field: &str, rule: impl FnOnce() -> String) -> Result<(), Rejection> {
+    if holds {
+        Ok(())
+    } else {
+        Err(Rejection::field(field, rule()))
+    }
+}
+
+fn check_bytes(field: &str, text: &str, max: usize) -> Result<(), Rejection> {
+    ensure(text.len() <= max, field, || format!("keep it within {max} bytes"))
 }
 
 fn check_names(content: &Content) -> Result<(), Rejection> {
@@ -100,58 +88,32 @@ fn check_names(content: &Content) -> Result<(), Rejection> {
 
 fn check_task(task: &crate::message::Task) -> Result<(), Rejection> {
     check_count("action.checklist", task.checklist.len(), MAX_CHECKLIST)?;
-    let within = |text: &str| text.len() <= MAX_TASK_BYTES;
-    if !within(&task.instructions) {
-        return Err(Rejection::field(
-            "action.instructions",
-            format!("keep it within {MAX_TASK_BYTES} bytes"),
-        ));
-    }
-    if !task.verification.as_deref().is_none_or(within) {
-        return Err(Rejection::field(
-            "action.verification",
-            format!("keep it within {MAX_TASK_BYTES} bytes"),
-        ));
-    }
-    Ok(())
+    check_bytes("action.instructions", &task.instructions, MAX_TASK_BYTES)?;
+    let verification = task.verification.as_deref().unwrap_or_default();
+    check_bytes("action.verification", verification, MAX_TASK_BYTES)
 }
 
 fn check_name(field: &str, text: &str) -> Result<(), Rejection> {
-    if text.chars().count() > MAX_NAME_CHARS {
-        return Err(Rejection::field(
-            field,
-            format!("keep it within {MAX_NAME_CHARS} characters"),
-        ));
-    }
-    Ok(())
+    ensure(text.chars().count() <= MAX_NAME_CHARS, field, || {
+        format!("keep it within {MAX_NAME_CHARS} characters")
+    })
 }
 
 fn check_count(field: &str, count: usize, max: usize) -> Result<(), Rejection> {
-    if count > max {
-        return Err(Rejection::field(
-            field,
-            format!("send at most {max} entries, not {count}"),
-        ));
-    }
-    Ok(())
+    ensure(count <= max, field, || {
+        format!("send at most {max} entries, not {count}")
+    })
 }
 
 pub fn check_idempotency_key(key: &str) -> Result<(), Rejection> {
-    if key.is_empty() || key.chars().count() > MAX_KEY_CHARS {
-        let message = format!("give a key of 1 to {MAX_KEY_CHARS} characters, unique for this decision");
-        return Err(Rejection::field("idempotency_key", message));
-    }
-    Ok(())
+    let is_within = !key.is_empty() && key.chars().count() <= MAX_KEY_CHARS;
+    ensure(is_within, "idempotency_key", || {
+        format!("give a key of 1 to {MAX_KEY_CHARS} characters, unique for this decision")
+    })
 }
 
 pub fn check_comment(comment: &str) -> Result<(), Rejection> {
-    if comment.len() > MAX_COMMENT_BYTES {
-        return Err(Rejection::field(
-            "comment",
-            format!("keep it within {MAX_COMMENT_BYTES} bytes"),
-        ));
-    }
-    Ok(())
+    check_bytes("comment", comment, MAX_COMMENT_BYTES)
 }
 
 pub fn check_files(files: &[FileNote]) -> Result<(), Rejection> {

@@ -9,7 +9,7 @@ use countersign_protocol::time::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 

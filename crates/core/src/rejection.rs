@@ -3,7 +3,7 @@
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::message::{Outcome, Resolution};
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,8 +7,8 @@ use countersign_protocol::hap::{Confirm, CueField, CueKind, CueOffer, CuePayload
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::actor::Actor;
-use crate::digest::Digest;
+use crate::access::Actor;
+use crate::audit::Digest;
 use crate::excerpt;
 use crate::message::{Content, HapSource, Payload};
 use crate::question::{Ask, Question};

@@ -8,7 +8,7 @@ use countersign_protocol::runs::strategy::UserAgent;
 use serde_json::{Value, json};
 
 use super::AgentCall;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::excerpt;
 use crate::message::{Content, Payload, RunSource, Source};
 use crate::question::{Ask, Question};
