@@ -2,7 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 
 /// Awaits the future in place, which is cheaper than spawning a task. If dropped before completion, the rest is
 /// spawned.
@@ -36,11 +36,9 @@ where
         let Some(work) = &mut self.work else {
             return Poll::Pending;
         };
-        let polled = work.as_mut().poll(cx);
-        if polled.is_ready() {
-            self.work = None;
-        }
-        polled
+        let output = ready!(work.as_mut().poll(cx));
+        self.work = None;
+        Poll::Ready(output)
     }
 }
 

@@ -176,10 +176,7 @@ impl Op for LoadPushContext {
         let State::Resolved(resolution) = pulled.state.clone() else {
             return Ok(None);
         };
-        let Some(callback) = callback(x, &self.0).await? else {
-            return Ok(None);
-        };
-        let Some(signature_alg) = signature_alg(x, &pulled.agent_id).await? else {
+        let Some((callback, signature_alg)) = push_target(x, &self.0).await? else {
             return Ok(None);
         };
         let signing_keys = admin::keys::signing_keys(x, &pulled.agent_id, now).await?;
@@ -200,22 +197,16 @@ impl Op for LoadPushContext {
     }
 }
 
-async fn callback<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Callback>, StoreError> {
-    const SELECT: &str = "SELECT callback FROM message WHERE id = ?1";
+/// The callback of a message and how its agent wants pushes signed; `None` if the agent is gone.
+async fn push_target<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<(Callback, SignatureAlg)>, StoreError> {
+    const SELECT: &str =
+        "SELECT m.callback, a.signature_alg FROM message m JOIN agent a ON a.id = m.agent_id WHERE m.id = ?1";
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
         return Ok(None);
     };
-    let callback = row.opt_text(0)?;
-    let callback = callback.as_deref().map(serde_json::from_str).transpose();
-    callback.map_err(|error| StoreError::from(error).in_message(id.as_str()))
-}
-
-async fn signature_alg<X: Exec>(x: &mut X, agent_id: &str) -> Result<Option<SignatureAlg>, StoreError> {
-    const SELECT: &str = "SELECT signature_alg FROM agent WHERE id = ?1";
-    let Some(mut row) = x.row(SELECT, &[agent_id.into()]).await? else {
-        return Ok(None);
-    };
-    Ok(SignatureAlg::parse(&row.text(0)?))
+    let callback = row.opt_text(0)?.map(|text| serde_json::from_str(&text)).transpose();
+    let callback = callback.map_err(|error| StoreError::from(error).in_message(id.as_str()))?;
+    Ok(callback.zip(SignatureAlg::parse(&row.text(1)?)))
 }
 
 /// Records an attempt and its result. A success always counts, even after the claim was lost; a failure counts only

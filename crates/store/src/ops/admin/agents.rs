@@ -8,7 +8,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentSummary, SignatureAlg};
 use crate::ops::account::credential::{self, CredentialKind, NewCredential};
-use crate::ops::message::{audit, orphan_quota};
+use crate::ops::message::{audit, quota};
 use crate::ops::{row_lock, terminal};
 
 pub const TOKEN_LABEL: &str = "token";
@@ -72,7 +72,7 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         return Ok(());
     }
     let open = i64::try_from(open).unwrap_or(i64::MAX);
-    orphan_quota::add(x, -open).await?;
+    quota::add_orphans(x, -open).await?;
     x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()])
         .await
         .map(drop)
@@ -193,7 +193,7 @@ impl Op for RemoveAgent {
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
         // Last, in the same lock order as releasing a slot.
-        orphan_quota::add(x, open).await?;
+        quota::add_orphans(x, open).await?;
         Ok(true)
     }
 }

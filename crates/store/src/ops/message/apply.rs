@@ -2,7 +2,7 @@
 
 use countersign_core::audit::AuditRecord;
 use countersign_core::message::{FileNote, Message, Resolution, State};
-use countersign_core::{Command, Digest, Rejection, Verdict, decide};
+use countersign_core::{Digest, Rejection, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
@@ -55,14 +55,9 @@ pub(in crate::ops) async fn load_and_decide<X: Exec>(
         Loaded::Purged => return Ok(LoadedDecision::Refused(ApplyOutcome::Purged)),
         Loaded::Message(loaded) => loaded,
     };
-    let decided = check_files(file_notes(&proposal.command), &proposal.files).and_then(|()| {
-        decide(
-            &loaded.message,
-            proposal.command.clone(),
-            proposal.resolution_id.clone(),
-            now,
-        )
-    });
+    let command = proposal.command.clone();
+    let decided = check_files(command.files(), &proposal.files)
+        .and_then(|()| decide(&loaded.message, command, proposal.resolution_id.clone(), now));
     Ok(match decided {
         Ok(resolution) => LoadedDecision::Accepted(loaded, resolution),
         Err(rejection) => LoadedDecision::Refused(ApplyOutcome::Rejected(rejection)),
@@ -79,16 +74,6 @@ pub(in crate::ops) async fn write_one_of_many<X: Exec>(
     write_resolution(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
     slots.add(&loaded.message);
     Ok(loaded.into_resolved(resolution))
-}
-
-fn file_notes(command: &Command) -> &[FileNote] {
-    match command {
-        Command::Resolve {
-            verdict: Verdict::AnsweredWith { files, .. },
-            ..
-        } => files,
-        Command::Resolve { .. } | Command::Cancel | Command::Supersede { .. } | Command::Expire => &[],
-    }
 }
 
 /// Checks that the file bodies match the notes in number and size.

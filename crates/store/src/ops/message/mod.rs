@@ -3,8 +3,6 @@
 pub mod apply;
 pub mod audit;
 pub mod audit_report;
-pub mod fetched;
-pub mod orphan_quota;
 pub mod pull;
 pub mod quota;
 pub mod retention_clock;

@@ -1,4 +1,4 @@
-//! One message by its id, for its agent or for people.
+//! One message by its id, for its agent or for people; and the receipts of what agents have fetched.
 
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -50,5 +50,28 @@ impl Op for View {
             }));
         }
         rows::item(&mut row).map(|item| Some(Lookup::Present(item)))
+    }
+}
+
+/// Records that agents have fetched their answers. Only the first fetch of a message counts, and only if it is resolved. Returns the ids for which this was the first.
+pub struct RecordFetched {
+    pub ids: Vec<MessageId>,
+}
+
+impl Op for RecordFetched {
+    type Out = Vec<MessageId>;
+    const MODE: AccessMode = AccessMode::Write;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<MessageId>, StoreError> {
+        let mut recorded = Vec::new();
+        for id in &self.ids {
+            if x.exec(X::DIALECT.note_fetched, &[id.as_str().into(), now.into()])
+                .await?
+                == 1
+            {
+                recorded.push(id.clone());
+            }
+        }
+        Ok(recorded)
     }
 }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use countersign_core::message::{Door, Message};
 
-use super::orphan_quota;
 use crate::error::StoreError;
 use crate::exec::{BatchStatement, Exec};
 use crate::ops::terminal;
@@ -20,7 +19,24 @@ pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bo
     if message.source.door() == Door::Hap {
         terminal::release(x, &message.content.agent.id, 1).await?;
     }
-    orphan_quota::add(x, if was_counted { 0 } else { -1 }).await
+    if was_counted {
+        return Ok(());
+    }
+    add_orphans(x, -1).await
+}
+
+/// Changes the count of open messages without an agent row: those of removed agents, which are still to be decided. Never
+/// below zero: messages left before the count existed are decided too.
+pub async fn add_orphans<X: Exec>(x: &mut X, change: i64) -> Result<(), StoreError> {
+    const ADD: &str = "INSERT INTO setting (name, value) VALUES ('left_open', CAST(CAST(?1 AS BIGINT) AS TEXT)) \
+         ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + CAST(?1 AS BIGINT) AS TEXT)";
+    const SUBTRACT: &str = "UPDATE setting SET value = CASE WHEN CAST(value AS BIGINT) > ?1 \
+         THEN CAST(CAST(value AS BIGINT) - ?1 AS TEXT) ELSE '0' END WHERE name = 'left_open'";
+    match change {
+        0 => Ok(()),
+        1.. => x.exec(ADD, &[change.into()]).await.map(drop),
+        ..=-1 => x.exec(SUBTRACT, &[change.saturating_neg().into()]).await.map(drop),
+    }
 }
 
 /// The slots of many messages, released together.
@@ -59,7 +75,7 @@ impl ReleasedSlots {
         let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);
         let left: i64 = uncounted.map(|(slots, _)| slots.open).sum();
         self.release_cues(x).await?;
-        orphan_quota::add(x, -left).await
+        add_orphans(x, -left).await
     }
 
     async fn release_cues<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {

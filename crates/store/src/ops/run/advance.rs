@@ -8,7 +8,7 @@ use super::model::{NewAsk, RunEnding, RunPhase, StoredEvent};
 use super::prune;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param, Row};
-use crate::ops::message::{orphan_quota, submit};
+use crate::ops::message::{quota, submit};
 
 /// Returns whether the segment is still running and owned by this node; if not, nothing is written. Idempotent: a write
 /// that is repeated after a lost reply is not applied again.
@@ -84,7 +84,7 @@ impl Op for AskInRun {
             x.exec(INSERT, &params).await?;
         }
         // Last: every ask and every answer in a run locks this one row.
-        orphan_quota::add(x, to_i64(self.asks.len())).await?;
+        quota::add_orphans(x, to_i64(self.asks.len())).await?;
         Ok(true)
     }
 }

@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::ops::admin::agents::ListAgents;
 use countersign_store::ops::last_seen::{AgentSeen, RecordSeen};
 use countersign_store::ops::list::{Decided, History, ListFilter};
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use futures_util::future::join_all;
 
 use crate::scene::*;

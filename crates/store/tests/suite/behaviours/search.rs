@@ -2,7 +2,7 @@ use countersign_core::message::{Payload, Task};
 use countersign_protocol::id::MessageId;
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::search::{IndexBatch, Indexed, Search, SearchPage};
 use futures_util::future::join_all;

@@ -10,7 +10,7 @@ use countersign_store::ops::account::passkey::AddPasskey;
 use countersign_store::ops::account::setting::PutSetting;
 use countersign_store::ops::admin::callbacks::PutHost;
 use countersign_store::ops::message::apply::Apply;
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::run::Advance;
 use countersign_store::ops::terminal::DropAhead;

@@ -6,7 +6,7 @@ use countersign_core::Digest;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::account::setting::Setting;
 use countersign_store::ops::message::audit::Trail;
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use countersign_store::ops::message::sweep::Purge;
 use countersign_store::ops::run::PurgeRuns;
 use countersign_store::{SCHEMA_VERSION, Store, StoreError};

@@ -3,7 +3,7 @@
 use std::pin::pin;
 
 use countersign_store::ops::admin::agents::RemoveAgent;
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use countersign_store::ops::message::sweep::{ExpireDue, NextExpiry, Purge};
 use futures_util::future::join_all;
 use tokio_postgres::Client;

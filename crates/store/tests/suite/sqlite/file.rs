@@ -6,7 +6,7 @@ use std::sync::Arc;
 use countersign_core::Digest;
 use countersign_store::clock::ManualClock;
 use countersign_store::ops::message::audit::Trail;
-use countersign_store::ops::message::fetched::RecordFetched;
+use countersign_store::ops::message::pull::RecordFetched;
 use countersign_store::ops::run::PurgeRuns;
 use countersign_store::{SCHEMA_VERSION, StoreError};
 
