@@ -1,4 +1,4 @@
-//! Cache of authenticated credentials.
+//! Caches of accounts: authenticated credentials, and who can resolve messages.
 //!
 //! Every call is authenticated, and every commit leaves the database readers with cold pages; without the cache the
 //! look-up would be the most expensive part of a small request.
@@ -8,9 +8,12 @@ use std::sync::{PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_core::access::Principal;
+use countersign_core::{Actor, Content};
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::account::credential::{Authenticate, Credential, CredentialKind};
+use countersign_store::ops::admin::agents::FindAgent;
 use countersign_store::ops::admin::keys::ConfirmRotation;
+use countersign_store::ops::admin::people::ListResolvers;
 use countersign_store::{Store, StoreError};
 use tokio::sync::watch;
 
@@ -20,6 +23,11 @@ use super::hash_token;
 const MAX_ENTRIES: usize = 20_000;
 /// Short, because another node may have revoked a credential and crashed before publishing that.
 const SHARED_STORE_TTL: Duration = Duration::from_secs(5);
+
+/// Short, so that an ask for a removed account is refused soon.
+const KNOWN_TTL: Duration = Duration::from_secs(5);
+/// The cache is cleared at this size.
+const MAX_KNOWN: usize = 10_000;
 
 #[derive(Default)]
 pub struct CredentialCache {
@@ -131,4 +139,54 @@ async fn confirm_rotation(store: &Store, token_hash: [u8; 32], credential: &Cred
         tracing::warn!(%error, agent = id, "retiring the old signing key failed; retrying at the agent's next call");
     }
     confirmed.is_ok()
+}
+
+/// Which accounts can resolve messages. Every submit asks, so a positive answer is cached; a negative one is always read
+/// again, because the account may have been added since.
+#[derive(Default)]
+pub struct Resolvers {
+    known: RwLock<HashMap<Actor, Timestamp>>,
+}
+
+impl Resolvers {
+    /// Whether a message waits for no account of this hub: each one that it names is missing, or is its own agent.
+    pub async fn is_stranded(&self, store: &Store, content: &Content) -> Result<bool, StoreError> {
+        let own = Actor::agent(&content.agent.id);
+        let others: Vec<&Actor> = content.resolvers.iter().filter(|actor| **actor != own).collect();
+        let now = store.clock().now();
+        if self.is_any_cached(&others, now) {
+            return Ok(false);
+        }
+        let people = self.people(store).await?;
+        let known = match others.iter().find(|actor| people.contains(actor)) {
+            Some(person) => Some((*person).clone()),
+            None => {
+                let ids = others.iter().filter_map(|actor| actor.agent_id()).map(str::to_owned);
+                let found = store.run(FindAgent { ids: ids.collect() }).await?;
+                found.map(|id| Actor::agent(&id))
+            }
+        };
+        let Some(known) = known else { return Ok(true) };
+        self.insert(known, now);
+        Ok(false)
+    }
+
+    /// The people who may decide.
+    pub async fn people(&self, store: &Store) -> Result<Vec<Actor>, StoreError> {
+        store.run(ListResolvers).await
+    }
+
+    fn is_any_cached(&self, named: &[&Actor], now: Timestamp) -> bool {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let is_fresh = |actor: &&Actor| known.get(*actor).is_some_and(|at| now.since(*at) < KNOWN_TTL);
+        named.iter().any(is_fresh)
+    }
+
+    fn insert(&self, actor: Actor, now: Timestamp) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MAX_KNOWN {
+            known.clear();
+        }
+        known.insert(actor, now);
+    }
 }

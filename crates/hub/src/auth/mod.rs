@@ -4,7 +4,6 @@ mod attempts;
 mod cache;
 mod password;
 mod request_limiter;
-mod resolvers;
 mod revocation;
 mod sign_in;
 mod start;
@@ -18,10 +17,9 @@ use countersign_store::ops::account::credential::NewCredential;
 
 use crate::cluster::Cluster;
 
-pub use cache::CredentialCache;
+pub use cache::{CredentialCache, Resolvers};
 pub use password::{Passwords, check_password};
 pub use request_limiter::RequestLimiter;
-pub use resolvers::Resolvers;
 pub use sign_in::SignInAttempts;
 pub use start::{OWNER, is_start_label, local_owner_of, node_of_label};
 pub use token::{

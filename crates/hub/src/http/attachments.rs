@@ -37,12 +37,12 @@ struct FileInput {
 }
 
 impl AttachedFiles {
-    /// Reads `files` of a request: none, or a list of `{name, media_type?, data}` with the bytes in base64.
-    pub fn read(files: Option<Value>) -> Result<Self, Problem> {
+    /// Reads `files` of a request: null, or a list of `{name, media_type?, data}` with the bytes in base64.
+    pub fn read(files: Value) -> Result<Self, Problem> {
         let files = match files {
-            None | Some(Value::Null) => return Ok(Self::default()),
-            Some(Value::Array(files)) => files,
-            Some(_) => {
+            Value::Null => return Ok(Self::default()),
+            Value::Array(files) => files,
+            _ => {
                 return Err(Problem::validation(
                     "files",
                     "files must be a list of {name, media_type, data}",
@@ -146,13 +146,13 @@ mod tests {
     use super::*;
 
     fn refused(files: Value) -> String {
-        let problem = AttachedFiles::read(Some(files)).expect_err("a refusal");
+        let problem = AttachedFiles::read(files).expect_err("a refusal");
         problem.field().unwrap_or_default().to_owned()
     }
 
     #[test]
     fn file_is_read_with_its_size_and_digest() {
-        let attached = AttachedFiles::read(Some(json!([{"name": "a b.txt", "data": "aGk="}]))).expect("a file");
+        let attached = AttachedFiles::read(json!([{"name": "a b.txt", "data": "aGk="}])).expect("a file");
         assert_eq!(attached.bodies, [b"hi"]);
         let note = &attached.notes[0];
         assert_eq!(
@@ -160,12 +160,7 @@ mod tests {
             ("a b.txt", OCTET_STREAM, 2)
         );
         assert_eq!(note.sha256, Digest::of(b"hi").to_string());
-        assert!(
-            AttachedFiles::read(Some(Value::Null))
-                .expect("nothing")
-                .notes
-                .is_empty()
-        );
+        assert!(AttachedFiles::read(Value::Null).expect("nothing").notes.is_empty());
     }
 
     #[test]

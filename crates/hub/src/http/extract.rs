@@ -17,13 +17,13 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
-        match Query::from_request_parts(parts, state).await {
-            Ok(Query(params)) => Ok(Self(params)),
-            Err(error) => Err(Problem::Validation {
+        let query = Query::from_request_parts(parts, state).await;
+        query
+            .map(|Query(params)| Self(params))
+            .map_err(|error| Problem::Validation {
                 field: None,
                 message: error.body_text(),
-            }),
-        }
+            })
     }
 }
 

@@ -104,7 +104,8 @@ fn parse(bytes: &[u8]) -> Result<ResolveBody, Problem> {
     if let Some(comment) = &comment {
         check_comment(comment)?;
     }
-    let AttachedFiles { notes, bodies } = AttachedFiles::read(fields.remove("files"))?;
+    let files = fields.remove("files").map(AttachedFiles::read).transpose()?;
+    let AttachedFiles { notes, bodies } = files.unwrap_or_default();
     Ok(ResolveBody {
         verdict: verdict(&mut fields, notes)?,
         comment,

@@ -206,7 +206,8 @@ fn resolution(
     let text = request.text("text")?;
     let comment = request.text("comment")?;
     comment.as_deref().map_or(Ok(()), check_comment)?;
-    let attached = AttachedFiles::read(request.take("files"))?;
+    let attached = request.take("files").map(AttachedFiles::read).transpose()?;
+    let attached = attached.unwrap_or_default();
     let is_answer = outcome == Outcome::Answered;
     if !is_answer && (text.is_some() || !attached.notes.is_empty()) {
         return Err(Problem::invalid(
