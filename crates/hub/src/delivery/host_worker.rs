@@ -68,44 +68,39 @@ impl HostWorker {
 
     /// Runs until nothing is pending or the outbox stops, then waits for the attempts in flight.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
-        loop {
-            let continues = tokio::select! {
-                biased;
-                _ = stop.wait_for(|stop| *stop) => false,
-                continues = self.step() => continues,
-            };
-            if !continues {
-                break;
-            }
+        tokio::select! {
+            biased;
+            _ = stop.wait_for(|stop| *stop) => {}
+            () = self.work() => {}
         }
         while self.in_flight.join_next().await.is_some() {}
     }
 
-    /// Starts due attempts, then waits. Returns whether the worker continues.
-    async fn step(&mut self) -> bool {
-        let state = match self.start_attempts().await {
-            Ok(state) => state,
-            Err(error) => {
-                tracing::warn!(host = self.host, %error, "reading due deliveries failed; retrying");
-                QueueState::Until(self.now().plus(STORE_RETRY_DELAY))
+    /// Starts due attempts and waits, in turns, until nothing is pending.
+    async fn work(&mut self) {
+        loop {
+            let state = match self.start_attempts().await {
+                Ok(state) => state,
+                Err(error) => {
+                    tracing::warn!(host = self.host, %error, "reading due deliveries failed; retrying");
+                    QueueState::Until(self.now().plus(STORE_RETRY_DELAY))
+                }
+            };
+            let is_idle = matches!(state, QueueState::Empty) && self.in_flight.is_empty();
+            if !is_idle {
+                self.wait(state).await;
+            } else if self.outbox.close_worker(&self.host, &self.wakeup) {
+                return;
             }
-        };
-        if matches!(state, QueueState::Empty) && self.in_flight.is_empty() {
-            return !self.outbox.close_worker(&self.host, &self.wakeup);
         }
-        self.wait(state).await;
-        true
     }
 
     fn free_slots(&self) -> usize {
-        let at_host = self
-            .in_flight
-            .len()
-            .saturating_sub(self.settling.load(Ordering::Acquire));
+        let in_flight = self.in_flight.len();
+        let at_host = in_flight.saturating_sub(self.settling.load(Ordering::Acquire));
         let max_in_flight = UNSETTLED_PER_SLOT * self.outbox.settings().per_host_concurrency;
-        self.window
-            .free_slots(at_host)
-            .min(max_in_flight.saturating_sub(self.in_flight.len()))
+        let unsettled = max_in_flight.saturating_sub(in_flight);
+        self.window.free_slots(at_host).min(unsettled)
     }
 
     fn now(&self) -> Timestamp {
@@ -115,7 +110,9 @@ impl HostWorker {
     /// Starts attempts while slots are free and deliveries are due. Slots are acquired before claims, because a claim
     /// that waits for a slot would use up its lease.
     async fn start_attempts(&mut self) -> Result<QueueState, StoreError> {
-        self.release_lost_claims().await?;
+        if self.may_have_lost_claims {
+            self.release_lost_claims().await?;
+        }
         loop {
             let free_slots = self.free_slots();
             if free_slots == 0 {
@@ -134,7 +131,6 @@ impl HostWorker {
             let Some(slots) = self.outbox.slots(free_slots).await else {
                 return Ok(QueueState::Full);
             };
-            self.release_lost_claims().await?;
             let claims = self.claim(slots.num_permits()).await?;
             if claims.is_empty() {
                 return Ok(QueueState::Until(self.now().plus(STORE_RETRY_DELAY)));
@@ -145,24 +141,18 @@ impl HostWorker {
 
     /// Releases claims whose reply was lost; otherwise they would wait for the end of their lease.
     async fn release_lost_claims(&mut self) -> Result<(), StoreError> {
-        if self.may_have_lost_claims {
-            let in_flight = self
-                .claimed
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .iter()
-                .cloned()
-                .collect();
-            let store = self.outbox.store();
-            store
-                .run(ReleaseClaims {
-                    node: store.node(),
-                    host: self.host.clone(),
-                    in_flight,
-                })
-                .await?;
-            self.may_have_lost_claims = false;
-        }
+        let in_flight = {
+            let claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+            claimed.iter().cloned().collect()
+        };
+        let store = self.outbox.store();
+        let release = ReleaseClaims {
+            node: store.node(),
+            host: self.host.clone(),
+            in_flight,
+        };
+        store.run(release).await?;
+        self.may_have_lost_claims = false;
         Ok(())
     }
 

@@ -9,9 +9,8 @@ mod push_client;
 mod resolver;
 pub mod respond;
 mod settle;
-mod sign;
 
-pub use guard::{TargetRefused, callback_host, check_callback_url, normalise_binding};
+pub use guard::{TargetRefused, callback_host, normalise_binding};
 pub use outbox::{Outbox, OutboxError};
 pub use resolver::{DnsLookup, SystemLookup};
 pub use settle::DeliveryCounts;

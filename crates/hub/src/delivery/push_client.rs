@@ -16,9 +16,8 @@ use url::Url;
 use super::guard;
 use super::http_client;
 use super::resolver::{DnsLookup, GuardedResolver};
-use super::sign::{Signer, named_secret};
+use super::respond::{self, Signer, named_secret};
 use crate::config::PushSettings;
-use crate::delivery::respond;
 
 /// A response body up to this size is drained, so that its connection can be reused.
 const MAX_DRAINED_BYTES: usize = 16 * 1024;
@@ -45,9 +44,17 @@ impl PushClient {
     }
 
     pub async fn attempt(&self, message_id: &MessageId) -> Attempt {
-        match self.request(message_id).await {
-            Ok(request) => self.send(request).await,
-            Err(attempt) => attempt,
+        let request = match self.request(message_id).await {
+            Ok(request) => request,
+            Err(attempt) => return attempt,
+        };
+        match self.client.execute(request).await {
+            Ok(response) => {
+                let status = response.status().as_u16();
+                drain(response).await;
+                Attempt::from_status(status)
+            }
+            Err(error) => http_client::attempt_from_error(&error),
         }
     }
 
@@ -67,10 +74,11 @@ impl PushClient {
         for (name, value) in headers {
             post = post.header(name, value);
         }
-        with_credential(post, &parcel)?
-            .body(body)
-            .build()
-            .map_err(|error| http_client::attempt_from_error(&error))
+        if let Some(auth) = &parcel.callback.auth {
+            post = with_credential(post, auth.scheme, &parcel)?;
+        }
+        let request = post.body(body).build();
+        request.map_err(|error| http_client::attempt_from_error(&error))
     }
 
     /// Checks the target again, because an approval may have been withdrawn after the submit.
@@ -79,31 +87,17 @@ impl PushClient {
             return Err(refused("the callback host is no longer approved"));
         }
         let url = Url::parse(&parcel.callback.url).map_err(|_| refused("the callback is not a URL"))?;
-        guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
+        let host = guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
         // The approval is for the stored host; a credential must not go to another one.
-        if guard::host_and_port(&url).ok().as_ref() != Some(&parcel.callback.host) {
+        if host != parcel.callback.host {
             return Err(refused("the callback URL and its approved host differ"));
         }
         Ok(url)
     }
-
-    async fn send(&self, request: Request) -> Attempt {
-        match self.client.execute(request).await {
-            Ok(response) => {
-                let status = response.status().as_u16();
-                drain(response).await;
-                Attempt::from_status(status)
-            }
-            Err(error) => http_client::attempt_from_error(&error),
-        }
-    }
 }
 
-fn with_credential(post: RequestBuilder, parcel: &PushContext) -> Result<RequestBuilder, Attempt> {
-    let Some(auth) = &parcel.callback.auth else {
-        return Ok(post);
-    };
-    Ok(match auth.scheme {
+fn with_credential(post: RequestBuilder, scheme: AuthScheme, parcel: &PushContext) -> Result<RequestBuilder, Attempt> {
+    Ok(match scheme {
         AuthScheme::Hmac => post,
         AuthScheme::Bearer => post.bearer_auth(named_secret(parcel)?),
         AuthScheme::Apikey => post.header("x-api-key", named_secret(parcel)?),

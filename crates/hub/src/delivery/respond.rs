@@ -1,19 +1,33 @@
-//! The A2H Response for an agent: the same text for pull and push, and for every retry.
+//! The A2H Response for an agent, the same text for pull and push, and the signature headers of a push. Every attempt of a
+//! push has its own timestamp and jti.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_core::Outcome;
+use countersign_core::delivery::Attempt;
 use countersign_core::message::{A2hSource, Resolution, Source};
-use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
-use countersign_protocol::json;
-use countersign_store::StoreError;
-use countersign_store::model::AgentView;
+use countersign_protocol::a2h::signature::{self, Ed25519KeyPair};
+use countersign_protocol::a2h::{
+    AuthScheme, Family, PushSigning, Response, SignatureHeader, SignedContext, Version, payload_sha256,
+};
+use countersign_protocol::id::{Jti, MessageId};
+use countersign_protocol::time::Timestamp;
+use countersign_protocol::{json, webhooks};
+use countersign_store::model::{AgentView, HubKey, PushContext, SignatureAlg};
+use countersign_store::ops::admin::keys::HubKeys;
+use countersign_store::{Store, StoreError};
 use serde_json::{Map, Value};
+use uuid::Uuid;
+
+use super::push_client::{failed_by_store, refused};
 
 fn unreadable(what: &str) -> StoreError {
     StoreError::Corrupt(format!("a stored message has no readable {what}"))
 }
 
 /// The protocol family and version of the submit; the Response uses the same.
-pub fn version_of(source: &Source) -> Result<Version, StoreError> {
+fn version_of(source: &Source) -> Result<Version, StoreError> {
     let source = a2h(source)?;
     let family = Family::ALL.into_iter().find(|family| family.name() == source.family);
     let family = family.ok_or_else(|| unreadable("family"))?;
@@ -29,7 +43,7 @@ fn a2h(source: &Source) -> Result<&A2hSource, StoreError> {
 
 /// The inner `response` object. Present also for an expiry without a default, because the signature needs its
 /// `resolved_at`.
-pub fn inner(resolution: &Resolution) -> Value {
+fn inner(resolution: &Resolution) -> Value {
     let mut fields = Map::new();
     if let Some(value) = &resolution.value {
         fields.insert("value".to_owned(), value.clone());
@@ -72,11 +86,185 @@ fn compose(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreE
 }
 
 /// The payload digest of the 0.3 signature, over the answer and the state as delivered.
-pub fn payload_digest(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
+fn payload_digest(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let state = state(pulled)?.map(serde_json::from_str::<Value>).transpose()?;
     Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
 }
 
 fn state(pulled: &AgentView) -> Result<Option<&str>, StoreError> {
     json::raw_field(&pulled.wire, "state").map_err(|_| unreadable("state"))
+}
+
+pub type Headers = Vec<(&'static str, String)>;
+
+/// Signs with the keys of the agent, or with the hub's keys for agents that chose Ed25519.
+pub struct Signer {
+    store: Arc<Store>,
+    /// Cached key pairs by kid, because deriving one from its seed costs as much as a signature.
+    pairs: Mutex<HashMap<String, Arc<Ed25519KeyPair>>>,
+}
+
+struct HubPair {
+    kid: String,
+    pair: Arc<Ed25519KeyPair>,
+}
+
+impl Signer {
+    pub fn new(store: Arc<Store>) -> Self {
+        Self {
+            store,
+            pairs: Mutex::default(),
+        }
+    }
+
+    pub async fn headers(&self, parcel: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
+        let version = version_of(&parcel.pulled.source).map_err(|error| unsigned(parcel, error))?;
+        let hub_pairs = match parcel.signature_alg {
+            SignatureAlg::HmacSha256 => Vec::new(),
+            SignatureAlg::Ed25519 => self.hub_pairs(&parcel.pulled.id).await?,
+        };
+        let t = now.as_seconds();
+        let resolution_id = parcel.resolution.id.as_str();
+        Ok(vec![
+            (
+                version.family.signature_header(),
+                a2h_signature(parcel, version, &hub_pairs, t)?,
+            ),
+            ("webhook-id", resolution_id.to_owned()),
+            ("webhook-timestamp", t.to_string()),
+            (
+                "webhook-signature",
+                standard_webhooks(parcel, &hub_pairs, t, body.as_bytes()),
+            ),
+        ])
+    }
+
+    /// The hub keys, newest first. Read for every push, so that a rotation takes effect with its commit.
+    async fn hub_pairs(&self, message_id: &MessageId) -> Result<Vec<HubPair>, Attempt> {
+        let failed = |error| failed_by_store(message_id, &error);
+        let keys = self.store.run(HubKeys).await.map_err(failed)?;
+        let mut cached = self.pairs.lock().unwrap_or_else(PoisonError::into_inner);
+        cached.retain(|kid, _| keys.iter().any(|key| key.kid == *kid));
+        keys.into_iter()
+            .map(|key| hub_pair(&mut cached, key).map_err(failed))
+            .collect()
+    }
+}
+
+fn hub_pair(cached: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> Result<HubPair, StoreError> {
+    if let Some(pair) = cached.get(&key.kid) {
+        return Ok(HubPair {
+            pair: Arc::clone(pair),
+            kid: key.kid,
+        });
+    }
+    let seed = <&[u8; 32]>::try_from(key.seed.as_slice()).ok();
+    let pair = seed.and_then(|seed| signature::ed25519_from_seed(seed).ok());
+    let pair = Arc::new(pair.ok_or_else(|| StoreError::Corrupt("a hub key is not a valid Ed25519 seed".to_owned()))?);
+    cached.insert(key.kid.clone(), Arc::clone(&pair));
+    Ok(HubPair { pair, kid: key.kid })
+}
+
+/// The value of the A2H or MA2H signature header.
+fn a2h_signature(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
+    let signing = version
+        .push_signing()
+        .ok_or_else(|| refused("this protocol version has no push signature"))?;
+    let digest = match signing {
+        PushSigning::Context => None,
+        PushSigning::Payload => Some(payload_digest(&parcel.pulled, &parcel.resolution)),
+    };
+    let digest = digest.transpose().map_err(|error| unsigned(parcel, error))?;
+    let jti = Jti::from_uuid(Uuid::new_v4());
+    let context = SignedContext {
+        version,
+        callback_url: &parcel.callback.url,
+        in_reply_to: parcel.pulled.id.as_str(),
+        jti: jti.as_str(),
+        resolution: parcel.resolution.outcome.as_str(),
+        resolution_id: parcel.resolution.id.as_str(),
+        resolved_at: &parcel.resolution.resolved_at.to_string(),
+        t,
+        payload_sha256: digest.as_deref(),
+    };
+    let (v1, kid) = v1(parcel, hub_pairs, &context.canonical())?;
+    Ok(SignatureHeader {
+        t,
+        jti: jti.as_str().to_owned(),
+        v1,
+        kid,
+    }
+    .to_header())
+}
+
+fn unsigned(parcel: &PushContext, error: StoreError) -> Attempt {
+    failed_by_store(&parcel.pulled.id, &error.in_message(parcel.pulled.id.as_str()))
+}
+
+/// One signature per valid key, for rotations in the order of `for_single_readers`. A secret named by the callback
+/// replaces the agent's own keys.
+fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
+    let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
+    let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
+        (Some(secret), SignatureAlg::HmacSha256 | SignatureAlg::Ed25519) => (vec![hmac(secret)], None),
+        (None, SignatureAlg::HmacSha256) => (parcel.signing_keys.iter().map(|key| hmac(key)).collect(), None),
+        (None, SignatureAlg::Ed25519) => {
+            let signatures = hub_pairs
+                .iter()
+                .map(|hub| signature::ed25519_v1(&hub.pair, canonical))
+                .collect();
+            (signatures, hub_pairs.last().map(|hub| hub.kid.clone()))
+        }
+    };
+    let signatures = for_single_readers(signatures);
+    if signatures.is_empty() {
+        Err(refused("there is no key to sign with"))
+    } else {
+        Ok((signatures, kid))
+    }
+}
+
+/// Orders signatures, newest key first, as `old,new,old`: a receiver that reads only the first or only the last value
+/// finds the oldest valid key. It is the last one that the receiver is known to have, because a call with a newer token
+/// retires it.
+fn for_single_readers(mut signatures: Vec<String>) -> Vec<String> {
+    signatures.reverse();
+    if signatures.len() > 1 {
+        signatures.extend(signatures.first().cloned());
+    }
+    signatures
+}
+
+fn hmac_secret(parcel: &PushContext) -> Result<Option<&str>, Attempt> {
+    match &parcel.callback.auth {
+        Some(auth) if auth.scheme == AuthScheme::Hmac => named_secret(parcel).map(Some),
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// The secret that the callback names. It may have been removed after the message was accepted.
+pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
+    parcel
+        .secret
+        .as_deref()
+        .ok_or_else(|| refused("the secret that the callback names is no longer registered"))
+}
+
+/// Standard Webhooks signatures over the raw body: with each key of the agent, with the named secret, and for Ed25519
+/// agents with each key of the hub. Oldest key first; its libraries try every signature.
+fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
+    let id = parcel.resolution.id.as_str();
+    let secret = hmac_secret(parcel).ok().flatten();
+    let secrets = parcel.signing_keys.iter().rev().map(String::as_str).chain(secret);
+    let hmac = secrets.map(|text| webhooks::sign_hmac(&webhook_key(text), id, t, body));
+    let ed25519 = hub_pairs
+        .iter()
+        .rev()
+        .map(|hub| webhooks::sign_ed25519(&hub.pair, id, t, body));
+    hmac.chain(ed25519).collect::<Vec<_>>().join(" ")
+}
+
+/// A secret without the `whsec_` prefix is used as raw bytes.
+fn webhook_key(text: &str) -> Vec<u8> {
+    webhooks::decode_secret(text).unwrap_or_else(|| text.as_bytes().to_vec())
 }

@@ -2,24 +2,31 @@
 //! stores cues that were asked, and perhaps answered, in another program before.
 
 pub mod cue_waiters;
-mod decide;
 mod run_host;
 mod timers;
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
+use countersign_core::decide::is_overdue_at;
 use countersign_core::message::Source;
+use countersign_core::{Command, Outcome, Rejection, Resolution, State};
 use countersign_protocol::a2h::Kind;
-use countersign_protocol::id::MessageId;
+use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_runs::RunRegistry;
 use countersign_store::completion::run_to_completion;
-use countersign_store::model::{AgentView, NewMessage, ResolvedMessage, Submission};
+use countersign_store::model::{
+    AgentView, ApplyOutcome, Lookup, NewMessage, ResolveRequest, ResolvedMessage, Submission,
+};
+use countersign_store::ops::message::apply::Apply;
+use countersign_store::ops::message::pull::Pull;
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::waiters::Waiters;
 use countersign_store::{Store, StoreError};
 use timers::Alarm;
 use tokio::sync::watch;
+use uuid::Uuid;
 
 use crate::background::indexer::Indexer;
 use crate::cluster::{Cluster, LiveChange, Signal};
@@ -27,7 +34,14 @@ use crate::delivery::Outbox;
 use crate::live::LiveBroadcaster;
 use crate::messages::cue_waiters::CueWaiters;
 use crate::metrics::Metrics;
+use crate::problem::Problem;
 pub use timers::{expire, purge, purge_once};
+
+/// Between two tries to find out whether a commit succeeded, after the store was lost in the middle of it.
+const RECONCILE_INTERVAL: Duration = Duration::from_millis(200);
+/// Bounds the reconciliation, because each try may take seconds on a store that hangs, and the person deciding waits
+/// for it.
+const RECONCILE_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub struct MessagesParts {
     pub store: Arc<Store>,
@@ -88,6 +102,115 @@ impl Messages {
         .await
     }
 
+    pub async fn decide(
+        self: &Arc<Self>,
+        message_id: &MessageId,
+        command: Command,
+    ) -> Result<ApplyOutcome, StoreError> {
+        self.decide_with_files(message_id, command, Vec::new()).await
+    }
+
+    /// `files` holds the contents of the files that the verdict lists, in the same order.
+    pub async fn decide_with_files(
+        self: &Arc<Self>,
+        message_id: &MessageId,
+        command: Command,
+        files: Vec<Vec<u8>>,
+    ) -> Result<ApplyOutcome, StoreError> {
+        let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
+        let proposal = ResolveRequest {
+            message_id: message_id.clone(),
+            command,
+            resolution_id,
+            files,
+        };
+        let messages = Arc::clone(self);
+        // The command runs to completion after a disconnect; otherwise a run could wait forever for its announcement.
+        run_to_completion(async move {
+            let store = &messages.parts.store;
+            let again = store.is_shared().then(|| proposal.clone());
+            let application = match (store.run(Apply(proposal)).await, again) {
+                (Err(StoreError::CommitUnknown(_)), Some(proposal)) => messages.reconcile(proposal).await,
+                (applied, _) => applied,
+            };
+            let application = application.inspect_err(|error| messages.resync_if_unsure(error))?;
+            messages.parts.indexer.note_activity();
+            if let ApplyOutcome::Resolved(applied) = &application {
+                messages.announce(applied);
+            }
+            Ok(application)
+        })
+        .await
+    }
+
+    /// Resolves an unsure commit: the resolution is found by its own id, or the command is applied again.
+    async fn reconcile(&self, proposal: ResolveRequest) -> Result<ApplyOutcome, StoreError> {
+        let began = Instant::now();
+        loop {
+            tokio::time::sleep(RECONCILE_INTERVAL).await;
+            match self.apply_or_find(&proposal).await {
+                // Still unsure, because the first commit may stand.
+                Err(error) if began.elapsed() > RECONCILE_TIMEOUT => {
+                    return Err(StoreError::CommitUnknown(error.to_string()));
+                }
+                Err(_) => {}
+                applied => return applied,
+            }
+        }
+    }
+
+    async fn apply_or_find(&self, proposal: &ResolveRequest) -> Result<ApplyOutcome, StoreError> {
+        let application = self.parts.store.run(Apply(proposal.clone())).await?;
+        let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &application else {
+            return Ok(application);
+        };
+        Ok(match self.parts.store.run(Pull(proposal.message_id.clone())).await? {
+            Some(Lookup::Present(pulled)) => own_resolution(pulled, proposal).unwrap_or(application),
+            Some(Lookup::Purged { .. }) | None => application,
+        })
+    }
+
+    /// Applies a command; any outcome other than the commanded one is a `Problem`.
+    pub async fn decide_exactly(
+        self: &Arc<Self>,
+        message_id: &MessageId,
+        command: Command,
+    ) -> Result<Resolution, Problem> {
+        self.decide_exactly_with_files(message_id, command, Vec::new()).await
+    }
+
+    /// As `decide_exactly`, with the contents of the files that the verdict lists.
+    pub async fn decide_exactly_with_files(
+        self: &Arc<Self>,
+        message_id: &MessageId,
+        command: Command,
+        files: Vec<Vec<u8>>,
+    ) -> Result<Resolution, Problem> {
+        let wanted = match &command {
+            Command::Resolve { verdict, .. } => verdict.outcome(),
+            Command::Cancel | Command::Supersede { .. } => Outcome::Cancelled,
+            Command::Expire => Outcome::Expired,
+        };
+        match self.decide_with_files(message_id, command, files).await? {
+            ApplyOutcome::Resolved(applied) if applied.resolution.outcome == wanted => Ok(applied.resolution),
+            // The command came after the expiry, and so caused it.
+            ApplyOutcome::Resolved(applied) => Err(Rejection::already(message_id, &applied.resolution).into()),
+            ApplyOutcome::Rejected(rejection) => Err(rejection.into()),
+            ApplyOutcome::Purged => Err(Problem::Gone),
+            ApplyOutcome::NotFound => Err(Problem::no_message()),
+        }
+    }
+
+    /// Expires an overdue message that is read before the timer got to it. Returns whether it was overdue.
+    pub async fn expire_if_overdue(self: &Arc<Self>, pulled: &AgentView) -> Result<bool, StoreError> {
+        let is_open = matches!(pulled.state, State::Open);
+        if !is_open || !is_overdue_at(pulled.expires_at, self.parts.store.clock().now()) {
+            return Ok(false);
+        }
+        // Boxed because it is rare: inline, its state would enlarge every waiting future.
+        Box::pin(self.decide(&pulled.id, Command::Expire)).await.map(|_| true)
+    }
+
     /// Call after the commit of every new message: the inbox, the search index, the expiry timer and the metrics.
     pub fn announce_accepted(&self, accepted: &Accepted) {
         let Accepted { id, kind, expires_at } = accepted;
@@ -108,10 +231,14 @@ impl Messages {
         let id = &applied.pulled.id;
         let outcome = applied.resolution.outcome;
         self.parts.metrics.resolved(outcome);
-        self.parts.cue_waiters.cue_ended(id);
-        self.parts
-            .runs
-            .resolved(&applied.pulled, applied.resolution.resolved_at);
+        match &applied.pulled.source {
+            Source::A2h(_) => {}
+            Source::Hap(_) => self.parts.cue_waiters.cue_ended(id),
+            Source::Runs(_) => self
+                .parts
+                .runs
+                .resolved(&applied.pulled, applied.resolution.resolved_at),
+        }
         self.waiters.wake(&applied.pulled);
         if self.parts.cluster.is_first_notice(id) {
             self.parts.live.publish_local(LiveChange::Resolved(id.clone()));
@@ -142,4 +269,17 @@ fn run_of(pulled: &AgentView) -> Option<String> {
         Source::Runs(source) => Some(source.run_id.clone()).filter(|run_id| !run_id.is_empty()),
         Source::A2h(_) | Source::Hap(_) => None,
     }
+}
+
+/// The stored outcome, if this very request produced it. The outbox finds its push by polling, so no host is given.
+fn own_resolution(pulled: AgentView, proposal: &ResolveRequest) -> Option<ApplyOutcome> {
+    let State::Resolved(resolution) = &pulled.state else {
+        return None;
+    };
+    let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == proposal.resolution_id)?;
+    Some(ApplyOutcome::Resolved(Box::new(ResolvedMessage {
+        resolution,
+        pulled,
+        push_host: None,
+    })))
 }

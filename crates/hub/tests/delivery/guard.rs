@@ -3,12 +3,11 @@ use std::time::Duration;
 
 use countersign_core::delivery::DeliveryState;
 use countersign_hub::config::PushSettings;
-use countersign_hub::delivery::callback_host;
 use countersign_store::ops::admin::callbacks::RemoveHost;
 
 use crate::names::Names;
 use crate::receiver::{Act, Receiver};
-use crate::stage::{CallbackRequest, Stage, counted, settings};
+use crate::stage::{CallbackRequest, Stage, counted, host_of, settings};
 
 /// An unassigned global unicast address: it passes the guard and cannot be reached.
 const UNREACHABLE: &str = "3000::1";
@@ -220,7 +219,7 @@ async fn a_redirect_is_not_followed() {
 async fn an_approval_withdrawn_or_for_another_host_sends_nothing() {
     let stage = Stage::new().await;
     let receiver = Receiver::start().await;
-    let host = callback_host(&receiver.url()).unwrap();
+    let host = host_of(&receiver.url());
     let wish = CallbackRequest::default();
     let withdrawn = stage.submit(&receiver.url(), &host, &wish).await;
     stage.resolve(withdrawn).await;

@@ -11,7 +11,7 @@ use countersign_core::message::{Callback, CallbackCredential};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Verdict};
 use countersign_hub::config::{LegacyPush, PushSettings};
-use countersign_hub::delivery::{DeliveryCounts, DnsLookup, Outbox, SystemLookup, callback_host};
+use countersign_hub::delivery::{DeliveryCounts, DnsLookup, Outbox, SystemLookup};
 use countersign_protocol::a2h::{Agent, AuthScheme, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_store::Store;
@@ -28,6 +28,7 @@ use countersign_store::ops::message::apply::Apply;
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::ops::node::RegisterNode;
 use serde_json::json;
+use url::Url;
 use uuid::Uuid;
 
 pub const SIGNING_KEY: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
@@ -159,7 +160,7 @@ impl Stage {
     }
 
     pub async fn oblige_as(&self, url: &str, wish: CallbackRequest) -> MessageId {
-        let host = callback_host(url).unwrap();
+        let host = host_of(url);
         self.approve(&host).await;
         self.resolve(self.submit(url, &host, &wish).await).await
     }
@@ -287,4 +288,10 @@ fn content() -> Content {
 /// Waits until the outbox has settled the delivery of the test.
 pub async fn counted(outbox: &Outbox, what: &str, enough: impl FnMut(&DeliveryCounts) -> bool) -> DeliveryCounts {
     *within(what, outbox.watch_counts().wait_for(enough)).await.unwrap()
+}
+
+/// The `host:port` under which a URL is approved.
+pub fn host_of(url: &str) -> String {
+    let url = Url::parse(url).unwrap();
+    format!("{}:{}", url.host_str().unwrap(), url.port_or_known_default().unwrap())
 }

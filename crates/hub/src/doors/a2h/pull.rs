@@ -1,8 +1,11 @@
 //! GET /v1/messages/{id}, with long-poll and conditional requests.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 
-use axum::body::Body;
+use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -11,9 +14,9 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentView, Lookup};
 use countersign_store::ops::message::pull::Pull;
+use http_body::{Frame, SizeHint};
 use serde::Deserialize;
 
-use super::receipt_body::ReceiptBody;
 use crate::Hub;
 use crate::delivery::respond;
 use crate::http::callers::AgentCaller;
@@ -149,7 +152,11 @@ fn render(hub: Arc<Hub>, pulled: &AgentView) -> Result<Response, Problem> {
                 "{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}",
                 pulled.id
             );
-            Body::new(ReceiptBody::new(text, hub, pulled.id.clone()))
+            Body::new(ReceiptBody {
+                text: Some(text.into()),
+                hub,
+                id: pulled.id.clone(),
+            })
         }
     };
     let headers = [
@@ -158,4 +165,35 @@ fn render(hub: Arc<Hub>, pulled: &AgentView) -> Result<Response, Problem> {
         (header::ETAG, etag(pulled)),
     ];
     Ok((headers, body).into_response())
+}
+
+/// A response body that records the answer as fetched when the connection reads it: not for a client that has
+/// disconnected, and not for a HEAD request.
+struct ReceiptBody {
+    /// The body in one chunk, until it is read.
+    text: Option<Bytes>,
+    hub: Arc<Hub>,
+    id: MessageId,
+}
+
+impl http_body::Body for ReceiptBody {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let Some(text) = self.text.take() else {
+            return Poll::Ready(None);
+        };
+        // Recorded here, because a connection that knows the length does not poll for the end.
+        self.hub.background.receipts.record(&self.id);
+        Poll::Ready(Some(Ok(Frame::data(text))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.text.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.text.as_ref().map_or(0, |text| text.len() as u64))
+    }
 }

@@ -7,11 +7,10 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use countersign_core::Rejection;
-use countersign_core::envelope;
 use countersign_core::limits::check_idempotency_key;
-use countersign_core::message::{Callback, Status};
-use countersign_protocol::a2h::{AuthScheme, Envelope, Kind, payload_hash};
+use countersign_core::message::{Callback, CallbackCredential, Status};
+use countersign_core::{Actor, Content, Rejection, envelope};
+use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CallbackMode, Envelope, Kind, PushSigning, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_protocol::time::Timestamp;
@@ -20,13 +19,11 @@ use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
 use countersign_store::ops::message::submit::FindDuplicate;
 use serde::Serialize;
-use serde_json::Value;
-use url::Url;
 use uuid::Uuid;
 
-use super::{addressing, callback};
 use crate::Hub;
-use crate::delivery::guard::check_url;
+use crate::config::LegacyPush;
+use crate::delivery::callback_host;
 use crate::http::body;
 use crate::http::callers::AgentCaller;
 use crate::problem::Problem;
@@ -34,6 +31,10 @@ use crate::problem::Problem;
 /// Fields that the hub adds to a pulled envelope. They are removed from a submit.
 const HUB_FIELDS: [&str; 5] = ["id", "status", "response", "delivery", "mailbox"];
 const NOTICE_HEADER: &str = "countersign-notice";
+/// The first minor version with `to`, `agent.session` and resolvers that name a session.
+const ADDRESSED_SINCE: u32 = 5;
+/// Keeps the error short on a hub with many people.
+const MAX_SUGGESTED_PEOPLE: usize = 10;
 
 pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body) -> Result<Response, Problem> {
     hub.auth.request_limiter.check(&agent.id).await?;
@@ -59,7 +60,14 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
 
 fn read(bytes: &Bytes) -> Result<(String, Envelope), Problem> {
     let parsed = json::parse(bytes)?;
-    Ok((wire(bytes, &parsed)?, Envelope::from_value(parsed)?))
+    let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
+    let has_hub_fields = HUB_FIELDS.iter().any(|field| parsed.get(field).is_some());
+    let wire = if has_hub_fields {
+        json::without_fields(text, &HUB_FIELDS)?
+    } else {
+        text.to_owned()
+    };
+    Ok((wire, Envelope::from_value(parsed)?))
 }
 
 struct IncomingSubmit {
@@ -69,16 +77,6 @@ struct IncomingSubmit {
     wire: String,
 }
 
-fn wire(bytes: &Bytes, parsed: &Value) -> Result<String, Problem> {
-    let text = std::str::from_utf8(bytes).unwrap_or_default().trim();
-    let has_hub_fields = HUB_FIELDS.iter().any(|field| parsed.get(field).is_some());
-    Ok(if has_hub_fields {
-        json::without_fields(text, &HUB_FIELDS)?
-    } else {
-        text.to_owned()
-    })
-}
-
 /// A header of the ack, whose body is closed by the wire.
 type Notice = Option<[(&'static str, &'static str); 1]>;
 
@@ -86,11 +84,8 @@ type Notice = Option<[(&'static str, &'static str); 1]>;
 async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<(NewMessage, Notice), Problem> {
     let received_at = hub.store.clock().now();
     check_envelope(hub, &envelope, incoming, received_at)?;
-    addressing::check_destination(&envelope)?;
-    let callback = callback::requested_callback(&envelope, hub.config.push.legacy)?;
-    if let Some(callback) = &callback {
-        check_callback(hub, &envelope, callback).await?;
-    }
+    check_destination(&envelope)?;
+    let callback = push_callback(hub, &envelope).await?;
     let kind = envelope.kind;
     let priority = envelope.priority;
     let expires_at = envelope.expires_at;
@@ -98,7 +93,7 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     let content = envelope::content(envelope)?;
     content.check()?;
     hub.config.limits.check(&content, incoming.wire.len())?;
-    let notice = addressing::check_resolvers(hub, kind, &content).await?;
+    let notice = check_resolvers(hub, kind, &content).await?;
     let notice = notice.map(|text| [(NOTICE_HEADER, text)]);
     let row = Incoming {
         id: MessageId::from_uuid(Uuid::now_v7()),
@@ -133,52 +128,188 @@ fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now
     Ok(())
 }
 
-async fn check_callback(hub: &Hub, envelope: &Envelope, callback: &Callback) -> Result<(), Problem> {
-    let section = if envelope.kind == Kind::Task {
-        "action.callback"
-    } else {
-        "request.callback"
+/// Refuses an envelope that addresses an agent or a session. From MA2H 0.5 on it can; this hub delivers to people only, and
+/// must not show them such an envelope.
+fn check_destination(envelope: &Envelope) -> Result<(), Problem> {
+    let is_addressable = envelope.version.minor >= ADDRESSED_SINCE;
+    if let Some(to) = &envelope.to {
+        if !is_addressable {
+            return Err(too_early("to"));
+        }
+        if !to.as_str().is_some_and(is_agent_address) {
+            return Err(Problem::validation("to", "`to` must be agent:ID or agent:ID#sess_…"));
+        }
+        let message = "this hub delivers to people only: leave out `to` and name them in allowed_resolvers".to_owned();
+        return Err(Problem::NotAuthorized { message });
+    }
+    if let Some(session) = &envelope.session {
+        if !is_addressable {
+            return Err(too_early("agent.session"));
+        }
+        if !session.as_str().is_some_and(is_session_id) {
+            return Err(Problem::validation("agent.session", "`agent.session` must be sess_…"));
+        }
+        return Err(Problem::invalid(
+            "agent.session",
+            "this hub has no sessions: leave it out",
+        ));
+    }
+    if !is_addressable {
+        return Ok(());
+    }
+    let (section, named) = named_resolvers(envelope);
+    match named.iter().find(|actor| has_session(actor)) {
+        Some(actor) if !is_agent_address(actor) => Err(Problem::validation(
+            &format!("{section}.allowed_resolvers"),
+            format!("{actor} must be agent:ID or agent:ID#sess_…"),
+        )),
+        Some(actor) => Err(Problem::invalid(
+            format!("{section}.allowed_resolvers"),
+            format!("{actor} names a session, and this hub has none: name the agent or a person"),
+        )),
+        None => Ok(()),
+    }
+}
+
+fn too_early(field: &str) -> Problem {
+    Problem::invalid(
+        field,
+        "needs ma2h_version 0.5 or later; this hub delivers to people only: leave it out",
+    )
+}
+
+fn named_resolvers(envelope: &Envelope) -> (&'static str, &[String]) {
+    let (section, named) = match (&envelope.request, &envelope.action) {
+        (Some(request), _) => ("request", request.allowed_resolvers.as_deref()),
+        (None, Some(action)) => ("action", action.allowed_resolvers.as_deref()),
+        (None, None) => ("", None),
     };
-    let bad_url = |reason: String| Problem::invalid(format!("{section}.url"), reason);
-    let url = Url::parse(&callback.url).map_err(|error| bad_url(error.to_string()))?;
-    check_url(&url, hub.config.push.allow_loopback).map_err(|refused| bad_url(refused.to_string()))?;
+    (section, named.unwrap_or_default())
+}
+
+/// `#` separates an agent's id from its session.
+fn has_session(actor: &str) -> bool {
+    actor.starts_with("agent:") && actor.contains('#')
+}
+
+fn is_agent_address(text: &str) -> bool {
+    let Some(address) = text.strip_prefix("agent:") else {
+        return false;
+    };
+    match address.split_once('#') {
+        Some((id, session)) => !id.is_empty() && is_session_id(session),
+        None => !address.is_empty(),
+    }
+}
+
+fn is_session_id(text: &str) -> bool {
+    text.strip_prefix("sess_").is_some_and(|id| !id.is_empty())
+}
+
+/// The callback of a push request with all its checks; `None` for pull.
+async fn push_callback(hub: &Hub, envelope: &Envelope) -> Result<Option<Callback>, Problem> {
+    let (section, requested) = match (&envelope.request, &envelope.action) {
+        (Some(request), _) => ("request", request.callback.as_ref()),
+        (None, Some(action)) => ("action", action.callback.as_ref()),
+        (None, None) => ("", None),
+    };
+    let Some(requested) = requested.filter(|callback| callback.mode == CallbackMode::Push) else {
+        return Ok(None);
+    };
+    check_signing(envelope, hub.config.push.legacy)?;
+    let bad_url = |reason: String| Problem::invalid(format!("{section}.callback.url"), reason);
+    let url = requested.url.clone().unwrap_or_default();
+    let host = callback_host(&url, hub.config.push.allow_loopback).map_err(bad_url)?;
     let agent_id = envelope.agent.id.clone();
-    let host = callback.host.clone();
-    if !hub
-        .store
-        .run(IsApproved {
-            agent_id: agent_id.clone(),
-            host: host.clone(),
-        })
-        .await?
-    {
-        let message = format!(
+    let approved = IsApproved {
+        agent_id: agent_id.clone(),
+        host: host.clone(),
+    };
+    if !hub.store.run(approved).await? {
+        return Err(bad_url(format!(
             "{host} is not approved for agent {agent_id}; the owner approves it with \
              `countersign agent callback approve {agent_id} {host}`"
-        );
-        return Err(bad_url(message));
+        )));
     }
-    let Some(auth) = &callback.auth else { return Ok(()) };
-    let name = auth.reference.clone();
-    if !hub
-        .store
-        .run(HasSecret {
-            agent_id: agent_id.clone(),
-            name: name.clone(),
-        })
-        .await?
-    {
-        let message = format!(
-            "no secret {name} is registered; the owner sets it with `countersign secret set {agent_id} {name}`"
-        );
-        let field = if auth.scheme == AuthScheme::Hmac {
-            "secret_ref"
-        } else {
-            "token_ref"
-        };
-        return Err(Problem::invalid(format!("{section}.auth.{field}"), message));
+    if let Some(auth) = &requested.auth {
+        check_secret(hub, agent_id, auth, section).await?;
     }
-    Ok(())
+    let auth = requested.auth.as_ref().map(|auth| CallbackCredential {
+        scheme: auth.scheme,
+        reference: auth.reference.clone(),
+    });
+    Ok(Some(Callback { url, host, auth }))
+}
+
+async fn check_secret(hub: &Hub, agent_id: String, auth: &CallbackAuth, section: &str) -> Result<(), Problem> {
+    let name = &auth.reference;
+    let registered = HasSecret {
+        agent_id: agent_id.clone(),
+        name: name.clone(),
+    };
+    if hub.store.run(registered).await? {
+        return Ok(());
+    }
+    let field = if auth.scheme == AuthScheme::Hmac {
+        "secret_ref"
+    } else {
+        "token_ref"
+    };
+    Err(Problem::invalid(
+        format!("{section}.callback.auth.{field}"),
+        format!("no secret {name} is registered; the owner sets it with `countersign secret set {agent_id} {name}`"),
+    ))
+}
+
+fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem> {
+    let version = envelope.version;
+    let refuse = |message: String| Err(Problem::VersionNotSupported { message });
+    match (version.push_signing(), legacy) {
+        (Some(PushSigning::Payload), _) => Ok(()),
+        (Some(PushSigning::Context), LegacyPush::Negotiate) => {
+            tracing::warn!(agent = envelope.agent.id, %version, "accepted a push request with a legacy signature that does not cover the answer");
+            Ok(())
+        }
+        (Some(PushSigning::Context), LegacyPush::Reject) => refuse(format!(
+            "this hub pushes only with signatures that cover the answer; use 0.3 instead of {version}, or pull"
+        )),
+        (None, _) => refuse(format!(
+            "{version} has no safe push signature; use 0.3 or later, or pull"
+        )),
+    }
+}
+
+/// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that only its own agent can:
+/// the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
+async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Option<&'static str>, Problem> {
+    let section = match kind {
+        Kind::Notify => return Ok(None),
+        Kind::Ask => "request",
+        Kind::Task => "action",
+    };
+    if !hub.auth.resolvers.is_stranded(&hub.store, content).await? {
+        return Ok(None);
+    }
+    if content.resolvers.contains(&Actor::agent(&content.agent.id)) {
+        return Ok(Some(
+            "no person can answer this, because allowed_resolvers names no other account that exists",
+        ));
+    }
+    let message = format!(
+        "names no account that may answer; names must match exactly; {}",
+        suggestion(hub).await?
+    );
+    Err(Problem::invalid(format!("{section}.allowed_resolvers"), message))
+}
+
+/// The people to name instead. An agent may know them: it has to name them, and answers carry their names.
+async fn suggestion(hub: &Hub) -> Result<String, Problem> {
+    let people = hub.auth.resolvers.people(&hub.store).await?;
+    let shown: Vec<&str> = people.iter().take(MAX_SUGGESTED_PEOPLE).map(Actor::as_str).collect();
+    Ok(match people.len().checked_sub(MAX_SUGGESTED_PEOPLE) {
+        None | Some(0) => format!("who may answer: {}", shown.join(", ")),
+        Some(more) => format!("who may answer: {} and {more} more", shown.join(", ")),
+    })
 }
 
 async fn store(hub: &Hub, message: NewMessage, incoming: &IncomingSubmit) -> Result<Response, Problem> {
