@@ -70,7 +70,7 @@ impl Acceptor {
             let tls = self.tls.clone();
             tokio::spawn(async move {
                 match tls {
-                    None => serve(stream, endpoints, front, stopping).await,
+                    None => serve_connection(stream, endpoints, front, stopping).await,
                     Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, front, stopping)).await,
                 }
                 drop(slot);
@@ -92,7 +92,7 @@ async fn serve_tls(
     stopping: watch::Receiver<bool>,
 ) {
     if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        serve(stream, endpoints, front, stopping).await;
+        serve_connection(stream, endpoints, front, stopping).await;
     }
 }
 
@@ -118,7 +118,7 @@ async fn accept(
 }
 
 /// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
-async fn serve<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
+async fn serve_connection<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
@@ -228,7 +228,7 @@ mod tests {
                 client: loopback,
                 hub: loopback,
             };
-            serve(stream, endpoints, front(), stopping).await;
+            serve_connection(stream, endpoints, front(), stopping).await;
             drop(sender);
         });
         (client, served)

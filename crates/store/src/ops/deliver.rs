@@ -15,6 +15,9 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
 
+/// Each one signs every push.
+const MAX_SIGNING_KEYS: usize = 4;
+
 /// Claims due deliveries of one host. A claim is a lease: unsettled, it becomes due again when the lease expires, or
 /// earlier if its node is removed. A removed node claims nothing.
 pub struct ClaimDue {
@@ -179,7 +182,7 @@ impl Op for LoadPushContext {
         let Some((callback, signature_alg)) = push_target(x, &self.0).await? else {
             return Ok(None);
         };
-        let signing_keys = admin::keys::signing_keys(x, &pulled.agent_id, now).await?;
+        let signing_keys = signing_keys(x, &pulled.agent_id, now).await?;
         let secret = match &callback.auth {
             Some(auth) => admin::secrets::value(x, &pulled.agent_id, &auth.reference).await?,
             None => None,
@@ -207,6 +210,20 @@ async fn push_target<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<(Callb
     let callback = row.opt_text(0)?.map(|text| serde_json::from_str(&text)).transpose();
     let callback = callback.map_err(|error| StoreError::from(error).in_message(id.as_str()))?;
     Ok(callback.zip(SignatureAlg::parse(&row.text(1)?)))
+}
+
+/// The valid keys, the current one first. Of many unconfirmed rotations the oldest key stays, because the agent may still
+/// have that one.
+async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) -> Result<Vec<String>, StoreError> {
+    const SELECT: &str = "SELECT key FROM signing_key WHERE agent_id = ?1 AND (retires_at IS NULL OR retires_at >= ?2) \
+         ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC";
+    let rows = x.rows(SELECT, &[agent_id.into(), now.into()]).await?;
+    let keys: Result<Vec<String>, StoreError> = rows.into_iter().map(|mut row| row.text(0)).collect();
+    let mut keys = keys?;
+    if keys.len() > MAX_SIGNING_KEYS {
+        keys.drain(MAX_SIGNING_KEYS - 1..keys.len() - 1);
+    }
+    Ok(keys)
 }
 
 /// Records an attempt and its result. A success always counts, even after the claim was lost; a failure counts only

@@ -11,9 +11,6 @@ use crate::model::HubKey;
 use crate::ops::message::audit;
 use crate::ops::row_lock;
 
-/// Each one signs every push.
-const MAX_SIGNING_KEYS: usize = 4;
-
 pub async fn insert_signing_key<X: Exec>(
     x: &mut X,
     agent_id: &str,
@@ -37,20 +34,6 @@ pub async fn retire_signing_keys<X: Exec>(
          AND (retires_at IS NULL OR retires_at > ?1)";
     x.exec(FORGET, &[agent_id.into(), now.into()]).await?;
     x.exec(RETIRE, &[retires_at.into(), agent_id.into()]).await.map(drop)
-}
-
-/// The valid keys, the current one first. Of many unconfirmed rotations the oldest key stays, because the agent may still
-/// have that one.
-pub async fn signing_keys<X: Exec>(x: &mut X, agent_id: &str, now: Timestamp) -> Result<Vec<String>, StoreError> {
-    const SELECT: &str = "SELECT key FROM signing_key WHERE agent_id = ?1 AND (retires_at IS NULL OR retires_at >= ?2) \
-         ORDER BY CASE WHEN retires_at IS NULL THEN 0 ELSE 1 END, created_at DESC";
-    let rows = x.rows(SELECT, &[agent_id.into(), now.into()]).await?;
-    let keys: Result<Vec<String>, StoreError> = rows.into_iter().map(|mut row| row.text(0)).collect();
-    let mut keys = keys?;
-    if keys.len() > MAX_SIGNING_KEYS {
-        keys.drain(MAX_SIGNING_KEYS - 1..keys.len() - 1);
-    }
-    Ok(keys)
 }
 
 /// Retires the agent's signing keys that are older than the token of a call: a call with a new token confirms its
