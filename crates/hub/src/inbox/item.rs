@@ -1,9 +1,7 @@
 //! One message as people, terminals and scripts see it.
 
-use std::collections::BTreeMap;
-
 use countersign_core::access::{Principal, may_resolve};
-use countersign_core::message::{FileNote, Payload, Source, Status, Task};
+use countersign_core::message::{FileNote, Payload, Status, Task};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, Resolution, State};
@@ -17,8 +15,8 @@ use serde_json::Value;
 
 use crate::messages::cue_waiters::{CuePresence, CueState};
 
-/// An item with the context as the agent wrote it.
-pub type Item = api::Item<Value, Source>;
+/// An item with its context and source as they are stored.
+pub type Item = api::Item<Value, Value>;
 
 /// One entry of a list.
 pub fn render_entry(entry: ListEntry, viewer: &Principal) -> Item {
@@ -42,36 +40,15 @@ fn unreadable(item: UnreadableItem) -> Item {
         body: Some("It is damaged in the hub's database. `countersign doctor` says more.".to_owned()),
         agent: Agent {
             id: item.agent_id,
-            run_id: String::new(),
-            runtime: String::new(),
-            project: None,
-            labels: BTreeMap::new(),
+            ..Agent::default()
         },
         priority: Priority::Normal.as_str().to_owned(),
-        tags: Vec::new(),
-        context: Vec::new(),
-        sensitive: false,
-        question: None,
-        action: None,
         permissions: ItemPermissions {
             respond: false,
             ignore: false,
         },
-        open_ended: false,
-        may_be_empty: false,
-        resolvers: Vec::new(),
-        can_answer: false,
         created_at: item.received_at.into(),
-        expires_at: None,
-        default_on_expire: None,
-        source: None,
-        fetched_at: None,
-        resolution: None,
-        delivery: None,
-        presence: None,
-        agent_seen_at: None,
-        waiting_now: None,
-        until: None,
+        ..Item::default()
     }
 }
 
@@ -99,7 +76,6 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
     };
     Item {
         id: message.id.to_string(),
-        unreadable: false,
         verb,
         status,
         title: content.title,
@@ -119,14 +95,11 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
         created_at: message.received_at.into(),
         expires_at: message.expires_at.map(Into::into),
         default_on_expire,
-        source: Some(message.source),
+        source: serde_json::to_value(message.source).ok(),
         fetched_at: item.fetched_at.map(Into::into),
         resolution,
         delivery: item.delivery.map(shown_delivery),
-        presence: None,
-        agent_seen_at: None,
-        waiting_now: None,
-        until: None,
+        ..Item::default()
     }
 }
 

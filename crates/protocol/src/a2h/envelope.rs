@@ -77,7 +77,7 @@ pub struct Envelope {
     pub action: Option<TaskAction>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Agent {
     pub id: String,
     pub run_id: String,

@@ -24,8 +24,8 @@ pub struct MessagesPage<I> {
     pub next_cursor: Option<String>,
 }
 
-/// One message for a person. The hub sends the context as the agent wrote it, and its own type of the source.
-#[derive(Debug, Serialize, Deserialize)]
+/// One message for a person. The hub sends the context as the agent wrote it, and the source with all fields of its door.
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Item<P = ItemPart, S = ItemSource> {
     pub id: String,
     /// The message is damaged; only the row of the message is known.
