@@ -33,14 +33,16 @@ pub enum Signal {
     /// A credential may have been revoked.
     Credentials,
     /// A client of this hub waits for a cue, or will in a moment.
-    Here {
+    #[serde(rename = "here")]
+    CueWaiterCame {
         id: MessageId,
         kind: CueKind,
         since: Timestamp,
         held: bool,
     },
     /// The last client that waited for this cue has left.
-    Away {
+    #[serde(rename = "away")]
+    CueWaitersLeft {
         id: MessageId,
         at: Timestamp,
         broken: bool,
@@ -48,18 +50,24 @@ pub enum Signal {
     /// An announced waiter will not come: the cue does not exist or has ended.
     NoCue(MessageId),
     /// A run has stored new events.
-    Advanced(String),
+    #[serde(rename = "advanced")]
+    RunAdvanced(String),
     /// A remote run command was stored.
-    Letter,
+    #[serde(rename = "letter")]
+    RunCommandStored,
     /// The reply to a remote run command.
-    Answered {
-        letter: i64,
+    #[serde(rename = "answered")]
+    RunCommandReplied {
+        #[serde(rename = "letter")]
+        number: i64,
         reply: CommandReply,
     },
     /// Another node was removed because its lease ran out.
-    Gone(String),
+    #[serde(rename = "gone")]
+    NodeRemoved(String),
     /// Asks every hub to publish its memory-only state again.
-    Hello,
+    #[serde(rename = "hello")]
+    StateWanted,
 }
 
 /// Every signal starts with the id of its node, which has a fixed length.
@@ -80,6 +88,7 @@ impl Signal {
 
 #[cfg(test)]
 mod tests {
+    use countersign_runs::RefusalText;
     use uuid::Uuid;
 
     use super::*;
@@ -99,28 +108,62 @@ mod tests {
                 run: Some("r".to_owned()),
             },
             Signal::Credentials,
-            Signal::Here {
+            Signal::CueWaiterCame {
                 id: id.clone(),
                 kind: CueKind::Pause,
                 since: Timestamp::from_millis(7),
                 held: true,
             },
-            Signal::Away {
+            Signal::CueWaitersLeft {
                 id: id.clone(),
                 at: Timestamp::from_millis(7),
                 broken: true,
             },
             Signal::NoCue(id),
-            Signal::Answered {
-                letter: 7,
+            Signal::RunCommandReplied {
+                number: 7,
                 reply: CommandReply::Done,
             },
-            Signal::Gone("fedcba9876543210".to_owned()),
+            Signal::NodeRemoved("fedcba9876543210".to_owned()),
         ] {
             let text = signal.text("0123456789abcdef");
             assert!(!text.contains('\n'), "{text}");
             assert_eq!(Signal::read(&text), Some(("0123456789abcdef", signal)));
         }
+    }
+
+    /// Nodes of an earlier version read them too.
+    #[test]
+    fn the_texts_of_signals_stay() {
+        let id = MessageId::from_uuid(Uuid::from_u128(7));
+        let at = Timestamp::from_millis(7);
+        let refused = CommandReply::Refused(RefusalText {
+            code: "C".to_owned(),
+            message: "m".to_owned(),
+        });
+        for (signal, text) in [
+            (Signal::RunAdvanced("r".to_owned()), r#"{"advanced":"r"}"#),
+            (Signal::RunCommandStored, r#""letter""#),
+            (Signal::StateWanted, r#""hello""#),
+            (Signal::NodeRemoved("n".to_owned()), r#"{"gone":"n"}"#),
+            (
+                Signal::RunCommandReplied {
+                    number: 7,
+                    reply: refused,
+                },
+                r#"{"answered":{"letter":7,"reply":{"refused":{"code":"C","message":"m"}}}}"#,
+            ),
+        ] {
+            assert_eq!(signal.text(""), text);
+        }
+        let here = Signal::CueWaiterCame {
+            id: id.clone(),
+            kind: CueKind::Pause,
+            since: at,
+            held: true,
+        };
+        let away = Signal::CueWaitersLeft { id, at, broken: true };
+        assert!(here.text("").starts_with(r#"{"here":{"id":"#) && away.text("").starts_with(r#"{"away":{"id":"#));
     }
 
     #[test]

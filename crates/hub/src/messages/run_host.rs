@@ -30,17 +30,17 @@ impl RunHost for Messages {
 
     fn run_advanced(&self, run_id: &str) {
         self.parts.indexer.note_activity();
-        self.parts.cluster.publish(|| Signal::Advanced(run_id.to_owned()));
+        self.parts.cluster.publish(|| Signal::RunAdvanced(run_id.to_owned()));
     }
 
     fn command_stored(&self) {
-        self.parts.cluster.publish(|| Signal::Letter);
+        self.parts.cluster.publish(|| Signal::RunCommandStored);
     }
 
     fn command_replied(&self, number: i64, reply: CommandReply) {
         self.parts
             .cluster
-            .publish(|| Signal::Answered { letter: number, reply });
+            .publish(|| Signal::RunCommandReplied { number, reply });
     }
 
     fn is_stopping(&self) -> bool {

@@ -42,16 +42,14 @@ fn handle_signal(hub: &Arc<Hub>, node: &str, signal: Signal) {
         Signal::Changed(change) => hub.live.publish_local(change),
         Signal::Resolved { id, run } => resolved_remotely(hub, &id, run.as_deref()),
         Signal::Credentials => hub.auth.credentials.clear(),
-        Signal::Here { id, kind, since, held } => hub.cue_waiters.remote_waiting(node, &id, kind, since, held),
-        Signal::Away { id, at, broken } => hub.cue_waiters.remote_left(node, &id, at, broken),
+        Signal::CueWaiterCame { id, kind, since, held } => hub.cue_waiters.remote_waiting(node, &id, kind, since, held),
+        Signal::CueWaitersLeft { id, at, broken } => hub.cue_waiters.remote_left(node, &id, at, broken),
         Signal::NoCue(id) => hub.cue_waiters.remote_withdrawn(node, &id),
-        Signal::Advanced(run_id) => hub.runs.on_remote_advance(&run_id),
-        Signal::Letter => hub.runs.process_commands(),
-        Signal::Answered { letter, reply } => {
-            hub.runs.command_replied(letter, reply);
-        }
-        Signal::Gone(gone) => forget_nodes(hub, &[gone]),
-        Signal::Hello => hub.cue_waiters.publish_all(),
+        Signal::RunAdvanced(run_id) => hub.runs.on_remote_advance(&run_id),
+        Signal::RunCommandStored => hub.runs.process_commands(),
+        Signal::RunCommandReplied { number, reply } => hub.runs.command_replied(number, reply),
+        Signal::NodeRemoved(gone) => forget_nodes(hub, &[gone]),
+        Signal::StateWanted => hub.cue_waiters.publish_all(),
     }
 }
 
@@ -71,11 +69,11 @@ pub(super) fn resolved_remotely(hub: &Hub, id: &MessageId, run_id: Option<&str>)
 pub(super) fn nodes_gone(hub: &Arc<Hub>, nodes: &[String]) {
     nodes
         .iter()
-        .for_each(|node| hub.cluster.publish(|| Signal::Gone(node.clone())));
+        .for_each(|node| hub.cluster.publish(|| Signal::NodeRemoved(node.clone())));
     forget_nodes(hub, nodes);
 }
 
-/// Drops the state learned from these nodes. The surviving hubs still have their own, so no `Hello` is needed.
+/// Drops the state learned from these nodes. The surviving hubs still have their own, so no `StateWanted` is needed.
 fn forget_nodes(hub: &Arc<Hub>, nodes: &[String]) {
     nodes.iter().for_each(|node| hub.cue_waiters.remote_node_gone(node));
     resync_from_store(hub);
@@ -85,7 +83,7 @@ fn forget_nodes(hub: &Arc<Hub>, nodes: &[String]) {
 pub(super) fn resync_everything(hub: &Arc<Hub>) {
     resync_from_store(hub);
     hub.cue_waiters.publish_all();
-    hub.cluster.publish(|| Signal::Hello);
+    hub.cluster.publish(|| Signal::StateWanted);
 }
 
 /// Resyncs everything that can be read again from the store.

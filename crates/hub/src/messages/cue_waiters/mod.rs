@@ -213,7 +213,7 @@ impl CueWaiters {
         waiter.left_at = now;
         waiter.is_gone = ending == WaitEnd::Broken;
         drop(cues);
-        self.cluster.publish(|| Signal::Away {
+        self.cluster.publish(|| Signal::CueWaitersLeft {
             id: id.clone(),
             at: now,
             broken: ending == WaitEnd::Broken,

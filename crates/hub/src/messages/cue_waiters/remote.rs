@@ -18,7 +18,7 @@ impl CueWaiters {
             waiting_since: since,
             ..
         } = waiter;
-        self.cluster.publish(|| Signal::Here {
+        self.cluster.publish(|| Signal::CueWaiterCame {
             id: id.clone(),
             kind,
             since,
