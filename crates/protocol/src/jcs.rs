@@ -7,25 +7,8 @@ type Entry<'a> = (&'a String, &'a Value);
 pub fn canonical(value: &Value) -> String {
     let mut out = Vec::with_capacity(256);
     write(value, &mut out);
-    into_text(out)
-}
-
-/// The output is always valid UTF-8, so the lossy fallback never replaces a character.
-fn into_text(out: Vec<u8>) -> String {
+    // Always valid UTF-8, so the lossy fallback never replaces a character.
     String::from_utf8(out).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
-}
-
-/// An object of strings whose keys are already sorted.
-pub(crate) fn canonical_strings(entries: &[(&str, &str)]) -> String {
-    let mut out = Vec::with_capacity(512);
-    for (index, (key, value)) in entries.iter().enumerate() {
-        out.push(if index == 0 { b'{' } else { b',' });
-        write_string(key, &mut out);
-        out.push(b':');
-        write_string(value, &mut out);
-    }
-    out.push(b'}');
-    into_text(out)
 }
 
 pub fn write(value: &Value, out: &mut Vec<u8>) {
@@ -111,7 +94,7 @@ fn write_number(number: &serde_json::Number, out: &mut Vec<u8>) {
 }
 
 /// Copies the text between two escapes in one piece.
-pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
+fn write_string(text: &str, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     let mut copied = 0;
     out.push(b'"');

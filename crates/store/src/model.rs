@@ -3,7 +3,7 @@
 use countersign_core::access::Role;
 use countersign_core::audit::AuditRecord;
 use countersign_core::delivery::DeliveryState;
-use countersign_core::message::{Callback, Content, Message, Resolution, Source, Status, inbox_rank};
+use countersign_core::message::{Callback, Content, Message, Resolution, Source, Status};
 use countersign_core::{Digest, Rejection, State};
 use countersign_protocol::a2h::{Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -48,36 +48,6 @@ pub struct Incoming<'a> {
     /// The content shown to people, unless it is read from `wire`.
     pub content: Option<&'a Content>,
     pub wire: String,
-}
-
-impl Incoming<'_> {
-    pub fn into_row(self) -> Result<NewMessage, crate::StoreError> {
-        let content = self.content.map(json_text).transpose()?;
-        // The text that people decide on; every later audit record hashes the same one.
-        let decided_on = content.as_deref().unwrap_or(&self.wire);
-        Ok(NewMessage {
-            audit: AuditRecord {
-                subject: self.id.to_string(),
-                at: self.recorded_at,
-                actor: format!("agent:{}", self.agent_id),
-                event: self.event.to_owned(),
-                content_sha256: Some(Digest::of(decided_on.as_bytes())),
-                resolution_sha256: None,
-                prev_hash: None,
-            },
-            id: self.id,
-            agent_id: self.agent_id,
-            kind: self.kind,
-            rank: inbox_rank(self.priority),
-            received_at: self.received_at,
-            expires_at: self.expires_at,
-            idempotency_key: self.idempotency_key,
-            source: json_text(self.source)?,
-            callback: self.callback.map(json_text).transpose()?,
-            content,
-            wire: self.wire,
-        })
-    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

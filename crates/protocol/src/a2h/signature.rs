@@ -216,7 +216,7 @@ impl SignedContext<'_> {
     pub fn canonical(&self) -> String {
         let version = self.version.text();
         let t = self.t.to_string();
-        let mut entries = vec![
+        let fields = [
             ("callback_url", self.callback_url),
             ("id", self.in_reply_to),
             ("in_reply_to", self.in_reply_to),
@@ -227,10 +227,10 @@ impl SignedContext<'_> {
             ("t", &t),
             (self.version.family.version_key(), &version),
         ];
-        entries.extend(self.payload_sha256.map(|digest| ("payload_sha256", digest)));
-        // The position of the version key depends on its name, so the order cannot be fixed here.
-        entries.sort_unstable_by_key(|(key, _)| *key);
-        jcs::canonical_strings(&entries)
+        let payload = self.payload_sha256.map(|digest| ("payload_sha256", digest));
+        let fields = fields.into_iter().chain(payload);
+        let object = fields.map(|(key, text)| (key.to_owned(), text.into())).collect();
+        jcs::canonical(&Value::Object(object))
     }
 }
 

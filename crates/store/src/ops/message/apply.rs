@@ -1,7 +1,7 @@
 //! load → decide → write: the only code path that changes a message.
 
 use countersign_core::audit::AuditRecord;
-use countersign_core::message::{FileNote, Message, Resolution, State};
+use countersign_core::message::{Door, FileNote, Message, Resolution, State};
 use countersign_core::{Digest, Rejection, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -171,7 +171,8 @@ pub(in crate::ops) async fn write<X: Exec>(
     files: &[Vec<u8>],
     at: Timestamp,
 ) -> Result<(), StoreError> {
-    let release = [(&loaded.message.content.agent.id).into(), 1.into()];
+    let agent_id = &loaded.message.content.agent.id;
+    let release = [agent_id.into(), 1.into()];
     // After the message row: the lock order is message, then agent.
     let release = BatchStatement {
         sql: quota::RELEASE,
@@ -179,7 +180,14 @@ pub(in crate::ops) async fn write<X: Exec>(
         into: None,
     };
     let released = write_resolution(x, loaded, resolution, files, at, Some(release)).await?;
-    quota::release_rest(x, &loaded.message, released > 0).await
+    if loaded.message.source.door() == Door::Hap {
+        terminal::release(x, agent_id, 1).await?;
+    }
+    // Zero: the agent no longer exists.
+    if released == 0 {
+        quota::add_orphans(x, -1).await?;
+    }
+    Ok(())
 }
 
 /// Writes everything, with the statement `then` right behind the message row. The update is guarded by the revision

@@ -14,17 +14,6 @@ use crate::ops::terminal;
 /// Releases ?2 slots of the agent ?1.
 pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
 
-/// Releases the other slots of a message after its agent's. `was_counted` is false if the agent no longer exists.
-pub async fn release_rest<X: Exec>(x: &mut X, message: &Message, was_counted: bool) -> Result<(), StoreError> {
-    if message.source.door() == Door::Hap {
-        terminal::release(x, &message.content.agent.id, 1).await?;
-    }
-    if was_counted {
-        return Ok(());
-    }
-    add_orphans(x, -1).await
-}
-
 /// Changes the count of open messages without an agent row: those of removed agents, which are still to be decided. Never
 /// below zero: messages left before the count existed are decided too.
 pub async fn add_orphans<X: Exec>(x: &mut X, change: i64) -> Result<(), StoreError> {

@@ -1,14 +1,47 @@
 //! Submits a new message, once per (agent, idempotency key).
 
-use countersign_core::message::Status;
+use countersign_core::Digest;
+use countersign_core::audit::AuditRecord;
+use countersign_core::message::{Status, inbox_rank};
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::time::Timestamp;
 
 use super::audit;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, BatchStatement, Exec, Op, Param, Row, batch};
-use crate::model::{DuplicateOf, NewMessage, Submission};
+use crate::model::{DuplicateOf, Incoming, NewMessage, Submission, json_text};
 use crate::ops::rows;
+
+impl Incoming<'_> {
+    /// The row and its first audit record, alike for every door.
+    pub fn into_row(self) -> Result<NewMessage, StoreError> {
+        let content = self.content.map(json_text).transpose()?;
+        // The text that people decide on; every later audit record hashes the same one.
+        let decided_on = content.as_deref().unwrap_or(&self.wire);
+        Ok(NewMessage {
+            audit: AuditRecord {
+                subject: self.id.to_string(),
+                at: self.recorded_at,
+                actor: format!("agent:{}", self.agent_id),
+                event: self.event.to_owned(),
+                content_sha256: Some(Digest::of(decided_on.as_bytes())),
+                resolution_sha256: None,
+                prev_hash: None,
+            },
+            id: self.id,
+            agent_id: self.agent_id,
+            kind: self.kind,
+            rank: inbox_rank(self.priority),
+            received_at: self.received_at,
+            expires_at: self.expires_at,
+            idempotency_key: self.idempotency_key,
+            source: json_text(self.source)?,
+            callback: self.callback.map(json_text).transpose()?,
+            content,
+            wire: self.wire,
+        })
+    }
+}
 
 pub struct Submit {
     pub message: NewMessage,
