@@ -90,6 +90,14 @@ impl Problem {
         }
     }
 
+    /// A request that is wrong as a whole, in no single field.
+    pub fn malformed(message: impl Into<String>) -> Self {
+        Self::Validation {
+            field: None,
+            message: message.into(),
+        }
+    }
+
     pub fn invalid(field: impl Into<String>, message: impl Into<String>) -> Self {
         Self::InvalidField {
             field: field.into(),
@@ -267,10 +275,10 @@ impl From<Rejection> for Problem {
         let message = rejection.to_string();
         match rejection {
             Rejection::InvalidField { field, message } => Self::InvalidField { field, message },
-            Rejection::NotApplicable(_) => Self::Validation { field: None, message },
+            Rejection::NotApplicable(_) => Self::malformed(message),
             Rejection::NotAuthorized(_) => Self::NotAuthorized { message },
             Rejection::AlreadyTerminal { id, outcome, .. } => Self::AlreadyTerminal { id, outcome, message },
-            Rejection::NotDue => Self::Validation { field: None, message },
+            Rejection::NotDue => Self::malformed(message),
         }
     }
 }
@@ -290,10 +298,7 @@ impl From<EnvelopeError> for Problem {
 
 impl From<JsonError> for Problem {
     fn from(error: JsonError) -> Self {
-        Self::Validation {
-            field: None,
-            message: error.to_string(),
-        }
+        Self::malformed(error.to_string())
     }
 }
 

@@ -60,10 +60,9 @@ impl BodyError {
                 field: "envelope".to_owned(),
                 message: format!("the request is larger than {limit} bytes; send less, or link to the rest"),
             },
-            Self::Disconnected => Problem::Validation {
-                field: None,
-                message: "the connection ended before the whole request body arrived; send it again".to_owned(),
-            },
+            Self::Disconnected => {
+                Problem::malformed("the connection ended before the whole request body arrived; send it again")
+            }
             Self::Stalled => Problem::TimedOut,
         }
     }
@@ -168,10 +167,7 @@ pub async fn read_json<T: DeserializeOwned>(body: Body) -> Result<T, Problem> {
 
 pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Problem> {
     let value = json::parse(bytes)?;
-    serde_json::from_value(value).map_err(|error| Problem::Validation {
-        field: None,
-        message: error.to_string(),
-    })
+    serde_json::from_value(value).map_err(|error| Problem::malformed(error.to_string()))
 }
 
 #[cfg(test)]

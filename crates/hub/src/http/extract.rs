@@ -18,12 +18,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Params<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let query = Query::from_request_parts(parts, state).await;
-        query
-            .map(|Query(params)| Self(params))
-            .map_err(|error| Problem::Validation {
-                field: None,
-                message: error.body_text(),
-            })
+        let params = query.map(|Query(params)| Self(params));
+        params.map_err(|error| Problem::malformed(error.body_text()))
     }
 }
 

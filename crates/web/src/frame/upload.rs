@@ -282,10 +282,7 @@ fn multipart_problem(error: &multer::Error) -> Problem {
         multer::Error::StreamSizeExceeded { limit } | multer::Error::FieldSizeExceeded { limit, .. } => {
             Problem::invalid("form", format!("the form must be smaller than {}", size(*limit)))
         }
-        _ => Problem::Validation {
-            field: None,
-            message: "the upload was cut off; send the form again".to_owned(),
-        },
+        _ => Problem::malformed("the upload was cut off; send the form again"),
     }
 }
 

@@ -91,10 +91,7 @@ struct ResolveBody {
 
 fn parse(bytes: &[u8]) -> Result<ResolveBody, Problem> {
     let Value::Object(mut fields) = json::parse(bytes)? else {
-        return Err(Problem::Validation {
-            field: None,
-            message: "send a JSON object".to_owned(),
-        });
+        return Err(Problem::malformed("send a JSON object"));
     };
     let comment = match fields.remove("comment") {
         None | Some(Value::Null) => None,

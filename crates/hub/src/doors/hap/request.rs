@@ -20,10 +20,7 @@ impl TerminalRequest {
     pub fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         match json::parse(bytes)? {
             Value::Object(fields) => Ok(Self(fields)),
-            _ => Err(Problem::Validation {
-                field: None,
-                message: "send a JSON object".to_owned(),
-            }),
+            _ => Err(Problem::malformed("send a JSON object")),
         }
     }
 

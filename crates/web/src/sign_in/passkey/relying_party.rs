@@ -29,10 +29,7 @@ pub fn check_script(headers: &HeaderMap) -> Result<(), Problem> {
         .next()
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"));
     if !is_json {
-        return Err(Problem::Validation {
-            field: None,
-            message: "send this as application/json".to_owned(),
-        });
+        return Err(Problem::malformed("send this as application/json"));
     }
     check_origin(headers).map_err(to_problem)
 }
