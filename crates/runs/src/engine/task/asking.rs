@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign_core::message::{Outcome, Resolution};
 use countersign_core::runs::{AskKind, RunAsk, ask};
-use countersign_core::{Actor, Command};
+use countersign_core::Command;
 use countersign_protocol::a2h::{Kind, Priority};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::Event;
@@ -52,7 +52,15 @@ impl RunTask {
             let id = MessageId::from_uuid(Uuid::now_v7());
             let frame = self.event_buffer.add(&question.event, now);
             pending.extend(PendingAsk::from_event(id.clone(), &question.event, now, frame.clone()));
-            let message = self.message(id.clone(), agent_name, question, &resolvers, &frame, now);
+            let asked = RunAsk {
+                kind: question.kind,
+                run_id: self.run.id.clone(),
+                agent_name: agent_name.to_owned(),
+                strategy_name: self.plan.strategy.name.clone(),
+                cwd: self.plan.cwd.clone(),
+                resolvers: resolvers.clone(),
+            };
+            let message = self.message(id.clone(), &asked, &question.id, &frame, now);
             let state = state.take().unwrap_or_default();
             let body = AskBody { of, state };
             asks.push(NewAsk {
@@ -81,21 +89,12 @@ impl RunTask {
     fn message(
         &self,
         id: MessageId,
-        agent_name: &str,
-        question: RunQuestion,
-        resolvers: &[Actor],
+        asked: &RunAsk,
+        input_id: &str,
         frame: &EventFrame,
         now: Timestamp,
     ) -> Result<NewMessage, StoreError> {
-        let asked = RunAsk {
-            kind: question.kind,
-            run_id: self.run.id.clone(),
-            agent_name: agent_name.to_owned(),
-            strategy_name: self.plan.strategy.name.clone(),
-            cwd: self.plan.cwd.clone(),
-            resolvers: resolvers.to_owned(),
-        };
-        let content = ask::content(&asked);
+        let content = ask::content(asked);
         let row = Incoming {
             id,
             agent_id: content.agent.id.clone(),
@@ -106,7 +105,7 @@ impl RunTask {
             event: "submitted",
             expires_at: self.service.settings.input_timeout.map(|timeout| now.plus(timeout)),
             idempotency_key: None,
-            source: &ask::source(&asked, &question.id),
+            source: &ask::source(asked, input_id),
             callback: None,
             content: Some(&content),
             wire: frame.text.to_string(),
