@@ -22,12 +22,12 @@ pub struct Pace {
 /// Answers evenly spread ids at a fixed rate (open loop), whether or not the server keeps up. The latency of an answer
 /// counts from its scheduled send time, so a stall shows in the latency of every answer queued behind it.
 pub async fn answer(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboard>, pace: Pace) -> Result<()> {
-    let mut lanes = JoinSet::new();
+    let mut workers = JoinSet::new();
     let mut inputs = Vec::new();
     for _ in 0..CONNECTIONS {
         let (input, due) = mpsc::unbounded_channel();
         let connection = Connection::open(target.address).await?;
-        lanes.spawn(lane(connection, Arc::clone(polls), due));
+        workers.spawn(worker(connection, Arc::clone(polls), due));
         inputs.push(input);
     }
     let stride = (polls.ids.len() / pace.answers).max(1);
@@ -35,14 +35,14 @@ pub async fn answer(target: Target, polls: &Arc<LongPolls>, board: &Arc<Scoreboa
     let pacer = thread::Builder::new()
         .name("pacer".into())
         .spawn(move || schedule_answers(&noted, &inputs, stride, pace))?;
-    while let Some(lane) = lanes.join_next().await {
-        lane??;
+    while let Some(worker) = workers.join_next().await {
+        worker??;
     }
     pacer.join().ok().context("the pacer failed")
 }
 
 /// The pacer runs on its own thread: tokio's timers tick in milliseconds, which would send the answers in bursts.
-fn schedule_answers(board: &Scoreboard, lanes: &[mpsc::UnboundedSender<usize>], stride: usize, pace: Pace) {
+fn schedule_answers(board: &Scoreboard, workers: &[mpsc::UnboundedSender<usize>], stride: usize, pace: Pace) {
     let interval = Duration::from_secs(1) / pace.per_second;
     let started = Instant::now();
     for number in 0..pace.answers {
@@ -50,13 +50,13 @@ fn schedule_answers(board: &Scoreboard, lanes: &[mpsc::UnboundedSender<usize>], 
         thread::sleep(due.saturating_duration_since(Instant::now()));
         let index = number * stride;
         board.note_answered(index);
-        if lanes[number % lanes.len()].send(index).is_err() {
+        if workers[number % workers.len()].send(index).is_err() {
             return;
         }
     }
 }
 
-async fn lane(
+async fn worker(
     mut connection: Connection,
     polls: Arc<LongPolls>,
     mut due: mpsc::UnboundedReceiver<usize>,

@@ -13,7 +13,7 @@ use crate::process::Target;
 pub async fn measure(target: Target, connections: usize, work: Work, window: Window) -> Result<Sample> {
     let work = Arc::new(work);
     let (sample, ids) = in_window(&[target.pid], connections, window, |meter| {
-        lane(target, Arc::clone(&work), meter)
+        worker(target, Arc::clone(&work), meter)
     })
     .await?;
     Ok(Sample {
@@ -26,13 +26,13 @@ pub async fn measure(target: Target, connections: usize, work: Work, window: Win
 pub async fn drain(target: Target, connections: usize, work: Work) -> Result<Vec<Slot>> {
     let work = Arc::new(work);
     Ok(
-        run_to_completion(connections, |meter| lane(target, Arc::clone(&work), meter))
+        run_to_completion(connections, |meter| worker(target, Arc::clone(&work), meter))
             .await?
             .concat(),
     )
 }
 
-pub(super) async fn lane(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {
+pub(super) async fn worker(target: Target, work: Arc<Work>, meter: Arc<Meter>) -> Result<Vec<Slot>> {
     let mut connection = Connection::open(target.address).await?;
     let mut template = work.template.clone();
     let mut ids = Vec::new();

@@ -90,14 +90,14 @@ pub async fn in_window<T, F>(
     servers: &[u32],
     count: usize,
     window: Window,
-    lane: impl Fn(Arc<Meter>) -> F,
+    worker: impl Fn(Arc<Meter>) -> F,
 ) -> Result<(Sample, Vec<T>)>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     let meter = Meter::new();
-    let lanes = start(&meter, count, lane);
+    let workers = start(&meter, count, worker);
     let _ = timeout(window.warm_up, meter.over.notified()).await;
     let before = Usage::of_process_trees(servers)?;
     let started = Instant::now();
@@ -106,7 +106,7 @@ where
     meter.phase.store(STOPPING, Relaxed);
     let elapsed = started.elapsed();
     let after = Usage::of_process_trees(servers)?;
-    let found = finish(lanes).await?;
+    let found = finish(workers).await?;
     let meter = Arc::into_inner(meter).context("a connection is still at work")?;
     ensure!(meter.latency.count() > 0, "no request was answered within the window");
     let cpu = after.cpu.saturating_sub(before.cpu);
@@ -124,41 +124,41 @@ where
 }
 
 /// Runs `count` lanes until their work is done.
-pub async fn run_to_completion<T, F>(count: usize, lane: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
+pub async fn run_to_completion<T, F>(count: usize, worker: impl Fn(Arc<Meter>) -> F) -> Result<Vec<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
     let meter = Meter::new();
-    let lanes = start(&meter, count, lane);
+    let workers = start(&meter, count, worker);
     timeout(FILL_TIMEOUT, meter.over.notified())
         .await
         .context("filling took too long")?;
-    finish(lanes).await
+    finish(workers).await
 }
 
-fn start<T, F>(meter: &Arc<Meter>, count: usize, lane: impl Fn(Arc<Meter>) -> F) -> JoinSet<Result<T>>
+fn start<T, F>(meter: &Arc<Meter>, count: usize, worker: impl Fn(Arc<Meter>) -> F) -> JoinSet<Result<T>>
 where
     T: Send + 'static,
     F: Future<Output = Result<T>> + Send + 'static,
 {
-    let mut lanes = JoinSet::new();
+    let mut workers = JoinSet::new();
     for _ in 0..count {
-        let (meter, lane) = (Arc::clone(meter), lane(Arc::clone(meter)));
-        lanes.spawn(async move {
-            let found = lane.await;
+        let (meter, worker) = (Arc::clone(meter), worker(Arc::clone(meter)));
+        workers.spawn(async move {
+            let found = worker.await;
             meter.over.notify_one();
             found
         });
     }
-    lanes
+    workers
 }
 
-async fn finish<T: 'static>(mut lanes: JoinSet<Result<T>>) -> Result<Vec<T>> {
+async fn finish<T: 'static>(mut workers: JoinSet<Result<T>>) -> Result<Vec<T>> {
     let mut found = Vec::new();
     let all = async {
-        while let Some(lane) = lanes.join_next().await {
-            found.push(lane??);
+        while let Some(worker) = workers.join_next().await {
+            found.push(worker??);
         }
         anyhow::Ok(())
     };

@@ -24,7 +24,7 @@ pub use meter::{Meter, Sample, Window, in_window};
 pub use request::{PLACEHOLDER, Slot, Template, render};
 pub use scoreboard::{LongPolls, Scoreboard};
 pub use sockets::wait_on_sockets;
-pub use spread::{Lane, drain_spread, measure_spread};
+pub use spread::{Worker, drain_spread, measure_spread};
 pub use streams::wait_on_streams;
 pub use web_socket::WebSocket;
 pub use work::{Slots, Work};

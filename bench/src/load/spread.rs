@@ -3,22 +3,22 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
-use super::closed_loop::lane;
+use super::closed_loop::worker;
 use super::meter::{Meter, Sample, Window, in_window, run_to_completion};
 use super::request::Slot;
 use super::work::Work;
 use crate::process::Target;
 
 /// One connection: its server and its work.
-pub struct Lane {
+pub struct Worker {
     pub target: Target,
     pub work: Work,
 }
 
 /// Measures lanes that each have their own server and their own work. The captured ids are interleaved by connection.
-pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -> Result<Sample> {
-    let lanes = Lanes::new(lanes);
-    let (sample, ids) = in_window(servers, lanes.count(), window, |meter| lanes.next(meter)).await?;
+pub async fn measure_spread(servers: &[u32], workers: Vec<Worker>, window: Window) -> Result<Sample> {
+    let workers = Workers::new(workers);
+    let (sample, ids) = in_window(servers, workers.count(), window, |meter| workers.next(meter)).await?;
     Ok(Sample {
         ids: interleaved(&ids),
         ..sample
@@ -26,23 +26,23 @@ pub async fn measure_spread(servers: &[u32], lanes: Vec<Lane>, window: Window) -
 }
 
 /// Does all of the work as fast as possible and returns the captured ids.
-pub async fn drain_spread(lanes: Vec<Lane>) -> Result<Vec<Slot>> {
-    let lanes = Lanes::new(lanes);
+pub async fn drain_spread(workers: Vec<Worker>) -> Result<Vec<Slot>> {
+    let workers = Workers::new(workers);
     Ok(interleaved(
-        &run_to_completion(lanes.count(), |meter| lanes.next(meter)).await?,
+        &run_to_completion(workers.count(), |meter| workers.next(meter)).await?,
     ))
 }
 
-struct Lanes {
+struct Workers {
     all: Vec<(Target, Arc<Work>)>,
     next: Cell<usize>,
 }
 
-impl Lanes {
-    fn new(lanes: Vec<Lane>) -> Self {
-        let all = lanes
+impl Workers {
+    fn new(workers: Vec<Worker>) -> Self {
+        let all = workers
             .into_iter()
-            .map(|Lane { target, work }| (target, Arc::new(work)))
+            .map(|Worker { target, work }| (target, Arc::new(work)))
             .collect();
         Self {
             all,
@@ -56,7 +56,7 @@ impl Lanes {
 
     fn next(&self, meter: Arc<Meter>) -> impl Future<Output = Result<Vec<Slot>>> + Send + 'static + use<> {
         let (target, work) = &self.all[self.next.replace(self.next.get() + 1)];
-        lane(*target, Arc::clone(work), meter)
+        worker(*target, Arc::clone(work), meter)
     }
 }
 

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::{Settings, requests};
-use crate::load::{Lane, Slot, Slots, drain_spread};
+use crate::load::{Slot, Slots, Worker, drain_spread};
 use crate::process::{Agent, Hub, HubOptions, Postgres};
 
 /// As many agents as connections: the asks of one agent are counted in one row, which serializes its writers.
@@ -42,48 +42,48 @@ impl Cluster {
         &self.hubs[connection % self.hubs.len()]
     }
 
-    fn lanes(&self, connections: usize, lane: impl Fn(usize, &Hub) -> crate::load::Work) -> Vec<Lane> {
-        let lane = |number| {
+    fn workers(&self, connections: usize, worker: impl Fn(usize, &Hub) -> crate::load::Work) -> Vec<Worker> {
+        let worker = |number| {
             let hub = self.hub(number);
-            Lane {
+            Worker {
                 target: hub.target,
-                work: lane(number, hub),
+                work: worker(number, hub),
             }
         };
-        (0..connections).map(lane).collect()
+        (0..connections).map(worker).collect()
     }
 
     /// Submits with a different agent on every connection.
-    pub fn submit(&self, connections: usize, slots: Slots) -> Vec<Lane> {
+    pub fn submit(&self, connections: usize, slots: Slots) -> Vec<Worker> {
         let slots = Arc::new(slots);
-        self.lanes(connections, |number, _| {
+        self.workers(connections, |number, _| {
             requests::submit(&self.agents[number % AGENTS], Arc::clone(&slots)).capturing()
         })
     }
 
     /// Submits with the same agent on all connections.
-    pub fn submit_of(&self, agent: &Agent, connections: usize, slots: Slots) -> Vec<Lane> {
+    pub fn submit_of(&self, agent: &Agent, connections: usize, slots: Slots) -> Vec<Worker> {
         let slots = Arc::new(slots);
-        self.lanes(connections, |_, _| {
+        self.workers(connections, |_, _| {
             requests::submit(agent, Arc::clone(&slots)).capturing()
         })
     }
 
-    pub fn answer(&self, connections: usize, ids: Vec<Slot>) -> Vec<Lane> {
+    pub fn answer(&self, connections: usize, ids: Vec<Slot>) -> Vec<Worker> {
         let slots = Arc::new(Slots::ids(ids));
-        self.lanes(connections, |_, hub| requests::resolve(hub, Arc::clone(&slots)))
+        self.workers(connections, |_, hub| requests::resolve(hub, Arc::clone(&slots)))
     }
 
     /// Every agent pulls its own messages.
-    pub fn pull(&self, ids: &[Vec<Slot>]) -> Vec<Lane> {
-        self.lanes(ids.len(), |number, _| {
+    pub fn pull(&self, ids: &[Vec<Slot>]) -> Vec<Worker> {
+        self.workers(ids.len(), |number, _| {
             requests::pull(&self.agents[number], ids[number].clone())
         })
     }
 
-    pub fn list_inbox(&self, connections: usize, times: u64) -> Vec<Lane> {
+    pub fn list_inbox(&self, connections: usize, times: u64) -> Vec<Worker> {
         let slots = Arc::new(Slots::keys(times));
-        self.lanes(connections, |_, hub| requests::list_inbox(hub, Arc::clone(&slots)))
+        self.workers(connections, |_, hub| requests::list_inbox(hub, Arc::clone(&slots)))
     }
 
     /// Submits `count` asks that stay open.

@@ -33,8 +33,8 @@ impl<'p> Raw<'p> {
             clients.push(self.postgres.connect(DATABASE).await?);
         }
         let clients = RefCell::new(clients);
-        let lane = |meter| insert(clients.borrow_mut().pop(), meter);
-        Ok(in_window(&[self.postgres.pid], connections, window, lane).await?.0)
+        let worker = |meter| insert(clients.borrow_mut().pop(), meter);
+        Ok(in_window(&[self.postgres.pid], connections, window, worker).await?.0)
     }
 }
 

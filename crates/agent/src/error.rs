@@ -1,6 +1,6 @@
 //! Errors between an agent and its hub.
 
-use countersign_protocol::a2h::refused::with_field;
+use countersign_protocol::a2h::api_error::with_field;
 use countersign_protocol::a2h::{ApiError, EnvelopeError};
 
 use crate::journal::JournalError;

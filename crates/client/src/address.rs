@@ -60,8 +60,8 @@ impl HubAddress {
                 source: AddressSource::Environment,
             }),
             (Some(_), None) => {
-                let told = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
-                Err(LocateError::Setting(told.to_owned()))
+                let message = "COUNTERSIGN_URL is set without COUNTERSIGN_TOKEN: set both, or neither";
+                Err(LocateError::Setting(message.to_owned()))
             }
             (None, token) => {
                 let data = data().map_err(|error| LocateError::Unusable(format!("{error:#}")))?;
@@ -189,8 +189,8 @@ mod tests {
     fn without_a_hub_file_no_hub_is_running() {
         let error = choose(&[]).unwrap_err();
         assert_eq!(error, LocateError::NoHub("/nonexistent/data".into()));
-        let told = "no hub is running on /nonexistent/data: start one with `countersign serve`";
-        assert_eq!(error.to_string(), told);
+        let message = "no hub is running on /nonexistent/data: start one with `countersign serve`";
+        assert_eq!(error.to_string(), message);
     }
 
     #[test]

@@ -143,14 +143,14 @@ fn resolve(
     comment: Option<String>,
     draft: &ResolutionDraft,
 ) -> Result<Resolution, Rejection> {
-    if matches!(message.content.matter, Payload::Notify) {
+    if matches!(message.content.payload, Payload::Notify) {
         return Err(Rejection::NotApplicable("a notify wants no answer"));
     }
     if !access::may_resolve(&message.content, &actor) {
         return Err(Rejection::NotAuthorized(actor.to_string()));
     }
     let resolution = draft.by(actor, verdict.outcome());
-    let filled = match (&message.content.matter, verdict) {
+    let filled = match (&message.content.payload, verdict) {
         (Payload::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
         (Payload::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
         (Payload::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
@@ -237,7 +237,7 @@ fn finished(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resoluti
 }
 
 fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Rejection> {
-    match message.content.matter {
+    match message.content.payload {
         Payload::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
         Payload::Task(_) => Err(Rejection::NotApplicable(
             "a task cannot be cancelled; it is completed or dismissed",
@@ -248,7 +248,7 @@ fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Reje
 
 /// Silence is not consent: only a default that the asker declared becomes the value.
 fn expire(message: &Message, draft: &ResolutionDraft) -> Resolution {
-    let default = match &message.content.matter {
+    let default = match &message.content.payload {
         Payload::Ask(ask) => ask.default_on_expire.clone(),
         Payload::Task(_) | Payload::Notify => None,
     };

@@ -30,7 +30,7 @@ pub fn read_content(wire: &str) -> Result<Content, Unreadable> {
 
 /// Only translates; `Content::check` validates the question.
 pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
-    let (matter, named) = match (envelope.request, envelope.action) {
+    let (payload, named) = match (envelope.request, envelope.action) {
         (Some(mut request), _) => {
             let named = request.allowed_resolvers.take();
             (Payload::Ask(ask(request, envelope.version)), named)
@@ -63,7 +63,7 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
         tags: envelope.tags,
         context: envelope.context,
         sensitive: envelope.sensitive,
-        matter,
+        payload,
     })
 }
 

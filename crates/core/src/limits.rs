@@ -1,9 +1,9 @@
 //! Size limits for messages of agents and for answers of people.
 
-use countersign_protocol::a2h::bounds::{
+use countersign_protocol::a2h::limits::{
     MAX_CHECKLIST, MAX_KEY_CHARS, MAX_LABELS, MAX_NAME_CHARS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 
 use crate::message::{Content, FileNote};
 use crate::rejection::Rejection;
@@ -80,7 +80,7 @@ fn check_names(content: &Content) -> Result<(), Rejection> {
         .resolvers
         .iter()
         .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
-    match &content.matter {
+    match &content.payload {
         crate::Payload::Task(task) => check_task(task),
         crate::Payload::Ask(_) | crate::Payload::Notify => Ok(()),
     }
@@ -153,5 +153,5 @@ pub fn is_file_name(name: &str) -> bool {
     (1..=MAX_FILE_NAME_BYTES).contains(&name.len())
         && !matches!(name, "." | "..")
         && !name.contains(['/', '\\'])
-        && visible::escape(name) == name
+        && escape::escape(name) == name
 }

@@ -27,7 +27,8 @@ pub struct Content {
     pub context: Vec<Value>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sensitive: bool,
-    pub matter: Payload,
+    #[serde(rename = "matter")]
+    pub payload: Payload,
     /// The actors who may resolve. Without resolvers on the wire, a door fills in the submitting agent.
     pub resolvers: Vec<Actor>,
 }
@@ -35,7 +36,7 @@ pub struct Content {
 impl Content {
     /// Validates the question.
     pub fn check(&self) -> Result<(), Rejection> {
-        match &self.matter {
+        match &self.payload {
             Payload::Ask(ask) => ask.check(),
             Payload::Task(_) | Payload::Notify => Ok(()),
         }
@@ -43,7 +44,7 @@ impl Content {
 
     /// The kind as the word used in lists, filters and pages.
     pub fn kind_word(&self) -> &'static str {
-        match &self.matter {
+        match &self.payload {
             Payload::Notify => "notify",
             Payload::Task(_) => "task",
             Payload::Ask(ask) => match &ask.question {

@@ -1,6 +1,6 @@
 //! The question of an ask, and the checks that refuse an unanswerable one at submit time.
 
-use countersign_protocol::a2h::bounds::{MAX_OPTION_CHARS, MAX_OPTIONS};
+use countersign_protocol::a2h::limits::{MAX_OPTION_CHARS, MAX_OPTIONS};
 use countersign_protocol::a2h::{APPROVE, Choice, DENY};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -30,7 +30,7 @@ fn shown(cue: &Cue) -> Content {
 }
 
 fn ask(content: &Content) -> &Ask {
-    match &content.matter {
+    match &content.payload {
         Payload::Ask(ask) => ask,
         Payload::Task(_) | Payload::Notify => panic!("a cue is an ask"),
     }
@@ -134,8 +134,8 @@ fn a_decline_has_only_a_comment_and_files_keep_their_names() {
         comment: Some("not today".to_owned()),
         ..answered(Value::Null)
     };
-    let said = reply(&content, &declined);
-    assert_eq!((said.text.as_str(), said.comment.as_deref()), ("", Some("not today")));
+    let text = reply(&content, &declined);
+    assert_eq!((text.text.as_str(), text.comment.as_deref()), ("", Some("not today")));
     let note = FileNote {
         name: "a b.txt".to_owned(),
         media_type: "text/plain".to_owned(),

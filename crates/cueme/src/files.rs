@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use aws_lc_rs::digest::{SHA256, digest};
 use countersign_client::data_dir;
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use serde_json::{Value, json};
 
 use super::failure::Failure;
@@ -159,7 +159,7 @@ fn unique_names(files: &[ReplyFile]) -> Vec<String> {
 
 fn safe_name(name: &str, number: usize) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let mut plain = visible::bare(last);
+    let mut plain = escape::bare(last);
     while plain.len() > MAX_NAME_BYTES {
         plain.pop();
     }

@@ -4,6 +4,7 @@
 pub mod a2h;
 pub mod api;
 pub mod backoff;
+pub mod escape;
 pub mod hap;
 pub mod id;
 pub mod jcs;
@@ -12,5 +13,4 @@ pub mod retry_after;
 pub mod runs;
 pub mod sse;
 pub mod time;
-pub mod visible;
 pub mod webhooks;

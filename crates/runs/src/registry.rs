@@ -131,11 +131,11 @@ impl RunRegistry {
     }
 
     /// Called for every resolved message, after its commit.
-    pub fn resolved(&self, pulled: &AgentView, now: Timestamp) {
-        if let Source::Runs(source) = &pulled.source
+    pub fn resolved(&self, view: &AgentView, now: Timestamp) {
+        if let Source::Runs(source) = &view.source
             && let Some(run) = self.get(&source.run_id)
         {
-            run.resolved(&pulled.id, now);
+            run.resolved(&view.id, now);
         }
     }
 

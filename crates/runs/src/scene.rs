@@ -92,7 +92,7 @@ pub fn ask(run: &TrackedRun, seq: u64) -> MessageId {
     message_id
 }
 
-pub fn heard(client: &RunClient) -> Vec<String> {
+pub fn received(client: &RunClient) -> Vec<String> {
     use futures_util::FutureExt;
     let next = || match client.next().now_or_never() {
         Some(ClientAction::Send(text)) => Some(text.to_string()),

@@ -78,7 +78,7 @@ pub enum ApplyOutcome {
 pub struct ResolvedMessage {
     pub resolution: Resolution,
     /// The message as its agent sees it after this change.
-    pub pulled: AgentView,
+    pub view: AgentView,
     /// The host of the push delivery that was enqueued, if any.
     pub push_host: Option<String>,
 }
@@ -179,8 +179,7 @@ pub struct Delivery {
     pub message_id: MessageId,
     pub agent_id: String,
     pub host: String,
-    #[serde(rename = "state")]
-    pub track: DeliveryState,
+    pub state: DeliveryState,
     pub attempts: u32,
     pub created_at: Timestamp,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -206,7 +205,7 @@ pub struct Claim {
 /// The data needed for one push attempt.
 #[derive(Debug, Clone)]
 pub struct PushContext {
-    pub pulled: AgentView,
+    pub view: AgentView,
     pub resolution: Resolution,
     pub callback: Callback,
     pub signature_alg: SignatureAlg,

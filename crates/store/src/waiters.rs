@@ -129,7 +129,7 @@ mod tests {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         let mut waiter = waiters.register(&id);
         waiters.wake(&resolved(&id));
-        assert_eq!(waiter.woken().await.map(|pulled| pulled.rev), Some(2));
+        assert_eq!(waiter.woken().await.map(|view| view.rev), Some(2));
     }
 
     #[tokio::test]

@@ -52,7 +52,7 @@ impl InboxFilter {
     }
 
     /// The filter as text, for the head of the list.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         self.query()
             .iter()
             .map(|(name, wanted)| format!("{name} {wanted}"))
@@ -86,6 +86,6 @@ mod tests {
         assert!(!args(&|args| args.agent = Some("other".to_owned())).admits(&item));
         let both = args(&|args| (args.project, args.kind) = (Some("site".to_owned()), Some("task".to_owned())));
         assert!(both.admits(&item));
-        assert_eq!(both.words(), "project site, kind task");
+        assert_eq!(both.text(), "project site, kind task");
     }
 }

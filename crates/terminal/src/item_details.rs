@@ -51,8 +51,8 @@ impl ItemDetails {
         (rank, self.item.created_at.at(), &self.item.id)
     }
 
-    /// Whether all `words` occur, in any order, in the item's row or body.
-    pub fn mentions(&self, words: &str) -> bool {
+    /// Whether all `search_words` occur, in any order, in the item's row or body.
+    pub fn mentions(&self, search_words: &str) -> bool {
         let item = &self.item;
         let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
         let texts = texts
@@ -62,7 +62,7 @@ impl ItemDetails {
             .map(|text| text.to_lowercase());
         let all = texts.collect::<Vec<_>>().join("\n");
         let kind = item.kind();
-        words
+        search_words
             .to_lowercase()
             .split_whitespace()
             .all(|word| all.contains(word) || kind == word)

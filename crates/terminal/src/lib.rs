@@ -4,19 +4,19 @@
 mod answer;
 mod args;
 mod content;
+mod delivery_progress;
 mod draw;
 mod feed;
 mod filter;
-mod hub;
+mod hub_calls;
 mod item_details;
+mod live;
 mod local_time;
 mod plain;
 mod presets;
-mod run;
 mod state;
 mod table;
 mod text_input;
-mod track;
 
 use std::io::IsTerminal;
 
@@ -40,9 +40,9 @@ pub async fn run(args: &InboxArgs, client: &HubClient, json: bool) -> Result<Str
     let filter = InboxFilter::of(args);
     match output_mode(args.plain, json, is_terminal, std::env::var("TERM").ok().as_deref()) {
         OutputMode::Json => table::json(client, &filter).await,
-        OutputMode::Table => table::words(client, &filter).await,
+        OutputMode::Table => table::text(client, &filter).await,
         OutputMode::Prompts => plain::run(client, &filter).await,
-        OutputMode::Live => run::run(client, filter, args.bell).await,
+        OutputMode::Live => live::run(client, filter, args.bell).await,
     }
 }
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use anyhow::Result;
 use countersign_client::hub::{HubClient, typed};
 use countersign_client::item::Item;
-use countersign_client::screen::{self, TextTable, duration_words};
+use countersign_client::screen::{self, TextTable, format_duration};
 use serde_json::Value;
 
 use super::filter::InboxFilter;
@@ -17,7 +17,7 @@ pub async fn json(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     Ok(screen::json(&Value::Array(read_all(client, filter).await?)))
 }
 
-pub async fn words(client: &HubClient, filter: &InboxFilter) -> Result<String> {
+pub async fn text(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     let items = read_all(client, filter).await?;
     let items: Vec<Item> = items.iter().map(typed).collect::<Result<_, _>>()?;
     Ok(render(&items, jiff::Timestamp::now()))
@@ -57,11 +57,11 @@ fn render(items: &[Item], now: jiff::Timestamp) -> String {
         table.row([
             item.id.clone(),
             item.priority.clone(),
-            duration_words(item.created_at.age(now)),
+            format_duration(item.created_at.age(now)),
             item.asker().to_owned(),
             item.kind().to_owned(),
             item.title.clone(),
-            item.expiry_words(now),
+            item.expiry_text(now),
         ]);
     }
     let mut text = table.render_or("Nothing waits for you.");

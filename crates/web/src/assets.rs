@@ -11,7 +11,7 @@ use countersign_core::Digest;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use super::frame::page::POLICY;
+use super::layout::page::POLICY;
 
 struct Asset {
     name: &'static str,

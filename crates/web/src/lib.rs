@@ -1,8 +1,8 @@
 //! The inbox in a browser: pages rendered on the server, live through server-sent events, usable without scripts.
 
 mod assets;
-mod frame;
 mod item;
+mod layout;
 mod lists;
 mod runs;
 mod settings;
@@ -15,8 +15,8 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::get;
 use countersign_hub::{Hub, Pages};
-use frame::not_found::{no_such_address, no_such_method};
-use frame::{events, page};
+use layout::not_found::{no_such_address, no_such_method};
+use layout::{events, page};
 use lists::row;
 
 pub const PAGES: Pages = Pages {

@@ -9,7 +9,7 @@ use anyhow::Result;
 use super::Settings;
 use super::cluster::{AGENTS, Cluster};
 use super::pairs::in_turns;
-use crate::load::{Lane, Sample, Slot, Slots, Window, measure_spread};
+use crate::load::{Sample, Slot, Slots, Window, Worker, measure_spread};
 use crate::process::{Postgres, wait_until_idle};
 use crate::report::{Figure, Goal};
 
@@ -75,7 +75,7 @@ async fn fill(settings: &Settings, postgres: &Postgres, database: &str, messages
 async fn operations(filled: &FilledStore, connections: usize) -> Result<Medians> {
     let FilledStore { cluster, ids } = filled;
     let (writes, reads) = if connections == 1 { (300, 1000) } else { (2000, 4000) };
-    let run = async |lanes: Vec<Lane>| measure_spread(&cluster.servers, lanes, UNTIL_DONE).await;
+    let run = async |workers: Vec<Worker>| measure_spread(&cluster.servers, workers, UNTIL_DONE).await;
     let submit = run(cluster.submit(connections, Slots::keys(writes))).await?;
     let answer = run(cluster.answer(connections, submit.ids.clone())).await?;
     let each: Vec<_> = ids[..connections]

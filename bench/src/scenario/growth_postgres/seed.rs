@@ -5,7 +5,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use tokio_postgres::Client;
 
-use crate::load::{Connection, Lane, Slot, Slots, drain_spread};
+use crate::load::{Connection, Slot, Slots, Worker, drain_spread};
 use crate::process::Agent;
 use crate::scenario::cluster::{AGENTS, Cluster};
 use crate::scenario::requests;
@@ -19,11 +19,11 @@ const CHUNK: usize = 50_000;
 /// Submits and answers one message of every agent through the hub.
 pub async fn patterns(cluster: &Cluster) -> Result<()> {
     let target = cluster.hubs[0].target;
-    let lane = |agent: &Agent| Lane {
+    let worker = |agent: &Agent| Worker {
         target,
         work: requests::submit(agent, Slots::keys(1)).capturing(),
     };
-    let ids = drain_spread(cluster.agents.iter().map(lane).collect()).await?;
+    let ids = drain_spread(cluster.agents.iter().map(worker).collect()).await?;
     drain_spread(cluster.answer(1, ids)).await?;
     Ok(())
 }
@@ -91,10 +91,10 @@ pub async fn check_messages(cluster: &Cluster, ids: &[Vec<Slot>], count: usize) 
             ensure!(status == 200, "{path} returned {status}: {reply}");
             Ok(reply)
         };
-        let pulled = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;
+        let message = get(format!("/v1/messages/{id}"), &cluster.agents[agent].token).await?;
         ensure!(
-            pulled["id"] == id && pulled["status"] == "answered",
-            "{id} was pulled as {pulled}"
+            message["id"] == id && message["status"] == "answered",
+            "{id} was pulled as {message}"
         );
         let shown = get(format!("/v1/inbox/{id}"), hub.owner_token()).await?;
         ensure!(

@@ -26,8 +26,8 @@ pub async fn figure(settings: &Settings, postgres: &Postgres) -> Result<Figure> 
         hubs: vec![counting],
     };
     let run = async |cluster: &Cluster| {
-        let lanes = cluster.submit(CONNECTIONS, Slots::endless());
-        measure_spread(&cluster.servers, lanes, settings.window).await
+        let workers = cluster.submit(CONNECTIONS, Slots::endless());
+        measure_spread(&cluster.servers, workers, settings.window).await
     };
     let (limited, unlimited) = in_turns(
         settings.rounds,

@@ -52,7 +52,7 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
 }
 
 async fn pass(settings: &Settings, cluster: &Cluster, busy: &Agent) -> Result<Pass> {
-    let run = async |lanes| measure_spread(&cluster.servers, lanes, settings.window).await;
+    let run = async |workers| measure_spread(&cluster.servers, workers, settings.window).await;
     let submit = run(cluster.submit(CONNECTIONS, Slots::endless())).await?;
     let answer = run(cluster.answer(CONNECTIONS, submit.ids.clone())).await?;
     let list = run(cluster.list_inbox(CONNECTIONS, u64::MAX)).await?;

@@ -27,12 +27,12 @@ pub async fn run(settings: &Settings) -> Result<Vec<Figure>> {
         let (hub_runs, ceiling_runs) = in_turns(
             settings.rounds,
             async || {
-                let lane = |meter| converse(hub.target, strategy.path.clone(), meter);
-                Ok(in_window(&[hub.target.pid], runs, settings.window, lane).await?.0)
+                let worker = |meter| converse(hub.target, strategy.path.clone(), meter);
+                Ok(in_window(&[hub.target.pid], runs, settings.window, worker).await?.0)
             },
             async || {
-                let lane = |meter| exchange(ceiling.target, meter);
-                Ok(in_window(&[ceiling.target.pid], runs, settings.window, lane).await?.0)
+                let worker = |meter| exchange(ceiling.target, meter);
+                Ok(in_window(&[ceiling.target.pid], runs, settings.window, worker).await?.0)
             },
         )
         .await?;

@@ -108,7 +108,7 @@ impl Client {
 fn store_draft(journal: &Journal, hub: &str, draft: &Draft) -> Result<Vec<u8>, Error> {
     let key = draft.idempotency_key();
     let agent_id = draft.agent_id();
-    match journal.keep(hub, key, agent_id, draft.kind(), draft.bytes())? {
+    match journal.store_draft(hub, key, agent_id, draft.kind(), draft.bytes())? {
         StoredDraft::New | StoredDraft::Same => Ok(draft.bytes().to_vec()),
         StoredDraft::Other => {
             let stored = journal.bytes(hub, agent_id, key)?;

@@ -230,7 +230,7 @@ async fn a_refusal_is_final() {
         let scene = Scene::play(|_| vec![problem(status, code)]).await;
         let kept = TempJournal::new();
         let refused = scene.client().submit(&kept.journal, &draft_at("Ship?", 0)).await;
-        assert!(matches!(refused, Err(Error::Refused { status: told, .. }) if told == status));
+        assert!(matches!(refused, Err(Error::Refused { status: found, .. }) if found == status));
         assert_eq!(scene.requests().len(), 1);
         // After a refused credential the draft stays: the hub may have accepted the same bytes earlier.
         let is_permanent_refusal = matches!(status, 400 | 422);

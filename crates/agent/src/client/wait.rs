@@ -14,7 +14,7 @@ use crate::outcome::Resolved;
 use crate::ticket::Ticket;
 
 /// The longest long-poll that a hub allows.
-const MAX_HOLD: Duration = Duration::from_secs(60);
+const MAX_POLL_TIME: Duration = Duration::from_secs(60);
 /// The shortest long-poll requested after a proxy cut off longer ones.
 const MIN_HOLD: Duration = Duration::from_secs(5);
 /// Network time allowed on top of the hold.
@@ -46,7 +46,7 @@ pub enum Progress {
 
 impl WaitUntil {
     /// The long-poll time in whole seconds; `None` when less than a second is left.
-    fn hold(self, max: Duration) -> Option<Duration> {
+    fn poll_time(self, max: Duration) -> Option<Duration> {
         let Self::Deadline(deadline) = self else {
             return Some(max);
         };
@@ -77,13 +77,13 @@ impl Client {
     pub async fn wait(&self, ticket: &Ticket, until: WaitUntil) -> Result<Progress, Error> {
         let mut idle = Backoff::new(self.first_pause(), MAX_POLL_INTERVAL);
         let mut silence = Silence::new(self);
-        let mut max_hold = MAX_HOLD;
-        while let Some(hold) = until.hold(max_hold) {
+        let mut max_poll_time = MAX_POLL_TIME;
+        while let Some(poll_time) = until.poll_time(max_poll_time) {
             let polled_at = Instant::now();
-            match self.pull_until(ticket, hold, until).await {
+            match self.pull_until(ticket, poll_time, until).await {
                 Ok(Progress::Open) => {
                     silence.reset();
-                    if polled_at.elapsed() < hold / 2 {
+                    if polled_at.elapsed() < poll_time / 2 {
                         until.sleep(idle.pause()).await;
                     } else {
                         idle.reset();
@@ -92,7 +92,7 @@ impl Client {
                 Ok(progress @ (Progress::Delivered | Progress::Ended(_))) => return Ok(progress),
                 Err(CallFailure::Final(error)) => return Err(error),
                 Err(CallFailure::Passing { error, retry_after }) => {
-                    max_hold = max_hold.min(shorter_hold(polled_at.elapsed()));
+                    max_poll_time = max_poll_time.min(shorter_poll_time(polled_at.elapsed()));
                     until.sleep(silence.next_pause(error, retry_after)?).await;
                 }
             }
@@ -102,7 +102,7 @@ impl Client {
 
     /// Polls a last time after the deadline. If that fails, a message that was open earlier still counts as open.
     async fn final_poll(&self, ticket: &Ticket, until: WaitUntil, was_open: bool) -> Result<Progress, Error> {
-        until.sleep(MAX_HOLD).await;
+        until.sleep(MAX_POLL_TIME).await;
         match self.pull(ticket, Duration::ZERO, FINAL_POLL_TIMEOUT).await {
             Ok(progress) => Ok(progress),
             Err(CallFailure::Passing { .. }) if was_open => Ok(Progress::Open),
@@ -110,13 +110,18 @@ impl Client {
         }
     }
 
-    async fn pull_until(&self, ticket: &Ticket, hold: Duration, until: WaitUntil) -> Result<Progress, CallFailure> {
-        let pull = self.pull(ticket, hold, hold + ROUND_TRIP_GRACE);
+    async fn pull_until(
+        &self,
+        ticket: &Ticket,
+        poll_time: Duration,
+        until: WaitUntil,
+    ) -> Result<Progress, CallFailure> {
+        let pull = self.pull(ticket, poll_time, poll_time + ROUND_TRIP_GRACE);
         let WaitUntil::Deadline(deadline) = until else {
             return pull.await;
         };
         match timeout_at(deadline, pull).await {
-            Ok(pulled) => pulled,
+            Ok(result) => result,
             Err(_) => {
                 let error = Error::Unreachable(format!("the hub at {} did not answer in time", self.origin()));
                 Err(CallFailure::Passing {
@@ -130,18 +135,18 @@ impl Client {
     pub(super) async fn pull(
         &self,
         ticket: &Ticket,
-        hold: Duration,
+        poll_time: Duration,
         timeout: Duration,
     ) -> Result<Progress, CallFailure> {
         let call = HubCall {
             timeout,
-            ..self.pull_call(ticket, hold)?
+            ..self.pull_call(ticket, poll_time)?
         };
         Ok(progress(&self.call(&call).await?, ticket)?)
     }
 
     /// A GET of the ticket's poll address, with only `wait` added.
-    pub(super) fn pull_call(&self, ticket: &Ticket, hold: Duration) -> Result<HubCall, Error> {
+    pub(super) fn pull_call(&self, ticket: &Ticket, poll_time: Duration) -> Result<HubCall, Error> {
         let Some(poll_url) = &ticket.poll_url else {
             return Err(Error::invalid(
                 "poll_url",
@@ -149,18 +154,19 @@ impl Client {
             ));
         };
         let mut url = self.poll_address(poll_url)?;
-        if !hold.is_zero() {
-            url.query_pairs_mut().append_pair("wait", &hold.as_secs().to_string());
+        if !poll_time.is_zero() {
+            url.query_pairs_mut()
+                .append_pair("wait", &poll_time.as_secs().to_string());
         }
         Ok(HubCall::get(url))
     }
 }
 
 /// Halves the hold after a proxy cut a long-poll off, so that the next one ends before the proxy's timeout.
-fn shorter_hold(cut_after: Duration) -> Duration {
+fn shorter_poll_time(cut_after: Duration) -> Duration {
     let half = Duration::from_secs(cut_after.as_secs() / 2);
     if cut_after < MIN_HOLD {
-        MAX_HOLD
+        MAX_POLL_TIME
     } else {
         half.max(MIN_HOLD)
     }
@@ -239,13 +245,14 @@ mod tests {
 
     #[test]
     fn the_hold_ends_before_the_deadline() {
-        let left = |millis| WaitUntil::Deadline(Instant::now() + Duration::from_millis(millis)).hold(MAX_HOLD);
+        let left =
+            |millis| WaitUntil::Deadline(Instant::now() + Duration::from_millis(millis)).poll_time(MAX_POLL_TIME);
         assert_eq!(left(0), None);
         assert_eq!(left(900), None);
         assert_eq!(left(7_990), Some(Duration::from_secs(7)));
-        assert_eq!(left(3_600_000), Some(MAX_HOLD));
+        assert_eq!(left(3_600_000), Some(MAX_POLL_TIME));
         assert_eq!(
-            WaitUntil::Ended.hold(Duration::from_secs(15)),
+            WaitUntil::Ended.poll_time(Duration::from_secs(15)),
             Some(Duration::from_secs(15))
         );
     }
@@ -253,9 +260,9 @@ mod tests {
     #[test]
     fn a_cut_off_hold_is_halved_and_a_refused_connection_changes_nothing() {
         let seconds = Duration::from_secs;
-        assert_eq!(shorter_hold(Duration::from_millis(3)), MAX_HOLD);
-        assert_eq!(shorter_hold(seconds(31)), seconds(15));
-        assert_eq!(shorter_hold(seconds(6)), MIN_HOLD);
-        assert!(shorter_hold(MAX_HOLD + ROUND_TRIP_GRACE) < MAX_HOLD);
+        assert_eq!(shorter_poll_time(Duration::from_millis(3)), MAX_POLL_TIME);
+        assert_eq!(shorter_poll_time(seconds(31)), seconds(15));
+        assert_eq!(shorter_poll_time(seconds(6)), MIN_HOLD);
+        assert!(shorter_poll_time(MAX_POLL_TIME + ROUND_TRIP_GRACE) < MAX_POLL_TIME);
     }
 }

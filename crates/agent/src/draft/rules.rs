@@ -1,7 +1,7 @@
 //! Checks for well-formed messages that a hub would refuse, so that the author learns of it early. Limits that each hub
 //! configures are left to the hub.
 
-use countersign_protocol::a2h::bounds::{
+use countersign_protocol::a2h::limits::{
     MAX_CHECKLIST, MAX_LABELS, MAX_NAME_CHARS, MAX_OPTION_CHARS, MAX_OPTIONS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
 use countersign_protocol::a2h::{

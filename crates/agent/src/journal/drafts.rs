@@ -19,7 +19,7 @@ pub enum StoredDraft {
 
 impl Journal {
     /// Stores the bytes of a message before they are sent for the first time. `hub` is its address.
-    pub fn keep(
+    pub fn store_draft(
         &self,
         hub: &str,
         key: &str,
@@ -64,7 +64,7 @@ impl Journal {
             .connection()
             .execute(sql, [hub, agent_id, key, message_id, poll_url])?
         {
-            0 => Err(JournalError::NotKept {
+            0 => Err(JournalError::NoSuchDraft {
                 agent_id: agent_id.to_owned(),
                 idempotency_key: key.to_owned(),
             }),

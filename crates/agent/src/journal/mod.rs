@@ -1,11 +1,11 @@
 //! The agent's journal: sent drafts, actions on outcomes, and the jtis of received pushes. One SQLite file, which
 //! several processes may use at once.
 
-mod acts;
+mod actions;
 mod drafts;
 mod file;
-mod holder;
-mod jtis;
+mod process;
+mod seen_jtis;
 
 use std::fmt;
 use std::path::Path;
@@ -15,7 +15,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-pub use acts::{Action, ActionState, Claim, Reservation};
+pub use actions::{Action, ActionState, Claim, Reservation};
 pub use drafts::StoredDraft;
 
 /// Why the journal refused or failed.
@@ -38,9 +38,9 @@ pub enum JournalError {
     /// A row was changed by another program.
     #[error("the journal holds something unreadable: {0}")]
     Unreadable(String),
-    /// [`Journal::keep`] comes before sending.
+    /// [`Journal::store_draft`] comes before sending.
     #[error("the journal has no message {idempotency_key} of {agent_id} to this hub: store it before sending it")]
-    NotKept {
+    NoSuchDraft {
         /// The agent that was named.
         agent_id: String,
         /// The key that was named.

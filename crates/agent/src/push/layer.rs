@@ -139,7 +139,7 @@ impl ReceiverChecks {
                 return Ok(None);
             }
             let action = journal
-                .act(&message_id)?
+                .action(&message_id)?
                 .filter(|action| action.resolution_id == resolution_id);
             let ended = action.is_some_and(|action| action.state != ActionState::Reserved);
             Ok(Some(if ended {

@@ -68,12 +68,12 @@ fn stored_bytes_are_never_replaced() {
     let scratch = Scratch::new();
     let file = scratch.file("journal.db");
     let journal = Journal::open(&file).unwrap();
-    let keep = |hub, key, agent, bytes| journal.keep(hub, key, agent, Kind::Ask, bytes).unwrap();
-    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::New);
-    assert_eq!(keep(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::Same);
-    assert_eq!(keep(HUB, "key", "bot", b"{\"a\":1.5}"), StoredDraft::Other);
-    assert_eq!(keep(HUB, "key", "other bot", b"1"), StoredDraft::New);
-    assert_eq!(keep("https://other.example", "key", "bot", b"2"), StoredDraft::New);
+    let store = |hub, key, agent, bytes| journal.store_draft(hub, key, agent, Kind::Ask, bytes).unwrap();
+    assert_eq!(store(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::New);
+    assert_eq!(store(HUB, "key", "bot", b"{ \"a\":1.50 }"), StoredDraft::Same);
+    assert_eq!(store(HUB, "key", "bot", b"{\"a\":1.5}"), StoredDraft::Other);
+    assert_eq!(store(HUB, "key", "other bot", b"1"), StoredDraft::New);
+    assert_eq!(store("https://other.example", "key", "bot", b"2"), StoredDraft::New);
     let again = Journal::open(&file).unwrap();
     assert_eq!(again.bytes(HUB, "bot", "key").unwrap().unwrap(), b"{ \"a\":1.50 }");
     assert_eq!(again.bytes(HUB, "other bot", "key").unwrap().unwrap(), b"1");
@@ -84,7 +84,7 @@ fn stored_bytes_are_never_replaced() {
 fn a_ticket_is_found_by_message_and_by_key() {
     let scratch = Scratch::new();
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
-    journal.keep(HUB, "key", "bot", Kind::Task, b"{}").unwrap();
+    journal.store_draft(HUB, "key", "bot", Kind::Task, b"{}").unwrap();
     let open = journal.ticket("key").unwrap().unwrap();
     assert_eq!((open.kind, open.message_id, open.poll_url), (Kind::Task, None, None));
     journal
@@ -108,7 +108,7 @@ fn a_ticket_is_found_by_message_and_by_key() {
     );
     assert_eq!(journal.ticket("msg_2").unwrap(), None);
     // A key equal to the id of another message does not hide that message.
-    journal.keep(HUB, "msg_1", "bot", Kind::Ask, b"{}").unwrap();
+    journal.store_draft(HUB, "msg_1", "bot", Kind::Ask, b"{}").unwrap();
     assert_eq!(journal.ticket("msg_1").unwrap().unwrap(), ticket);
     let keys = |limit| {
         journal
@@ -121,7 +121,7 @@ fn a_ticket_is_found_by_message_and_by_key() {
     assert_eq!(keys(1).collect::<Vec<_>>(), ["msg_1"]);
     assert_eq!(keys(usize::MAX).count(), 2);
     let unknown = journal.acknowledge(HUB, "bot", "no such key", "msg_9", "https://hub.example/");
-    assert!(matches!(unknown, Err(JournalError::NotKept { .. })));
+    assert!(matches!(unknown, Err(JournalError::NoSuchDraft { .. })));
 }
 
 #[test]
@@ -148,10 +148,10 @@ fn an_action_is_done_once() {
         Claim::AlreadyDone { ok: false }
     ));
     assert!(matches!(again.begin("msg_1", "res_2").unwrap(), Claim::Other));
-    let acts = again.acts(9).unwrap();
-    let seen: Vec<_> = acts
+    let actions = again.actions(9).unwrap();
+    let seen: Vec<_> = actions
         .iter()
-        .map(|act| (act.message_id.as_str(), act.state, act.under_way))
+        .map(|action| (action.message_id.as_str(), action.state, action.under_way))
         .collect();
     assert_eq!(
         seen,
@@ -160,7 +160,7 @@ fn an_action_is_done_once() {
             ("msg_1", ActionState::Done, false)
         ]
     );
-    assert!(acts.iter().all(|act| act.ended_at >= Some(act.begun_at)));
+    assert!(actions.iter().all(|action| action.ended_at >= Some(action.begun_at)));
 }
 
 #[test]
@@ -169,9 +169,9 @@ fn a_dropped_reservation_shows_as_interrupted() {
     let journal = Journal::open(&scratch.file("journal.db")).unwrap();
     drop(go(&journal, "msg_1", "res_1"));
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
-    let act = journal.act("msg_1").unwrap().unwrap();
+    let action = journal.action("msg_1").unwrap().unwrap();
     assert_eq!(
-        (act.state, act.under_way, act.ended_at),
+        (action.state, action.under_way, action.ended_at),
         (ActionState::Reserved, false, None)
     );
     let panicked = std::thread::spawn({

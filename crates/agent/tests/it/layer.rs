@@ -63,7 +63,7 @@ async fn a_repeated_push_is_acted_on_once() {
     assert_eq!(replayed, (StatusCode::OK, r#"{"status":"duplicate"}"#.to_owned()));
     let retried = send(&service, &hmac(&response, T, "jti_2", &[KEY]), body).await;
     assert_eq!(retried, (StatusCode::OK, "duplicate".to_owned()));
-    assert_eq!(journal.acts(9).unwrap().len(), 1);
+    assert_eq!(journal.actions(9).unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -103,7 +103,7 @@ async fn a_refused_push_does_not_reach_the_service_or_the_journal() {
         let (found, body) = send(&service, headers, body).await;
         assert_eq!((found.as_u16(), code(&body).as_str()), (status, reason));
     }
-    assert!(journal.acts(9).unwrap().is_empty());
+    assert!(journal.actions(9).unwrap().is_empty());
     let (status, _) = send(&service, &headers, honest.to_string()).await;
     assert_eq!(
         status,

@@ -45,7 +45,7 @@ fn name(claim: &Claim) -> &'static str {
 struct Actor {
     process: Child,
     orders: ChildStdin,
-    said: std::io::Lines<BufReader<ChildStderr>>,
+    stderr: std::io::Lines<BufReader<ChildStderr>>,
 }
 
 impl Actor {
@@ -59,21 +59,25 @@ impl Actor {
             .spawn()
             .unwrap();
         let orders = process.stdin.take().unwrap();
-        let said = BufReader::new(process.stderr.take().unwrap()).lines();
-        Self { process, orders, said }
+        let stderr = BufReader::new(process.stderr.take().unwrap()).lines();
+        Self {
+            process,
+            orders,
+            stderr,
+        }
     }
 
     fn order(&mut self) {
         self.orders.write_all(b"go on\n").unwrap();
     }
 
-    fn said(&mut self) -> String {
-        self.said.next().expect("the child ended without a word").unwrap()
+    fn next_line(&mut self) -> String {
+        self.stderr.next().expect("the child ended without a word").unwrap()
     }
 
     fn begin(&mut self) -> String {
         self.order();
-        self.said()
+        self.next_line()
     }
 }
 
@@ -95,8 +99,8 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
     assert!(journal.forget("msg_1").is_err(), "it is alive");
     actor.process.kill().unwrap();
     // Stderr closes when the child is dead. The child was not waited for yet, so its pid is still in use.
-    assert!(actor.said.next().is_none());
-    while journal.act("msg_1").unwrap().unwrap().under_way {
+    assert!(actor.stderr.next().is_none());
+    while journal.action("msg_1").unwrap().unwrap().under_way {
         std::thread::yield_now();
     }
     assert!(matches!(journal.begin("msg_1", "res_1").unwrap(), Claim::Interrupted));
@@ -107,7 +111,7 @@ fn a_process_killed_while_it_acts_leaves_an_interrupted_action() {
     let mut next = Actor::start(&file);
     assert_eq!(next.begin(), "begun go");
     next.order();
-    assert_eq!(next.said(), "finished");
+    assert_eq!(next.next_line(), "finished");
     drop(next);
     assert_eq!(Actor::start(&file).begin(), "begun done");
 }
@@ -119,8 +123,8 @@ fn processes_that_race_for_an_action_find_one_winner() {
     let file = scratch.file("new/journal.db");
     let mut actors: Vec<Actor> = (0..6).map(|_| Actor::start(&file)).collect();
     actors.iter_mut().for_each(Actor::order);
-    let mut said: Vec<String> = actors.iter_mut().map(Actor::said).collect();
-    said.sort();
-    assert_eq!(said[0], "begun go");
-    assert!(said[1..].iter().all(|word| word == "begun under way"), "{said:?}");
+    let mut text: Vec<String> = actors.iter_mut().map(Actor::next_line).collect();
+    text.sort();
+    assert_eq!(text[0], "begun go");
+    assert!(text[1..].iter().all(|word| word == "begun under way"), "{text:?}");
 }

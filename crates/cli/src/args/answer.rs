@@ -79,8 +79,8 @@ mod tests {
         answer: AnswerArgs,
     }
 
-    fn read(words: &[&str]) -> Result<AnswerArgs, clap::Error> {
-        Line::try_parse_from(["answer", "msg_1"].iter().chain(words)).map(|line| line.answer)
+    fn read(args: &[&str]) -> Result<AnswerArgs, clap::Error> {
+        Line::try_parse_from(["answer", "msg_1"].iter().chain(args)).map(|line| line.answer)
     }
 
     #[test]
@@ -101,7 +101,7 @@ mod tests {
                 .len(),
             2
         );
-        for words in [
+        for args in [
             &[][..],
             &["approve", "--decline"],
             &["--complete", "--dismiss"],
@@ -109,7 +109,7 @@ mod tests {
             &["--text", "a", "b"],
             &["--decline", "--file", "a.txt"],
         ] {
-            assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
+            assert_eq!(read(args).unwrap_err().exit_code(), 2, "{args:?}");
         }
     }
 

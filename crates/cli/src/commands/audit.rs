@@ -24,7 +24,7 @@ pub async fn run(command: AuditCommand, globals: &Globals) -> Result<Finished> {
     let text = if globals.json {
         screen::json(&serde_json::to_value(&report)?)
     } else {
-        in_words(&report, &place)?
+        report_text(&report, &place)?
     };
     Ok(if report.is_intact() {
         Finished::ok(text)
@@ -42,7 +42,7 @@ fn location(store: Option<String>, globals: &Globals) -> Result<StoreLocation> {
     }
 }
 
-fn in_words(report: &AuditReport, place: &StoreLocation) -> Result<String> {
+fn report_text(report: &AuditReport, place: &StoreLocation) -> Result<String> {
     let mut text = String::new();
     for fault in &report.faults {
         writeln!(text, "fault  {}", screen::escape(&fault.to_string()))?;

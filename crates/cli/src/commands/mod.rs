@@ -71,10 +71,10 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
     text.map(Finished::ok)
 }
 
-/// The hub's reply: verbatim JSON for machines, rendered by `words` for people.
-fn present<T: DeserializeOwned>(reply: &Value, json: bool, words: impl FnOnce(T) -> String) -> Result<String> {
+/// The hub's reply: verbatim JSON for machines, rendered by `format` for people.
+fn present<T: DeserializeOwned>(reply: &Value, json: bool, format: impl FnOnce(T) -> String) -> Result<String> {
     if json {
         return Ok(screen::json(reply));
     }
-    Ok(words(typed(reply)?))
+    Ok(format(typed(reply)?))
 }

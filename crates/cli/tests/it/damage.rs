@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 /// The database of a hub, as an operator with a shell has it.
 enum Shell {
@@ -204,9 +204,9 @@ async fn single_damaged_cells_do_not_shut_the_lists() {
     ] {
         Shell::Sqlite.execute(&hub, &sql).await;
     }
-    let visitor = Visitor::signed_in(&hub).await;
+    let client = WebClient::signed_in(&hub).await;
     for list in ["/inbox", "/inbox/aside", "/inbox/history"] {
-        visitor.get(list).await.expect(200);
+        client.get(list).await.expect(200);
     }
     for list in ["/v1/inbox", "/v1/inbox/aside", "/v1/decided"] {
         hub.owner.get(list).await.expect(200);
@@ -216,21 +216,21 @@ async fn single_damaged_cells_do_not_shut_the_lists() {
 }
 
 async fn pages_show_damage(hub: &Hub, open: &str, decided: &str, notice: &str) {
-    let visitor = Visitor::signed_in(hub).await;
+    let client = WebClient::signed_in(hub).await;
     for (list, id) in [
         ("/inbox", open),
         ("/inbox/history", decided),
         ("/inbox/notices", notice),
         ("/inbox/search?q=deploy", open),
     ] {
-        let page = visitor.get(list).await.expect(200);
+        let page = client.get(list).await.expect(200);
         assert_eq!(
             page.text_at(&format!("#row-{id} .title")),
             "This message cannot be read",
             "{list}"
         );
     }
-    let page = visitor.get(&format!("/inbox/items/{open}")).await.expect(500);
+    let page = client.get(&format!("/inbox/items/{open}")).await.expect(500);
     assert!(page.text_at("#problem").contains(open));
 }
 
@@ -331,7 +331,7 @@ async fn deleted_entry_is_named(shell: Shell) {
             .contains("entry 1 is missing"),
         "{refused}"
     );
-    let page = Visitor::signed_in(&hub)
+    let page = WebClient::signed_in(&hub)
         .await
         .get(&format!("/inbox/items/{id}"))
         .await

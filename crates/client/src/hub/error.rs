@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use countersign_protocol::a2h::ApiError;
-use countersign_protocol::a2h::refused::with_field;
+use countersign_protocol::a2h::api_error::with_field;
 use reqwest::StatusCode;
 
 use super::{AddressSource, HubLocation};

@@ -3,7 +3,7 @@
 use countersign_protocol::api::inbox::ItemResolution;
 
 use super::{Item, resolution_words, short_resolution_words};
-use crate::screen::duration_words;
+use crate::screen::format_duration;
 
 /// The prefix of the comment on a cue that another cue superseded.
 const SUPERSEDED: &str = "superseded by ";
@@ -17,11 +17,11 @@ impl Item {
     /// The terminal it asks from: `/home/ann/shop (zsh, claude_code)`.
     pub fn place(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_cue())?;
-        let words = [&source.terminal, &source.runtime]
+        let text = [&source.terminal, &source.runtime]
             .into_iter()
             .flatten()
             .map(String::as_str);
-        let about: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+        let about: Vec<&str> = text.filter(|word| !word.is_empty()).collect();
         let directory = source.project_dir.as_deref().filter(|directory| !directory.is_empty());
         match (directory, about.is_empty()) {
             (directory, true) => directory.map(str::to_owned),
@@ -44,10 +44,10 @@ impl Item {
     }
 
     /// The agent's presence as a sentence, with its duration.
-    pub fn presence_words(&self, now: jiff::Timestamp) -> Option<String> {
+    pub fn presence_text(&self, now: jiff::Timestamp) -> Option<String> {
         let since = self.presence.as_ref()?.since.as_ref();
         let since = since
-            .map(|since| format!(" for {}", duration_words(since.age(now))))
+            .map(|since| format!(" for {}", format_duration(since.age(now))))
             .unwrap_or_default();
         Some(match self.presence_word()? {
             "waiting" => format!("the agent has been waiting in its terminal{since}"),
@@ -74,19 +74,19 @@ impl Item {
     }
 
     /// The decision and its actor: `answered approve by human:owner`.
-    pub fn outcome_words(&self) -> Option<String> {
+    pub fn outcome_text(&self) -> Option<String> {
         self.outcome(resolution_words)
     }
 
-    /// Like `outcome_words`, with a long answer cut short.
+    /// Like `outcome_text`, with a long answer cut short.
     pub fn outcome_in_short(&self) -> Option<String> {
         self.outcome(short_resolution_words)
     }
 
-    fn outcome(&self, words: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
+    fn outcome(&self, text: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
         let resolution = self.resolution.as_ref()?;
         let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
-        Some(superseded.unwrap_or_else(|| words(resolution)))
+        Some(superseded.unwrap_or_else(|| text(resolution)))
     }
 
     /// The comment given with the decision.
@@ -114,11 +114,11 @@ mod tests {
         let cue = item(json!({"source": source, "presence": presence}));
         assert_eq!(cue.place().as_deref(), Some("/srv/shop (zsh, codex)"));
         assert_eq!(cue.presence_word(), Some("gone"));
-        let words = "the agent has been gone from its terminal for 3m; an answer is kept for it";
-        assert_eq!(cue.presence_words(now).as_deref(), Some(words));
+        let text = "the agent has been gone from its terminal for 3m; an answer is kept for it";
+        assert_eq!(cue.presence_text(now).as_deref(), Some(text));
         let other =
             item(json!({"source": {"door": "a2h", "terminal": "zsh"}, "presence": {"state": null, "since": null}}));
-        assert_eq!((other.place(), other.presence_words(now)), (None, None));
+        assert_eq!((other.place(), other.presence_text(now)), (None, None));
     }
 
     #[test]
@@ -133,7 +133,7 @@ mod tests {
                 .unwrap()
                 .extend(extra.as_object().unwrap().clone());
             item(json!({"source": {"door": door}, "resolution": resolution}))
-                .outcome_words()
+                .outcome_text()
                 .unwrap()
         };
         assert_eq!(resolved("hap", json!({})), "superseded by msg_2");

@@ -12,7 +12,7 @@ use countersign_protocol::api::inbox::{self as api, ItemQuestion, ItemResolution
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::screen::duration_words;
+use crate::screen::format_duration;
 
 /// A short answer text is cut after this many characters.
 const MAX_SHORT_CHARS: usize = 200;
@@ -50,13 +50,13 @@ impl Item {
     }
 
     /// The effect of the expiry on an unanswered item. Only a declared default ever answers automatically.
-    pub fn expiry_words(&self, now: jiff::Timestamp) -> String {
+    pub fn expiry_text(&self, now: jiff::Timestamp) -> String {
         let Some(expires_at) = &self.expires_at else {
             return "waits until answered".to_owned();
         };
         let when = match expires_at.remaining(now) {
             Duration::ZERO => "any moment".to_owned(),
-            remaining => format!("in {}", duration_words(remaining)),
+            remaining => format!("in {}", format_duration(remaining)),
         };
         match &self.default_on_expire {
             Some(Value::String(value)) if !self.sensitive => format!("{when}: will answer \"{value}\" by itself"),
@@ -68,22 +68,22 @@ impl Item {
 
 /// Names only options and texts: a form's fields may be long or sensitive.
 fn resolution_words(resolution: &ItemResolution) -> String {
-    words_with(resolution, &value_words(resolution))
+    text_with(resolution, &value_text(resolution))
 }
 
 /// Like `resolution_words`, with a long text cut short.
 fn short_resolution_words(resolution: &ItemResolution) -> String {
-    let value = value_words(resolution);
+    let value = value_text(resolution);
     match value.char_indices().nth(MAX_SHORT_CHARS) {
         Some((end, _)) => {
-            let start = format!("{}… ({})", &value[..end], size_words(value.len() as u64));
-            words_with(resolution, &start)
+            let start = format!("{}… ({})", &value[..end], format_size(value.len() as u64));
+            text_with(resolution, &start)
         }
-        None => words_with(resolution, &value),
+        None => text_with(resolution, &value),
     }
 }
 
-fn value_words(resolution: &ItemResolution) -> String {
+fn value_text(resolution: &ItemResolution) -> String {
     match &resolution.value {
         Some(Value::String(value)) => value.clone(),
         Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
@@ -91,7 +91,7 @@ fn value_words(resolution: &ItemResolution) -> String {
     }
 }
 
-fn words_with(resolution: &ItemResolution, value: &str) -> String {
+fn text_with(resolution: &ItemResolution, value: &str) -> String {
     let value = if value.is_empty() {
         String::new()
     } else {
@@ -107,10 +107,10 @@ fn words_with(resolution: &ItemResolution, value: &str) -> String {
 
 /// `notes.txt (12 KB, text/plain)`
 pub fn file_words(file: &SentFile) -> String {
-    format!("{} ({}, {})", file.name, size_words(file.size), file.media_type)
+    format!("{} ({}, {})", file.name, format_size(file.size), file.media_type)
 }
 
-fn size_words(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
@@ -136,17 +136,17 @@ pub mod tests {
     #[test]
     fn expiry_is_told_in_words() {
         let now = "2026-06-04T15:00:00Z".parse().unwrap();
-        let words = |extra| item(extra).expiry_words(now);
+        let text = |extra| item(extra).expiry_text(now);
         let at = "2026-06-04T15:05:00.000Z";
-        assert_eq!(words(json!({"expires_at": null})), "waits until answered");
+        assert_eq!(text(json!({"expires_at": null})), "waits until answered");
         assert_eq!(
-            words(json!({"expires_at": at, "default_on_expire": null})),
+            text(json!({"expires_at": at, "default_on_expire": null})),
             "in 5m: ends without an answer"
         );
         let hold = json!({"expires_at": at, "default_on_expire": "hold"});
-        assert_eq!(words(hold), "in 5m: will answer \"hold\" by itself");
+        assert_eq!(text(hold), "in 5m: will answer \"hold\" by itself");
         let secret = json!({"expires_at": at, "default_on_expire": "hold", "sensitive": true});
-        assert_eq!(words(secret), "in 5m: will answer with its default by itself");
+        assert_eq!(text(secret), "in 5m: will answer with its default by itself");
     }
 
     #[test]
@@ -178,7 +178,7 @@ pub mod tests {
 
     #[test]
     fn sizes_are_told_in_short() {
-        let words = |size| {
+        let text = |size| {
             file_words(&SentFile {
                 name: "a".to_owned(),
                 media_type: "b/c".to_owned(),
@@ -186,8 +186,8 @@ pub mod tests {
                 sha256: String::new(),
             })
         };
-        assert_eq!(words(999), "a (999 bytes, b/c)");
-        assert_eq!(words(1_001), "a (2 KB, b/c)");
-        assert_eq!(words(8_388_608), "a (8.3 MB, b/c)");
+        assert_eq!(text(999), "a (999 bytes, b/c)");
+        assert_eq!(text(1_001), "a (2 KB, b/c)");
+        assert_eq!(text(8_388_608), "a (8.3 MB, b/c)");
     }
 }

@@ -22,7 +22,7 @@ impl Item {
     }
 
     /// `run r1 of Topic writer`
-    pub fn run_words(&self) -> Option<String> {
+    pub fn run_label(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_of_run())?;
         let of = source
             .strategy
@@ -49,7 +49,7 @@ pub mod tests {
     fn an_agent_of_a_run_is_called_by_its_name() {
         let ask = item(asked(&json!({"kind": "text"})));
         assert_eq!(
-            (ask.asker(), ask.run_words().as_deref()),
+            (ask.asker(), ask.run_label().as_deref()),
             ("editor", Some("run r1 of Topic writer"))
         );
         assert!(ask.allows_empty());
@@ -60,7 +60,7 @@ pub mod tests {
     fn the_id_of_another_agent_is_left_alone() {
         let other =
             item(json!({"agent": {"id": "a#b", "run_id": "r", "runtime": "cli"}, "question": {"kind": "text"}}));
-        assert_eq!((other.asker(), other.run_words()), ("a#b", None));
+        assert_eq!((other.asker(), other.run_label()), ("a#b", None));
         assert!(!other.allows_empty());
     }
 }

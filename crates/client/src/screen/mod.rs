@@ -7,8 +7,8 @@ use std::io::{self, ErrorKind, Write};
 
 use serde_json::Value;
 
-pub use clock::{duration_words, instant_words};
-pub use countersign_protocol::visible::{escape, escape_json, escape_lines};
+pub use clock::{format_duration, format_instant};
+pub use countersign_protocol::escape::{escape, escape_json, escape_lines};
 pub use table::TextTable;
 
 /// One line of JSON. Characters that a terminal would act on are written as equivalent JSON escapes.

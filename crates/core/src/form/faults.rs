@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::Value;
@@ -51,7 +51,7 @@ fn faults_of(error: &ValidationError) -> Vec<(String, String)> {
                 .next()
                 .map(|segment| segment.to_string());
             let message = instruction(kind).unwrap_or_else(|| error.masked().to_string());
-            vec![(name.unwrap_or_default(), visible::escape(&message))]
+            vec![(name.unwrap_or_default(), escape::escape(&message))]
         }
     }
 }

@@ -111,7 +111,7 @@ pub fn content(cue: &Cue, terminal: &Terminal, person: &str) -> Content {
             .into_iter()
             .collect(),
         sensitive: false,
-        matter: Payload::Ask(Ask {
+        payload: Payload::Ask(Ask {
             question: question(payload),
             may_respond: true,
             may_decline: true,

@@ -18,7 +18,7 @@ pub struct CueReply {
 }
 
 pub fn reply(content: &Content, resolution: &Resolution) -> CueReply {
-    let text = match (&content.matter, resolution.outcome, &resolution.value) {
+    let text = match (&content.payload, resolution.outcome, &resolution.value) {
         // Free text stays as typed, even if it equals the value of an option.
         (Payload::Ask(_), Outcome::Answered, Some(value)) if resolution.edited => form::plain(value),
         (Payload::Ask(ask), Outcome::Answered | Outcome::Expired, Some(value)) => answer(&ask.question, value),

@@ -84,7 +84,7 @@ impl AskKind {
 /// What one kind of ask says to people.
 struct Wording {
     /// The title is its first line, or `otherwise` if it has none.
-    said: String,
+    request_text: String,
     otherwise: String,
     body: Option<String>,
     context: Vec<Value>,
@@ -94,7 +94,7 @@ struct Wording {
 impl Wording {
     fn text(prompt: &str, otherwise: String) -> Self {
         Self {
-            said: prompt.to_owned(),
+            request_text: prompt.to_owned(),
             otherwise,
             body: Some(shown(prompt)).filter(|text| !text.is_empty()),
             context: Vec::new(),
@@ -104,7 +104,7 @@ impl Wording {
 
     fn permission(name: &str, operation: &str, resource: &str, details: Option<&Value>) -> Self {
         Self {
-            said: format!("{name} {}: {resource}", request_phrase(operation)),
+            request_text: format!("{name} {}: {resource}", request_phrase(operation)),
             otherwise: format!("{name} needs your permission"),
             body: Some(details.and_then(not_shown).unwrap_or_default() + &fenced(&shown(resource))),
             context: details
@@ -134,7 +134,7 @@ pub fn content(ask: &RunAsk) -> Content {
             details,
         } => Wording::permission(name, operation, resource, details.as_ref()),
     };
-    let title = excerpt::title(&wording.said).or_else(|| excerpt::title(&wording.otherwise));
+    let title = excerpt::title(&wording.request_text).or_else(|| excerpt::title(&wording.otherwise));
     Content {
         agent: Agent {
             // Ids of registered agents have no `#`, so a strategy cannot impersonate one.
@@ -151,7 +151,7 @@ pub fn content(ask: &RunAsk) -> Content {
         context: wording.context,
         sensitive: false,
         // It cannot be declined: it is answered, or the run is stopped.
-        matter: Payload::Ask(Ask {
+        payload: Payload::Ask(Ask {
             may_be_empty: matches!(wording.question, Question::Text),
             question: wording.question,
             may_respond: true,

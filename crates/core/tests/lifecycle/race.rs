@@ -26,9 +26,9 @@ fn assert_first_stands(open: &Message, rivals: &[(Command, Timestamp)]) {
         };
         for (second, _) in rivals {
             for second_at in [EARLY, EXPIRES_AT, LATE] {
-                let told = decided(&terminal, second.clone(), second_at);
+                let rejection = decided(&terminal, second.clone(), second_at);
                 let outcome = Rejection::already(&terminal.id, resolution);
-                assert_eq!(told, Err(outcome), "{first:?}, then {second:?} at {second_at}");
+                assert_eq!(rejection, Err(outcome), "{first:?}, then {second:?} at {second_at}");
             }
         }
     }
@@ -47,11 +47,11 @@ fn the_first_terminal_of_a_task_wins_against_every_other_command() {
 #[test]
 fn the_losing_command_gets_the_actor_and_time_of_the_winner() {
     let terminal = resolved(&ask(), decline(), EARLY);
-    let told = decided(&terminal, Command::Cancel, EXPIRES_AT)
+    let rejection = decided(&terminal, Command::Cancel, EXPIRES_AT)
         .expect_err("it is over")
         .to_string();
     assert_eq!(
-        told,
+        rejection,
         "the message is already declined, by human:alice at 1970-01-01T00:00:05.000Z"
     );
 }

@@ -32,8 +32,8 @@ pub fn resolution_id(number: u32) -> ResolutionId {
     format!("res_{number:026}").parse().expect("a resolution id")
 }
 
-pub fn message(matter: Payload) -> Message {
-    let state = match matter {
+pub fn message(payload: Payload) -> Message {
+    let state = match payload {
         Payload::Notify => State::Delivered,
         Payload::Ask(_) | Payload::Task(_) => State::Open,
     };
@@ -41,7 +41,7 @@ pub fn message(matter: Payload) -> Message {
         id: message_id(),
         received_at: Timestamp::from_millis(0),
         expires_at: Some(EXPIRES_AT),
-        content: content(matter),
+        content: content(payload),
         source: Source::A2h(A2hSource::default()),
         callback: None,
         state,
@@ -49,7 +49,7 @@ pub fn message(matter: Payload) -> Message {
     }
 }
 
-fn content(matter: Payload) -> Content {
+fn content(payload: Payload) -> Content {
     Content {
         agent: Agent {
             id: "builder".to_owned(),
@@ -64,7 +64,7 @@ fn content(matter: Payload) -> Content {
         tags: Vec::new(),
         context: Vec::new(),
         sensitive: false,
-        matter,
+        payload,
         resolvers: vec![alice()],
     }
 }

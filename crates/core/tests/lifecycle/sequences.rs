@@ -74,11 +74,11 @@ fn a_task() -> impl Strategy<Value = Payload> {
 }
 
 fn any_message() -> impl Strategy<Value = Message> {
-    let matter = prop_oneof![4 => an_ask(), 2 => a_task(), 1 => Just(Payload::Notify)];
+    let payload = prop_oneof![4 => an_ask(), 2 => a_task(), 1 => Just(Payload::Notify)];
     let resolvers = subsequence(CROWD[..3].to_vec(), 0..=3);
     let expires_at = prop::option::weighted(0.8, 0..120_i64);
-    (matter, resolvers, expires_at).prop_map(|(matter, resolvers, expires_at)| {
-        let mut message = message(matter);
+    (payload, resolvers, expires_at).prop_map(|(payload, resolvers, expires_at)| {
+        let mut message = message(payload);
         message.content.resolvers = resolvers.iter().map(|name| name.parse().expect("an actor")).collect();
         message.expires_at = expires_at.map(Timestamp::from_millis);
         message
@@ -130,8 +130,8 @@ fn is_overdue(message: &Message, now: Timestamp) -> bool {
     matches!(message.expires_at, Some(expires_at) if expires_at < now)
 }
 
-fn fits_kind(matter: &Payload, outcome: Outcome) -> bool {
-    match matter {
+fn fits_kind(payload: &Payload, outcome: Outcome) -> bool {
+    match payload {
         Payload::Ask(_) => {
             matches!(
                 outcome,
@@ -143,16 +143,16 @@ fn fits_kind(matter: &Payload, outcome: Outcome) -> bool {
     }
 }
 
-fn default_of(matter: &Payload) -> Option<&Value> {
-    match matter {
+fn default_of(payload: &Payload) -> Option<&Value> {
+    match payload {
         Payload::Ask(ask) => ask.default_on_expire.as_ref(),
         Payload::Task(_) | Payload::Notify => None,
     }
 }
 
 fn check_end(message: &Message, end: &Resolution, now: Timestamp) -> Result<(), TestCaseError> {
-    let matter = &message.content.matter;
-    prop_assert!(fits_kind(matter, end.outcome), "{:?}", end);
+    let payload = &message.content.payload;
+    prop_assert!(fits_kind(payload, end.outcome), "{:?}", end);
     prop_assert_eq!(end.resolved_at, now);
     let expired = end.outcome == Outcome::Expired;
     prop_assert_eq!(
@@ -161,7 +161,7 @@ fn check_end(message: &Message, end: &Resolution, now: Timestamp) -> Result<(), 
         "expired exactly when it is later than the expiry"
     );
 
-    let default = default_of(matter).filter(|_| expired);
+    let default = default_of(payload).filter(|_| expired);
     prop_assert_eq!(end.defaulted, default.is_some());
     prop_assert_eq!(end.actor == Actor::default_on_expire(), end.defaulted);
     prop_assert_eq!(end.actor == Actor::expired(), expired && !end.defaulted);

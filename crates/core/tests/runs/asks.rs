@@ -35,7 +35,7 @@ fn permission(operation: &str, resource: &str) -> Content {
 }
 
 fn asked(content: &Content) -> &Ask {
-    match &content.matter {
+    match &content.payload {
         Payload::Ask(ask) => ask,
         Payload::Task(_) | Payload::Notify => panic!("a run asks"),
     }
@@ -122,10 +122,10 @@ fn a_permission_is_one_of_four_choices() {
             .all(|value| check_ask(ask, &json!(value), false).is_err())
     );
     for option in options.iter().filter(|option| option.value.ends_with("-session")) {
-        let said = option.description.as_deref().unwrap_or_default();
+        let text = option.description.as_deref().unwrap_or_default();
         assert!(
-            said.ends_with("whatever input it is given"),
-            "what holds for the run is said in words: {said:?}"
+            text.ends_with("whatever input it is given"),
+            "what holds for the run is said in words: {text:?}"
         );
     }
 }
@@ -138,8 +138,8 @@ fn hidden_input_bytes_are_mentioned_before_the_command() {
         resource: "sh".to_owned(),
         details,
     };
-    let said = "It is given 9000 bytes of input. **808 of them, in the middle, are not shown.**\n\n```\nsh\n```";
-    assert_eq!(content(&ask(kind)).body.as_deref(), Some(said));
+    let text = "It is given 9000 bytes of input. **808 of them, in the middle, are not shown.**\n\n```\nsh\n```";
+    assert_eq!(content(&ask(kind)).body.as_deref(), Some(text));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::scene::*;
 
 #[test]
 fn every_step_gets_the_same_message_and_outputs_are_joined() {
-    let told = run(broadcast("Main", "\n--\n", agents(&["a", "b"])), "x");
+    let steps = run(broadcast("Main", "\n--\n", agents(&["a", "b"])), "x");
     let expected = [
         "> a x",
         "! a x",
@@ -17,13 +17,13 @@ fn every_step_gets_the_same_message_and_outputs_are_joined() {
         "< b b(x)",
         "= a(x)\n--\nb(x)",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(steps, expected);
 }
 
 #[test]
 fn flows_get_the_same_message_as_agents() {
     let inner = Step::Flow(sequence("Inner", agents(&["b", "c"])));
-    let told = run(broadcast("Main", "|", vec![inner.clone(), agent("a"), inner]), "x");
+    let steps = run(broadcast("Main", "|", vec![inner.clone(), agent("a"), inner]), "x");
     let expected = [
         "> Inner x",
         "! b x",
@@ -38,16 +38,16 @@ fn flows_get_the_same_message_as_agents() {
         "< Inner c(b(x))",
         "= c(b(x))|a(x)|c(b(x))",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(steps, expected);
 }
 
 #[test]
 fn an_empty_answer_keeps_its_place() {
     let flow = strategy(broadcast("Main", "|", agents(&["a", "b", "c"])));
-    let told = trace(&flow, "x", 100, |call| {
+    let steps = trace(&flow, "x", 100, |call| {
         Ok(output(if call.agent == "c" { "y" } else { "" }, 0, 0))
     });
-    assert_eq!(lines(&told).last().map(String::as_str), Some("= ||y"));
+    assert_eq!(lines(&steps).last().map(String::as_str), Some("= ||y"));
 }
 
 #[test]
@@ -63,8 +63,8 @@ fn a_single_output_is_not_joined() {
 #[test]
 fn joined_outputs_are_reset_in_the_next_round() {
     let inner = Step::Flow(broadcast("Both", "|", agents(&["a", "b"])));
-    let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
-    assert_eq!(told.last().map(String::as_str), Some("= a(a(x)|b(x))|b(a(x)|b(x))"));
+    let steps = run(cycle("Main", Some(2), None, vec![inner]), "x");
+    assert_eq!(steps.last().map(String::as_str), Some("= a(a(x)|b(x))|b(a(x)|b(x))"));
 }
 
 #[test]

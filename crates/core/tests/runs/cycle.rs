@@ -16,7 +16,7 @@ fn observed<'a>(answers: &'a [&'a str]) -> impl FnMut(&AgentCall) -> Result<Outp
 
 #[test]
 fn the_output_feeds_the_next_round_and_every_round_is_reported() {
-    let told = run(cycle("Main", Some(2), None, agents(&["a", "b"])), "x");
+    let steps = run(cycle("Main", Some(2), None, agents(&["a", "b"])), "x");
     let expected = [
         "> a x",
         "! a x",
@@ -32,13 +32,13 @@ fn the_output_feeds_the_next_round_and_every_round_is_reported() {
         "< b b(a(b(a(x))))",
         "= b(a(b(a(x))))",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(steps, expected);
 }
 
 #[test]
 fn a_signal_ends_the_cycle_with_the_output_of_the_steps() {
     let flow = strategy(cycle("Main", None, Some("o"), agents(&["a"])));
-    let told = trace(&flow, "x", 100, observed(&["better", "Done, I like it", "done\nwell"]));
+    let steps = trace(&flow, "x", 100, observed(&["better", "Done, I like it", "done\nwell"]));
     let expected = [
         "> a x",
         "! a x",
@@ -54,15 +54,15 @@ fn a_signal_ends_the_cycle_with_the_output_of_the_steps() {
         "! o a(Done, I like it)",
         "= a(Done, I like it)",
     ];
-    assert_eq!(lines(&told), expected);
+    assert_eq!(lines(&steps), expected);
 }
 
 #[test]
 fn without_a_signal_the_last_output_is_the_observers() {
     let flow = strategy(cycle("Main", Some(2), Some("o"), agents(&["a"])));
-    let told = trace(&flow, "x", 100, observed(&["once more", "enough"]));
+    let steps = trace(&flow, "x", 100, observed(&["once more", "enough"]));
     assert_eq!(
-        told.last(),
+        steps.last(),
         Some(&MachineAction::Finished {
             output: output("enough", 2, 4)
         })
@@ -72,10 +72,10 @@ fn without_a_signal_the_last_output_is_the_observers() {
 #[test]
 fn an_observer_is_not_a_step_and_its_usage_is_not_counted() {
     let flow = strategy(cycle("Main", None, Some("o"), agents(&["a", "b"])));
-    let told = trace(&flow, "x", 100, observed(&["again", "done"]));
-    assert_eq!(usages(&told), [(1, 2), (1, 2), (1, 2), (1, 2), (4, 8)]);
+    let steps = trace(&flow, "x", 100, observed(&["again", "done"]));
+    assert_eq!(usages(&steps), [(1, 2), (1, 2), (1, 2), (1, 2), (4, 8)]);
     assert!(
-        !lines(&told)
+        !lines(&steps)
             .iter()
             .any(|line| line.starts_with("> o") || line.starts_with("< o"))
     );
@@ -90,18 +90,18 @@ fn an_unlimited_cycle_goes_on_and_does_not_grow() {
         None,
         vec![Step::Flow(cycle("Inner", None, None, agents(&["a"])))],
     ));
-    let told = trace(&flow, "x", 5_000, |call| {
+    let steps = trace(&flow, "x", 5_000, |call| {
         last.clone_from(&call.message);
         Ok(output("y", 1, 0))
     });
     assert_eq!(last, "y");
-    assert_eq!(told.len(), 5_002, "one step that never ends, and its calls");
+    assert_eq!(steps.len(), 5_002, "one step that never ends, and its calls");
 }
 
 #[test]
 fn a_nested_cycle_counts_from_the_start_each_time() {
     let inner = Step::Flow(cycle("Inner", Some(2), None, agents(&["a"])));
-    let told = run(cycle("Main", Some(2), None, vec![inner]), "x");
-    assert_eq!(told.iter().filter(|line| line.starts_with('!')).count(), 4);
-    assert_eq!(told.last().map(String::as_str), Some("= a(a(a(a(x))))"));
+    let steps = run(cycle("Main", Some(2), None, vec![inner]), "x");
+    assert_eq!(steps.iter().filter(|line| line.starts_with('!')).count(), 4);
+    assert_eq!(steps.last().map(String::as_str), Some("= a(a(a(a(x))))"));
 }

@@ -15,7 +15,7 @@ fn fails(agent: &str) -> impl Fn(&AgentCall) -> Result<Output, String> {
     }
 }
 
-fn told(flow: Flow, agent: &str) -> String {
+fn failure(flow: Flow, agent: &str) -> String {
     lines(&trace(&strategy(flow), "x", 100, fails(agent)))
         .pop()
         .expect("an end")
@@ -26,20 +26,20 @@ fn every_level_names_its_step() {
     let innermost = Step::Flow(broadcast("Three", "", agents(&["a", "b"])));
     let inner = Step::Flow(cycle("Two", None, None, vec![innermost]));
     let flow = sequence("One", vec![agent("a"), inner]);
-    assert_eq!(told(flow.clone(), "a"), "x Step \"a\" failed: no luck");
+    assert_eq!(failure(flow.clone(), "a"), "x Step \"a\" failed: no luck");
     let deep = "x Step \"Two\" failed: Step \"Three\" failed: Step \"b\" failed: no luck";
-    assert_eq!(told(flow, "b"), deep);
+    assert_eq!(failure(flow, "b"), deep);
 }
 
 #[test]
 fn an_observer_is_named_as_observer() {
     let inner = Step::Flow(cycle("Loop", None, Some("o"), agents(&["a"])));
     assert_eq!(
-        told(sequence("Main", vec![inner]), "o"),
+        failure(sequence("Main", vec![inner]), "o"),
         "x Step \"Loop\" failed: Observer \"o\" failed: no luck"
     );
     assert_eq!(
-        told(cycle("Main", None, Some("o"), agents(&["a"])), "o"),
+        failure(cycle("Main", None, Some("o"), agents(&["a"])), "o"),
         "x Observer \"o\" failed: no luck"
     );
 }

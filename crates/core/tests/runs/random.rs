@@ -217,7 +217,7 @@ proptest! {
     ) {
         let world = World { seed, fails_at };
         let expected = Plain { world, calls: 0, seen: Vec::new() }.run(&flow, input);
-        let told = trace(&strategy(flow), input, MAX_CALLS, |call| world.work(call));
-        prop_assert_eq!(told, expected);
+        let steps = trace(&strategy(flow), input, MAX_CALLS, |call| world.work(call));
+        prop_assert_eq!(steps, expected);
     }
 }

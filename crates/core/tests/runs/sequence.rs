@@ -7,9 +7,9 @@ use crate::scene::*;
 
 #[test]
 fn each_step_gets_the_output_of_the_one_before() {
-    let told = run(sequence("Main", agents(&["a", "b"])), "x");
+    let steps = run(sequence("Main", agents(&["a", "b"])), "x");
     assert_eq!(
-        told,
+        steps,
         [
             "> a x",
             "! a x",
@@ -24,14 +24,14 @@ fn each_step_gets_the_output_of_the_one_before() {
 
 #[test]
 fn an_empty_input_is_a_message_too() {
-    let told = run(sequence("Main", agents(&["a"])), "");
-    assert_eq!(told, ["> a ", "! a ", "< a a()", "= a()"]);
+    let steps = run(sequence("Main", agents(&["a"])), "");
+    assert_eq!(steps, ["> a ", "! a ", "< a a()", "= a()"]);
 }
 
 #[test]
 fn a_nested_flow_is_one_step_under_its_own_name() {
     let inner = Step::Flow(sequence("Inner", agents(&["b", "c"])));
-    let told = run(sequence("Main", vec![agent("a"), inner, agent("d")]), "x");
+    let steps = run(sequence("Main", vec![agent("a"), inner, agent("d")]), "x");
     let expected = [
         "> a x",
         "! a x",
@@ -45,7 +45,7 @@ fn a_nested_flow_is_one_step_under_its_own_name() {
         "< d d(c(b(a(x))))",
         "= d(c(b(a(x))))",
     ];
-    assert_eq!(told, expected);
+    assert_eq!(steps, expected);
 }
 
 #[test]

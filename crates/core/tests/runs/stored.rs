@@ -60,13 +60,13 @@ fn thirty_two_nested_levels_work() {
         |name, steps| cycle(&name, Some(1), None, steps),
     ];
     for wrap in kinds {
-        let told = run(nested(32, wrap), "x");
-        assert_eq!(told, ["> F30 x", "! a x", "< F30 a(x)", "= a(x)"]);
+        let log = run(nested(32, wrap), "x");
+        assert_eq!(log, ["> F30 x", "! a x", "< F30 a(x)", "= a(x)"]);
     }
     let often = strategy(nested(10, |name, steps| cycle(&name, Some(2), None, steps)));
-    let told = trace(&often, "x", 2_000, |_| Ok(output("y", 1, 0)));
+    let log = trace(&often, "x", 2_000, |_| Ok(output("y", 1, 0)));
     assert_eq!(
-        told.last(),
+        log.last(),
         Some(&MachineAction::Finished {
             output: output("y", 1024, 0)
         })

@@ -3,7 +3,7 @@
 use std::io::ErrorKind;
 
 use countersign_protocol::a2h::ApiError;
-use countersign_protocol::a2h::refused::with_field;
+use countersign_protocol::a2h::api_error::with_field;
 use ureq::http::StatusCode;
 
 use crate::setup::locate::{AddressSource, LocateError, Location};

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 
 use crate::failure::Failure;
 
@@ -31,7 +31,7 @@ pub fn print_error(message: &str) {
 /// Escapes control and invisible characters, so that foreign text cannot control the terminal or disguise itself. Line
 /// breaks stay.
 pub fn escape(text: &str) -> String {
-    visible::escape_lines(text)
+    escape::escape_lines(text)
 }
 
 /// Quotes a text so that a shell reads it as one word.

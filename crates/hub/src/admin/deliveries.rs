@@ -31,7 +31,7 @@ pub async fn list(
     _owner: OwnerCaller,
     Params(filter): Params<DeliveryFilter>,
 ) -> Result<Json<DeliveriesList<Delivery>>, Problem> {
-    let track = filter.state.as_deref().map(|text| {
+    let state = filter.state.as_deref().map(|text| {
         DeliveryState::parse(text)
             .ok_or_else(|| Problem::validation("state", "state must be pending, delivered or failed"))
     });
@@ -39,7 +39,7 @@ pub async fn list(
     let deliveries = hub
         .store
         .run(Deliveries {
-            track: track.transpose()?,
+            state: state.transpose()?,
             limit,
         })
         .await?;

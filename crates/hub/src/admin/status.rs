@@ -94,7 +94,7 @@ async fn warnings(hub: &Hub) -> Result<Vec<String>, Problem> {
     let failed = hub
         .store
         .run(Deliveries {
-            track: Some(DeliveryState::Failed),
+            state: Some(DeliveryState::Failed),
             limit: 1000,
         })
         .await?

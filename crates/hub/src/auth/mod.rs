@@ -1,12 +1,12 @@
 //! Credentials, passwords, and the limits on trying them.
 
-mod attempts;
 mod cache;
 mod password;
 mod request_limiter;
 mod revocation;
-mod sign_in;
-mod start;
+mod sign_in_limiter;
+mod sign_in_limits;
+mod start_credentials;
 mod token;
 
 use std::num::NonZeroU32;
@@ -20,8 +20,8 @@ use crate::cluster::Cluster;
 pub use cache::{CredentialCache, Resolvers};
 pub use password::{Passwords, check_password};
 pub use request_limiter::RequestLimiter;
-pub use sign_in::SignInAttempts;
-pub use start::{OWNER, is_start_label, local_owner_of, node_of_label};
+pub use sign_in_limiter::SignInLimiter;
+pub use start_credentials::{OWNER, is_start_label, local_owner_of, node_of_label};
 pub use token::{
     Token, hash_session, hash_token, is_random_text, looks_like, new_signing_key, random_key, random_text,
 };
@@ -32,7 +32,7 @@ pub struct Auth {
     cluster: Arc<Cluster>,
     pub credentials: CredentialCache,
     pub passwords: Passwords,
-    pub sign_in_attempts: SignInAttempts,
+    pub sign_in_limiter: SignInLimiter,
     pub request_limiter: RequestLimiter,
     pub resolvers: Resolvers,
     /// Credentials that this start created for programs on this machine.
@@ -46,7 +46,7 @@ impl Auth {
             cluster,
             credentials: CredentialCache::default(),
             passwords: Passwords::default(),
-            sign_in_attempts: SignInAttempts::new(store),
+            sign_in_limiter: SignInLimiter::new(store),
             request_limiter: RequestLimiter::per_minute(requests_per_minute, store),
             resolvers: Resolvers::default(),
             start_credentials: Mutex::default(),

@@ -143,8 +143,8 @@ mod tests {
     #[tokio::test]
     async fn requests_beyond_the_queue_are_refused() {
         let passwords = Passwords::default();
-        let attempts = (0..MAX_QUEUED + 5).map(|_| passwords.matches("whatever it is", None));
-        let answers = futures_util::future::join_all(attempts).await;
+        let limits = (0..MAX_QUEUED + 5).map(|_| passwords.matches("whatever it is", None));
+        let answers = futures_util::future::join_all(limits).await;
         assert_eq!(answers.iter().filter(|answer| answer.is_err()).count(), 5);
         assert!(
             passwords.matches("whatever it is", None).await.is_ok(),

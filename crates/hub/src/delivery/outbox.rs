@@ -45,7 +45,7 @@ pub struct Outbox {
     workers: Mutex<Workers>,
     stop: watch::Sender<bool>,
     /// Announces attempts to open pages; set once the hub exists.
-    news: OnceLock<Arc<LiveBroadcaster>>,
+    live: OnceLock<Arc<LiveBroadcaster>>,
 }
 
 #[derive(Default)]
@@ -86,7 +86,7 @@ impl Outbox {
             counts: watch::Sender::default(),
             workers: Mutex::default(),
             stop: watch::Sender::default(),
-            news: OnceLock::new(),
+            live: OnceLock::new(),
         }))
     }
 
@@ -174,8 +174,8 @@ impl Outbox {
     }
 
     /// Announces every settled attempt there; set once by the hub.
-    pub fn announce_attempts_to(&self, news: Arc<LiveBroadcaster>) {
-        drop(self.news.set(news));
+    pub fn announce_attempts_to(&self, live: Arc<LiveBroadcaster>) {
+        drop(self.live.set(live));
     }
 
     pub fn counts(&self) -> DeliveryCounts {
@@ -202,8 +202,8 @@ impl Outbox {
     pub(super) async fn settle(&self, host: &str, claim: Claim, attempt: &Attempt) {
         let message_id = claim.message_id.clone();
         settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, attempt).await;
-        if let Some(news) = self.news.get() {
-            news.publish(LiveChange::Tracked(message_id));
+        if let Some(live) = self.live.get() {
+            live.publish(LiveChange::Tracked(message_id));
         }
     }
 

@@ -65,42 +65,49 @@ impl PushClient {
             .run(LoadPushContext(message_id.clone()))
             .await
             .map_err(|error| failed_by_store(message_id, &error))?;
-        let parcel = loaded.ok_or_else(|| refused("the message or its agent no longer exists"))?;
-        let url = self.target(&parcel)?;
-        let body =
-            respond::text(&parcel.pulled, &parcel.resolution).map_err(|error| failed_by_store(message_id, &error))?;
-        let headers = self.signer.headers(&parcel, &body, self.store.clock().now()).await?;
+        let push_context = loaded.ok_or_else(|| refused("the message or its agent no longer exists"))?;
+        let url = self.target(&push_context)?;
+        let body = respond::text(&push_context.view, &push_context.resolution)
+            .map_err(|error| failed_by_store(message_id, &error))?;
+        let headers = self
+            .signer
+            .headers(&push_context, &body, self.store.clock().now())
+            .await?;
         let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
             post = post.header(name, value);
         }
-        if let Some(auth) = &parcel.callback.auth {
-            post = with_credential(post, auth.scheme, &parcel)?;
+        if let Some(auth) = &push_context.callback.auth {
+            post = with_credential(post, auth.scheme, &push_context)?;
         }
         let request = post.body(body).build();
         request.map_err(|error| http_client::attempt_from_error(&error))
     }
 
     /// Checks the target again, because an approval may have been withdrawn after the submit.
-    fn target(&self, parcel: &PushContext) -> Result<Url, Attempt> {
-        if !parcel.host_approved {
+    fn target(&self, push_context: &PushContext) -> Result<Url, Attempt> {
+        if !push_context.host_approved {
             return Err(refused("the callback host is no longer approved"));
         }
-        let url = Url::parse(&parcel.callback.url).map_err(|_| refused("the callback is not a URL"))?;
+        let url = Url::parse(&push_context.callback.url).map_err(|_| refused("the callback is not a URL"))?;
         let host = guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
         // The approval is for the stored host; a credential must not go to another one.
-        if host != parcel.callback.host {
+        if host != push_context.callback.host {
             return Err(refused("the callback URL and its approved host differ"));
         }
         Ok(url)
     }
 }
 
-fn with_credential(post: RequestBuilder, scheme: AuthScheme, parcel: &PushContext) -> Result<RequestBuilder, Attempt> {
+fn with_credential(
+    post: RequestBuilder,
+    scheme: AuthScheme,
+    push_context: &PushContext,
+) -> Result<RequestBuilder, Attempt> {
     Ok(match scheme {
         AuthScheme::Hmac => post,
-        AuthScheme::Bearer => post.bearer_auth(named_secret(parcel)?),
-        AuthScheme::Apikey => post.header("x-api-key", named_secret(parcel)?),
+        AuthScheme::Bearer => post.bearer_auth(named_secret(push_context)?),
+        AuthScheme::Apikey => post.header("x-api-key", named_secret(push_context)?),
     })
 }
 

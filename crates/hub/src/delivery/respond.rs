@@ -66,33 +66,33 @@ fn inner(resolution: &Resolution) -> Value {
 }
 
 /// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
-pub fn text(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
-    compose(pulled, resolution).map_err(|error| error.in_message(pulled.id.as_str()))
+pub fn text(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
+    compose(view, resolution).map_err(|error| error.in_message(view.id.as_str()))
 }
 
-fn compose(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
+fn compose(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
     let response = Response {
-        version: version_of(&pulled.source)?,
-        in_reply_to: &pulled.id,
+        version: version_of(&view.source)?,
+        in_reply_to: &view.id,
         resolution_id: &resolution.id,
-        agent_id: &pulled.agent_id,
-        run_id: &a2h(&pulled.source)?.run_id,
+        agent_id: &view.agent_id,
+        run_id: &a2h(&view.source)?.run_id,
         resolution: resolution.outcome.as_str(),
         defaulted: resolution.defaulted,
         response: &inner(resolution),
-        state: state(pulled)?,
+        state: state(view)?,
     };
     Ok(response.to_json())
 }
 
 /// The payload digest of the 0.3 signature, over the answer and the state as delivered.
-fn payload_digest(pulled: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
-    let state = state(pulled)?.map(serde_json::from_str::<Value>).transpose()?;
+fn payload_digest(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
+    let state = state(view)?.map(serde_json::from_str::<Value>).transpose()?;
     Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
 }
 
-fn state(pulled: &AgentView) -> Result<Option<&str>, StoreError> {
-    json::raw_field(&pulled.wire, "state").map_err(|_| unreadable("state"))
+fn state(view: &AgentView) -> Result<Option<&str>, StoreError> {
+    json::raw_field(&view.wire, "state").map_err(|_| unreadable("state"))
 }
 
 pub type Headers = Vec<(&'static str, String)>;
@@ -117,24 +117,24 @@ impl Signer {
         }
     }
 
-    pub async fn headers(&self, parcel: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
-        let version = version_of(&parcel.pulled.source).map_err(|error| unsigned(parcel, error))?;
-        let hub_pairs = match parcel.signature_alg {
+    pub async fn headers(&self, push_context: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
+        let version = version_of(&push_context.view.source).map_err(|error| unsigned(push_context, error))?;
+        let hub_pairs = match push_context.signature_alg {
             SignatureAlg::HmacSha256 => Vec::new(),
-            SignatureAlg::Ed25519 => self.hub_pairs(&parcel.pulled.id).await?,
+            SignatureAlg::Ed25519 => self.hub_pairs(&push_context.view.id).await?,
         };
         let t = now.as_seconds();
-        let resolution_id = parcel.resolution.id.as_str();
+        let resolution_id = push_context.resolution.id.as_str();
         Ok(vec![
             (
                 version.family.signature_header(),
-                a2h_signature(parcel, version, &hub_pairs, t)?,
+                a2h_signature(push_context, version, &hub_pairs, t)?,
             ),
             ("webhook-id", resolution_id.to_owned()),
             ("webhook-timestamp", t.to_string()),
             (
                 "webhook-signature",
-                standard_webhooks(parcel, &hub_pairs, t, body.as_bytes()),
+                standard_webhooks(push_context, &hub_pairs, t, body.as_bytes()),
             ),
         ])
     }
@@ -166,28 +166,33 @@ fn hub_pair(cached: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> R
 }
 
 /// The value of the A2H or MA2H signature header.
-fn a2h_signature(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], t: i64) -> Result<String, Attempt> {
+fn a2h_signature(
+    push_context: &PushContext,
+    version: Version,
+    hub_pairs: &[HubPair],
+    t: i64,
+) -> Result<String, Attempt> {
     let signing = version
         .push_signing()
         .ok_or_else(|| refused("this protocol version has no push signature"))?;
     let digest = match signing {
         PushSigning::Context => None,
-        PushSigning::Payload => Some(payload_digest(&parcel.pulled, &parcel.resolution)),
+        PushSigning::Payload => Some(payload_digest(&push_context.view, &push_context.resolution)),
     };
-    let digest = digest.transpose().map_err(|error| unsigned(parcel, error))?;
+    let digest = digest.transpose().map_err(|error| unsigned(push_context, error))?;
     let jti = Jti::from_uuid(Uuid::new_v4());
     let context = SignedContext {
         version,
-        callback_url: &parcel.callback.url,
-        in_reply_to: parcel.pulled.id.as_str(),
+        callback_url: &push_context.callback.url,
+        in_reply_to: push_context.view.id.as_str(),
         jti: jti.as_str(),
-        resolution: parcel.resolution.outcome.as_str(),
-        resolution_id: parcel.resolution.id.as_str(),
-        resolved_at: &parcel.resolution.resolved_at.to_string(),
+        resolution: push_context.resolution.outcome.as_str(),
+        resolution_id: push_context.resolution.id.as_str(),
+        resolved_at: &push_context.resolution.resolved_at.to_string(),
         t,
         payload_sha256: digest.as_deref(),
     };
-    let (v1, kid) = v1(parcel, hub_pairs, &context.canonical())?;
+    let (v1, kid) = v1(push_context, hub_pairs, &context.canonical())?;
     Ok(SignatureHeader {
         t,
         jti: jti.as_str().to_owned(),
@@ -197,17 +202,21 @@ fn a2h_signature(parcel: &PushContext, version: Version, hub_pairs: &[HubPair], 
     .to_header())
 }
 
-fn unsigned(parcel: &PushContext, error: StoreError) -> Attempt {
-    failed_by_store(&parcel.pulled.id, &error.in_message(parcel.pulled.id.as_str()))
+fn unsigned(push_context: &PushContext, error: StoreError) -> Attempt {
+    failed_by_store(&push_context.view.id, &error.in_message(push_context.view.id.as_str()))
 }
 
 /// One signature per valid key, for rotations in the order of `for_single_readers`. A secret named by the callback
 /// replaces the agent's own keys.
-fn v1(parcel: &PushContext, hub_pairs: &[HubPair], canonical: &str) -> Result<(Vec<String>, Option<String>), Attempt> {
+fn v1(
+    push_context: &PushContext,
+    hub_pairs: &[HubPair],
+    canonical: &str,
+) -> Result<(Vec<String>, Option<String>), Attempt> {
     let hmac = |key: &str| signature::hmac_v1(key.as_bytes(), canonical);
-    let (signatures, kid) = match (hmac_secret(parcel)?, parcel.signature_alg) {
+    let (signatures, kid) = match (hmac_secret(push_context)?, push_context.signature_alg) {
         (Some(secret), SignatureAlg::HmacSha256 | SignatureAlg::Ed25519) => (vec![hmac(secret)], None),
-        (None, SignatureAlg::HmacSha256) => (parcel.signing_keys.iter().map(|key| hmac(key)).collect(), None),
+        (None, SignatureAlg::HmacSha256) => (push_context.signing_keys.iter().map(|key| hmac(key)).collect(), None),
         (None, SignatureAlg::Ed25519) => {
             let signatures = hub_pairs
                 .iter()
@@ -235,16 +244,16 @@ fn for_single_readers(mut signatures: Vec<String>) -> Vec<String> {
     signatures
 }
 
-fn hmac_secret(parcel: &PushContext) -> Result<Option<&str>, Attempt> {
-    match &parcel.callback.auth {
-        Some(auth) if auth.scheme == AuthScheme::Hmac => named_secret(parcel).map(Some),
+fn hmac_secret(push_context: &PushContext) -> Result<Option<&str>, Attempt> {
+    match &push_context.callback.auth {
+        Some(auth) if auth.scheme == AuthScheme::Hmac => named_secret(push_context).map(Some),
         Some(_) | None => Ok(None),
     }
 }
 
 /// The secret that the callback names. It may have been removed after the message was accepted.
-pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
-    parcel
+pub fn named_secret(push_context: &PushContext) -> Result<&str, Attempt> {
+    push_context
         .secret
         .as_deref()
         .ok_or_else(|| refused("the secret that the callback names is no longer registered"))
@@ -252,10 +261,10 @@ pub fn named_secret(parcel: &PushContext) -> Result<&str, Attempt> {
 
 /// Standard Webhooks signatures over the raw body: with each key of the agent, with the named secret, and for Ed25519
 /// agents with each key of the hub. Oldest key first; its libraries try every signature.
-fn standard_webhooks(parcel: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
-    let id = parcel.resolution.id.as_str();
-    let secret = hmac_secret(parcel).ok().flatten();
-    let secrets = parcel.signing_keys.iter().rev().map(String::as_str).chain(secret);
+fn standard_webhooks(push_context: &PushContext, hub_pairs: &[HubPair], t: i64, body: &[u8]) -> String {
+    let id = push_context.resolution.id.as_str();
+    let secret = hmac_secret(push_context).ok().flatten();
+    let secrets = push_context.signing_keys.iter().rev().map(String::as_str).chain(secret);
     let hmac = secrets.map(|text| webhooks::sign_hmac(&webhook_key(text), id, t, body));
     let ed25519 = hub_pairs
         .iter()

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_core::message::{State, inbox_rank};
+use countersign_protocol::escape::escape;
 use countersign_protocol::id::MessageId;
-use countersign_protocol::visible::escape;
 use countersign_store::model::PersonView;
 use serde_json::json;
 
@@ -81,17 +81,17 @@ fn resolved(item: &PersonView) -> Option<EventDraft> {
     let State::Resolved(resolution) = &item.message.state else {
         return None;
     };
-    let words = outcome::in_words(resolution, &item.message.content);
-    let data = |words: &str| {
+    let text = outcome::describe(resolution, &item.message.content);
+    let data = |text: &str| {
         json!({
             "id": item.message.id,
-            "words": words,
+            "words": text,
             "actor": resolution.actor,
             "at_ms": resolution.resolved_at.as_millis(),
         })
     };
-    let web = data(&escape(&words));
-    let api = data(&words);
+    let web = data(&escape(&text));
+    let api = data(&text);
     Some(EventDraft {
         kind: "resolved",
         about: item.message.id.to_string(),

@@ -57,7 +57,7 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
     let content = message.content;
     let can_answer = can_answer(&message.state, &content, viewer);
     let status = message.state.status().to_string();
-    let default_on_expire = match &content.matter {
+    let default_on_expire = match &content.payload {
         Payload::Ask(ask) => ask
             .default_on_expire
             .as_ref()
@@ -68,8 +68,8 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
         State::Resolved(resolution) => Some(shown_resolution(resolution, &content)),
         State::Open | State::Delivered => None,
     };
-    let verb = content.matter.kind().as_str().to_owned();
-    let (ask, action) = match content.matter {
+    let verb = content.payload.kind().as_str().to_owned();
+    let (ask, action) = match content.payload {
         Payload::Ask(ask) => (Some(ask), None),
         Payload::Task(task) => (None, Some(task)),
         Payload::Notify => (None, None),
@@ -184,7 +184,7 @@ pub fn shown_presence(presence: CuePresence) -> ItemPresence {
 
 fn shown_delivery(delivery: Delivery) -> ItemDelivery {
     ItemDelivery {
-        state: delivery.track.as_str().to_owned(),
+        state: delivery.state.as_str().to_owned(),
         attempts: delivery.attempts.into(),
         next_attempt_at: delivery.next_attempt_at.map(Into::into),
         delivered_at: delivery.delivered_at.map(Into::into),
@@ -204,7 +204,7 @@ pub fn redacted(value: &Value, content: &Content) -> Option<Value> {
             ..
         }),
         Value::Object(fields),
-    ) = (&content.matter, &mut redacted)
+    ) = (&content.payload, &mut redacted)
     {
         for name in sensitive_fields(schema) {
             fields.shift_remove(name);

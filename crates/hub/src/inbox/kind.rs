@@ -13,11 +13,11 @@ const KINDS: [(&str, &str); 7] = [
 ];
 
 /// Returns the label of a kind. An unknown kind is its own label.
-pub fn kind_words(kind: &str) -> &str {
+pub fn kind_label(kind: &str) -> &str {
     KINDS
         .iter()
         .find(|(word, _)| *word == kind)
-        .map_or(kind, |(_, words)| words)
+        .map_or(kind, |(_, text)| text)
 }
 
 /// The kinds that need a decision and can therefore occur in the open and decided lists.

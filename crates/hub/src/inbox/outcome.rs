@@ -9,8 +9,8 @@ use super::item::redacted;
 
 /// The labels of the chosen options, or the typed text. `None` for forms, which do not fit in a line, and for sensitive
 /// messages.
-pub fn answer_words(value: &Value, content: &Content) -> Option<String> {
-    let options = match &content.matter {
+pub fn answer_text(value: &Value, content: &Content) -> Option<String> {
+    let options = match &content.payload {
         Payload::Ask(Ask {
             question: Question::Confirm { options, .. } | Question::Select { options, .. },
             ..
@@ -47,12 +47,12 @@ const MAX_LINE_CHARS: usize = 1000;
 pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     match resolution.value.as_ref()? {
         Value::String(text) if resolution.edited => (!content.sensitive).then(|| text.clone()),
-        value => answer_words(value, content),
+        value => answer_text(value, content),
     }
 }
 
 /// The outcome without its actor: `answered Approve`, `declined`.
-pub fn in_words(resolution: &Resolution, content: &Content) -> String {
+pub fn describe(resolution: &Resolution, content: &Content) -> String {
     let answer = answered(resolution, content).map(|answer| match (answer.is_empty(), resolution.files.len()) {
         (true, 0) => "with an empty text".to_owned(),
         (true, count) => with_files(count),

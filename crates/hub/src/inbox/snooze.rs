@@ -44,7 +44,7 @@ pub async fn snooze(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -
 
 /// Archives a notify. An open ask or task cannot be archived, because it would disappear unanswered.
 pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Problem> {
-    match find(hub, id).await?.message.content.matter {
+    match find(hub, id).await?.message.content.payload {
         Payload::Notify => {}
         Payload::Ask(_) | Payload::Task(_) => {
             let message = "only notices can be archived; answer this item or set it aside instead";

@@ -194,7 +194,7 @@ mod tests {
     use super::*;
     use crate::live::replay::MAX_EVENTS;
 
-    fn news() -> (Arc<LiveBroadcaster>, watch::Sender<bool>) {
+    fn broadcaster() -> (Arc<LiveBroadcaster>, watch::Sender<bool>) {
         let (stop, stopping) = watch::channel(false);
         let file = std::env::temp_dir().join(format!("countersign-news-{}.db", Uuid::new_v4()));
         let store = Store::open_sqlite(&file, Arc::new(SystemClock)).unwrap();
@@ -208,57 +208,57 @@ mod tests {
         LiveChange::Tracked(MessageId::from_uuid(Uuid::from_u128(7)))
     }
 
-    fn queued(news: &LiveBroadcaster) -> usize {
-        news.queue.max_capacity() - news.queue.capacity()
+    fn queued(broadcaster: &LiveBroadcaster) -> usize {
+        broadcaster.queue.max_capacity() - broadcaster.queue.capacity()
     }
 
     #[test]
     fn without_listeners_nothing_is_queued_and_a_returning_client_gets_a_resync() {
-        let (news, _stop) = news();
-        let before = news.newest_id();
-        news.publish(change());
-        assert_eq!(queued(&news), 0);
-        let mut back = news.listen(Some(before));
+        let (broadcaster, _stop) = broadcaster();
+        let before = broadcaster.newest_id();
+        broadcaster.publish(change());
+        assert_eq!(queued(&broadcaster), 0);
+        let mut back = broadcaster.listen(Some(before));
         assert!(matches!(
             back.next().now_or_never(),
             Some(Some(LiveEvent::Resync { .. }))
         ));
         assert!(back.next().now_or_never().is_none(), "once");
-        let mut fresh = news.listen(None);
+        let mut fresh = broadcaster.listen(None);
         assert!(
             fresh.next().now_or_never().is_none(),
             "a new listener has missed nothing"
         );
-        news.publish(change());
-        assert_eq!(queued(&news), 1);
+        broadcaster.publish(change());
+        assert_eq!(queued(&broadcaster), 1);
     }
 
     #[test]
     fn full_queue_becomes_one_resync() {
-        let (news, _stop) = news();
-        let _listener = news.listen(None);
-        (0..QUEUE_CAPACITY + 10).for_each(|_| news.publish(change()));
-        assert_eq!(queued(&news), QUEUE_CAPACITY);
-        assert!(news.has_gap.load(Ordering::SeqCst));
+        let (broadcaster, _stop) = broadcaster();
+        let _listener = broadcaster.listen(None);
+        (0..QUEUE_CAPACITY + 10).for_each(|_| broadcaster.publish(change()));
+        assert_eq!(queued(&broadcaster), QUEUE_CAPACITY);
+        assert!(broadcaster.has_gap.load(Ordering::SeqCst));
     }
 
     #[test]
     fn listener_that_falls_behind_gets_a_resync_and_continues_from_now() {
-        let (news, _stop) = news();
-        let mut slow = news.listen(None);
-        (0..=MAX_EVENTS).for_each(|_| news.push(|id| LiveEvent::Resync { id }));
-        let newest = news.newest_id();
+        let (broadcaster, _stop) = broadcaster();
+        let mut slow = broadcaster.listen(None);
+        (0..=MAX_EVENTS).for_each(|_| broadcaster.push(|id| LiveEvent::Resync { id }));
+        let newest = broadcaster.newest_id();
         let mut next_id = || slow.next().now_or_never().flatten().map(|event| event.id());
         assert_eq!(next_id(), Some(newest));
         assert_eq!(next_id(), None);
-        news.push(|id| LiveEvent::Resync { id });
+        broadcaster.push(|id| LiveEvent::Resync { id });
         assert_eq!(next_id(), Some(newest + 1));
     }
 
     #[tokio::test]
     async fn listener_ends_when_the_hub_stops() {
-        let (news, stop) = news();
-        let mut listener = news.listen(None);
+        let (broadcaster, stop) = broadcaster();
+        let mut listener = broadcaster.listen(None);
         let waiting = tokio::spawn(async move { listener.next().await.is_none() });
         stop.send_replace(true);
         assert!(waiting.await.unwrap());

@@ -118,7 +118,7 @@ impl Messages {
         files: Vec<Vec<u8>>,
     ) -> Result<ApplyOutcome, StoreError> {
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = ResolveRequest {
+        let request = ResolveRequest {
             message_id: message_id.clone(),
             command,
             resolution_id,
@@ -128,9 +128,9 @@ impl Messages {
         // The command runs to completion after a disconnect; otherwise a run could wait forever for its announcement.
         run_to_completion(async move {
             let store = &messages.parts.store;
-            let again = store.is_shared().then(|| proposal.clone());
-            let application = match (store.run(Apply(proposal)).await, again) {
-                (Err(StoreError::CommitUnknown(_)), Some(proposal)) => messages.reconcile(proposal).await,
+            let again = store.is_shared().then(|| request.clone());
+            let application = match (store.run(Apply(request)).await, again) {
+                (Err(StoreError::CommitUnknown(_)), Some(request)) => messages.reconcile(request).await,
                 (applied, _) => applied,
             };
             let application = application.inspect_err(|error| messages.resync_if_unsure(error))?;
@@ -144,11 +144,11 @@ impl Messages {
     }
 
     /// Resolves an unsure commit: the resolution is found by its own id, or the command is applied again.
-    async fn reconcile(&self, proposal: ResolveRequest) -> Result<ApplyOutcome, StoreError> {
+    async fn reconcile(&self, request: ResolveRequest) -> Result<ApplyOutcome, StoreError> {
         let began = Instant::now();
         loop {
             tokio::time::sleep(RECONCILE_INTERVAL).await;
-            match self.apply_or_find(&proposal).await {
+            match self.apply_or_find(&request).await {
                 // Still unsure, because the first commit may stand.
                 Err(error) if began.elapsed() > RECONCILE_TIMEOUT => {
                     return Err(StoreError::CommitUnknown(error.to_string()));
@@ -159,13 +159,13 @@ impl Messages {
         }
     }
 
-    async fn apply_or_find(&self, proposal: &ResolveRequest) -> Result<ApplyOutcome, StoreError> {
-        let application = self.parts.store.run(Apply(proposal.clone())).await?;
+    async fn apply_or_find(&self, request: &ResolveRequest) -> Result<ApplyOutcome, StoreError> {
+        let application = self.parts.store.run(Apply(request.clone())).await?;
         let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &application else {
             return Ok(application);
         };
-        Ok(match self.parts.store.run(Pull(proposal.message_id.clone())).await? {
-            Some(Lookup::Present(pulled)) => own_resolution(pulled, proposal).unwrap_or(application),
+        Ok(match self.parts.store.run(Pull(request.message_id.clone())).await? {
+            Some(Lookup::Present(view)) => own_resolution(view, request).unwrap_or(application),
             Some(Lookup::Purged { .. }) | None => application,
         })
     }
@@ -202,13 +202,13 @@ impl Messages {
     }
 
     /// Expires an overdue message that is read before the timer got to it. Returns whether it was overdue.
-    pub async fn expire_if_overdue(self: &Arc<Self>, pulled: &AgentView) -> Result<bool, StoreError> {
-        let is_open = matches!(pulled.state, State::Open);
-        if !is_open || !is_overdue_at(pulled.expires_at, self.parts.store.clock().now()) {
+    pub async fn expire_if_overdue(self: &Arc<Self>, view: &AgentView) -> Result<bool, StoreError> {
+        let is_open = matches!(view.state, State::Open);
+        if !is_open || !is_overdue_at(view.expires_at, self.parts.store.clock().now()) {
             return Ok(false);
         }
         // Boxed because it is rare: inline, its state would enlarge every waiting future.
-        Box::pin(self.decide(&pulled.id, Command::Expire)).await.map(|_| true)
+        Box::pin(self.decide(&view.id, Command::Expire)).await.map(|_| true)
     }
 
     /// Call after the commit of every new message: the inbox, the search index, the expiry timer and the metrics.
@@ -228,24 +228,21 @@ impl Messages {
 
     /// Call after the commit of every resolution: wakes waiters, runs, pages, other nodes and the outbox.
     pub fn announce(&self, applied: &ResolvedMessage) {
-        let id = &applied.pulled.id;
+        let id = &applied.view.id;
         let outcome = applied.resolution.outcome;
         self.parts.metrics.resolved(outcome);
-        match &applied.pulled.source {
+        match &applied.view.source {
             Source::A2h(_) => {}
             Source::Hap(_) => self.parts.cue_waiters.cue_ended(id),
-            Source::Runs(_) => self
-                .parts
-                .runs
-                .resolved(&applied.pulled, applied.resolution.resolved_at),
+            Source::Runs(_) => self.parts.runs.resolved(&applied.view, applied.resolution.resolved_at),
         }
-        self.waiters.wake(&applied.pulled);
+        self.waiters.wake(&applied.view);
         if self.parts.cluster.is_first_notice(id) {
             self.parts.live.publish_local(LiveChange::Resolved(id.clone()));
         }
         self.parts.cluster.publish(|| Signal::Resolved {
             id: id.clone(),
-            run: run_of(&applied.pulled),
+            run: run_of(&applied.view),
         });
         if let Some(host) = &applied.push_host {
             self.parts.outbox.wake(host);
@@ -264,22 +261,22 @@ impl Messages {
     }
 }
 
-fn run_of(pulled: &AgentView) -> Option<String> {
-    match &pulled.source {
+fn run_of(view: &AgentView) -> Option<String> {
+    match &view.source {
         Source::Runs(source) => Some(source.run_id.clone()).filter(|run_id| !run_id.is_empty()),
         Source::A2h(_) | Source::Hap(_) => None,
     }
 }
 
 /// The stored outcome, if this very request produced it. The outbox finds its push by polling, so no host is given.
-fn own_resolution(pulled: AgentView, proposal: &ResolveRequest) -> Option<ApplyOutcome> {
-    let State::Resolved(resolution) = &pulled.state else {
+fn own_resolution(view: AgentView, request: &ResolveRequest) -> Option<ApplyOutcome> {
+    let State::Resolved(resolution) = &view.state else {
         return None;
     };
-    let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == proposal.resolution_id)?;
+    let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == request.resolution_id)?;
     Some(ApplyOutcome::Resolved(Box::new(ResolvedMessage {
         resolution,
-        pulled,
+        view,
         push_host: None,
     })))
 }

@@ -17,10 +17,10 @@ pub async fn run(hub: Arc<Hub>) {
     let Some(bus) = hub.store.bus() else {
         return std::future::pending().await;
     };
-    let (sender, mut words) = mpsc::channel(NOTIFICATION_QUEUE_CAPACITY);
+    let (sender, mut notifications) = mpsc::channel(NOTIFICATION_QUEUE_CAPACITY);
     let listening = async {
-        while let Some(word) = words.recv().await {
-            match word {
+        while let Some(notification) = notifications.recv().await {
+            match notification {
                 Notification::Message(text) => handle_notification(&hub, &text),
                 Notification::Gap => resync_everything(&hub),
             }

@@ -45,10 +45,10 @@ async fn an_answer_a_millisecond_later_loses_to_the_default() {
     assert_eq!(status, StatusCode::CONFLICT);
     assert_eq!(body["error"]["code"], "already_terminal");
     assert_eq!(body["resolution"], "expired");
-    let pulled = hub.pull(&id).await.1;
-    assert_eq!(pulled["response"]["defaulted"], true);
-    assert_eq!(pulled["response"]["response"]["value"], "deny");
-    assert_eq!(pulled["response"]["response"]["actor"], "system:default_on_expire");
+    let view = hub.pull(&id).await.1;
+    assert_eq!(view["response"]["defaulted"], true);
+    assert_eq!(view["response"]["response"]["value"], "deny");
+    assert_eq!(view["response"]["response"]["actor"], "system:default_on_expire");
 }
 
 #[tokio::test]
@@ -56,11 +56,11 @@ async fn first_read_of_an_overdue_message_expires_it() {
     let hub = TestHub::open().await;
     let id = hub.submit(&expiring(&hub, Duration::from_secs(60), Value::Null)).await;
     hub.advance(Duration::from_millis(60_001));
-    let pulled = hub.pull(&id).await.1;
-    assert_eq!(pulled["status"], "expired");
-    assert_eq!(pulled["response"]["defaulted"], false);
-    assert_eq!(pulled["response"]["response"]["actor"], "system:expired");
-    assert!(pulled["response"]["response"].get("value").is_none());
+    let view = hub.pull(&id).await.1;
+    assert_eq!(view["status"], "expired");
+    assert_eq!(view["response"]["defaulted"], false);
+    assert_eq!(view["response"]["response"]["actor"], "system:expired");
+    assert!(view["response"]["response"].get("value").is_none());
 }
 
 #[tokio::test]

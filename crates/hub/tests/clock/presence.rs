@@ -9,7 +9,7 @@ use crate::test_hub::TestHub;
 
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-fn words(prompt: &str) -> Value {
+fn cue(prompt: &str) -> Value {
     json!({"agent_id": "bamolodo", "kind": "cue", "prompt": prompt})
 }
 
@@ -24,7 +24,7 @@ fn id(ack: &Value) -> String {
 #[tokio::test]
 async fn new_cue_has_three_seconds_to_start_waiting() {
     let hub = TestHub::open().await;
-    let id = id(&hub.cue(&words("One?")).await);
+    let id = id(&hub.cue(&cue("One?")).await);
     hub.advance(Duration::from_secs(3) - MILLISECOND);
     assert_eq!(state(&hub, &id).await, "waiting");
     hub.advance(MILLISECOND);
@@ -36,21 +36,21 @@ async fn new_cue_has_three_seconds_to_start_waiting() {
 #[tokio::test]
 async fn process_counts_as_present_for_three_seconds_between_two_waits() {
     let hub = TestHub::open().await;
-    let id = id(&hub.cue(&words("One?")).await);
+    let id = id(&hub.cue(&cue("One?")).await);
     hub.advance(Duration::from_secs(2));
     assert_eq!(hub.poll(&id, 1).await["status"], "open");
     hub.advance(Duration::from_secs(3) - MILLISECOND);
     assert_eq!(state(&hub, &id).await, "waiting");
     hub.advance(MILLISECOND);
     assert_eq!(state(&hub, &id).await, "gone");
-    let next = hub.cue(&words("Two?")).await;
+    let next = hub.cue(&cue("Two?")).await;
     assert_eq!(next["superseded"], json!([id]));
 }
 
 #[tokio::test]
 async fn open_connection_counts_as_present_until_it_breaks() {
     let hub = Arc::new(TestHub::open().await);
-    let id = id(&hub.cue(&words("One?")).await);
+    let id = id(&hub.cue(&cue("One?")).await);
     let held = tokio::spawn({
         let hub = Arc::clone(&hub);
         let id = id.clone();
@@ -69,26 +69,26 @@ async fn open_connection_counts_as_present_until_it_breaks() {
 #[tokio::test]
 async fn after_a_restart_processes_have_ten_seconds_to_reconnect() {
     let mut hub = TestHub::open().await;
-    let id = id(&hub.cue(&words("One?")).await);
+    let id = id(&hub.cue(&cue("One?")).await);
     hub.advance(Duration::from_secs(3600));
     hub.restart();
     hub.advance(Duration::from_secs(10) - MILLISECOND);
     assert_eq!(state(&hub, &id).await, "waiting");
-    let queued = hub.cue(&words("Two?")).await;
+    let queued = hub.cue(&cue("Two?")).await;
     assert_eq!(
         (&queued["superseded"], &queued["queued_behind"]),
         (&json!([]), &json!(1))
     );
     hub.advance(MILLISECOND);
     assert_eq!(state(&hub, &id).await, "gone");
-    let next = hub.cue(&words("Three?")).await;
+    let next = hub.cue(&cue("Three?")).await;
     assert_eq!((&next["superseded"], &next["queued_behind"]), (&json!([id]), &json!(1)));
 }
 
 #[tokio::test]
 async fn imported_cue_is_gone_from_the_start() {
     let hub = TestHub::open().await;
-    let mut before = words("One?");
+    let mut before = cue("One?");
     before["request_id"] = json!("req_1");
     before["created_at"] = json!(hub.now().minus(Duration::from_secs(60)).to_string());
     let id = id(&hub.import(&before).await);
@@ -96,14 +96,14 @@ async fn imported_cue_is_gone_from_the_start() {
         hub.item(&id).await["presence"],
         json!({"state": "gone", "since": before["created_at"]})
     );
-    let next = hub.cue(&words("Two?")).await;
+    let next = hub.cue(&cue("Two?")).await;
     assert_eq!(next["superseded"], json!([id]));
 }
 
 #[tokio::test]
 async fn answer_is_reserved_for_its_waiter_and_uncollected_three_seconds_later() {
     let mut hub = TestHub::open().await;
-    let id = id(&hub.cue(&words("One?")).await);
+    let id = id(&hub.cue(&cue("One?")).await);
     let (status, _) = hub
         .resolve(&id, &json!({"resolution": "answered", "value": "yes"}))
         .await;

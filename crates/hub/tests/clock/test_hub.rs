@@ -158,11 +158,11 @@ impl TestHub {
     }
 
     pub async fn uncollected(&self) -> Vec<Value> {
-        let told = self
+        let found = self
             .call("GET", "/v1/hap/agents/bamolodo/kept", &self.terminal_token, None)
             .await
             .1;
-        told["kept"].as_array().expect("a list").clone()
+        found["kept"].as_array().expect("a list").clone()
     }
 
     pub async fn item(&self, id: &str) -> Value {

@@ -83,7 +83,7 @@ async fn no_spelling_of_a_forbidden_address_is_contacted() {
     for id in &ids {
         let delivery = stage.delivery(id).await;
         assert_eq!(
-            (delivery.track, delivery.attempts),
+            (delivery.state, delivery.attempts),
             (DeliveryState::Failed, 1),
             "{delivery:?}"
         );
@@ -112,7 +112,7 @@ async fn the_development_switch_opens_loopback_and_nothing_else() {
     })
     .await;
     for id in [good, named] {
-        assert_eq!(stage.delivery(&id).await.track, DeliveryState::Delivered);
+        assert_eq!(stage.delivery(&id).await.state, DeliveryState::Delivered);
     }
 }
 
@@ -131,7 +131,7 @@ async fn dns_rebinding_never_reaches_internal_addresses() {
         "one question for each attempt: what was checked is what was dialled"
     );
     let delivery = stage.delivery(&id).await;
-    assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 2));
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Failed, 2));
     assert!(delivery.last_error.unwrap().contains("loopback"));
     assert_eq!(trap.seen().connections, 0);
 }
@@ -180,7 +180,7 @@ async fn only_the_checked_addresses_are_dialled() {
         "nothing is said before the certificate is checked"
     );
     outbox.stop(Duration::ZERO).await;
-    assert_ne!(stage.delivery(&id).await.track, DeliveryState::Delivered);
+    assert_ne!(stage.delivery(&id).await.state, DeliveryState::Delivered);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -209,7 +209,7 @@ async fn a_redirect_is_not_followed() {
     counted(&outbox, "both refused", |counts| counts.refused == 2).await;
     for id in [first, second] {
         let delivery = stage.delivery(&id).await;
-        assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 1));
+        assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Failed, 1));
         assert!(delivery.last_error.unwrap().contains("307"));
     }
     assert_eq!(elsewhere.seen().connections, 0);

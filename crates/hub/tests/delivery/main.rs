@@ -1,7 +1,7 @@
 //! The outbox against real sockets and a real store.
 
 mod guard;
-mod lanes;
+mod host_workers;
 mod names;
 mod receiver;
 mod retry;

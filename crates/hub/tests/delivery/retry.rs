@@ -77,7 +77,7 @@ async fn retry_does_not_wait_for_a_clock_that_was_set_back() {
     clock.set(right);
     let outbox = stage.outbox(settings).await;
     counted(&outbox, "delivered", |counts| counts.delivered == 1).await;
-    assert_eq!(stage.delivery(&id).await.track, DeliveryState::Delivered);
+    assert_eq!(stage.delivery(&id).await.state, DeliveryState::Delivered);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,7 +94,7 @@ async fn a_client_error_is_final() {
     for id in &ids {
         let delivery = stage.delivery(id).await;
         assert_eq!(
-            (delivery.track, delivery.attempts),
+            (delivery.state, delivery.attempts),
             (DeliveryState::Failed, 1),
             "{delivery:?}"
         );
@@ -112,7 +112,7 @@ async fn a_receiver_that_always_fails_is_given_up_and_can_be_retried_by_hand() {
     let counts = counted(&outbox, "given up", |counts| counts.failed == 1).await;
     assert_eq!((counts.retried, counts.delivered, counts.refused), (4, 0, 0));
     let delivery = stage.delivery(&id).await;
-    assert_eq!((delivery.track, delivery.attempts), (DeliveryState::Failed, 5));
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Failed, 5));
     assert!(delivery.last_error.unwrap().contains("answered 500"));
     assert_eq!(receiver.seen().pushes.len(), 5);
 

@@ -114,7 +114,7 @@ async fn a_version_without_a_push_signature_is_not_pushed() {
     let id = stage.oblige_as(&receiver.url(), wish).await;
     let outbox = stage.outbox(settings()).await;
     counted(&outbox, "refused", |counts| counts.refused == 1).await;
-    assert_eq!(stage.delivery(&id).await.track, DeliveryState::Failed);
+    assert_eq!(stage.delivery(&id).await.state, DeliveryState::Failed);
     assert_eq!(receiver.seen().connections, 0);
 }
 

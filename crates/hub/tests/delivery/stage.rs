@@ -228,13 +228,13 @@ impl Stage {
             comment: None,
         };
         let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let proposal = ResolveRequest {
+        let request = ResolveRequest {
             message_id: message_id.clone(),
             command,
             resolution_id,
             files: Vec::new(),
         };
-        let applied = self.store.run(Apply(proposal)).await.unwrap();
+        let applied = self.store.run(Apply(request)).await.unwrap();
         assert!(matches!(applied, ApplyOutcome::Resolved(_)), "{applied:?}");
         message_id
     }
@@ -243,7 +243,7 @@ impl Stage {
         let all = self
             .store
             .run(Deliveries {
-                track: None,
+                state: None,
                 limit: 10_000,
             })
             .await
@@ -280,7 +280,7 @@ fn content() -> Content {
         tags: vec![],
         context: vec![],
         sensitive: false,
-        matter: Payload::Ask(ask),
+        payload: Payload::Ask(ask),
         resolvers: vec![Actor::human("owner")],
     }
 }

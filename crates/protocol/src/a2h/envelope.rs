@@ -10,7 +10,7 @@ use super::family::Version;
 use super::fields::{FieldPath, FieldReader};
 use super::part;
 use super::request::{AskRequest, TaskAction};
-use super::words::words;
+use super::wire_enum::wire_enum;
 use crate::jcs;
 use crate::time::Timestamp;
 
@@ -43,9 +43,9 @@ fn subject(field: &str) -> String {
     }
 }
 
-words!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
+wire_enum!(Kind { Notify = "notify", Ask = "ask", Task = "task" });
 
-words!(
+wire_enum!(
     /// Ordered: the most urgent is the greatest.
     Priority { Low = "low", Normal = "normal", High = "high", Urgent = "urgent" }
 );

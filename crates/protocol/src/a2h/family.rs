@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::envelope::EnvelopeError;
-use super::words::words;
+use super::wire_enum::wire_enum;
 
-words!(
+wire_enum!(
     /// A2H and MA2H are one protocol under two names; a response uses the name of its request.
     Family { A2h = "a2h", Ma2h = "ma2h" }
 );

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 
 use super::envelope::EnvelopeError;
-use super::words::WireWord;
+use super::wire_enum::WireEnum;
 use crate::time::Timestamp;
 
 type Result<T> = std::result::Result<T, EnvelopeError>;
@@ -119,7 +119,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    pub fn word<W: WireWord>(&mut self, key: &str) -> Result<Option<W>> {
+    pub fn word<W: WireEnum>(&mut self, key: &str) -> Result<Option<W>> {
         let Some(text) = self.text(key)? else { return Ok(None) };
         match W::from_word(&text) {
             Some(word) => Ok(Some(word)),
@@ -127,7 +127,7 @@ impl<'a> FieldReader<'a> {
         }
     }
 
-    pub fn required_word<W: WireWord>(&mut self, key: &str) -> Result<W> {
+    pub fn required_word<W: WireEnum>(&mut self, key: &str) -> Result<W> {
         let found = self.word(key)?;
         self.required(key, found)
     }

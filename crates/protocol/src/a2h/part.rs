@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 
 use super::envelope::EnvelopeError;
 use super::fields::{FieldPath, is_uri};
-use super::words::{WireWord, words};
+use super::wire_enum::{WireEnum, wire_enum};
 
-words!(PartKind { Text = "text", Data = "data", File = "file" });
+wire_enum!(PartKind { Text = "text", Data = "data", File = "file" });
 
 type Checked = Result<(), EnvelopeError>;
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::envelope::EnvelopeError;
 use super::family::Version;
 use super::fields::{FieldPath, FieldReader};
-use super::words::words;
+use super::wire_enum::wire_enum;
 
 const FREE_ALLOW_ACCEPT_SINCE: u32 = 6;
 
@@ -14,7 +14,7 @@ const FREE_ALLOW_ACCEPT_SINCE: u32 = 6;
 pub const APPROVE: &str = "approve";
 pub const DENY: &str = "deny";
 
-words!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
+wire_enum!(Mode { Select = "select", Input = "input", Confirm = "confirm" });
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AskRequest {
@@ -60,9 +60,9 @@ pub struct CheckItem {
     pub done: bool,
 }
 
-words!(CallbackMode { Push = "push", Pull = "pull" });
+wire_enum!(CallbackMode { Push = "push", Pull = "pull" });
 
-words!(AuthScheme { Hmac = "hmac", Bearer = "bearer", Apikey = "apikey" });
+wire_enum!(AuthScheme { Hmac = "hmac", Bearer = "bearer", Apikey = "apikey" });
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackRequest {

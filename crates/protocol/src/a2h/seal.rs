@@ -10,7 +10,7 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::json;
 
-use super::words::words;
+use super::wire_enum::wire_enum;
 use crate::jcs;
 
 pub const KEY_BYTES: usize = 32;
@@ -20,7 +20,7 @@ const TAG_BYTES: usize = 16;
 /// Larger than the largest message of any hub.
 pub const MAX_TOKEN_BYTES: usize = 1024 * 1024;
 
-words!(
+wire_enum!(
     /// The prefix before the first dot.
     SealForm { A2h = "A2HSEALv1", Ma2h = "MA2HSEALv1", Bound = "CSEALv2" }
 );

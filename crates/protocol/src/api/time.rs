@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::escape::escape;
 use crate::time::Timestamp;
-use crate::visible::escape;
 
 /// An instant from the hub. It stays text, so that a malformed date does not hide its item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -268,11 +268,11 @@ mod tests {
                 "fields[0].options[0]",
             ),
         ];
-        for (payload, words) in cases {
+        for (payload, expected) in cases {
             let CuePayload::Unknown { reason } = read(payload.clone()) else {
                 panic!("{payload}")
             };
-            assert!(reason.contains(words), "{reason}");
+            assert!(reason.contains(expected), "{reason}");
         }
     }
 }

@@ -4,24 +4,24 @@ use countersign_protocol::runs::{ClientMessage, RefusedMessage, read};
 use serde_json::json;
 
 use crate::examples::owned;
-use crate::messages::{refusal, said};
+use crate::messages::{read_message, refusal};
 
 #[test]
 fn texts_are_bounded() {
     let mib = 1024 * 1024;
     let answer =
         |bytes: usize| json!({"type": "user_input", "runId": "r", "agentName": "a", "text": "x".repeat(bytes)});
-    assert!(said(&answer(mib)).is_ok());
+    assert!(read_message(&answer(mib)).is_ok());
     assert_eq!(
         refusal(&answer(mib + 1)),
         "text: must be at most 1048576 bytes, not 1048577"
     );
     let stop = |bytes: usize| json!({"type": "stop_run", "runId": "x".repeat(bytes)});
-    assert!(said(&stop(4096)).is_ok());
+    assert!(read_message(&stop(4096)).is_ok());
     assert_eq!(refusal(&stop(4097)), "runId: must be at most 4096 bytes, not 4097");
     let policy =
         |patterns: usize| json!({"type": "update_policy", "runId": "r", "mode": "read", "deny": vec!["x"; patterns]});
-    assert!(said(&policy(1000)).is_ok());
+    assert!(read_message(&policy(1000)).is_ok());
     assert_eq!(refusal(&policy(1001)), "deny: must have at most 1000 entries");
 }
 

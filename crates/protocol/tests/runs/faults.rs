@@ -375,9 +375,9 @@ fn every_format_finds_the_same_faults() {
     assert_eq!(found(json, StrategyFormat::Jsonc), expected);
     assert_eq!(found(yaml, StrategyFormat::Yaml), expected);
     assert_eq!(expected.len(), 5);
-    let said = read(yaml, StrategyFormat::Yaml).unwrap_err().to_string();
-    assert!(said.contains("agents.*.type: unknown agent type; known: "), "{said}");
-    assert!(said.contains(" (line 5 column 5)"), "{said}");
+    let error = read(yaml, StrategyFormat::Yaml).unwrap_err().to_string();
+    assert!(error.contains("agents.*.type: unknown agent type; known: "), "{error}");
+    assert!(error.contains(" (line 5 column 5)"), "{error}");
 }
 
 #[test]

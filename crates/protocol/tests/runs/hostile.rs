@@ -152,9 +152,9 @@ fn nesting_has_a_limit_in_every_format() {
             refusal(&nested(32), format).contains("description: must be a string"),
             "{format:?}"
         );
-        let said = syntax(&nested(33), format);
-        assert!(said.contains("nested deeper than 32 levels"), "{format:?}");
-        assert!(said.contains("line 1 column "), "and where: {said}");
+        let text = syntax(&nested(33), format);
+        assert!(text.contains("nested deeper than 32 levels"), "{format:?}");
+        assert!(text.contains("line 1 column "), "and where: {text}");
         assert!(
             syntax(&nested(65), format).contains("nested deeper than "),
             "{format:?}"
@@ -345,9 +345,9 @@ fn no_error_repeats_a_secret_of_a_foreign_file() {
     let deep = format!("{}\"S3CR3T\"{}", "{\"S3CR3T\":".repeat(40), "}".repeat(40));
     for text in foreign.into_iter().chain([deep.as_str()]) {
         for format in [StrategyFormat::Json, StrategyFormat::Jsonc, StrategyFormat::Yaml] {
-            let said = read(text, format).unwrap_err().to_string();
-            assert!(!said.contains(SECRET), "{format:?} {text}: {said}");
-            assert!(said.contains("line "), "the position helps its author: {said}");
+            let error = read(text, format).unwrap_err().to_string();
+            assert!(!error.contains(SECRET), "{format:?} {text}: {error}");
+            assert!(error.contains("line "), "the position helps its author: {error}");
         }
     }
 }

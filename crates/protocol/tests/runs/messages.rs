@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 
 use crate::examples::{MAY_BE_EMPTY, REQUIRED, full, owned};
 
-pub fn said(value: &Value) -> Result<Received, RefusedMessage> {
+pub fn read_message(value: &Value) -> Result<Received, RefusedMessage> {
     read(value.to_string().as_bytes())
 }
 
 fn message(value: &Value) -> ClientMessage {
-    said(value)
+    read_message(value)
         .unwrap_or_else(|refused| panic!("{value}: {}", refused.message))
         .message
 }
 
 pub fn refusal(value: &Value) -> String {
-    let refused = said(value).unwrap_err();
+    let refused = read_message(value).unwrap_err();
     assert_eq!(refused.code, "VALIDATION_ERROR", "{value}");
     refused
         .message
@@ -93,7 +93,7 @@ fn a_client_writes_what_the_hub_reads() {
 fn a_missing_required_field_is_named() {
     each_field(|value, kind, key| {
         let is_required = REQUIRED.iter().any(|(name, keys)| *name == kind && keys.contains(&key));
-        match said(&without(value, key)) {
+        match read_message(&without(value, key)) {
             Ok(_) => assert!(!is_required, "{kind}.{key}"),
             Err(refused) => {
                 assert!(is_required, "{kind}.{key}");
@@ -143,7 +143,7 @@ fn an_empty_text_is_refused_except_in_free_text_fields() {
         if !value[key].is_string() {
             return;
         }
-        match said(&with(value, key, json!(""))) {
+        match read_message(&with(value, key, json!(""))) {
             Ok(_) => assert!(MAY_BE_EMPTY.contains(&(kind, key)), "{kind}.{key}"),
             Err(refused) => {
                 assert!(!MAY_BE_EMPTY.contains(&(kind, key)), "{kind}.{key}");
@@ -209,14 +209,14 @@ fn a_prepare_names_a_run_or_a_strategy() {
         refusal(&json!({"type": "prepare_run", "cwd": "/w"})),
         "strategyPath: prepare_run requires runId or strategyPath"
     );
-    assert!(said(&json!({"type": "prepare_run", "runId": "r"})).is_ok());
-    assert!(said(&json!({"type": "prepare_run", "strategyPath": "s.yaml"})).is_ok());
+    assert!(read_message(&json!({"type": "prepare_run", "runId": "r"})).is_ok());
+    assert!(read_message(&json!({"type": "prepare_run", "strategyPath": "s.yaml"})).is_ok());
     for run_id in ["../x", ".hidden", "a/b", "a b", "é", "a\n", &"x".repeat(129)] {
         let why = refusal(&json!({"type": "prepare_run", "runId": run_id, "strategyPath": "s"}));
         assert!(why.starts_with("runId: must be 1 to 128 "), "{why}");
     }
     // For other messages an invalid run id is just an unknown run, and stopping an unknown run is not an error.
-    assert!(said(&json!({"type": "stop_run", "runId": "../x"})).is_ok());
+    assert!(read_message(&json!({"type": "stop_run", "runId": "../x"})).is_ok());
 }
 
 #[test]
@@ -272,7 +272,8 @@ fn an_unknown_type_is_reported_with_the_known_ones() {
 
 #[test]
 fn the_request_id_is_echoed_whenever_it_is_a_string() {
-    let echoed = |value: Value| said(&value).map_or_else(|refused| refused.request_id, |received| received.request_id);
+    let echoed =
+        |value: Value| read_message(&value).map_or_else(|refused| refused.request_id, |received| received.request_id);
     assert_eq!(echoed(json!({"type": "ping", "requestId": "a"})), Some(owned("a")));
     assert_eq!(echoed(json!({"type": "ping", "requestId": ""})), Some(String::new()));
     assert_eq!(echoed(json!({"type": "ping"})), None);
@@ -280,7 +281,7 @@ fn the_request_id_is_echoed_whenever_it_is_a_string() {
     assert_eq!(echoed(json!({"type": "stop_run", "requestId": "a"})), Some(owned("a")));
     assert_eq!(echoed(json!({"requestId": "a"})), Some(owned("a")));
     let refused = |request_id: &Value| {
-        let refused = said(&json!({"type": "ping", "requestId": request_id})).unwrap_err();
+        let refused = read_message(&json!({"type": "ping", "requestId": request_id})).unwrap_err();
         assert!(
             refused.message.starts_with("Invalid message: requestId: must be "),
             "{}",
@@ -297,7 +298,7 @@ fn the_request_id_is_echoed_whenever_it_is_a_string() {
         Some(long),
         "too long to be taken, and still somebody waits for it"
     );
-    assert!(said(&json!({"type": "ping", "requestId": "x".repeat(512)})).is_ok());
+    assert!(read_message(&json!({"type": "ping", "requestId": "x".repeat(512)})).is_ok());
 }
 
 #[test]
@@ -339,7 +340,7 @@ proptest! {
         let (value, _) = full().swap_remove(which.index(14));
         let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
         let key = keys[place.index(keys.len())];
-        match said(&with(&value, key, field)) {
+        match read_message(&with(&value, key, field)) {
             Ok(received) => prop_assert_eq!(read(received.message.frame(None).as_bytes()).unwrap(), received),
             Err(refused) => prop_assert!(
                 refused.message.contains("(root)") || refused.message.contains(key.as_str()), "{}", refused.message

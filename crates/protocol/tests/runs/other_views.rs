@@ -5,10 +5,10 @@ use countersign_protocol::runs::{AuthStatus, ClientMessage, Provider, RunReply};
 use countersign_protocol::time::Timestamp;
 use serde_json::{Value, json};
 
-use crate::messages::said;
+use crate::messages::read_message;
 
 fn message(value: &Value) -> ClientMessage {
-    said(value).unwrap().message
+    read_message(value).unwrap().message
 }
 
 /// A client sends more fields with these lists; none of them can make the reply fail.
@@ -53,7 +53,7 @@ fn what_the_hub_does_not_offer_is_refused_with_the_way_to_the_same_end() {
             let mut frame = more;
             frame["type"] = json!(kind);
             frame["requestId"] = json!("q");
-            let refused = said(&frame).unwrap_err();
+            let refused = read_message(&frame).unwrap_err();
             assert_eq!(
                 (refused.code, refused.request_id.as_deref()),
                 ("NOT_OFFERED", Some("q"))

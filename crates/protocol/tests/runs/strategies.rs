@@ -125,7 +125,7 @@ fn jsonc() -> String {
     .replace("{ \"agent\": \"count\" }\n", "{ \"agent\": \"count\", },\n")
 }
 
-fn words(texts: &[&str]) -> Vec<String> {
+fn owned(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
@@ -142,7 +142,7 @@ fn writer() -> LlmAgent {
             template: "As {{who}}".to_owned(),
             variables: map(json!({"who": "a sailor", "n": 3})),
         }),
-        tools: words(&["ask_question"]),
+        tools: owned(&["ask_question"]),
         provider_options: Some(map(json!({"z": 1, "a": {"deep": true}}))),
         model_options: ModelOptions {
             temperature: Some(0.5),
@@ -176,7 +176,7 @@ fn expected() -> Strategy {
         kind: FlowKind::Cycle {
             cycles: None,
             observer: Some("user".to_owned()),
-            signals: words(&["fine", "enough"]),
+            signals: owned(&["fine", "enough"]),
             matching: Match::FirstLine,
         },
         steps: vec![agent("writer"), Step::Flow(both)],
@@ -205,7 +205,7 @@ fn expected() -> Strategy {
                 "count",
                 AgentKind::Command(CommandAgent {
                     program: "wc".to_owned(),
-                    args: words(&["-w", ""]),
+                    args: owned(&["-w", ""]),
                 }),
             ),
         ],
@@ -304,7 +304,7 @@ fn what_is_left_out_has_its_default() {
     let [_, Step::Flow(cycle), Step::Flow(broadcast)] = strategy.flow.steps.as_slice() else {
         panic!("two flows")
     };
-    let signals = words(&["end cycle", "stop", "done"]);
+    let signals = owned(&["end cycle", "stop", "done"]);
     let once = FlowKind::Cycle {
         cycles: Some(1),
         observer: None,
@@ -380,12 +380,12 @@ fn a_flow_that_never_waits_is_refused_by_name() {
         ),
         (million, "flow"),
     ] {
-        let said = small(&agents, &flow).unwrap_err().to_string();
+        let error = small(&agents, &flow).unwrap_err().to_string();
         assert!(
-            said.starts_with(&format!(
+            error.starts_with(&format!(
                 "Strategy validation failed:\n  - {path}: would call agents more than 100000 times in a row"
             )),
-            "{said}"
+            "{error}"
         );
     }
     for waiting in ["person", "model", "tool"] {

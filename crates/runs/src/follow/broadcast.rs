@@ -71,11 +71,11 @@ pub struct RunUpdate {
 impl TrackedRun {
     /// Called by the registry. The stage changes before the broadcast, so a client that reacts to the last event finds
     /// the run ended.
-    pub fn end(&self, ending: RunEnding, at: Timestamp, news: RunUpdate) -> bool {
+    pub fn end(&self, ending: RunEnding, at: Timestamp, update: RunUpdate) -> bool {
         let mut state = self.lock();
         state.stage = RunStage::Over { ending, at };
         state.pending.clear();
-        state.broadcast(news);
+        state.broadcast(update);
         true
     }
 
@@ -115,10 +115,10 @@ impl TrackedRun {
 }
 
 impl TrackedRunState {
-    pub fn broadcast(&mut self, news: RunUpdate) {
-        self.records += news.records;
-        self.pending.extend(news.pending);
-        for frame in news.frames {
+    pub fn broadcast(&mut self, update: RunUpdate) {
+        self.records += update.records;
+        self.pending.extend(update.pending);
+        for frame in update.frames {
             self.last_seq = frame.seq;
             for follower in &self.followers {
                 follower.client.push(frame.text.clone(), frame.is_droppable);

@@ -122,7 +122,7 @@ impl TrackedRunState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scene::{NOW, ask, broadcast, heard, running, step};
+    use crate::scene::{NOW, ask, broadcast, received, running, step};
 
     fn client() -> Arc<RunClient> {
         Arc::new(RunClient::new(1))
@@ -135,7 +135,7 @@ mod tests {
         }
     }
 
-    fn told(seqs: impl IntoIterator<Item = u64>) -> Vec<String> {
+    fn frames(seqs: impl IntoIterator<Item = u64>) -> Vec<String> {
         seqs.into_iter().map(|seq| format!("{{\"seq\":{seq}}}")).collect()
     }
 
@@ -146,17 +146,17 @@ mod tests {
         broadcast(&run, 1..=2);
         ask(&run, 3);
         run.subscribe(&client, &Subscription::default());
-        assert_eq!(heard(&client), told([3]));
+        assert_eq!(received(&client), frames([3]));
         run.subscribe(&client, &Subscription::default());
-        assert!(heard(&client).is_empty(), "it follows already");
+        assert!(received(&client).is_empty(), "it follows already");
         run.subscribe(&client, &after(3));
         assert_eq!(
-            heard(&client),
-            told([3]),
+            received(&client),
+            frames([3]),
             "a client that names a seq may have lost the ask"
         );
         run.subscribe(&client, &after(2));
-        assert_eq!(heard(&client), told([3]), "requested by seq");
+        assert_eq!(received(&client), frames([3]), "requested by seq");
     }
 
     #[test]
@@ -166,9 +166,9 @@ mod tests {
         ask(&run, 1);
         broadcast(&run, 2..=4);
         run.subscribe(&client, &after(2));
-        assert_eq!(heard(&client), told([1, 3, 4]));
+        assert_eq!(received(&client), frames([1, 3, 4]));
         broadcast(&run, [5]);
-        assert_eq!(heard(&client), told([5]));
+        assert_eq!(received(&client), frames([5]));
     }
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         ask(&run, 2);
         run.resolved(&first, NOW);
         run.subscribe(&client, &after(0));
-        assert_eq!(heard(&client), [r#"{"seq":1,"resolved":true}"#, r#"{"seq":2}"#]);
+        assert_eq!(received(&client), [r#"{"seq":1,"resolved":true}"#, r#"{"seq":2}"#]);
     }
 
     #[test]
@@ -192,11 +192,11 @@ mod tests {
             run.subscribe(&client, &subscription),
             SubscribeOutcome::Missing { up_to: 5 }
         );
-        assert!(heard(&client).is_empty());
+        assert!(received(&client).is_empty());
         subscription.earlier = (4..=6).map(step).collect();
         subscription.earlier_to = 5;
         assert_eq!(run.subscribe(&client, &subscription), SubscribeOutcome::Done);
-        assert_eq!(heard(&client), told(4..=7), "seq 6 is in both and is sent once");
+        assert_eq!(received(&client), frames(4..=7), "seq 6 is in both and is sent once");
         assert_eq!(run.subscribe(&client, &after(5)), SubscribeOutcome::Done);
     }
 
@@ -214,14 +214,14 @@ mod tests {
                 ..after(1)
             },
         );
-        heard(&plain);
-        heard(&extended);
+        received(&plain);
+        received(&extended);
         run.resolved(&id, NOW);
-        assert!(heard(&plain).is_empty());
-        let said = heard(&extended);
+        assert!(received(&plain).is_empty());
+        let text = received(&extended);
         assert!(
-            said.len() == 1 && said[0].contains("input_resolved") && said[0].contains(r#""inputId":"1""#),
-            "{said:?}"
+            text.len() == 1 && text[0].contains("input_resolved") && text[0].contains(r#""inputId":"1""#),
+            "{text:?}"
         );
     }
 }

@@ -147,8 +147,8 @@ mod tests {
         folder.write("bytes.txt", [0xff]);
         let read = |prompt: &str| prompt_text(prompt, &folder.0);
         assert_eq!(read("role.md").unwrap(), "You are brief.");
-        for words in ["Be brief.", "Put it into README.md", "Two lines\nrole.md", ""] {
-            assert_eq!(read(words).unwrap(), words);
+        for expected in ["Be brief.", "Put it into README.md", "Two lines\nrole.md", ""] {
+            assert_eq!(read(expected).unwrap(), expected);
         }
         for wrong in ["missing.md", "long.txt", "bytes.txt"] {
             assert!(!read(wrong).unwrap_err().contains(wrong), "{wrong}");
@@ -224,7 +224,7 @@ mod tests {
             );
             match load_now("many.json", &folder.0) {
                 Ok(_) => assert!(fits),
-                Err(said) => assert!(!fits && said.contains("agents.a9.systemPrompt: keep all"), "{said}"),
+                Err(error) => assert!(!fits && error.contains("agents.a9.systemPrompt: keep all"), "{error}"),
             }
         }
     }
@@ -234,7 +234,7 @@ mod tests {
         let folder = Folder::new("strategies");
         folder.write("large.json", vec![b' '; MAX_BYTES + 1]);
         std::fs::create_dir(folder.0.join("folder.json")).unwrap();
-        for (path, said) in [
+        for (path, text) in [
             ("missing.json", "Strategy file not found: missing.json - "),
             ("folder.json", "Strategy file not found: folder.json - "),
             ("large.json", "Strategy validation failed:\n  - file: keep it within"),
@@ -244,7 +244,7 @@ mod tests {
             ),
         ] {
             let error = load_now(path, &folder.0).unwrap_err();
-            assert!(error.starts_with(said), "{error}");
+            assert!(error.starts_with(text), "{error}");
         }
     }
 }

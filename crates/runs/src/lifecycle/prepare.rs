@@ -61,8 +61,8 @@ impl RunService {
         if !who.client.can_follow(&run_id) {
             return Err(RunRefusal::TooManyFollowed);
         }
-        let (plan, earlier_segment, said) = self.read(request).await?;
-        let reply = run_prepared(&run_id, &plan, said);
+        let (plan, earlier_segment, history) = self.read(request).await?;
+        let reply = run_prepared(&run_id, &plan, history);
         if let Some(earlier_segment) = &earlier_segment {
             self.reserve_numbers(&run_id, earlier_segment).await?;
         }
@@ -108,16 +108,16 @@ impl RunService {
             Some(run_id) => self.store.run(FindRun { run_id: run_id.clone() }).await?,
             None => None,
         };
-        let (earlier, earlier_segment, said) = match found {
+        let (earlier, earlier_segment, history) = match found {
             Some(found) => read_earlier_segment(&found)
-                .map(|(plan, earlier_segment, said)| (Some(plan), Some(earlier_segment), said))?,
+                .map(|(plan, earlier_segment, history)| (Some(plan), Some(earlier_segment), history))?,
             None => (None, None, Conversation::default()),
         };
         let plan = plan_of(request, earlier).await?;
         plan.strategy
             .check_models(plan.model_override.as_deref())
             .map_err(RunRefusal::Strategy)?;
-        Ok((plan, earlier_segment, said))
+        Ok((plan, earlier_segment, history))
     }
 
     async fn find_running(self: &Arc<Self>, run_id: &str) -> Result<Option<Arc<TrackedRun>>, RunRefusal> {
@@ -133,8 +133,11 @@ impl RunService {
                 (Arc::clone(&state.plan), state.records)
             };
             let found = self.store.run(FindRun { run_id: run.id.clone() }).await?;
-            let said = found.map(|found| said(&found)).transpose()?.unwrap_or_default();
-            let reply = run_prepared(&run.id, &plan, said).frame(self.store.clock().now(), who.request_id);
+            let history = found
+                .map(|found| stored_conversation(&found))
+                .transpose()?
+                .unwrap_or_default();
+            let reply = run_prepared(&run.id, &plan, history).frame(self.store.clock().now(), who.request_id);
             let records = (reading < MAX_READ_ATTEMPTS).then_some(records);
             match run.subscribe(
                 who.client,
@@ -158,7 +161,7 @@ fn unreadable(error: serde_json::Error) -> RunRefusal {
     StoreError::from(error).into()
 }
 
-fn said(found: &RunWithRecords) -> Result<Conversation, RunRefusal> {
+fn stored_conversation(found: &RunWithRecords) -> Result<Conversation, RunRefusal> {
     let (_, segment) = plan::read(&found.run).map_err(unreadable)?;
     Ok(conversation(&found.records, segment.inputs))
 }
@@ -168,7 +171,7 @@ fn read_earlier_segment(found: &RunWithRecords) -> Result<(RunPlan, EarlierSegme
         return Err(RunRefusal::AlreadyExists);
     };
     let (plan, segment) = plan::read(&found.run).map_err(unreadable)?;
-    let said = conversation(&found.records, segment.inputs.clone());
+    let history = conversation(&found.records, segment.inputs.clone());
     let last_seq = found.run.summary.last_seq;
     let Segment {
         number, inputs, policy, ..
@@ -182,7 +185,7 @@ fn read_earlier_segment(found: &RunWithRecords) -> Result<(RunPlan, EarlierSegme
             policy,
             before: (ending, at),
         },
-        said,
+        history,
     ))
 }
 

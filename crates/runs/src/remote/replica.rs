@@ -174,16 +174,16 @@ impl TrackedRun {
         if let Some(NewSegment { run, .. }) = &new_segment {
             state.enter(run);
         }
-        let heard = state.last_seq;
+        let last_seq = state.last_seq;
         let frames: Vec<_> = events
             .into_iter()
             .map(EventFrame::from)
-            .filter(|frame| frame.seq > heard)
+            .filter(|frame| frame.seq > last_seq)
             .collect();
         let up_to = if is_all {
             u64::MAX
         } else {
-            frames.last().map_or(heard, |frame| frame.seq)
+            frames.last().map_or(last_seq, |frame| frame.seq)
         };
         let (asked, resolved) = state.diff_asks(still_open(open), up_to);
         if let (true, StoredState::Ended { ending, at }) = (is_all, version.state) {

@@ -16,7 +16,7 @@ async fn run(agent: AgentDef, input: &str) -> Result<AgentOutcome, String> {
     let done = Task::new(&agent, input)
         .done(&command_tools(commands(Commands::Allow)), &mut context)
         .await;
-    assert!(context.said.is_empty() && context.asked.is_empty());
+    assert!(context.events.is_empty() && context.asked.is_empty());
     done
 }
 
@@ -69,8 +69,8 @@ async fn arguments_reach_the_program_unchanged() {
 
 #[tokio::test]
 async fn a_failing_program_fails_the_step_with_its_stderr() {
-    let said = run(shell("echo some; echo why >&2; exit 3"), "").await.unwrap_err();
-    assert_eq!(said, "the command sh exited with code 3: why");
+    let text = run(shell("echo some; echo why >&2; exit 3"), "").await.unwrap_err();
+    assert_eq!(text, "the command sh exited with code 3: why");
     assert_eq!(
         run(shell("exit 4"), "").await.unwrap_err(),
         "the command sh exited with code 4"
@@ -79,19 +79,19 @@ async fn a_failing_program_fails_the_step_with_its_stderr() {
         run(shell("kill -9 $$"), "").await.unwrap_err(),
         "the command sh was ended by signal 9"
     );
-    let said = run(shell("seq 100000 >&2; exit 1"), "").await.unwrap_err();
+    let text = run(shell("seq 100000 >&2; exit 1"), "").await.unwrap_err();
     assert!(
-        said.contains(": …") && said.ends_with("\n100000") && said.len() < 5000,
+        text.contains(": …") && text.ends_with("\n100000") && text.len() < 5000,
         "{}",
-        said.len()
+        text.len()
     );
 }
 
 #[tokio::test]
 async fn a_program_that_cannot_start_has_its_own_error() {
-    let said = run(program("no-such-program", &[]), "").await.unwrap_err();
+    let error = run(program("no-such-program", &[]), "").await.unwrap_err();
     assert_eq!(
-        said,
+        error,
         "the command no-such-program cannot be started: there is no such program"
     );
     let agent = program("cat", &[]);
@@ -99,12 +99,12 @@ async fn a_program_that_cannot_start_has_its_own_error() {
         cwd: Path::new("/no/such/place"),
         ..Task::new(&agent, "")
     };
-    let said = task
+    let error = task
         .done(&command_tools(commands(Commands::Allow)), &mut TestContext::default())
         .await
         .unwrap_err();
     assert_eq!(
-        said,
+        error,
         "the command cat cannot be started: there is no directory /no/such/place"
     );
 }
@@ -142,15 +142,15 @@ async fn output_is_bounded_and_must_be_text() {
             .await
     };
     assert_eq!(run("printf 0123456789").await.unwrap().text, "0123456789");
-    let said = run("printf 0123456789a; sleep 1000").await.unwrap_err();
+    let text = run("printf 0123456789a; sleep 1000").await.unwrap_err();
     assert_eq!(
-        said,
+        text,
         "the command sh printed more than 10 bytes (runs.command_output_bytes) and was stopped"
     );
     assert!(run("yes").await.unwrap_err().contains("more than 10 bytes"));
-    let said = run(r"printf 'a\377'").await.unwrap_err();
+    let text = run(r"printf 'a\377'").await.unwrap_err();
     assert_eq!(
-        said,
+        text,
         "the command sh printed output that is not valid UTF-8, from byte 1"
     );
     assert!(
@@ -168,12 +168,12 @@ async fn a_program_that_exceeds_the_timeout_is_stopped() {
         ..commands(Commands::Allow)
     };
     let agent = program("sleep", &["1000"]);
-    let said = Task::new(&agent, "")
+    let error = Task::new(&agent, "")
         .done(&command_tools(runs), &mut TestContext::default())
         .await
         .unwrap_err();
     let expected = "the command sleep did not end within 0.05 s (runs.command_timeout_seconds) and was stopped";
-    assert_eq!(said, expected);
+    assert_eq!(error, expected);
 }
 
 #[tokio::test]

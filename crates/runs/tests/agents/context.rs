@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 #[derive(Default)]
 pub struct TestContext {
-    pub said: Vec<StreamEvent>,
+    pub events: Vec<StreamEvent>,
     pub asked: Vec<(Vec<AgentAsk>, Value)>,
     pub remembered: Vec<(String, bool)>,
     pub policy: Policy,
@@ -31,9 +31,9 @@ impl TestContext {
     }
 
     pub fn listen(&mut self) -> mpsc::UnboundedReceiver<StreamEvent> {
-        let (listener, heard) = mpsc::unbounded_channel();
+        let (listener, events) = mpsc::unbounded_channel();
         self.listener = Some(listener);
-        heard
+        events
     }
 
     /// The streamed text.
@@ -42,7 +42,7 @@ impl TestContext {
             StreamEvent::Text { text } => Some(text.clone()),
             _ => None,
         };
-        self.said.iter().filter_map(text).collect()
+        self.events.iter().filter_map(text).collect()
     }
 
     pub fn questions(&self) -> Vec<&str> {
@@ -60,7 +60,7 @@ impl AgentContext for TestContext {
         if let Some(listener) = &self.listener {
             drop(listener.send(event.clone()));
         }
-        self.said.push(event);
+        self.events.push(event);
     }
 
     /// Fails without a prepared answer, like an ask that timed out.

@@ -11,44 +11,44 @@ use crate::endpoint::{Act, Model, answer, word};
 use crate::stage::{KEY, Task, llm, llm_settings};
 
 /// The error after a model endpoint performs these acts.
-async fn told(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmSettings)) -> String {
+async fn failure(acts: impl IntoIterator<Item = Act>, change: impl FnOnce(&mut LlmSettings)) -> String {
     let model = Model::start(acts).await;
     let mut settings = llm_settings(&model);
     change(&mut settings);
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
-    let said = Task::new(&llm(LlmAgent::default()), "?")
+    let error = Task::new(&llm(LlmAgent::default()), "?")
         .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     assert!(
-        said.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
-        "{said}"
+        error.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
+        "{error}"
     );
-    assert!(!said.contains(KEY), "{said}");
-    said
+    assert!(!error.contains(KEY), "{error}");
+    error
 }
 
 #[tokio::test]
 async fn a_server_that_never_answers_hits_the_timeout() {
     let begun = "data: {\"choices\":[]}\n\n".to_owned();
     for act in [Act::Hang, Act::Stall(String::new()), Act::Stall(begun)] {
-        let said = told([act], |settings| settings.timeout = Duration::from_millis(50)).await;
+        let error = failure([act], |settings| settings.timeout = Duration::from_millis(50)).await;
         assert!(
-            said.contains("did not finish its answer within 0.05 s (llm.timeout_seconds)"),
-            "{said}"
+            error.contains("did not finish its answer within 0.05 s (llm.timeout_seconds)"),
+            "{error}"
         );
     }
 }
 
 #[tokio::test]
 async fn a_stalled_server_hits_the_idle_timeout() {
-    let said = told([Act::Stall(format!("data: {}\n\n", word("a")))], |settings| {
+    let error = failure([Act::Stall(format!("data: {}\n\n", word("a")))], |settings| {
         settings.idle_timeout = Duration::from_millis(50);
     });
-    let said = said.await;
+    let error = error.await;
     assert!(
-        said.contains("sent nothing for 0.05 s (llm.idle_timeout_seconds)"),
-        "{said}"
+        error.contains("sent nothing for 0.05 s (llm.idle_timeout_seconds)"),
+        "{error}"
     );
 }
 
@@ -89,48 +89,48 @@ async fn an_unreachable_server_is_reported_with_the_reason() {
         .set_port(Some(address.port()))
         .unwrap();
     let tools = Tools::new(&RunsSettings::default(), &settings).unwrap();
-    let said = Task::new(&llm(LlmAgent::default()), "?")
+    let error = Task::new(&llm(LlmAgent::default()), "?")
         .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     assert!(
-        said.contains(&format!("{address}/v1/chat/completions cannot be reached: ")),
-        "{said}"
+        error.contains(&format!("{address}/v1/chat/completions cannot be reached: ")),
+        "{error}"
     );
-    assert!(said.contains("refused") && said.ends_with("(attempt 3)"), "{said}");
+    assert!(error.contains("refused") && error.ends_with("(attempt 3)"), "{error}");
 }
 
 #[tokio::test]
 async fn an_unparsable_answer_is_shown_as_an_excerpt() {
-    let said = told([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
+    let error = failure([Act::Stream("data: {\"choices\": oops}\n\n".to_owned(), 3)], |_| {}).await;
     assert!(
-        said.contains("sent an answer that cannot be parsed") && said.contains("{\"choices\": oops}"),
-        "{said}"
+        error.contains("sent an answer that cannot be parsed") && error.contains("{\"choices\": oops}"),
+        "{error}"
     );
 
-    let said = told([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
-    assert!(said.contains("sent an answer that cannot be parsed"), "{said}");
+    let error = failure([Act::Stream("data: {\"choices\": 7}\n\n".to_owned(), 3)], |_| {}).await;
+    assert!(error.contains("sent an answer that cannot be parsed"), "{error}");
 }
 
 #[tokio::test]
 async fn a_web_page_instead_of_a_model_is_reported_and_not_retried() {
     let page = |kind: &str| Act::Reply(200, kind.to_owned(), "<h1>Welcome,\n log in</h1>".to_owned());
     for (kind, shown) in [("content-type: Text/HTML; charset=utf-8\r\n", " (text/html)"), ("", "")] {
-        let said = told([page(kind)], |_| {}).await;
+        let error = failure([page(kind)], |_| {}).await;
         let end = format!(
             "sent a response that is not from a model{shown}; check base_url. It says: <h1>Welcome, log in</h1>"
         );
-        assert!(said.ends_with(&end), "{said}");
+        assert!(error.ends_with(&end), "{error}");
     }
 }
 
 #[tokio::test]
 async fn an_empty_answer_is_reported_and_retried() {
     let nothing = || Act::Reply(200, "content-type: text/event-stream\r\n".to_owned(), String::new());
-    let said = told([nothing(), nothing(), nothing()], |_| {}).await;
+    let error = failure([nothing(), nothing(), nothing()], |_| {}).await;
     assert!(
-        said.ends_with("answered 200 OK with an empty body (attempt 3)"),
-        "{said}"
+        error.ends_with("answered 200 OK with an empty body (attempt 3)"),
+        "{error}"
     );
 }
 
@@ -143,10 +143,10 @@ async fn a_stream_cut_in_its_first_event_is_reported() {
             "data: {\"cho".to_owned(),
         )
     };
-    let said = told([cut(), cut(), cut()], |_| {}).await;
+    let error = failure([cut(), cut(), cut()], |_| {}).await;
     assert!(
-        said.ends_with("closed the connection in the middle of its answer (attempt 3)"),
-        "{said}"
+        error.ends_with("closed the connection in the middle of its answer (attempt 3)"),
+        "{error}"
     );
 }
 
@@ -157,21 +157,21 @@ async fn an_error_in_the_stream_is_reported() {
         word("a"),
         json!({"error": {"message": "overloaded"}})
     );
-    let said = told([Act::Stream(stream, 5)], |_| {}).await;
+    let error = failure([Act::Stream(stream, 5)], |_| {}).await;
     assert!(
-        said.contains("reports an error: {\"message\":\"overloaded\"}"),
-        "{said}"
+        error.contains("reports an error: {\"message\":\"overloaded\"}"),
+        "{error}"
     );
 }
 
 #[tokio::test]
 async fn a_key_repeated_by_the_server_is_redacted() {
     let body = format!("{}wrong key {KEY}", "x".repeat(480));
-    let said = told([Act::Reply(401, String::new(), body)], |_| {}).await;
-    assert!(said.contains("wrong key (key)"), "{said}");
-    let said = told([Act::Stream(format!("data: {KEY}\n\n"), 1)], |_| {}).await;
-    assert!(said.contains("(key)"), "{said}");
-    let long = told([Act::Reply(400, String::new(), "y".repeat(100_000))], |_| {}).await;
+    let error = failure([Act::Reply(401, String::new(), body)], |_| {}).await;
+    assert!(error.contains("wrong key (key)"), "{error}");
+    let error = failure([Act::Stream(format!("data: {KEY}\n\n"), 1)], |_| {}).await;
+    assert!(error.contains("(key)"), "{error}");
+    let long = failure([Act::Reply(400, String::new(), "y".repeat(100_000))], |_| {}).await;
     assert!(long.len() < 700, "{}", long.len());
 }
 
@@ -179,10 +179,10 @@ async fn a_key_repeated_by_the_server_is_redacted() {
 async fn the_key_does_not_follow_a_redirect() {
     let elsewhere = Model::start([]).await;
     let location = format!("location: {}/chat/completions\r\n", elsewhere.base_url());
-    let said = told([Act::Reply(307, location, String::new())], |_| {}).await;
+    let error = failure([Act::Reply(307, location, String::new())], |_| {}).await;
     assert!(
-        said.contains("answered 307 Temporary Redirect (redirects are not followed; correct base_url)"),
-        "{said}"
+        error.contains("answered 307 Temporary Redirect (redirects are not followed; correct base_url)"),
+        "{error}"
     );
     assert!(elsewhere.requests().is_empty());
 }
@@ -192,11 +192,11 @@ async fn an_endless_answer_is_cut_off() {
     let model = Model::start([Act::Endless(format!("data: {}\n\n", word(&"x".repeat(64 * 1024))))]).await;
     let tools = Tools::new(&RunsSettings::default(), &llm_settings(&model)).unwrap();
     let mut context = TestContext::default();
-    let said = Task::new(&llm(LlmAgent::default()), "?")
+    let error = Task::new(&llm(LlmAgent::default()), "?")
         .done(&tools, &mut context)
         .await
         .unwrap_err();
-    assert!(said.ends_with("sent more than 4 MiB of text"), "{said}");
+    assert!(error.ends_with("sent more than 4 MiB of text"), "{error}");
     assert_eq!(context.text().len(), 4 * 1024 * 1024);
     model
         .until("the connection to be closed", |seen| seen.cut_off == 1)
@@ -205,6 +205,6 @@ async fn an_endless_answer_is_cut_off() {
 
 #[tokio::test]
 async fn an_endless_event_is_cut_off() {
-    let said = told([Act::Endless("x".repeat(64 * 1024))], |_| {}).await;
-    assert!(said.ends_with("sent an event longer than 4 MiB"), "{said}");
+    let error = failure([Act::Endless("x".repeat(64 * 1024))], |_| {}).await;
+    assert!(error.ends_with("sent an event longer than 4 MiB"), "{error}");
 }

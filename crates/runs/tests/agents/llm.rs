@@ -46,7 +46,7 @@ async fn text_is_streamed_for_every_split_of_the_bytes() {
             text("sea "),
             text("cömes \n\"and\" goes"),
         ];
-        assert_eq!(context.said, expected);
+        assert_eq!(context.events, expected);
     }
 }
 
@@ -169,7 +169,7 @@ async fn reasoning_is_separate_from_text() {
         StreamEvent::ThinkingEnd { id: id(1) },
         text("42"),
     ];
-    assert_eq!(context.said, expected);
+    assert_eq!(context.events, expected);
 }
 
 #[tokio::test]
@@ -217,11 +217,11 @@ async fn an_answer_may_end_without_the_done_marker() {
 async fn a_missing_endpoint_error_names_the_settings() {
     let tools = Tools::new(&RunsSettings::default(), &LlmSettings::default()).unwrap();
     let agent = llm(LlmAgent::default());
-    let said = Task::new(&agent, "?")
+    let error = Task::new(&agent, "?")
         .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
     for part in ["\"tiny\"", "base_url", "api_key_env", "[llm]", "[llm.providers.NAME]"] {
-        assert!(said.contains(part), "{said}");
+        assert!(error.contains(part), "{error}");
     }
 }

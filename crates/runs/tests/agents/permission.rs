@@ -31,10 +31,10 @@ fn denying(pattern: &str) -> TestContext {
 #[tokio::test]
 async fn commands_are_off_by_default() {
     let mut context = TestContext::answering(&[&["allow"]]);
-    let said = run(Commands::Off, &mut context).await.unwrap_err();
+    let error = run(Commands::Off, &mut context).await.unwrap_err();
     assert!(
-        said.contains("commands are off") && said.contains("runs.commands"),
-        "{said}"
+        error.contains("commands are off") && error.contains("runs.commands"),
+        "{error}"
     );
     assert!(context.asked.is_empty());
 }
@@ -90,10 +90,10 @@ async fn both_ends_of_a_long_input_are_shown_and_hidden_bytes_counted() {
 #[tokio::test]
 async fn a_denied_command_does_not_run() {
     let mut context = TestContext::answering(&[&["deny"], &["maybe"]]);
-    let said = run(Commands::Ask, &mut context).await.unwrap_err();
-    assert_eq!(said, "permission was denied for the command printf %s 'a b'");
-    let said = run(Commands::Ask, &mut context).await.unwrap_err();
-    assert!(said.contains("\"maybe\" is not a valid decision"), "{said}");
+    let error = run(Commands::Ask, &mut context).await.unwrap_err();
+    assert_eq!(error, "permission was denied for the command printf %s 'a b'");
+    let error = run(Commands::Ask, &mut context).await.unwrap_err();
+    assert!(error.contains("\"maybe\" is not a valid decision"), "{error}");
     assert_eq!(run(Commands::Ask, &mut context).await.unwrap_err(), "no answer in time");
 }
 
@@ -126,8 +126,8 @@ async fn a_decision_for_the_run_is_remembered() {
 async fn a_deny_rule_wins_over_the_operator_setting() {
     for rule in [Commands::Ask, Commands::Allow] {
         let mut context = denying("printf");
-        let said = run(rule, &mut context).await.unwrap_err();
-        assert_eq!(said, "the policy of this run denies the command printf %s 'a b'");
+        let error = run(rule, &mut context).await.unwrap_err();
+        assert_eq!(error, "the policy of this run denies the command printf %s 'a b'");
         assert!(context.asked.is_empty());
     }
     assert_eq!(run(Commands::Allow, &mut denying("cat")).await.unwrap(), "a b");
@@ -162,13 +162,13 @@ async fn an_answer_given_during_a_restart_counts_for_its_own_command_only() {
         answers: vec!["allow".to_owned()],
     });
     let mut context = TestContext::answering(&[&["deny"]]);
-    let said = Task {
+    let error = Task {
         resumed,
         ..Task::new(&other, "in")
     }
     .done(&tools, &mut context)
     .await
     .unwrap_err();
-    assert!(said.contains("permission was denied"), "{said}");
+    assert!(error.contains("permission was denied"), "{error}");
     assert_eq!(context.asked.len(), 1);
 }

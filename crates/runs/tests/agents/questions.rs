@@ -82,7 +82,7 @@ async fn followers_see_tool_calls_and_results() {
             text: "Fine.".to_owned(),
         },
     ];
-    assert_eq!(context.said, expected);
+    assert_eq!(context.events, expected);
 }
 
 #[tokio::test]
@@ -144,11 +144,11 @@ async fn a_wrong_number_of_answers_is_refused() {
             resumed,
             ..Task::new(&agent, "write")
         };
-        let said = task
+        let error = task
             .done(&tools(&model), &mut TestContext::default())
             .await
             .unwrap_err();
-        assert!(said.contains("cannot be read"), "{said}");
+        assert!(error.contains("cannot be read"), "{error}");
     }
     assert!(model.requests().is_empty());
 }
@@ -201,11 +201,11 @@ async fn the_number_of_rounds_is_bounded() {
     });
     let model = Model::start([Act::Stream(calls(&TWO), 9), Act::Stream(calls(&TWO), 9)]).await;
     let mut context = TestContext::answering(&[&["North", "long"]]);
-    let said = Task::new(&agent, "write")
+    let error = Task::new(&agent, "write")
         .done(&tools(&model), &mut context)
         .await
         .unwrap_err();
-    assert!(said.contains("round 2 of 2") && said.contains("maxSteps"), "{said}");
+    assert!(error.contains("round 2 of 2") && error.contains("maxSteps"), "{error}");
     assert_eq!(context.asked.len(), 1, "nobody is asked what the model will not hear");
     let requests = model.requests();
     assert_eq!(requests[0].body.get("tool_choice"), None);
@@ -221,14 +221,14 @@ async fn a_stopped_agent_closes_its_connection() {
     let agent = llm(LlmAgent::default());
     let tools = tools(&model);
     let mut context = TestContext::default();
-    let mut heard = context.listen();
+    let mut events = context.listen();
     {
         let mut work = pin!(Task::new(&agent, "write").done(&tools, &mut context));
         tokio::select! {
             done = &mut work => panic!("{done:?}"),
             () = async {
-                assert_eq!(heard.recv().await, Some(StreamEvent::StepStart));
-                assert_eq!(heard.recv().await, Some(StreamEvent::Text { text: "a".to_owned() }));
+                assert_eq!(events.recv().await, Some(StreamEvent::StepStart));
+                assert_eq!(events.recv().await, Some(StreamEvent::Text { text: "a".to_owned() }));
             } => {}
         }
     }
@@ -247,12 +247,12 @@ async fn more_rounds_are_not_advised_for_an_unavailable_tool() {
             ..LlmAgent::default()
         });
         let model = Model::start([Act::Stream(wrong.clone(), 9), Act::Stream(wrong.clone(), 9)]).await;
-        let said = Task::new(&agent, "write")
+        let error = Task::new(&agent, "write")
             .done(&tools(&model), &mut TestContext::default())
             .await
             .unwrap_err();
         assert_eq!(
-            said,
+            error,
             "the model called \"rm _rf\" in round 2 of 2, a tool it was not given"
         );
     }

@@ -22,12 +22,12 @@ async fn ask(model: &Model, settings: &LlmSettings) -> Result<AgentOutcome, Stri
     Task::new(&llm(LlmAgent::default()), "?")
         .done(&tools, &mut TestContext::default())
         .await
-        .inspect_err(|said| {
+        .inspect_err(|error| {
             assert!(
-                said.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
-                "{said}"
+                error.starts_with(&format!("the model endpoint {}/chat/completions ", model.base_url())),
+                "{error}"
             );
-            assert!(!said.contains(KEY), "{said}");
+            assert!(!error.contains(KEY), "{error}");
         })
 }
 
@@ -65,10 +65,10 @@ async fn an_answer_cut_before_its_first_output_is_retried() {
 #[tokio::test]
 async fn an_answer_cut_after_its_first_output_is_not_retried() {
     let model = Model::start([Act::Break(format!("data: {}\n\n", delta(json!({"content": "a"}))))]).await;
-    let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
+    let error = ask(&model, &llm_settings(&model)).await.unwrap_err();
     assert!(
-        said.contains("closed the connection in the middle of its answer"),
-        "{said}"
+        error.contains("closed the connection in the middle of its answer"),
+        "{error}"
     );
     assert_eq!(model.requests().len(), 1);
 }
@@ -76,8 +76,8 @@ async fn an_answer_cut_after_its_first_output_is_not_retried() {
 #[tokio::test]
 async fn retries_are_bounded_and_the_last_error_is_reported() {
     let model = Model::start(["one", "two", "three"].map(|body| refusal(502, body))).await;
-    let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
-    assert!(said.contains("answered 502 Bad Gateway: three (attempt 3)"), "{said}");
+    let error = ask(&model, &llm_settings(&model)).await.unwrap_err();
+    assert!(error.contains("answered 502 Bad Gateway: three (attempt 3)"), "{error}");
 }
 
 #[tokio::test]
@@ -92,18 +92,18 @@ async fn an_agent_may_set_the_number_of_retries() {
         model_options,
         ..LlmAgent::default()
     });
-    let said = Task::new(&agent, "?")
+    let error = Task::new(&agent, "?")
         .done(&tools, &mut TestContext::default())
         .await
         .unwrap_err();
-    assert!(said.ends_with("answered 500 Internal Server Error: one"), "{said}");
+    assert!(error.ends_with("answered 500 Internal Server Error: one"), "{error}");
 }
 
 #[tokio::test]
 async fn a_long_retry_after_is_not_retried() {
     let model = Model::start([Act::Reply(429, "retry-after: 3600\r\n".to_owned(), "quota".to_owned())]).await;
-    let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
-    assert!(said.ends_with("answered 429 Too Many Requests: quota"), "{said}");
+    let error = ask(&model, &llm_settings(&model)).await.unwrap_err();
+    assert!(error.ends_with("answered 429 Too Many Requests: quota"), "{error}");
 }
 
 #[tokio::test]
@@ -113,22 +113,22 @@ async fn a_pause_beyond_the_timeout_is_not_started() {
         timeout: Duration::from_secs(20),
         ..llm_settings(&model)
     };
-    let said = ask(&model, &settings).await.unwrap_err();
-    assert!(said.ends_with("answered 503 Service Unavailable: soon"), "{said}");
+    let error = ask(&model, &settings).await.unwrap_err();
+    assert!(error.ends_with("answered 503 Service Unavailable: soon"), "{error}");
 }
 
 #[tokio::test]
 async fn permanent_errors_are_not_retried() {
-    for (status, words) in [
+    for (status, expected) in [
         (400, "400 Bad Request"),
         (401, "401 Unauthorized"),
         (404, "404 Not Found"),
     ] {
         let model = Model::start([refusal(status, "{\"error\": {\n \"message\": \"no\"}}")]).await;
-        let said = ask(&model, &llm_settings(&model)).await.unwrap_err();
+        let error = ask(&model, &llm_settings(&model)).await.unwrap_err();
         assert!(
-            said.ends_with(&format!("answered {words}: {{\"error\": {{ \"message\": \"no\"}}}}")),
-            "{said}"
+            error.ends_with(&format!("answered {expected}: {{\"error\": {{ \"message\": \"no\"}}}}")),
+            "{error}"
         );
     }
 }

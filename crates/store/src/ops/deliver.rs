@@ -173,23 +173,23 @@ impl Op for LoadPushContext {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<PushContext>, StoreError> {
-        let Some(Lookup::Present(pulled)) = pull::pulled(x, &self.0).await? else {
+        let Some(Lookup::Present(view)) = pull::agent_view(x, &self.0).await? else {
             return Ok(None);
         };
-        let State::Resolved(resolution) = pulled.state.clone() else {
+        let State::Resolved(resolution) = view.state.clone() else {
             return Ok(None);
         };
         let Some((callback, signature_alg)) = push_target(x, &self.0).await? else {
             return Ok(None);
         };
-        let signing_keys = signing_keys(x, &pulled.agent_id, now).await?;
+        let signing_keys = signing_keys(x, &view.agent_id, now).await?;
         let secret = match &callback.auth {
-            Some(auth) => admin::secrets::value(x, &pulled.agent_id, &auth.reference).await?,
+            Some(auth) => admin::secrets::value(x, &view.agent_id, &auth.reference).await?,
             None => None,
         };
-        let host_approved = admin::callbacks::is_approved(x, &pulled.agent_id, &callback.host).await?;
+        let host_approved = admin::callbacks::is_approved(x, &view.agent_id, &callback.host).await?;
         Ok(Some(PushContext {
-            pulled,
+            view,
             resolution,
             callback,
             signature_alg,
@@ -242,7 +242,7 @@ impl Op for Settle {
         const SETTLE: &str = "UPDATE delivery SET track = ?1, attempts = attempts + 1, due_at = ?2, claimed_by = NULL, \
              delivered_at = ?3, last_error = ?4 WHERE message_id = ?5 AND track = 'pending' \
              AND (?1 = 'delivered' OR (claimed_by = ?6 AND due_at = ?7))";
-        let (track, due_at, delivered_at, reason) = match &self.settlement {
+        let (state, due_at, delivered_at, reason) = match &self.settlement {
             Settlement::Delivered => (DeliveryState::Delivered, now, Some(now), None),
             Settlement::Failed { reason } => (DeliveryState::Failed, now, None, Some(reason)),
             Settlement::Retry { at, reason } => (DeliveryState::Pending, *at, None, Some(reason)),
@@ -254,7 +254,7 @@ impl Op for Settle {
             ..
         } = &self.claim;
         let params = [
-            track.as_str().into(),
+            state.as_str().into(),
             due_at.into(),
             delivered_at.into(),
             reason.into(),
@@ -268,7 +268,7 @@ impl Op for Settle {
 
 /// The deliveries in one state, or in all; then failed ones come first, because they need a person.
 pub struct Deliveries {
-    pub track: Option<DeliveryState>,
+    pub state: Option<DeliveryState>,
     pub limit: i64,
 }
 
@@ -279,13 +279,13 @@ impl Op for Deliveries {
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Vec<Delivery>, StoreError> {
         const SELECT: &str = "SELECT message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, \
              last_error FROM delivery WHERE track = ?1 ORDER BY created_at DESC LIMIT ?2";
-        let tracks = match self.track {
-            Some(track) => vec![track],
+        let states = match self.state {
+            Some(state) => vec![state],
             None => vec![DeliveryState::Failed, DeliveryState::Pending, DeliveryState::Delivered],
         };
         let mut found = Vec::new();
-        for track in tracks {
-            let of_state = x.rows(SELECT, &[track.as_str().into(), self.limit.into()]).await?;
+        for state in states {
+            let of_state = x.rows(SELECT, &[state.as_str().into(), self.limit.into()]).await?;
             found.extend(rows::readable(of_state, "delivery", |row| rows::delivery(row, 0))?);
         }
         found.truncate(usize::try_from(self.limit).unwrap_or(0));

@@ -148,15 +148,15 @@ pub const POSTGRES: Dialect = Dialect {
 
 /// Words hold only letters and digits, so none can end the quotes; the quotes keep a word from being read as an
 /// operator.
-fn fts5_query(words: &[SearchTerm]) -> String {
-    let quoted = words
+fn fts5_query(terms: &[SearchTerm]) -> String {
+    let quoted = terms
         .iter()
         .map(|SearchTerm { word, is_prefix }| format!("\"{word}\"{}", if *is_prefix { "*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" AND ")
 }
 
-fn tsquery(words: &[SearchTerm]) -> String {
-    let quoted = words
+fn tsquery(terms: &[SearchTerm]) -> String {
+    let quoted = terms
         .iter()
         .map(|SearchTerm { word, is_prefix }| format!("'{word}'{}", if *is_prefix { ":*" } else { "" }));
     quoted.collect::<Vec<_>>().join(" & ")

@@ -302,18 +302,18 @@ pub fn state(status_text: &str, resolution: Option<&str>) -> Result<State, Store
 
 /// Columns from `start` on: message_id, agent_id, host, track, attempts, created_at, due_at, delivered_at, last_error.
 pub fn delivery(row: &mut Row, start: usize) -> Result<Delivery, StoreError> {
-    let track_text = row.text(start + 3)?;
-    let track = DeliveryState::parse(&track_text)
-        .ok_or_else(|| StoreError::Corrupt(format!("{track_text} is not a delivery state")))?;
+    let state_text = row.text(start + 3)?;
+    let state = DeliveryState::parse(&state_text)
+        .ok_or_else(|| StoreError::Corrupt(format!("{state_text} is not a delivery state")))?;
     let due_at = row.instant(start + 6)?;
     Ok(Delivery {
         message_id: message_id(row, start)?,
         agent_id: row.text(start + 1)?,
         host: row.text(start + 2)?,
-        track,
+        state,
         attempts: u32::try_from(row.int(start + 4)?).unwrap_or(u32::MAX),
         created_at: row.instant(start + 5)?,
-        next_attempt_at: (track == DeliveryState::Pending).then_some(due_at),
+        next_attempt_at: (state == DeliveryState::Pending).then_some(due_at),
         delivered_at: row.opt_instant(start + 7)?,
         last_error: row.opt_text(start + 8)?,
     })

@@ -68,11 +68,12 @@ impl<'e> PgTransaction<'e> {
     pub async fn begin_write_with_time(&self) -> Result<Timestamp, StoreError> {
         let both = format!("{WRITE}; {TIME}");
         let answers = self.connection()?.simple_query(&both).await?;
-        let told = answers.iter().find_map(|answer| match answer {
+        let found = answers.iter().find_map(|answer| match answer {
             SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
             _ => None,
         });
-        told.map(Timestamp::from_millis)
+        found
+            .map(Timestamp::from_millis)
             .ok_or_else(|| StoreError::Corrupt("the database returned no time".to_owned()))
     }
 

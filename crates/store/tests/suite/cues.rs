@@ -218,7 +218,7 @@ pub async fn kept(store: &Store, person: &str) -> Option<Vec<MessageId>> {
         })
         .await
         .unwrap();
-    kept.map(|kept| kept.into_iter().map(|found| found.unwrap().pulled.id).collect())
+    kept.map(|kept| kept.into_iter().map(|found| found.unwrap().view.id).collect())
 }
 
 pub async fn summary(store: &Store, agent_id: &str) -> Option<TerminalSummary> {

@@ -26,7 +26,7 @@ pub enum Step {
         kind: Kind,
         life: Option<i64>,
         key: Option<&'static str>,
-        payload: u8,
+        variant: u8,
     },
     Act {
         on: usize,
@@ -48,7 +48,7 @@ pub struct Known {
     pub expires_at: Option<i64>,
     pub ended_at: Option<i64>,
     pub key: Option<&'static str>,
-    pub payload: u8,
+    pub variant: u8,
     pub gone: bool,
 }
 
@@ -153,11 +153,11 @@ impl Known {
         };
         let agent = self.agent;
         let key = self.key;
-        let payload = self.payload;
+        let variant = self.variant;
         Draft {
             agent,
             key,
-            payload,
+            variant,
             expires_at: self.expires_at.map(at),
             ..plain
         }

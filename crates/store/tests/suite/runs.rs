@@ -83,7 +83,7 @@ pub async fn advance(store: &Store, advance: Advance) -> bool {
     store.run(advance).await.unwrap()
 }
 
-pub async fn told(store: &Store, events: Vec<StoredEvent>) {
+pub async fn record_events(store: &Store, events: Vec<StoredEvent>) {
     assert!(advance(store, Advance { events, ..step(RUN) }).await);
 }
 

@@ -96,11 +96,11 @@ pub fn rank_of(priority: Priority) -> i64 {
 pub struct Draft {
     pub number: u64,
     pub agent: &'static str,
-    pub matter: Payload,
+    pub payload: Payload,
     pub priority: Priority,
     pub expires_at: Option<Timestamp>,
     pub key: Option<&'static str>,
-    pub payload: u8,
+    pub variant: u8,
     pub callback: Option<Callback>,
     /// `Number …` by default.
     pub title: Option<&'static str>,
@@ -111,15 +111,15 @@ pub struct Draft {
 }
 
 impl Draft {
-    fn of(number: u64, matter: Payload) -> Self {
+    fn of(number: u64, payload: Payload) -> Self {
         Self {
             number,
             agent: BUILDER,
-            matter,
+            payload,
             priority: Priority::Normal,
             expires_at: None,
             key: None,
-            payload: 0,
+            variant: 0,
             callback: None,
             title: None,
             body: "Line one\nline “two”",
@@ -199,7 +199,7 @@ impl Draft {
             tags: self.tags.iter().copied().map(str::to_owned).collect(),
             context: vec![json!({"kind": "data", "data": {"cost": 0.1, "big": 9_007_199_254_740_993_u64}})],
             sensitive: self.sensitive,
-            matter: self.matter.clone(),
+            payload: self.payload.clone(),
             resolvers: vec![alice()],
         }
     }
@@ -216,7 +216,7 @@ impl Draft {
         let state = r#"{"b":1.50e0,"a":"\u00e9 é \ud83d\ude00","a":null}"#;
         format!(
             r#"{{"n":{},  "payload":{}, "state": {state}}}"#,
-            self.number, self.payload
+            self.number, self.variant
         )
     }
 
@@ -243,7 +243,7 @@ impl Draft {
         NewMessage {
             id: self.id(),
             agent_id: self.agent.to_owned(),
-            kind: self.matter.kind(),
+            kind: self.payload.kind(),
             rank: rank_of(self.priority),
             received_at: at(0),
             expires_at: self.expires_at,
@@ -322,10 +322,10 @@ pub async fn submitted(store: &Store, draft: &Draft) -> MessageId {
 }
 
 pub async fn apply(store: &Store, id: &MessageId, command: Command) -> ApplyOutcome {
-    store.run(Apply(proposal(id, command))).await.unwrap()
+    store.run(Apply(resolve_request(id, command))).await.unwrap()
 }
 
-pub fn proposal(id: &MessageId, command: Command) -> ResolveRequest {
+pub fn resolve_request(id: &MessageId, command: Command) -> ResolveRequest {
     ResolveRequest {
         message_id: id.clone(),
         command,
@@ -351,12 +351,12 @@ pub async fn rejected(store: &Store, id: &MessageId, command: Command) -> Reject
 /// Submits and resolves at the current time.
 pub async fn submitted_and_resolved(store: &Store, draft: &Draft) -> Resolution {
     let id = submitted(store, draft).await;
-    resolved(store, &id, finish(draft.matter.kind())).await
+    resolved(store, &id, finish(draft.payload.kind())).await
 }
 
-pub async fn pulled(store: &Store, id: &MessageId) -> AgentView {
+pub async fn agent_view(store: &Store, id: &MessageId) -> AgentView {
     match store.run(Pull(id.clone())).await.unwrap() {
-        Some(Lookup::Present(pulled)) => pulled,
+        Some(Lookup::Present(view)) => view,
         other => panic!("expected a message, got {other:?}"),
     }
 }

@@ -25,13 +25,13 @@ fn step() -> impl Strategy<Value = Step> {
     let kind = prop_oneof![4 => Just(Kind::Ask), 2 => Just(Kind::Task), 1 => Just(Kind::Notify)];
     let key = prop::option::of(select(vec!["a", "b", "c"]));
     let life = prop::option::of(0..60_i64);
-    let submit = (select(AGENTS.to_vec()), kind, life, key, 0..2_u8).prop_map(|(agent, kind, life, key, payload)| {
+    let submit = (select(AGENTS.to_vec()), kind, life, key, 0..2_u8).prop_map(|(agent, kind, life, key, variant)| {
         Step::Submit {
             agent,
             kind,
             life,
             key,
-            payload,
+            variant,
         }
     });
     let act = prop_oneof![
@@ -74,7 +74,7 @@ impl Pair<'_> {
                 kind,
                 life,
                 key,
-                payload,
+                variant,
             } => {
                 self.tried += 1;
                 let status = if kind == Kind::Notify {
@@ -93,7 +93,7 @@ impl Pair<'_> {
                     expires_at,
                     ended_at,
                     key,
-                    payload,
+                    variant,
                     gone: false,
                 };
                 self.submit(known).await
@@ -116,7 +116,7 @@ impl Pair<'_> {
                     skipped: Vec::new(),
                 };
                 let expired = self.store.run(due).await.unwrap().applied;
-                let mut ended: Vec<_> = expired.into_iter().map(|applied| applied.pulled.id).collect();
+                let mut ended: Vec<_> = expired.into_iter().map(|applied| applied.view.id).collect();
                 ended.sort();
                 prop_assert_eq!(
                     ended,
@@ -156,12 +156,12 @@ impl Pair<'_> {
 /// Compares every message, counter and list with the model.
 pub async fn compare(store: &Store, model: &Model) -> Result<(), TestCaseError> {
     for known in &model.messages {
-        let told = match store.run(Pull(message_id(known.number))).await.unwrap() {
-            Some(Lookup::Present(pulled)) => Some(pulled.state.status()),
+        let message = match store.run(Pull(message_id(known.number))).await.unwrap() {
+            Some(Lookup::Present(view)) => Some(view.state.status()),
             Some(Lookup::Purged { .. }) => None,
             None => return Err(TestCaseError::fail(format!("{known:?} is lost"))),
         };
-        prop_assert_eq!(told, (!known.gone).then_some(known.status), "{:?}", known);
+        prop_assert_eq!(message, (!known.gone).then_some(known.status), "{:?}", known);
     }
     for agent in AGENTS {
         let counted = open_count(store, agent).await;

@@ -69,7 +69,7 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
         viewed(store, &message_id(2))
             .await
             .delivery
-            .map(|delivery| delivery.track),
+            .map(|delivery| delivery.state),
         Some(DeliveryState::Delivered)
     );
 

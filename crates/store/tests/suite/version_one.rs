@@ -125,9 +125,12 @@ pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
     };
     assert_eq!(authenticate(store, "owner token").await, Some(owner));
     assert_eq!(open_count(store, BUILDER).await, 1);
-    assert_eq!(pulled(store, &message_id(1)).await.wire, Draft::ask(1).wire());
-    assert_eq!(pulled(store, &message_id(2)).await.state, State::Resolved(resolution()));
-    assert_eq!(pulled(store, &message_id(3)).await.wire, WIRE);
+    assert_eq!(agent_view(store, &message_id(1)).await.wire, Draft::ask(1).wire());
+    assert_eq!(
+        agent_view(store, &message_id(2)).await.state,
+        State::Resolved(resolution())
+    );
+    assert_eq!(agent_view(store, &message_id(3)).await.wire, WIRE);
     assert_eq!(
         ids(&store.run(inbox(None, 10)).await.unwrap().items),
         [1].map(message_id)

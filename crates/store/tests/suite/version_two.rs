@@ -21,14 +21,17 @@ pub fn rows(bytes: fn(&[u8]) -> String) -> String {
 }
 
 pub async fn assert_upgraded(store: &Store, clock: &ManualClock) {
-    let aside = store
+    let snoozed = store
         .run(ListSnoozed {
             person: "owner".to_owned(),
             limit: 10,
         })
         .await
         .unwrap();
-    assert_eq!(aside.iter().map(|aside| aside.until).collect::<Vec<_>>(), [at(100)]);
+    assert_eq!(
+        snoozed.iter().map(|snoozed| snoozed.until).collect::<Vec<_>>(),
+        [at(100)]
+    );
     assert_eq!(viewed(store, &message_id(2)).await.fetched_at, Some(at(6)));
     assert_eq!(
         store

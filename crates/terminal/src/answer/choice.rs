@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(press(&mut pick, KeyCode::Enter), answered("a2 q"));
         press(&mut pick, KeyCode::Esc);
         assert!(!pick.is_typing());
-        assert_eq!(pick.other().map(|other| other.words().text()), Some("a2 q"));
+        assert_eq!(pick.other().map(|other| other.input().text()), Some("a2 q"));
     }
 
     #[test]

@@ -68,7 +68,7 @@ impl Editor {
         match self {
             Self::Choice(pick) => pick.key(key),
             Self::Many(ticks) => ticks.key(key),
-            Self::Text(words) => words.key(key),
+            Self::Text(editor) => editor.key(key),
             Self::Form(form) => form.key(key),
             Self::Task(steps) => steps.key(key),
             Self::Nothing => KeyResult::Ignored,
@@ -79,7 +79,7 @@ impl Editor {
     pub fn is_typing(&self) -> bool {
         match self {
             Self::Choice(pick) => pick.is_typing(),
-            Self::Text(words) => words.is_typing(),
+            Self::Text(editor) => editor.is_typing(),
             Self::Many(ticks) => ticks.is_typing(),
             Self::Form(form) => form.is_editing() || form.is_typing(),
             Self::Task(_) | Self::Nothing => false,
@@ -89,7 +89,7 @@ impl Editor {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Choice(pick) => pick.paste(text),
-            Self::Text(words) => words.paste(text),
+            Self::Text(editor) => editor.paste(text),
             Self::Many(ticks) => ticks.paste(text),
             Self::Form(form) => form.paste(text),
             Self::Task(_) | Self::Nothing => {}
@@ -136,7 +136,7 @@ impl Editor {
     pub fn stop_typing(&mut self) {
         match self {
             Self::Choice(pick) => pick.stop_typing(),
-            Self::Text(words) => words.stop_typing(),
+            Self::Text(editor) => editor.stop_typing(),
             Self::Many(ticks) => ticks.stop_typing(),
             Self::Form(form) => form.stop_typing(),
             Self::Task(_) | Self::Nothing => {}

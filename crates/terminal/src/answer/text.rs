@@ -11,7 +11,7 @@ pub const FREE_TEXT_KEY: char = 'o';
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextEditor {
-    words: TextInput,
+    input: TextInput,
     typing: bool,
     /// An empty text is allowed, but needs a second Enter, because the first may be accidental.
     allow_empty: bool,
@@ -21,7 +21,7 @@ pub struct TextEditor {
 impl TextEditor {
     pub fn new(sensitive: bool) -> Self {
         Self {
-            words: TextInput::lines().hidden(sensitive),
+            input: TextInput::lines().hidden(sensitive),
             typing: false,
             allow_empty: false,
             warned: false,
@@ -41,8 +41,8 @@ impl TextEditor {
         self.typing = true;
     }
 
-    pub fn words(&self) -> &TextInput {
-        &self.words
+    pub fn input(&self) -> &TextInput {
+        &self.input
     }
 
     pub fn is_typing(&self) -> bool {
@@ -56,33 +56,33 @@ impl TextEditor {
             (false, KeyCode::Enter | KeyCode::Tab) => self.typing = true,
             (false, _) => return KeyResult::Ignored,
             (true, KeyCode::Esc) => self.typing = false,
-            (true, _) if is_enter && self.words.is_blank() && self.allow_empty && !was_warned => {
+            (true, _) if is_enter && self.input.is_blank() && self.allow_empty && !was_warned => {
                 self.warned = true;
                 return KeyResult::Hint("Enter again sends an empty answer");
             }
-            (true, _) if is_enter && self.words.is_blank() && !self.allow_empty => {
+            (true, _) if is_enter && self.input.is_blank() && !self.allow_empty => {
                 return KeyResult::Hint("type an answer first");
             }
             (true, _) if is_enter => return KeyResult::Send(self.answer()),
             (true, _) => {
-                self.words.key(key);
+                self.input.key(key);
             }
         }
         KeyResult::Handled
     }
 
     fn answer(&self) -> PersonDecision {
-        PersonDecision::Answered(self.words.text().into())
+        PersonDecision::Answered(self.input.text().into())
     }
 
     /// The typed answer, if there is any text.
     pub fn verdict(&self) -> Option<PersonDecision> {
-        (!self.words.is_blank()).then(|| self.answer())
+        (!self.input.is_blank()).then(|| self.answer())
     }
 
     pub fn paste(&mut self, text: &str) {
         if self.typing {
-            self.words.paste(text);
+            self.input.paste(text);
         }
     }
 
@@ -99,23 +99,23 @@ mod tests {
 
     #[test]
     fn typing_begins_with_enter_and_keys_are_letters_then() {
-        let mut words = TextEditor::new(false);
-        assert_eq!(words.key(KeyCode::Char('q').into()), KeyResult::Ignored);
-        words.key(KeyCode::Enter.into());
+        let mut editor = TextEditor::new(false);
+        assert_eq!(editor.key(KeyCode::Char('q').into()), KeyResult::Ignored);
+        editor.key(KeyCode::Enter.into());
         "qa".chars()
-            .for_each(|letter| assert_eq!(words.key(KeyCode::Char(letter).into()), KeyResult::Handled));
-        words.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
-        words.paste("r\r\ns");
+            .for_each(|letter| assert_eq!(editor.key(KeyCode::Char(letter).into()), KeyResult::Handled));
+        editor.key(KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL));
+        editor.paste("r\r\ns");
         let sent = PersonDecision::Answered(json!("qa\nr\ns"));
-        assert_eq!(words.key(KeyCode::Enter.into()), KeyResult::Send(sent));
+        assert_eq!(editor.key(KeyCode::Enter.into()), KeyResult::Send(sent));
     }
 
     #[test]
     fn an_empty_answer_needs_permission_and_a_second_enter() {
-        let mut words = TextEditor::new(false).allow_empty(true);
-        let mut press = |code: KeyCode| words.key(code.into());
+        let mut editor = TextEditor::new(false).allow_empty(true);
+        let mut press = |code: KeyCode| editor.key(code.into());
         press(KeyCode::Enter);
-        assert!(matches!(press(KeyCode::Enter), KeyResult::Hint(said) if said.contains("again")));
+        assert!(matches!(press(KeyCode::Enter), KeyResult::Hint(text) if text.contains("again")));
         press(KeyCode::Left);
         assert!(
             matches!(press(KeyCode::Enter), KeyResult::Hint(_)),
@@ -137,11 +137,11 @@ mod tests {
 
     #[test]
     fn esc_ends_the_typing_and_keeps_the_words() {
-        let mut words = TextEditor::new(false);
-        words.key(KeyCode::Enter.into());
-        words.paste("kept");
-        assert_eq!(words.key(KeyCode::Esc.into()), KeyResult::Handled);
-        assert!(!words.is_typing());
-        assert_eq!(words.words().text(), "kept");
+        let mut editor = TextEditor::new(false);
+        editor.key(KeyCode::Enter.into());
+        editor.paste("kept");
+        assert_eq!(editor.key(KeyCode::Esc.into()), KeyResult::Handled);
+        assert!(!editor.is_typing());
+        assert_eq!(editor.input().text(), "kept");
     }
 }

@@ -5,7 +5,7 @@ use countersign_core::form::{Field, FieldKind, fields};
 use countersign_protocol::api::inbox::{Choices, ItemQuestion};
 use serde_json::{Map, Value};
 
-use super::{Piece, Tone, option_words, own_piece, pretty, quoted};
+use super::{Piece, Tone, option_label, own_piece, pretty, quoted};
 
 pub fn answer(question: Option<&ItemQuestion>, value: &Value) -> Vec<Piece> {
     match (question, value) {
@@ -22,7 +22,7 @@ pub fn answer(question: Option<&ItemQuestion>, value: &Value) -> Vec<Piece> {
 
 fn picked(choices: &Choices, value: &str) -> String {
     let option = choices.options.iter().find(|option| option.value == value);
-    option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
+    option.map_or_else(|| escape(value), |option| option_label(&option.label, &option.value))
 }
 
 /// The fields in schema order, then any other values.

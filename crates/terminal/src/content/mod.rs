@@ -5,16 +5,16 @@ mod answer;
 mod parts;
 
 use countersign_client::item::{Item, file_words};
-use countersign_client::screen::{duration_words, escape, escape_lines};
+use countersign_client::screen::{escape, escape_lines, format_duration};
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
+use super::delivery_progress::presence;
 use super::item_details::ItemDetails;
-use super::local_time::time_words;
-use super::track::presence;
+use super::local_time::format_hub_time;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tone {
@@ -99,8 +99,8 @@ fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     let item = &details.item;
     let asked = format!(
         "{}, {} ago",
-        time_words(&item.created_at, now, zone),
-        duration_words(item.created_at.age(now))
+        format_hub_time(&item.created_at, now, zone),
+        format_duration(item.created_at.age(now))
     );
     let mut pieces = vec![
         own_piece(Tone::Title, escape(&item.title)),
@@ -122,8 +122,8 @@ fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
         } else {
             Tone::Quiet
         };
-        pieces.push(own_piece(tone, escape(&item.expiry_words(now))));
-        pieces.extend(presence(details, now).map(|words| own_piece(Tone::Quiet, words)));
+        pieces.push(own_piece(tone, escape(&item.expiry_text(now))));
+        pieces.extend(presence(details, now).map(|text| own_piece(Tone::Quiet, text)));
         pieces.extend(until(details, now, zone));
     }
     pieces.extend(
@@ -143,7 +143,7 @@ fn from(item: &Item) -> String {
     if let Some(place) = item.place() {
         return format!("from {} in {place}", item.agent.id);
     }
-    if let Some(run) = item.run_words() {
+    if let Some(run) = item.run_label() {
         return format!("from {} in {run}", item.asker());
     }
     let project = item
@@ -182,7 +182,7 @@ fn until(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<Piece
     let until = details.item.until.as_ref()?;
     Some(own_piece(
         Tone::Quiet,
-        format!("set aside until {}", time_words(until, now, zone)),
+        format!("set aside until {}", format_hub_time(until, now, zone)),
     ))
 }
 
@@ -214,14 +214,14 @@ fn options(choices: &Choices) -> Vec<Piece> {
             .unwrap_or_default();
         own_piece(
             Tone::Plain,
-            format!("{}. {}{about}", index + 1, option_words(&option.label, &option.value)),
+            format!("{}. {}{about}", index + 1, option_label(&option.label, &option.value)),
         )
     };
     choices.options.iter().enumerate().map(line).collect()
 }
 
 /// The label, followed by the value if they differ.
-pub fn option_words(label: &str, value: &str) -> String {
+pub fn option_label(label: &str, value: &str) -> String {
     if label.eq_ignore_ascii_case(value) {
         escape(label)
     } else {
@@ -325,12 +325,12 @@ mod tests {
         let presence = json!({"state": "paused", "since": "2026-06-04T15:00:00.000Z"});
         let texts = |extra: &Value| lines(extra).into_iter().map(|piece| piece.text).collect::<Vec<_>>();
         let open = texts(&json!({"source": source(json!({"supersedes": "msg_8 msg_9"})), "presence": presence}));
-        for words in [
+        for text in [
             "from bot in /srv/\\u{1b}shop (zsh, codex)",
             "the agent has been paused in its terminal for 5s",
             "supersedes msg_8, msg_9",
         ] {
-            assert!(open.contains(&words.to_owned()), "{words}: {open:?}");
+            assert!(open.contains(&text.to_owned()), "{text}: {open:?}");
         }
         let file = json!({"name": "a\u{202e}.txt", "media_type": "text/plain", "size": 12, "sha256": ""});
         let resolution = json!({

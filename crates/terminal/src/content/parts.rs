@@ -11,8 +11,8 @@ pub fn part(number: usize, part: &ItemPart) -> Vec<Piece> {
         ItemPart::Data { data } => ("data", quoted(&pretty(data))),
         ItemPart::File { file } => {
             let about = [&file.name, &file.mime_type].into_iter().flatten();
-            let words: Vec<&str> = std::iter::once(&file.uri).chain(about).map(String::as_str).collect();
-            ("a file, behind an unchecked link", quoted(&words.join(" ")))
+            let parts: Vec<&str> = std::iter::once(&file.uri).chain(about).map(String::as_str).collect();
+            ("a file, behind an unchecked link", quoted(&parts.join(" ")))
         }
         ItemPart::Unknown => ("", vec![own_piece(Tone::Quiet, "of a kind this version does not know")]),
     };

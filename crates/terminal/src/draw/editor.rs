@@ -7,7 +7,7 @@ use ratatui::style::Style;
 
 use super::{TextLayout, Theme};
 use crate::answer::{ChoiceEditor, Editor, FormEditor, FormEntry, ManyEditor, TaskEditor, TextEditor};
-use crate::content::option_words;
+use crate::content::option_label;
 use crate::state::OpenItem;
 
 pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Style, is_live: bool) {
@@ -19,7 +19,7 @@ pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Styl
     match &open.editor {
         Editor::Choice(pick) => row.choice(layout, pick, options),
         Editor::Many(ticks) => row.many(layout, ticks, options),
-        Editor::Text(words) => row.text(layout, words),
+        Editor::Text(editor) => row.text(layout, editor),
         Editor::Form(form) => row.form(layout, form),
         Editor::Task(steps) => row.task(layout, steps),
         Editor::Nothing => {}
@@ -32,7 +32,7 @@ pub fn entered(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices
             .options
             .iter()
-            .map(|option| option_words(&option.label, &option.value))
+            .map(|option| option_label(&option.label, &option.value))
             .collect(),
         Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => Vec::new(),
     };
@@ -48,7 +48,7 @@ pub fn entered(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
             let ticked = options.iter().enumerate().filter(|(index, _)| ticks.is_ticked(*index));
             ticked.for_each(|(_, option)| layout.add_hanging("> ", option, style));
         }
-        Editor::Text(words) => layout.typing("> ", words.words(), style, false),
+        Editor::Text(editor) => layout.typing("> ", editor.input(), style, false),
         Editor::Form(form) => form.entries().iter().for_each(|entry| entry_line(layout, entry, style)),
         Editor::Task(steps) => {
             let done = steps.steps().iter().filter(|step| step.done);
@@ -59,7 +59,7 @@ pub fn entered(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
     let other = open
         .editor
         .free_text()
-        .map(TextEditor::words)
+        .map(TextEditor::input)
         .filter(|other| !other.is_blank());
     other
         .into_iter()
@@ -118,7 +118,7 @@ impl Rows {
     fn choice(&self, layout: &mut TextLayout, pick: &ChoiceEditor, options: &[Choice]) {
         for (index, option) in options.iter().enumerate() {
             let key = pick.key_of(index).map(|key| format!("   [{key}]")).unwrap_or_default();
-            let text = option_words(&option.label, &option.value) + &key;
+            let text = option_label(&option.label, &option.value) + &key;
             let is_here = pick.cursor() == Some(index);
             self.option(layout, &number(index), &text, option.description.as_deref(), is_here);
         }
@@ -134,15 +134,15 @@ impl Rows {
     fn other(&self, layout: &mut TextLayout, lead: &str, other: Option<&TextEditor>, is_here: bool) {
         let Some(other) = other else { return };
         self.row(layout, lead, "in other words:   [o]", is_here);
-        if is_here || !other.words().text().is_empty() {
-            layout.typing("      ", other.words(), self.style, self.is_live && other.is_typing());
+        if is_here || !other.input().text().is_empty() {
+            layout.typing("      ", other.input(), self.style, self.is_live && other.is_typing());
         }
     }
 
     fn many(&self, layout: &mut TextLayout, ticks: &ManyEditor, options: &[Choice]) {
         for (index, option) in options.iter().enumerate() {
             let lead = format!("{}{}", number(index), tick(ticks.is_ticked(index)));
-            let text = option_words(&option.label, &option.value);
+            let text = option_label(&option.label, &option.value);
             let is_here = ticks.cursor() == Some(index);
             self.option(layout, &lead, &text, option.description.as_deref(), is_here);
         }
@@ -154,12 +154,12 @@ impl Rows {
         );
     }
 
-    fn text(&self, layout: &mut TextLayout, words: &TextEditor) {
-        let is_empty = words.words().text().is_empty() && !words.is_typing();
+    fn text(&self, layout: &mut TextLayout, editor: &TextEditor) {
+        let is_empty = editor.input().text().is_empty() && !editor.is_typing();
         if is_empty {
             layout.add_text("Enter begins to type.", self.style);
         } else {
-            layout.typing("> ", words.words(), self.style, self.is_live && words.is_typing());
+            layout.typing("> ", editor.input(), self.style, self.is_live && editor.is_typing());
         }
     }
 

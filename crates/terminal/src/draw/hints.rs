@@ -16,12 +16,12 @@ pub fn hints(state: &InboxState) -> String {
         (Some(Overlay::Ahead { .. }), _) => "Enter sends it  Ctrl-J new line  Esc back, keeps it",
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
         (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
-        (Some(Overlay::Aside { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
+        (Some(Overlay::Snooze { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
         (None, Some(open)) => return item_hints(open),
         (None, None) if state.tab == Tab::Notices => {
             "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
         }
-        (None, None) if state.tab == Tab::Aside => "? help  Enter open  u take back  Tab next list  q quit",
+        (None, None) if state.tab == Tab::Snoozed => "? help  Enter open  u take back  Tab next list  q quit",
         (None, None) if state.tab == Tab::Decided => "? help  Enter open  / search  Tab next list  q quit",
         (None, None) => "? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
     };

@@ -1,6 +1,6 @@
 //! A list with two lines per item, readable on a narrow screen.
 
-use countersign_client::screen::{duration_words, escape};
+use countersign_client::screen::{escape, format_duration};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -9,7 +9,7 @@ use ratatui::text::{Line, Span, Text};
 use super::wrap::{cut, width};
 use super::{TextLayout, Theme};
 use crate::item_details::ItemDetails;
-use crate::local_time::time_words;
+use crate::local_time::format_hub_time;
 use crate::state::{InboxState, Tab};
 
 const LINES_EACH: usize = 2;
@@ -19,7 +19,7 @@ pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
     if rows.is_empty() {
         let mut layout = TextLayout::new(area.width.saturating_sub(2), theme);
         layout.blank();
-        layout.add_text(&empty_words(state), theme.quiet());
+        layout.add_text(&empty_list_text(state), theme.quiet());
         return layout.draw(
             frame,
             Rect {
@@ -29,7 +29,7 @@ pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
             },
         );
     }
-    let cursor = state.list(state.tab).position(&state.words).unwrap_or_default();
+    let cursor = state.list(state.tab).position(&state.search_words).unwrap_or_default();
     let fitting = (usize::from(area.height) / LINES_EACH).max(1);
     // The list scrolls by whole pages, so that it does not move with every step.
     let first = cursor / fitting * fitting;
@@ -40,20 +40,20 @@ pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
     frame.render_widget(Text::from(lines), area);
 }
 
-fn empty_words(state: &InboxState) -> String {
-    let filter = state.filter.words();
+fn empty_list_text(state: &InboxState) -> String {
+    let filter = state.filter.text();
     match state.tab {
         _ if !state.list(state.tab).is_loaded() => "Reading…".to_owned(),
-        _ if !state.words.is_empty() => {
+        _ if !state.search_words.is_empty() => {
             format!(
                 "Nothing here mentions {}. Enter searches everything.",
-                escape(&state.words)
+                escape(&state.search_words)
             )
         }
         Tab::Waiting if !filter.is_empty() => format!("Nothing waits for you ({}).", escape(&filter)),
         Tab::Waiting => "Nothing waits for you.".to_owned(),
         Tab::Notices => "No notices.".to_owned(),
-        Tab::Aside => "Nothing is set aside.".to_owned(),
+        Tab::Snoozed => "Nothing is set aside.".to_owned(),
         Tab::Decided => "Nothing has been decided yet.".to_owned(),
         Tab::Found => format!("Nothing was found for {}.", escape(&state.query)),
     }
@@ -67,7 +67,7 @@ fn row(
     max_width: usize,
 ) -> [Line<'static>; LINES_EACH] {
     let age = details.item.created_at.age(state.now.at);
-    let waited = duration_words(age);
+    let waited = format_duration(age);
     let (mark, urgency) = priority(&details.item.priority, theme);
     let cursor = if is_chosen { "▌" } else { " " };
     let room = max_width.saturating_sub(5 + width(&waited) + 1);
@@ -118,20 +118,23 @@ fn about(state: &InboxState, details: &ItemDetails) -> String {
         .as_ref()
         .map(|project| format!("/{project}"))
         .unwrap_or_default();
-    let mut words = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
+    let mut parts = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
     match (&item.resolution, &details.item.until) {
         (Some(resolution), _) => {
-            let at = time_words(&resolution.resolved_at, state.now.at, &state.zone);
-            words.push(format!("{} at {at}", item.outcome_words().unwrap_or_default()));
+            let at = format_hub_time(&resolution.resolved_at, state.now.at, &state.zone);
+            parts.push(format!("{} at {at}", item.outcome_text().unwrap_or_default()));
         }
-        (None, Some(until)) => words.push(format!("aside until {}", time_words(until, state.now.at, &state.zone))),
+        (None, Some(until)) => parts.push(format!(
+            "aside until {}",
+            format_hub_time(until, state.now.at, &state.zone)
+        )),
         (None, None) if details.is_notice() => {}
-        (None, None) => words.push(item.expiry_words(state.now.at)),
+        (None, None) => parts.push(item.expiry_text(state.now.at)),
     }
-    words.extend(item.presence_word().map(|word| format!("agent {word}")));
+    parts.extend(item.presence_word().map(|word| format!("agent {word}")));
     if details.is_open() && !details.is_notice() && !item.can_answer {
-        words.push("not yours to answer".to_owned());
+        parts.push("not yours to answer".to_owned());
     }
-    words.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));
-    escape(&words.join(" · "))
+    parts.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));
+    escape(&parts.join(" · "))
 }

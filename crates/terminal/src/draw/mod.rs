@@ -46,16 +46,16 @@ fn head_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
     if taken(&spans) > room {
         spans = tabs(state, theme, true);
     }
-    let (words, sign, style) = match &state.link {
+    let (text, sign, style) = match &state.link {
         HubLink::Connecting => ("connecting", "?", theme.warning()),
         HubLink::Live => ("live", "•", theme.good()),
         HubLink::Lost(_) => ("reconnecting", "!", theme.bad()),
     };
     let left = room.saturating_sub(taken(&spans));
-    let words = if words.len() < left { words } else { sign };
-    let gap = (left + 1).saturating_sub(wrap::width(words));
+    let text = if text.len() < left { text } else { sign };
+    let gap = (left + 1).saturating_sub(wrap::width(text));
     spans.push(Span::raw(" ".repeat(gap.max(1))));
-    spans.push(Span::styled(words, style));
+    spans.push(Span::styled(text, style));
     Line::from(spans)
 }
 
@@ -70,20 +70,23 @@ fn tabs(state: &InboxState, theme: Theme, short: bool) -> Vec<Span<'static>> {
         } else {
             theme.quiet()
         };
-        let words = tab_words(state, tab);
-        let letters = if short && tab != state.tab { 1 } else { words.len() };
-        Span::styled(format!(" {} ", words.chars().take(letters).collect::<String>()), style)
+        let text = tab_label(state, tab);
+        let shown_chars = if short && tab != state.tab { 1 } else { text.len() };
+        Span::styled(
+            format!(" {} ", text.chars().take(shown_chars).collect::<String>()),
+            style,
+        )
     };
     shown.map(span).collect()
 }
 
-fn tab_words(state: &InboxState, tab: Tab) -> String {
+fn tab_label(state: &InboxState, tab: Tab) -> String {
     let list = state.list(tab);
     let count = format!("{}{}", list.len(), if list.has_more() { "+" } else { "" });
     match tab {
         Tab::Waiting => format!("Waiting {count}"),
         Tab::Notices => format!("Notices {count}"),
-        Tab::Aside => "Aside".to_owned(),
+        Tab::Snoozed => "Aside".to_owned(),
         Tab::Decided => "Decided".to_owned(),
         Tab::Found => "Found".to_owned(),
     }
@@ -104,7 +107,7 @@ fn foot_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
 fn message_style(severity: Severity, theme: Theme) -> Style {
     match severity {
         Severity::Hint => theme.warning(),
-        Severity::News => theme.strong(),
+        Severity::Info => theme.strong(),
         Severity::Error => theme.bad(),
     }
 }

@@ -60,7 +60,7 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
             reasons(&mut layout, reject, theme);
             refusal(state.open.as_ref())
         }
-        Overlay::Aside { cursor, .. } => {
+        Overlay::Snooze { cursor, .. } => {
             let cursor = Some(*cursor);
             SPANS
                 .iter()
@@ -95,8 +95,8 @@ fn boxed(frame: &mut Frame, layout: TextLayout, title: &'static str, theme: Them
 }
 
 fn help(layout: &mut TextLayout, theme: Theme) {
-    for (keys, words) in KEYS {
-        layout.add_hanging(&format!("{keys:<13}"), words, theme.plain());
+    for (keys, text) in KEYS {
+        layout.add_hanging(&format!("{keys:<13}"), text, theme.plain());
     }
 }
 

@@ -4,8 +4,8 @@ use countersign_client::screen::escape;
 
 use super::{TextLayout, Theme, editor};
 use crate::answer::Editor;
+use crate::delivery_progress::{StepMark, delivery_steps, outcome};
 use crate::state::{InboxState, ItemEnding, OpenItem};
-use crate::track::{StepMark, outcome, track};
 
 pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout> {
     let open = state.open.as_ref()?;
@@ -67,23 +67,23 @@ fn comment(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
 fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
     let outcome = outcome(&open.details, state.now.at, &state.zone);
     match (&outcome, &open.taken) {
-        (Some(outcome), _) => first_words(layout, open, outcome, theme),
+        (Some(outcome), _) => draw_outcome(layout, open, outcome, theme),
         (None, Some(status)) => layout.add_text(&format!("The hub accepted it: {}.", escape(status)), theme.good()),
         (None, None) => layout.add_text("It has ended; reading the outcome…", theme.warning()),
     }
-    for (mark, words) in track(&open.details, state.now.at, &state.zone) {
+    for (mark, text) in delivery_steps(&open.details, state.now.at, &state.zone) {
         let (sign, style) = match mark {
             StepMark::Done => ("✓ ", theme.good()),
             StepMark::Now => ("… ", theme.warning()),
             StepMark::Failed => ("✗ ", theme.bad()),
             StepMark::Note => ("  ", theme.quiet()),
         };
-        layout.add_hanging(sign, &words, style);
+        layout.add_hanging(sign, &text, style);
     }
     left_over(layout, open, theme);
 }
 
-fn first_words(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: Theme) {
+fn draw_outcome(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: Theme) {
     match open.ending {
         ItemEnding::Mine => layout.add_hanging("✓ ", outcome, theme.good()),
         ItemEnding::Theirs { sent: true } => {

@@ -9,7 +9,7 @@ pub enum InboxChange {
     Noticed(String),
     Resolved {
         id: String,
-        words: String,
+        text: String,
     },
     Tracked(String),
     /// Events were missed: reload everything.
@@ -19,7 +19,7 @@ pub enum InboxChange {
 impl InboxChange {
     /// Event kinds unknown to this version are ignored.
     pub fn read(event: &SseEvent) -> Option<Self> {
-        let EventData { id, words, actor } = serde_json::from_slice(&event.data).unwrap_or_default();
+        let EventData { id, text, actor } = serde_json::from_slice(&event.data).unwrap_or_default();
         match event.kind.as_slice() {
             b"resync" => Some(Self::Resync),
             _ if id.is_empty() => None,
@@ -27,7 +27,7 @@ impl InboxChange {
             b"noticed" => Some(Self::Noticed(id)),
             b"resolved" => Some(Self::Resolved {
                 id,
-                words: by(words, &actor),
+                text: by(text, &actor),
             }),
             b"tracked" => Some(Self::Tracked(id)),
             _ => None,
@@ -39,15 +39,16 @@ impl InboxChange {
 #[serde(default)]
 struct EventData {
     id: String,
-    words: String,
+    #[serde(rename = "words")]
+    text: String,
     actor: String,
 }
 
-fn by(words: String, actor: &str) -> String {
-    if actor.is_empty() || words.contains(actor) {
-        words
+fn by(text: String, actor: &str) -> String {
+    if actor.is_empty() || text.contains(actor) {
+        text
     } else {
-        format!("{words} by {actor}")
+        format!("{text} by {actor}")
     }
 }
 
@@ -63,12 +64,12 @@ mod tests {
 
     #[test]
     fn known_events_are_changes() {
-        let words = "answered Approve by human:ann".to_owned();
+        let text = "answered Approve by human:ann".to_owned();
         let expected = [
             InboxChange::Opened("msg_1".to_owned()),
             InboxChange::Resolved {
                 id: "msg_1".to_owned(),
-                words,
+                text,
             },
             InboxChange::Resync,
         ];

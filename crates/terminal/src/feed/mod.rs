@@ -28,7 +28,7 @@ pub enum FeedEvent {
     Live,
     /// With the reason.
     Lost(String),
-    News(InboxChange),
+    Change(InboxChange),
 }
 
 /// Runs until the receiver is dropped.
@@ -90,7 +90,7 @@ async fn listen(mut response: Response, inputs: &Sender<InboxInput>) -> String {
             return "the hub sent an event that is too large".to_owned();
         };
         for change in events.iter().filter_map(InboxChange::read) {
-            if inputs.send(InboxInput::Feed(FeedEvent::News(change))).await.is_err() {
+            if inputs.send(InboxInput::Feed(FeedEvent::Change(change))).await.is_err() {
                 return String::new();
             }
         }

@@ -101,13 +101,13 @@ fn fault(schema: &Value, field: &Field, answer: &Map<String, Value>) -> Option<S
 
 fn prompt(field: &Field, hidden: bool) -> String {
     let required = if field.required { " *" } else { "" };
-    let hidden_words = if hidden { ", hidden" } else { "" };
+    let hidden_note = if hidden { ", hidden" } else { "" };
     let default = field
         .default
         .as_ref()
         .filter(|_| !hidden)
         .map(|default| format!(" [{}]", escape(&plain(default))));
-    let mut text = format!("{}{required} ({}{hidden_words})", escape(&field.label), hint(field));
+    let mut text = format!("{}{required} ({}{hidden_note})", escape(&field.label), hint(field));
     text.push_str(&default.unwrap_or_default());
     if let Some(description) = &field.description {
         text = format!("{text}\n     {}", escape(description));

@@ -17,11 +17,11 @@ use jiff::tz::TimeZone;
 use prompter::Prompter;
 
 use super::content::{Piece, content};
+use super::delivery_progress::{delivery_steps, outcome};
 use super::filter::InboxFilter;
 use super::item_details::ItemDetails;
 use super::state::Listing;
-use super::track::{outcome, track};
-use super::{hub, presets};
+use super::{hub_calls, presets};
 
 const MAX_ROWS: usize = 100;
 
@@ -33,7 +33,7 @@ pub async fn run(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     };
     let mut asker = Prompter::new()?;
     loop {
-        let page = hub::load(client, filter, &Listing::Waiting, None, MAX_ROWS).await?;
+        let page = hub_calls::load(client, filter, &Listing::Waiting, None, MAX_ROWS).await?;
         screen::print(&rows(&page.items, page.next_cursor.is_some(), Timestamp::now()))?;
         if page.items.is_empty() {
             return Ok(String::new());
@@ -111,14 +111,14 @@ fn rows(items: &[Arc<ItemDetails>], has_more: bool, now: Timestamp) -> String {
             index + 1,
             escape(&format!("{urgency}{}", item.title))
         );
-        let waited = screen::duration_words(item.created_at.age(now));
+        let waited = screen::format_duration(item.created_at.age(now));
         let presence = item
             .presence_word()
             .map(|word| format!(", agent {word}"))
             .unwrap_or_default();
         let agent = item.asker();
         let kind = item.kind();
-        let expiry = item.expiry_words(now);
+        let expiry = item.expiry_text(now);
         let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
     }
@@ -137,7 +137,7 @@ struct PlainInbox<'a> {
 impl PlainInbox<'_> {
     /// Shows one item and takes the decision on it. Returns false if the input has ended.
     async fn decide(&self, id: &str, asker: &mut Prompter) -> Result<bool> {
-        let details = hub::read(self.client, id).await?;
+        let details = hub_calls::read(self.client, id).await?;
         screen::print(&self.page(&details))?;
         if details.item.resolution.is_some() {
             return Ok(true);
@@ -147,7 +147,7 @@ impl PlainInbox<'_> {
         };
         let body = answer.verdict.body(&answer.comment);
         match self.client.post(&["v1", "messages", id, "resolve"], &body).await {
-            Ok(_) => screen::print(&self.result(&hub::read(self.client, id).await?))?,
+            Ok(_) => screen::print(&self.result(&hub_calls::read(self.client, id).await?))?,
             Err(error) => self.refused(id, &error).await?,
         }
         Ok(true)
@@ -160,18 +160,18 @@ impl PlainInbox<'_> {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let said = match hub::ahead(self.client, agent_id, &text).await {
+        let message = match hub_calls::ahead(self.client, agent_id, &text).await {
             Ok(_) => format!("{shown} gets it when it asks next.\n"),
             Err(error) => format!("Not accepted: {}\n", escape(&error.to_string())),
         };
-        screen::print(&said)
+        screen::print(&message)
     }
 
     /// Shows the earlier decision if this answer came second.
     async fn refused(&self, id: &str, error: &ClientError) -> Result<()> {
         if error.has_code("already_terminal") {
             screen::print("Already decided. Your answer was not applied.\n")?;
-            return screen::print(&self.result(&hub::read(self.client, id).await?));
+            return screen::print(&self.result(&hub_calls::read(self.client, id).await?));
         }
         screen::print(&format!("Not accepted: {}\n", escape(&error.to_string())))
     }
@@ -185,11 +185,11 @@ impl PlainInbox<'_> {
     fn result(&self, details: &ItemDetails) -> String {
         let now = Timestamp::now();
         let outcome = outcome(details, now, &self.zone)
-            .map(|words| format!("{words}\n"))
+            .map(|text| format!("{text}\n"))
             .unwrap_or_default();
-        let steps: String = track(details, now, &self.zone)
+        let steps: String = delivery_steps(details, now, &self.zone)
             .into_iter()
-            .map(|(_, words)| format!("  {words}\n"))
+            .map(|(_, text)| format!("  {text}\n"))
             .collect();
         outcome + &steps
     }

@@ -8,7 +8,7 @@ use countersign_protocol::api::inbox::ItemQuestion;
 use super::prompter::Prompter;
 use super::verdict::PlainAnswer;
 use crate::answer::{Editor, PersonDecision};
-use crate::content::option_words;
+use crate::content::option_label;
 use crate::item_details::ItemDetails;
 
 pub const KEY: &str = "r";
@@ -16,14 +16,14 @@ pub const KEY: &str = "r";
 pub struct RefusalOption {
     pub verdict: PersonDecision,
     /// The effect of `r`, to follow the key in a prompt.
-    pub words: String,
+    pub text: String,
 }
 
 impl RefusalOption {
     pub fn of(details: &ItemDetails) -> Option<Self> {
         let declined = || details.may_decline().then_some(PersonDecision::Declined);
         let verdict = Editor::of(details).deny().or_else(declined)?;
-        let words = match &verdict {
+        let text = match &verdict {
             PersonDecision::Answered(value) => {
                 format!(
                     "answers \"{}\"",
@@ -34,7 +34,7 @@ impl RefusalOption {
             PersonDecision::Dismissed(_) => "dismisses it".to_owned(),
             PersonDecision::Completed(_) => return None,
         };
-        Some(Self { verdict, words })
+        Some(Self { verdict, text })
     }
 }
 
@@ -44,13 +44,13 @@ fn label(item: &Item, value: &str) -> String {
         Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
     };
     let option = options.iter().find(|option| option.value == value);
-    option.map_or_else(|| escape(value), |option| option_words(&option.label, &option.value))
+    option.map_or_else(|| escape(value), |option| option_label(&option.label, &option.value))
 }
 
 /// `, r …`, the end of a prompt; empty if `r` has no effect.
 pub fn offered(refusal: Option<&RefusalOption>) -> String {
     refusal
-        .map(|refusal| format!(", {KEY} {} with a reason", refusal.words))
+        .map(|refusal| format!(", {KEY} {} with a reason", refusal.text))
         .unwrap_or_default()
 }
 
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
     use crate::item_details::tests::details;
 
-    fn said(extra: &Value) -> String {
+    fn hint_for(extra: &Value) -> String {
         offered(RefusalOption::of(&details("a", extra)).as_ref())
     }
 
@@ -97,27 +97,27 @@ mod tests {
 
     #[test]
     fn the_prompt_names_the_effect_of_r() {
-        let offers_no = said(&confirm([("approve", "Ship it"), ("deny", "Hold the release")], false));
+        let offers_no = hint_for(&confirm([("approve", "Ship it"), ("deny", "Hold the release")], false));
         assert_eq!(offers_no, ", r answers \"Hold the release (deny)\" with a reason");
-        let plain = said(&json!({}));
+        let plain = hint_for(&json!({}));
         assert_eq!(plain, ", r answers \"Deny\" with a reason");
         assert_eq!(
-            said(&confirm([("ship", "Ship"), ("hold", "Hold")], true)),
+            hint_for(&confirm([("ship", "Ship"), ("hold", "Hold")], true)),
             ", r declines with a reason"
         );
         assert_eq!(
-            said(&json!({"question": {"kind": "text"}})),
+            hint_for(&json!({"question": {"kind": "text"}})),
             ", r declines with a reason"
         );
         let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
-        assert_eq!(said(&task), ", r dismisses it with a reason");
+        assert_eq!(hint_for(&task), ", r dismisses it with a reason");
     }
 
     #[test]
     fn r_is_not_offered_where_nothing_can_be_refused() {
-        assert_eq!(said(&confirm([("ship", "Ship"), ("hold", "Hold")], false)), "");
+        assert_eq!(hint_for(&confirm([("ship", "Ship"), ("hold", "Hold")], false)), "");
         assert_eq!(
-            said(&json!({"question": {"kind": "text"}, "permissions": {"respond": true, "ignore": false}})),
+            hint_for(&json!({"question": {"kind": "text"}, "permissions": {"respond": true, "ignore": false}})),
             ""
         );
     }
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_label_cannot_reach_the_terminal_raw() {
         assert_eq!(
-            said(&confirm([("approve", "Yes"), ("deny", "\u{1b}[2J")], true)).find('\u{1b}'),
+            hint_for(&confirm([("approve", "Yes"), ("deny", "\u{1b}[2J")], true)).find('\u{1b}'),
             None
         );
     }

@@ -12,7 +12,7 @@ use super::form;
 use super::prompter::Prompter;
 use super::refusal::{KEY, RefusalOption, ask_reason, offered};
 use crate::answer::PersonDecision;
-use crate::content::option_words;
+use crate::content::option_label;
 use crate::item_details::ItemDetails;
 
 pub struct PlainAnswer {
@@ -112,7 +112,7 @@ fn listed(choices: &Choices) -> String {
             text,
             "{:>3}. {}{about}",
             index + 1,
-            option_words(&option.label, &option.value)
+            option_label(&option.label, &option.value)
         );
     }
     text

@@ -49,7 +49,7 @@ impl InboxState {
     /// A text that the hub did not accept is kept for another try, unless the person has begun a new one.
     pub(super) fn written_ahead(&mut self, agent_id: String, text: &str, done: Result<(), ClientError>) -> Vec<Effect> {
         match done {
-            Ok(()) => self.show_news(format!("{agent_id} gets it when it asks next")),
+            Ok(()) => self.show_info(format!("{agent_id} gets it when it asks next")),
             Err(error) => {
                 self.aheads
                     .entry(agent_id)

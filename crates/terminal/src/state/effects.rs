@@ -102,20 +102,20 @@ pub enum SnoozeAction {
 pub enum Tab {
     Waiting,
     Notices,
-    Aside,
+    Snoozed,
     Decided,
     Found,
 }
 
 impl Tab {
-    pub const ALL: [Self; 5] = [Self::Waiting, Self::Notices, Self::Aside, Self::Decided, Self::Found];
+    pub const ALL: [Self; 5] = [Self::Waiting, Self::Notices, Self::Snoozed, Self::Decided, Self::Found];
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Listing {
     Waiting,
     Notices,
-    Aside,
+    Snoozed,
     Decided,
     Found(String),
 }
@@ -125,7 +125,7 @@ impl Listing {
         match self {
             Self::Waiting => Tab::Waiting,
             Self::Notices => Tab::Notices,
-            Self::Aside => Tab::Aside,
+            Self::Snoozed => Tab::Snoozed,
             Self::Decided => Tab::Decided,
             Self::Found(_) => Tab::Found,
         }

@@ -65,7 +65,7 @@ impl InboxState {
             }
             KeyCode::Char('s') => {
                 let details = Arc::clone(&open.details);
-                self.set_aside(&details);
+                self.begin_snooze(&details);
             }
             _ => {
                 let pressed = open.editor.key(key);
@@ -89,11 +89,11 @@ impl InboxState {
     /// The item is not shown as decided until the hub confirms.
     pub(super) fn send(&mut self, verdict: &PersonDecision, reason: &str) -> Vec<Effect> {
         let Some(open) = &mut self.open else { return Vec::new() };
-        let words: Vec<&str> = [reason, open.comment.text()]
+        let parts: Vec<&str> = [reason, open.comment.text()]
             .into_iter()
             .filter(|text| !text.trim().is_empty())
             .collect();
-        let body = verdict.body(&words.join("\n\n"));
+        let body = verdict.body(&parts.join("\n\n"));
         (open.sending, open.refusal) = (true, None);
         self.message = None;
         vec![Effect::Resolve {
@@ -156,7 +156,7 @@ impl InboxState {
 
     pub(super) fn neighbour(&mut self, rows: isize) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        match self.list(self.tab).neighbour_of(open.id(), rows, &self.words) {
+        match self.list(self.tab).neighbour_of(open.id(), rows, &self.search_words) {
             Some(details) => self.show(details),
             None if open.ending == ItemEnding::None => Vec::new(),
             None => self.back(),

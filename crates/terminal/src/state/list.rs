@@ -25,23 +25,23 @@ pub struct ItemList {
 }
 
 impl ItemList {
-    pub fn shown(&self, words: &str) -> Vec<&Arc<ItemDetails>> {
+    pub fn shown(&self, search_words: &str) -> Vec<&Arc<ItemDetails>> {
         self.rows
             .iter()
-            .filter(|details| words.is_empty() || details.mentions(words))
+            .filter(|details| search_words.is_empty() || details.mentions(search_words))
             .collect()
     }
 
-    pub fn position(&self, words: &str) -> Option<usize> {
-        let shown = self.shown(words);
+    pub fn position(&self, search_words: &str) -> Option<usize> {
+        let shown = self.shown(search_words);
         let selected = shown
             .iter()
             .position(|details| Some(details.id()) == self.selected.as_deref());
         selected.or_else(|| (!shown.is_empty()).then_some(0))
     }
 
-    pub fn selected(&self, words: &str) -> Option<&Arc<ItemDetails>> {
-        self.shown(words).get(self.position(words)?).copied()
+    pub fn selected(&self, search_words: &str) -> Option<&Arc<ItemDetails>> {
+        self.shown(search_words).get(self.position(search_words)?).copied()
     }
 
     pub fn len(&self) -> usize {
@@ -70,10 +70,12 @@ impl ItemList {
         self.shifted_at = None;
     }
 
-    pub fn step(&mut self, rows: isize, words: &str) {
-        let Some(position) = self.position(words) else { return };
+    pub fn step(&mut self, rows: isize, search_words: &str) {
+        let Some(position) = self.position(search_words) else {
+            return;
+        };
         let target = position.saturating_add_signed(rows);
-        let shown = self.shown(words);
+        let shown = self.shown(search_words);
         let id = shown
             .get(target)
             .or(shown.last())
@@ -83,10 +85,10 @@ impl ItemList {
     }
 
     /// The item `rows` away from `id`. If `id` has left the list, the item after it counts as its position.
-    pub fn neighbour_of(&self, id: &str, rows: isize, words: &str) -> Option<Arc<ItemDetails>> {
-        let shown = self.shown(words);
+    pub fn neighbour_of(&self, id: &str, rows: isize, search_words: &str) -> Option<Arc<ItemDetails>> {
+        let shown = self.shown(search_words);
         let index = shown.iter().position(|details| details.id() == id);
-        let target = match (index, self.position(words)) {
+        let target = match (index, self.position(search_words)) {
             (Some(index), _) => index.checked_add_signed(rows)?,
             (None, Some(cursor)) if rows > 0 => cursor,
             (None, Some(cursor)) => cursor.checked_add_signed(rows)?,
@@ -106,11 +108,11 @@ impl ItemList {
     }
 
     /// The cursor of the next page, if the end of the list is near.
-    pub fn begin_more(&mut self, words: &str) -> Option<(String, usize)> {
+    pub fn begin_more(&mut self, search_words: &str) -> Option<(String, usize)> {
         let remaining = self
-            .shown(words)
+            .shown(search_words)
             .len()
-            .saturating_sub(self.position(words).unwrap_or_default());
+            .saturating_sub(self.position(search_words).unwrap_or_default());
         if self.loading || remaining > PREFETCH_ROWS {
             return None;
         }

@@ -33,8 +33,8 @@ impl InboxState {
             KeyCode::BackTab => return self.switch_tab(self.tab_beside(false)),
             KeyCode::Char('e') => return self.archive_selected(),
             KeyCode::Char('u') => return self.take_back(),
-            KeyCode::Char('s') => self.set_selected_aside(),
-            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.words))),
+            KeyCode::Char('s') => self.snooze_selected(),
+            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.search_words))),
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help { scroll: 0 }),
             KeyCode::Char('a' | 'r' | 'c' | '1'..='9') => self.hint(OPEN_FIRST),
             KeyCode::Esc => return self.clear(),
@@ -45,10 +45,10 @@ impl InboxState {
 
     fn step(&mut self, rows: isize) -> Vec<Effect> {
         let tab = self.tab;
-        let words = self.words.clone();
-        self.list_mut(tab).step(rows, &words);
+        let search_words = self.search_words.clone();
+        self.list_mut(tab).step(rows, &search_words);
         let listing = self.listing(tab);
-        let more = self.list_mut(tab).begin_more(&words);
+        let more = self.list_mut(tab).begin_more(&search_words);
         more.map(|(after, want)| Effect::Load {
             listing,
             after: Some(after),
@@ -72,7 +72,7 @@ impl InboxState {
     /// Only the waiting and notice lists follow live events; the others are reloaded when shown.
     pub(super) fn switch_tab(&mut self, tab: Tab) -> Vec<Effect> {
         self.tab = tab;
-        self.words.clear();
+        self.search_words.clear();
         let is_followed = matches!(tab, Tab::Waiting | Tab::Notices);
         if is_followed && self.list(tab).is_loaded() {
             Vec::new()
@@ -82,8 +82,8 @@ impl InboxState {
     }
 
     fn clear(&mut self) -> Vec<Effect> {
-        if !self.words.is_empty() {
-            self.words.clear();
+        if !self.search_words.is_empty() {
+            self.search_words.clear();
             return Vec::new();
         }
         if self.tab == Tab::Waiting {
@@ -129,11 +129,11 @@ impl InboxState {
             return Vec::new();
         }
         let tab = self.tab;
-        let words = self.words.clone();
+        let search_words = self.search_words.clone();
         let effects = self.archive(&details);
         // The cursor moves on before the hub replies, so that many notices can be archived quickly.
         if !effects.is_empty() {
-            self.list_mut(tab).step(1, &words);
+            self.list_mut(tab).step(1, &search_words);
         }
         effects
     }
@@ -160,18 +160,18 @@ impl InboxState {
         }]
     }
 
-    fn set_selected_aside(&mut self) {
+    fn snooze_selected(&mut self) {
         let Some(details) = self.selected().map(Arc::clone) else {
             return;
         };
         if self.list(self.tab).is_settled(self.now.elapsed) {
-            self.set_aside(&details);
+            self.begin_snooze(&details);
         }
     }
 
-    pub(super) fn set_aside(&mut self, details: &ItemDetails) {
+    pub(super) fn begin_snooze(&mut self, details: &ItemDetails) {
         if details.is_open() && !details.is_notice() {
-            self.overlay = Some(Overlay::Aside {
+            self.overlay = Some(Overlay::Snooze {
                 id: details.id().to_owned(),
                 cursor: 0,
             });
@@ -182,10 +182,10 @@ impl InboxState {
 
     /// Brings back the selected item on the snoozed tab, else the item put away last.
     pub(super) fn take_back(&mut self) -> Vec<Effect> {
-        let aside = self
+        let snoozed = self
             .selected()
-            .filter(|_| self.tab == Tab::Aside && self.open.is_none());
-        let id = aside
+            .filter(|_| self.tab == Tab::Snoozed && self.open.is_none());
+        let id = snoozed
             .map(|details| details.id().to_owned())
             .or_else(|| self.put_away.last().cloned());
         match id {

@@ -14,11 +14,11 @@ impl InboxState {
                 self.link = HubLink::Lost(why);
                 Vec::new()
             }
-            FeedEvent::News(InboxChange::Resync) => self.reload_visible(),
-            FeedEvent::News(InboxChange::Opened(id)) => self.read_new(id, Tab::Waiting),
-            FeedEvent::News(InboxChange::Noticed(id)) => self.read_new(id, Tab::Notices),
-            FeedEvent::News(InboxChange::Resolved { id, words }) => self.resolved(&id, &words),
-            FeedEvent::News(InboxChange::Tracked(id)) => self.tracked(id),
+            FeedEvent::Change(InboxChange::Resync) => self.reload_visible(),
+            FeedEvent::Change(InboxChange::Opened(id)) => self.read_new(id, Tab::Waiting),
+            FeedEvent::Change(InboxChange::Noticed(id)) => self.read_new(id, Tab::Notices),
+            FeedEvent::Change(InboxChange::Resolved { id, text }) => self.resolved(&id, &text),
+            FeedEvent::Change(InboxChange::Tracked(id)) => self.tracked(id),
         }
     }
 
@@ -54,14 +54,14 @@ impl InboxState {
         vec![Effect::Read { id, fresh: true }]
     }
 
-    fn resolved(&mut self, id: &str, words: &str) -> Vec<Effect> {
+    fn resolved(&mut self, id: &str, text: &str) -> Vec<Effect> {
         let now = self.now.elapsed;
         self.drafts.take(id);
         let removed = self.list_mut(Tab::Waiting).remove(id, Some(now));
-        self.list_mut(Tab::Aside).remove(id, Some(now));
+        self.list_mut(Tab::Snoozed).remove(id, Some(now));
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
         if let (Some(details), false) = (removed, is_open) {
-            self.show_news(format!("{}: {words}", details.item.title));
+            self.show_info(format!("{}: {text}", details.item.title));
         }
         self.read_if_open(id)
     }

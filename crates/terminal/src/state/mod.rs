@@ -57,7 +57,7 @@ pub enum HubLink {
 pub enum Severity {
     /// Refers to the last key; the next key clears it.
     Hint,
-    News,
+    Info,
     Error,
 }
 
@@ -76,7 +76,7 @@ pub struct InboxState {
     pub tab: Tab,
     lists: [ItemList; Tab::ALL.len()],
     /// The words that visible rows must contain.
-    pub words: String,
+    pub search_words: String,
     /// The hub-wide search query.
     pub query: String,
     pub open: Option<OpenItem>,
@@ -104,7 +104,7 @@ impl InboxState {
             link: HubLink::Connecting,
             tab: Tab::Waiting,
             lists: Tab::ALL.map(|_| ItemList::default()),
-            words: String::new(),
+            search_words: String::new(),
             query: String::new(),
             open: None,
             overlay: None,
@@ -151,7 +151,7 @@ impl InboxState {
             (None, _) => {}
         }
         if let Some(Overlay::Search(typing)) = &self.overlay {
-            self.words = typing.text().to_owned();
+            self.search_words = typing.text().to_owned();
         }
     }
 
@@ -189,11 +189,11 @@ impl InboxState {
 
     /// The rows of the active tab that match the typed words.
     pub fn rows(&self) -> Vec<&Arc<ItemDetails>> {
-        self.list(self.tab).shown(&self.words)
+        self.list(self.tab).shown(&self.search_words)
     }
 
     pub fn selected(&self) -> Option<&Arc<ItemDetails>> {
-        self.list(self.tab).selected(&self.words)
+        self.list(self.tab).selected(&self.search_words)
     }
 
     pub fn is_busy(&self, id: &str) -> bool {
@@ -204,8 +204,8 @@ impl InboxState {
         self.show_status(text.to_owned(), Severity::Hint);
     }
 
-    fn show_news(&mut self, text: impl Into<String>) {
-        self.show_status(text.into(), Severity::News);
+    fn show_info(&mut self, text: impl Into<String>) {
+        self.show_status(text.into(), Severity::Info);
     }
 
     fn show_error(&mut self, text: String) {
@@ -240,7 +240,7 @@ impl InboxState {
         match tab {
             Tab::Waiting => Listing::Waiting,
             Tab::Notices => Listing::Notices,
-            Tab::Aside => Listing::Aside,
+            Tab::Snoozed => Listing::Snoozed,
             Tab::Decided => Listing::Decided,
             Tab::Found => Listing::Found(self.query.clone()),
         }

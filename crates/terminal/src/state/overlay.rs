@@ -23,7 +23,7 @@ pub enum Overlay {
     },
     Reject(RejectDialog),
     /// Snoozing decides nothing, so the shortest time is preselected.
-    Aside {
+    Snooze {
         id: String,
         cursor: usize,
     },
@@ -44,7 +44,7 @@ impl Overlay {
         match self {
             Self::Search(typing) | Self::Comment(typing) | Self::Ahead { typing, .. } => typing.paste(text),
             Self::Reject(reject) if reject.typing => reject.reason.paste(text),
-            Self::Reject(_) | Self::Help { .. } | Self::Aside { .. } => {}
+            Self::Reject(_) | Self::Help { .. } | Self::Snooze { .. } => {}
         }
     }
 }
@@ -57,7 +57,7 @@ impl InboxState {
             Some(Overlay::Comment(typing)) => self.comment_key(key, typing),
             Some(Overlay::Ahead { agent_id, typing }) => self.ahead_key(key, agent_id, typing),
             Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
-            Some(Overlay::Aside { id, cursor }) => self.aside_key(key, id, cursor),
+            Some(Overlay::Snooze { id, cursor }) => self.snooze_key(key, id, cursor),
             Some(Overlay::Help { scroll }) => self.help_key(key, scroll),
             None => Vec::new(),
         }
@@ -79,8 +79,8 @@ impl InboxState {
     /// The rows are filtered while typing; Enter searches on the hub.
     fn search_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         match key.code {
-            KeyCode::Esc => self.words.clear(),
-            KeyCode::Enter if typing.is_blank() => self.words.clear(),
+            KeyCode::Esc => self.search_words.clear(),
+            KeyCode::Enter if typing.is_blank() => self.search_words.clear(),
             KeyCode::Enter => {
                 typing.text().trim().clone_into(&mut self.query);
                 self.list_mut(Tab::Found).forget();
@@ -89,7 +89,7 @@ impl InboxState {
             KeyCode::Down | KeyCode::Up => {}
             _ => {
                 typing.key(key);
-                typing.text().clone_into(&mut self.words);
+                typing.text().clone_into(&mut self.search_words);
                 self.overlay = Some(Overlay::Search(typing));
             }
         }
@@ -148,7 +148,7 @@ impl InboxState {
         }
     }
 
-    fn aside_key(&mut self, key: KeyEvent, id: String, cursor: usize) -> Vec<Effect> {
+    fn snooze_key(&mut self, key: KeyEvent, id: String, cursor: usize) -> Vec<Effect> {
         let cursor = match key.code {
             KeyCode::Esc => return Vec::new(),
             KeyCode::Enter => match self.until(cursor) {
@@ -157,7 +157,7 @@ impl InboxState {
             },
             _ => row(key, Some(cursor), SPANS.len()).unwrap_or(cursor),
         };
-        self.overlay = Some(Overlay::Aside { id, cursor });
+        self.overlay = Some(Overlay::Snooze { id, cursor });
         Vec::new()
     }
 

@@ -9,7 +9,7 @@ use super::{
     Tab,
 };
 use crate::item_details::ItemDetails;
-use crate::local_time::at_words;
+use crate::local_time::format_time;
 
 impl InboxState {
     pub(super) fn replied(&mut self, reply: InboxReply) -> Vec<Effect> {
@@ -20,7 +20,7 @@ impl InboxState {
             InboxReply::Put { id, away, done } => self.put_done(&id, &away, done),
             InboxReply::Retried { id, done } => match done {
                 Ok(()) => {
-                    self.show_news("the hub tries the delivery again");
+                    self.show_info("the hub tries the delivery again");
                     vec![Effect::Read { id, fresh: false }]
                 }
                 Err(error) => self.report_error(&error),
@@ -96,7 +96,7 @@ impl InboxState {
         match self.overlay.take() {
             Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
             Some(Overlay::Comment(typing)) => open.comment = typing,
-            Some(Overlay::Aside { .. }) | None => {}
+            Some(Overlay::Snooze { .. }) | None => {}
             Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. })) => {
                 self.overlay = Some(other)
             }
@@ -115,7 +115,7 @@ impl InboxState {
     fn answered(&mut self, id: &str, status: Result<String, ClientError>) -> Vec<Effect> {
         if status.is_ok() {
             self.list_mut(Tab::Waiting).remove(id, None);
-            self.list_mut(Tab::Aside).remove(id, None);
+            self.list_mut(Tab::Snoozed).remove(id, None);
         }
         match self.open.as_mut().filter(|open| open.id() == id) {
             Some(open) => {
@@ -128,7 +128,7 @@ impl InboxState {
                 }
             }
             None => match status {
-                Ok(status) => self.show_news(format!("the hub has your answer ({status})")),
+                Ok(status) => self.show_info(format!("the hub has your answer ({status})")),
                 Err(error) => return self.report_error(&error),
             },
         }
@@ -146,8 +146,8 @@ impl InboxState {
         }
         match away {
             SnoozeAction::Back => {
-                self.show_news("it is back");
-                self.list_mut(Tab::Aside).remove(id, None);
+                self.show_info("it is back");
+                self.list_mut(Tab::Snoozed).remove(id, None);
                 self.fresh_reads += 1;
                 vec![Effect::Read {
                     id: id.to_owned(),
@@ -155,12 +155,12 @@ impl InboxState {
                 }]
             }
             SnoozeAction::Archived => {
-                self.show_news("archived; u takes it back");
+                self.show_info("archived; u takes it back");
                 self.remove_and_advance(id, Tab::Notices)
             }
             SnoozeAction::Until(until) => {
-                let when = at_words(*until, self.now.at, &self.zone);
-                self.show_news(format!("set aside until {when}; u takes it back"));
+                let when = format_time(*until, self.now.at, &self.zone);
+                self.show_info(format!("set aside until {when}; u takes it back"));
                 self.remove_and_advance(id, Tab::Waiting)
             }
         }
@@ -173,7 +173,7 @@ impl InboxState {
             Some(open) if open.id() == id => {
                 let next = self
                     .list(self.tab)
-                    .neighbour_of(id, 1, &self.words)
+                    .neighbour_of(id, 1, &self.search_words)
                     .filter(|_| self.tab == tab);
                 match next {
                     Some(details) => self.show(details),

@@ -15,10 +15,10 @@ use countersign_protocol::id::MessageId;
 use countersign_store::model::{ApplyOutcome, PersonView};
 
 use super::{FormErrors, PanelState, ParsedAnswer, missing, page, parse_answer};
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageRequest, back, see_other};
-use crate::frame::signed_in_user::SignedInUser;
-use crate::frame::upload::{AcceptedInput, FILES, SubmittedForm, UnreadForm};
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageRequest, back, see_other};
+use crate::layout::signed_in_user::SignedInUser;
+use crate::layout::upload::{AcceptedInput, FILES, SubmittedForm, UnreadForm};
 use crate::lists::row::may_answer;
 
 pub async fn submit_decision(
@@ -36,7 +36,7 @@ pub async fn submit_decision(
         fields,
         files,
         faults,
-        hold: _hold,
+        permit: _permit,
     } = unread.read(&hub, accepted).await?;
     let decision = DecisionRequest {
         hub: &hub,
@@ -56,7 +56,7 @@ async fn accepted_input(hub: &Hub, id: &MessageId, user: &SignedInUser) -> Accep
     let Ok(item) = find(hub, id).await else {
         return AcceptedInput::default();
     };
-    match &item.message.content.matter {
+    match &item.message.content.payload {
         Payload::Ask(ask) if may_answer(&item, user) => AcceptedInput {
             files: ask.open_ended,
             long_text: ask.may_be_empty,

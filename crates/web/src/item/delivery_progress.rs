@@ -6,13 +6,13 @@ use countersign_hub::inbox::asker::RunOrigin;
 use countersign_store::model::{Delivery, PersonView};
 
 use super::presence::AgentPresence;
-use crate::frame::formatting::{DisplayTime, display_time};
+use crate::layout::formatting::{DisplayTime, display_time};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryStep {
     /// `done`, `now` or `failed`.
     pub class: &'static str,
-    pub words: String,
+    pub text: String,
     pub at: Option<DisplayTime>,
     /// A detail, shown before `then`.
     pub more: Option<String>,
@@ -20,10 +20,10 @@ pub struct DeliveryStep {
 }
 
 impl DeliveryStep {
-    fn new(class: &'static str, words: impl Into<String>, at: Option<DisplayTime>) -> Self {
+    fn new(class: &'static str, text: impl Into<String>, at: Option<DisplayTime>) -> Self {
         Self {
             class,
-            words: words.into(),
+            text: text.into(),
             at,
             more: None,
             then: None,
@@ -59,8 +59,8 @@ pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &
         .fetched_at
         .map(|at| DeliveryStep::new("done", "Fetched by the agent", Some(display_time(at))));
     let arrived = fetched.is_some() || is_its_own;
-    let track = item.delivery.as_ref().map(|delivery| delivery.track);
-    let can_retry = item.delivery.as_ref().is_some_and(|delivery| match delivery.track {
+    let state = item.delivery.as_ref().map(|delivery| delivery.state);
+    let can_retry = item.delivery.as_ref().is_some_and(|delivery| match delivery.state {
         DeliveryState::Failed => true,
         DeliveryState::Pending => delivery.attempts > 0,
         DeliveryState::Delivered => false,
@@ -74,7 +74,7 @@ pub fn delivery_progress(item: &PersonView, resolution: &Resolution, presence: &
     steps.extend(fetched);
     DeliveryProgress {
         steps,
-        is_under_way: !arrived && track != Some(DeliveryState::Delivered),
+        is_under_way: !arrived && state != Some(DeliveryState::Delivered),
         can_retry,
     }
 }
@@ -90,20 +90,20 @@ fn run_step_text(outcome: Outcome) -> &'static str {
 }
 
 fn waiting_step(presence: &AgentPresence) -> DeliveryStep {
-    let words = match presence {
+    let text = match presence {
         AgentPresence::Waiting => "Being handed to the agent, which waits for it",
         AgentPresence::RecentlySeen { .. }
         | AgentPresence::Gone { .. }
         | AgentPresence::NeverSeen
         | AgentPresence::Cue { .. } => "Waiting for the agent to fetch it",
     };
-    DeliveryStep::new("now", words, None)
+    DeliveryStep::new("now", text, None)
 }
 
 fn push_steps(delivery: &Delivery) -> Vec<DeliveryStep> {
     let attempts = delivery.attempts;
     let to = format!("to {}", delivery.host);
-    match delivery.track {
+    match delivery.state {
         DeliveryState::Delivered => {
             vec![DeliveryStep::new(
                 "done",
@@ -112,18 +112,18 @@ fn push_steps(delivery: &Delivery) -> Vec<DeliveryStep> {
             )]
         }
         DeliveryState::Failed => {
-            let words = format!("Not delivered {to}, given up after attempt {attempts}");
+            let text = format!("Not delivered {to}, given up after attempt {attempts}");
             vec![DeliveryStep {
                 more: failure_reason(delivery),
-                ..DeliveryStep::new("failed", words, None)
+                ..DeliveryStep::new("failed", text, None)
             }]
         }
         DeliveryState::Pending if attempts == 0 => {
             vec![DeliveryStep::new("now", format!("Being delivered {to}"), None)]
         }
         DeliveryState::Pending => {
-            let words = format!("Not delivered {to} yet, attempt {attempts} failed");
-            let step = DeliveryStep::new("now", words, None);
+            let text = format!("Not delivered {to} yet, attempt {attempts} failed");
+            let step = DeliveryStep::new("now", text, None);
             vec![DeliveryStep {
                 more: failure_reason(delivery),
                 then: delivery.next_attempt_at.map(display_time),
@@ -153,12 +153,12 @@ mod tests {
 
     use super::*;
 
-    fn delivery(track: DeliveryState, attempts: u32, last_error: &str) -> Delivery {
+    fn delivery(state: DeliveryState, attempts: u32, last_error: &str) -> Delivery {
         Delivery {
             message_id: MessageId::from_uuid(uuid::Uuid::nil()),
             agent_id: "bot".to_owned(),
             host: "hooks.example".to_owned(),
-            track,
+            state,
             attempts,
             created_at: Timestamp::from_millis(0),
             next_attempt_at: None,
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(failure_reason(&lost).as_deref(), Some("no answer in time"));
         let steps = push_steps(&lost);
         assert_eq!(
-            steps[0].words,
+            steps[0].text,
             "Not delivered to hooks.example, given up after attempt 8"
         );
     }

@@ -10,8 +10,8 @@ use countersign_hub::http::extract::{FilePath, MessagePath};
 use countersign_hub::inbox::api::{answer_file, full_prompt};
 use countersign_hub::problem::Problem;
 
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::SignedInUser;
 
 pub async fn file(
     State(hub): State<Arc<Hub>>,

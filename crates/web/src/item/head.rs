@@ -5,14 +5,14 @@ use countersign_core::excerpt::MAX_SHOWN_BYTES;
 use countersign_core::message::{Door, Task};
 use countersign_core::{Content, Message, Payload};
 use countersign_hub::inbox::asker::{RunOrigin, asker_name};
-use countersign_hub::inbox::kind::kind_words;
+use countersign_hub::inbox::kind::kind_label;
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
 
 use super::cue::CueDetails;
 use super::part::{ContextPart, part};
 use super::presence::AgentPresence;
-use crate::frame::formatting::{self, DisplayTime, Expiry};
+use crate::layout::formatting::{self, DisplayTime, Expiry};
 use crate::lists::row::encoded;
 use crate::text::{self, SafeHtml};
 
@@ -20,7 +20,7 @@ pub struct Head {
     pub id: String,
     pub status: &'static str,
     pub kind: &'static str,
-    pub kind_words: &'static str,
+    pub kind_label: &'static str,
     pub rev: i64,
     pub title: String,
     pub priority: &'static str,
@@ -72,7 +72,7 @@ impl Head {
             id: message.id.to_string(),
             status: message.state.status().as_str(),
             kind: content.kind_word(),
-            kind_words: kind_words(content.kind_word()),
+            kind_label: kind_label(content.kind_word()),
             rev: message.rev,
             title: content.title.clone(),
             priority: content.priority.as_str(),
@@ -150,7 +150,7 @@ impl MessageText {
                 .filter(|body| !body.is_empty())
                 .map(text::markdown),
             parts: content.context.iter().map(part).collect(),
-            work: match &content.matter {
+            work: match &content.payload {
                 Payload::Task(task) => Some(work(task)),
                 Payload::Ask(_) | Payload::Notify => None,
             },

@@ -6,8 +6,8 @@ use countersign_hub::Hub;
 use countersign_store::model::{Cursor, PersonView};
 use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
 
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 /// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are for other people.

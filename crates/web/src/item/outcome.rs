@@ -11,13 +11,13 @@ use serde_json::Value;
 use super::answer::control::{plain, value_label};
 use super::delivery_progress::{DeliveryProgress, delivery_progress};
 use super::presence::AgentPresence;
-use crate::frame::formatting::{self, DisplayTime};
+use crate::layout::formatting::{self, DisplayTime};
 
 /// Longer answers are shown below the sentence instead of in it.
 const MAX_SENTENCE_CHARS: usize = 120;
 
 pub struct OutcomeView {
-    pub words: String,
+    pub text: String,
     pub actor: String,
     pub at: DisplayTime,
     pub took: String,
@@ -63,10 +63,10 @@ impl OutcomeView {
     pub fn of(item: &PersonView, resolution: &Resolution, presence: AgentPresence) -> Self {
         let message = &item.message;
         let content = &message.content;
-        let words = outcome::in_words(resolution, content);
-        let is_long = words.chars().count() > MAX_SENTENCE_CHARS || words.contains('\n');
+        let text = outcome::describe(resolution, content);
+        let is_long = text.chars().count() > MAX_SENTENCE_CHARS || text.contains('\n');
         let bare = || {
-            outcome::in_words(
+            outcome::describe(
                 &Resolution {
                     value: None,
                     ..resolution.clone()
@@ -76,7 +76,7 @@ impl OutcomeView {
         };
         Self {
             value: answer_view(resolution, content, is_long),
-            words: if is_long { bare() } else { words },
+            text: if is_long { bare() } else { text },
             actor: resolution.actor.to_string(),
             at: formatting::display_time(resolution.resolved_at),
             took: formatting::span(resolution.resolved_at.since(message.received_at)),
@@ -114,7 +114,7 @@ fn answer_view(resolution: &Resolution, content: &Content, is_long: bool) -> Ans
     if content.sensitive {
         return AnswerView::Hidden;
     }
-    match (&content.matter, value) {
+    match (&content.payload, value) {
         (
             Payload::Ask(Ask {
                 question: Question::Form { schema },

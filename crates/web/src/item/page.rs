@@ -21,10 +21,10 @@ use super::panel::{Panel, PanelInput};
 use super::part::PartContent;
 use super::presence::AgentPresence;
 use super::trail::{TrailView, trail};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 /// The state of the panel: a plain view, or the result of a failed decision.

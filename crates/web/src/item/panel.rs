@@ -8,7 +8,7 @@ use countersign_store::model::PersonView;
 use super::answer::{AnswerForm, RefusedAttempt};
 use super::outcome::OutcomeView;
 use super::presence::AgentPresence;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 pub enum Panel {

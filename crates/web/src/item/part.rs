@@ -1,6 +1,6 @@
 //! The parts of a message's context, rendered by kind. Nothing is fetched.
 
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use serde_json::Value;
 use url::Url;
 
@@ -88,7 +88,7 @@ fn data(value: &Value) -> PartContent {
 fn raw(value: &Value) -> RawJson {
     let text = text::json(value);
     let end = text.floor_char_boundary(MAX_RAW_BYTES);
-    let shown = text[..end].lines().map(visible::escape_json).collect::<Vec<_>>();
+    let shown = text[..end].lines().map(escape::escape_json).collect::<Vec<_>>();
     RawJson {
         text: shown.join("\n"),
         is_cut: end < text.len(),

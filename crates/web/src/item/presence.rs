@@ -7,8 +7,8 @@ use countersign_hub::Hub;
 use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::formatting::{DisplayTime, display_time, waited};
-use crate::frame::page::PageError;
+use crate::layout::formatting::{DisplayTime, display_time, waited};
+use crate::layout::page::PageError;
 
 /// An agent that has not called for longer than this counts as gone.
 const GONE_TIMEOUT: Duration = Duration::from_secs(600);

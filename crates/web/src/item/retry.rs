@@ -9,8 +9,8 @@ use countersign_hub::http::extract::MessagePath;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::deliver::RetryDelivery;
 
-use crate::frame::form::OwnerForm;
-use crate::frame::page::{PageError, see_other};
+use crate::layout::form::OwnerForm;
+use crate::layout::page::{PageError, see_other};
 
 /// Does nothing if there is nothing to deliver; the page then shows the current state.
 pub async fn retry(

@@ -11,9 +11,9 @@ use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 
 use super::page::{PanelState, page};
-use crate::frame::filters;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 
 pub async fn show(
     State(hub): State<Arc<Hub>>,

@@ -6,8 +6,8 @@ use countersign_store::StoreError;
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::message::audit::Trail;
 
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::PageError;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::PageError;
 
 pub struct TrailEntry {
     pub at: DisplayTime,

@@ -22,11 +22,11 @@ use countersign_store::ops::list::Decided;
 
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
 use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome, rows};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::formatting;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::formatting;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 
 const ADDRESS: &str = "/inbox/history";
 
@@ -115,31 +115,31 @@ pub fn row(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &
 fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     let message = &item.message;
     RowOutcome {
-        words: outcome::in_words(resolution, &message.content),
+        text: outcome::describe(resolution, &message.content),
         actor: resolution.actor.to_string(),
         at: formatting::display_time(resolution.resolved_at),
         took: formatting::span(resolution.resolved_at.since(message.received_at)),
-        track: track(item, resolution),
+        delivery_label: delivery_label(item, resolution),
     }
 }
 
 /// Returns `None` if no delivery is needed: the agent cancelled or decided itself, or the asker is a run in this hub.
-fn track(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
+fn delivery_label(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
     let is_of_run = RunOrigin::of(&item.message.source).is_some();
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;
     }
-    let (words, mood) = match (&item.delivery, item.fetched_at) {
+    let (text, mood) = match (&item.delivery, item.fetched_at) {
         (_, Some(_)) => ("fetched by the agent", "good"),
         (None, None) => ("waiting for the agent", ""),
-        (Some(delivery), None) => match (delivery.track, delivery.attempts) {
+        (Some(delivery), None) => match (delivery.state, delivery.attempts) {
             (Delivered::Delivered, _) => ("delivered", "good"),
             (Delivered::Failed, _) => ("not delivered", "bad"),
             (Delivered::Pending, 0) => ("on its way", ""),
             (Delivered::Pending, _) => ("delivery failing, will try again", "warn"),
         },
     };
-    Some(DeliveryLabel { words, mood })
+    Some(DeliveryLabel { text, mood })
 }
 
 #[cfg(test)]

@@ -18,10 +18,10 @@ use countersign_store::ops::list::Notices;
 
 use super::open::PAGE_SIZE;
 use super::row::{ListKind, MessageRow, RowForm, rows};
-use crate::frame::filters;
-use crate::frame::form::{FormFields, PostedForm};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::{FormFields, PostedForm};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
+use crate::layout::signed_in_user::SignedInUser;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()

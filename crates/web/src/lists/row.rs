@@ -7,7 +7,7 @@ use countersign_core::{Digest, Message, Payload, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::asker::{RunOrigin, asker_name};
 use countersign_hub::inbox::item::UNREADABLE_TITLE;
-use countersign_hub::inbox::kind::kind_words;
+use countersign_hub::inbox::kind::kind_label;
 use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
 use countersign_protocol::a2h::Priority;
 use countersign_protocol::hap::CueKind;
@@ -15,9 +15,9 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 use url::form_urlencoded::byte_serialize;
 
-use crate::frame::filters;
-use crate::frame::formatting::{self, DisplayTime, Expiry};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::formatting::{self, DisplayTime, Expiry};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::terminals::PresenceMark;
 
 /// The list that a row belongs to.
@@ -25,7 +25,7 @@ use crate::terminals::PresenceMark;
 pub enum ListKind {
     Open,
     Notices,
-    Aside,
+    Snoozed,
     History,
     Search,
 }
@@ -36,14 +36,14 @@ impl ListKind {
         match self {
             Self::Open => Some("/inbox"),
             Self::History => Some("/inbox/history"),
-            Self::Notices | Self::Aside | Self::Search => None,
+            Self::Notices | Self::Snoozed | Self::Search => None,
         }
     }
 
     fn has_picks(self) -> bool {
         match self {
             Self::Open | Self::Notices => true,
-            Self::Aside | Self::History | Self::Search => false,
+            Self::Snoozed | Self::History | Self::Search => false,
         }
     }
 }
@@ -63,17 +63,17 @@ pub struct Chip {
 
 /// The outcome of a message, in the history and in search results.
 pub struct RowOutcome {
-    pub words: String,
+    pub text: String,
     pub actor: String,
     pub at: DisplayTime,
     /// The time from arrival to decision.
     pub took: String,
-    pub track: Option<DeliveryLabel>,
+    pub delivery_label: Option<DeliveryLabel>,
 }
 
 /// The state of the delivery to the agent.
 pub struct DeliveryLabel {
-    pub words: &'static str,
+    pub text: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
@@ -242,7 +242,7 @@ struct RowHtml {
 
 /// The row of a message that has just arrived, the same for all users.
 pub fn html(item: &PersonView, now: Timestamp) -> String {
-    let list = match item.message.content.matter {
+    let list = match item.message.content.payload {
         Payload::Notify => ListKind::Notices,
         Payload::Ask(_) | Payload::Task(_) => ListKind::Open,
     };
@@ -273,7 +273,7 @@ fn chips(message: &Message, list: ListKind) -> Vec<Chip> {
             .as_deref()
             .map(|project| chip("project", project, project)),
     );
-    chips.push(chip("kind", kind, kind_words(kind)));
+    chips.push(chip("kind", kind, kind_label(kind)));
     chips.extend(RunOrigin::of(&message.source).map(|run| run_chip(&run)));
     chips.extend(content.tags.iter().take(MAX_TAGS).map(|tag| chip("tag", tag, tag)));
     chips

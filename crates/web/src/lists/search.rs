@@ -15,10 +15,10 @@ use super::history;
 use super::notices::seq_of;
 use super::open::PAGE_SIZE;
 use super::row::{ListKind, MessageRow, encoded, rows};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 
 const MAX_QUERY_CHARS: usize = 200;
 

@@ -7,10 +7,10 @@ use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_runs::{PendingAskView, PendingKind};
 
-use crate::frame::formatting::{DisplayTime, display_time, waited};
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::SignedInUser;
 use crate::item::{AnswerForm, ContextPart, FormErrors, RefusedAttempt, part};
+use crate::layout::formatting::{DisplayTime, display_time, waited};
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 use crate::text::{SafeHtml, markdown};
 
@@ -18,7 +18,7 @@ pub struct RunPageAsk {
     pub id: String,
     pub agent_name: String,
     /// The words after the agent's name.
-    pub words: &'static str,
+    pub text: &'static str,
     pub title: String,
     pub body: Option<SafeHtml>,
     /// The context parts, as on the item's page, so that a person decides with the same information.
@@ -66,7 +66,7 @@ impl RunPageAsk {
         Ok(Some(Self {
             id: message.id.to_string(),
             agent_name: asker_name(message).to_owned(),
-            words: match wait.kind {
+            text: match wait.kind {
                 PendingKind::Input => "waits for an answer",
                 PendingKind::Permission => "wants to run this",
                 PendingKind::Question => "has a question",

@@ -16,17 +16,17 @@ use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::runs::find;
 use countersign_hub::live::{LiveEvent, LiveListener, record};
 use countersign_hub::problem::Problem;
-use countersign_protocol::visible::escape_lines;
+use countersign_protocol::escape::escape_lines;
 use countersign_runs::{ClientAction, ConnectedClient, FindRunError, SubscribeOutcome, Subscription, TrackedRun};
 use countersign_store::StoreError;
 use serde::Deserialize;
 use serde_json::json;
 use tokio::time::{Instant, sleep_until};
 
-use crate::frame::events::is_signed_in;
-use crate::frame::form::FormFields;
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::events::is_signed_in;
+use crate::layout::form::FormFields;
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::SignedInUser;
 
 /// Updates are collected for this long after the first one, then sent together.
 const BATCH_DELAY: Duration = Duration::from_millis(150);

@@ -5,7 +5,7 @@ use countersign_protocol::runs::RunStatus;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunLabel {
-    pub words: &'static str,
+    pub text: &'static str,
     /// `good`, `warn`, `bad` or nothing.
     pub mood: &'static str,
 }
@@ -13,7 +13,7 @@ pub struct RunLabel {
 impl RunLabel {
     pub fn of(run: &RunOverview) -> Self {
         let is_waiting = !run.waiting.is_empty();
-        let (words, mood) = match run.status {
+        let (text, mood) = match run.status {
             RunStatus::Pending => ("prepared, not started", ""),
             RunStatus::Running if is_waiting => ("waiting for an answer", "warn"),
             RunStatus::Running => ("running", "good"),
@@ -21,7 +21,7 @@ impl RunLabel {
             RunStatus::Error => ("failed", "bad"),
             RunStatus::Cancelled => ("stopped", ""),
         };
-        Self { words, mood }
+        Self { text, mood }
     }
 }
 

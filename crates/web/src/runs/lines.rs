@@ -6,7 +6,7 @@ use countersign_hub::inbox::runs::{
 use countersign_protocol::runs::Usage;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::formatting::{DisplayTime, display_time, size, span};
+use crate::layout::formatting::{DisplayTime, display_time, size, span};
 use crate::text::{SafeHtml, markdown};
 
 pub struct TimelineLine {

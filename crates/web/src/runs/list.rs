@@ -16,11 +16,11 @@ use countersign_protocol::time::Timestamp;
 use countersign_store::ops::run::RunCursor;
 
 use super::label::{RunLabel, STATUS_FILTERS};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::formatting::{DisplayTime, display_time, span, waited};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::formatting::{DisplayTime, display_time, span, waited};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 
 const PAGE_SIZE: i64 = 30;
 /// Pending asks shown in one row.
@@ -38,7 +38,7 @@ struct RunsPage {
 }
 
 struct StatusFilter {
-    words: &'static str,
+    text: &'static str,
     href: String,
     is_shown: bool,
 }
@@ -89,8 +89,8 @@ pub async fn list(
     let page = RunsPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::Runs, "Runs").await?,
         kinds: STATUS_FILTERS
-            .map(|(kind, words)| StatusFilter {
-                words,
+            .map(|(kind, text)| StatusFilter {
+                text,
                 href: address(kind, None),
                 is_shown: kind == word,
             })

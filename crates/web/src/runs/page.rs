@@ -16,12 +16,12 @@ use countersign_protocol::runs::RunStatus;
 use super::ask::{LaterAsk, RunPageAsk};
 use super::label::RunLabel;
 use super::lines::{LineKind, NoteContent, RunProgress, StepEnding, TimelineLine, lines};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::formatting::{DisplayTime, display_time, span, waited};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
 use crate::item::{AnswerInput, ControlShape, PartContent};
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::formatting::{DisplayTime, display_time, span, waited};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::text::{self, SafeHtml};
 
 #[derive(Template)]
@@ -156,7 +156,7 @@ impl RunHead {
             strategy: run.strategy_name.clone(),
             state,
             status: run.status.as_str(),
-            rev: format!("{} {}", run.segment, state.words),
+            rev: format!("{} {}", run.segment, state.text),
             started: display_time(run.started_at),
             took: match run.completed_at {
                 Some(at) => span(at.since(run.started_at)),

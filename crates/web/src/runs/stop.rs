@@ -10,8 +10,8 @@ use countersign_hub::inbox::api::stop_run;
 use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, see_other};
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, see_other};
 
 pub async fn stop(
     State(hub): State<Arc<Hub>>,

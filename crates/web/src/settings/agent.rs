@@ -19,11 +19,11 @@ use url::form_urlencoded::byte_serialize;
 
 use super::agents::credentials_flash;
 use super::flash::{DoneQuery, FlashMessage};
-use crate::frame::filters;
-use crate::frame::form::OwnerForm;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
+use crate::layout::filters;
+use crate::layout::form::OwnerForm;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
 
 struct HostRow {
     host: String,

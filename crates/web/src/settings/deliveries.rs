@@ -12,12 +12,12 @@ use countersign_store::model::Delivery;
 use countersign_store::ops::deliver::Deliveries;
 
 use super::flash::{DoneQuery, FlashMessage};
-use crate::frame::filters;
-use crate::frame::form::OwnerForm;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in_user::SignedInOwner;
 use crate::item::failure_reason;
+use crate::layout::filters;
+use crate::layout::form::OwnerForm;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::signed_in_user::SignedInOwner;
 
 const MAX_SHOWN_DELIVERIES: i64 = 100;
 
@@ -40,8 +40,8 @@ impl From<Delivery> for DeliveryRow {
             id: delivery.message_id.to_string(),
             agent_id: delivery.agent_id,
             host: delivery.host,
-            state: delivery.track.as_str(),
-            can_retry: delivery.attempts > 0 && delivery.track != DeliveryState::Delivered,
+            state: delivery.state.as_str(),
+            can_retry: delivery.attempts > 0 && delivery.state != DeliveryState::Delivered,
             attempts: delivery.attempts,
             created_at: display_time(delivery.created_at),
             next_attempt_at: delivery.next_attempt_at.map(display_time),
@@ -64,11 +64,11 @@ pub async fn page(
     query: DoneQuery,
 ) -> Result<Response, PageError> {
     let mut deliveries = Vec::new();
-    for track in [DeliveryState::Failed, DeliveryState::Pending] {
+    for state in [DeliveryState::Failed, DeliveryState::Pending] {
         let found = hub
             .store
             .run(Deliveries {
-                track: Some(track),
+                state: Some(state),
                 limit: MAX_SHOWN_DELIVERIES,
             })
             .await?;

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use countersign_hub::problem::Problem;
 
-use crate::frame::form::FormFields;
-use crate::frame::formatting::DisplayTime;
+use crate::layout::form::FormFields;
+use crate::layout::formatting::DisplayTime;
 
 /// A secret that is shown once and never again.
 pub struct OneTimeSecret {
@@ -78,7 +78,7 @@ impl FlashMessage {
         let done = DONE
             .iter()
             .find(|(known, _)| *known == query.done)
-            .map(|(_, words)| *words);
+            .map(|(_, text)| *text);
         Self {
             done,
             ..Self::default()

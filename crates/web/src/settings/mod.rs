@@ -4,9 +4,9 @@ mod agent;
 mod agents;
 mod deliveries;
 mod flash;
-mod own;
 mod passkeys;
 mod people;
+mod personal;
 mod presets;
 mod sessions;
 mod tokens;
@@ -19,9 +19,9 @@ use countersign_hub::Hub;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
-        .route("/inbox/settings", get(own::page))
-        .route("/inbox/settings/password", post(own::set_password))
-        .route("/inbox/settings/password/remove", post(own::remove_password))
+        .route("/inbox/settings", get(personal::page))
+        .route("/inbox/settings/password", post(personal::set_password))
+        .route("/inbox/settings/password/remove", post(personal::remove_password))
         .route("/inbox/settings/passkeys/remove", post(passkeys::remove))
         .route("/inbox/settings/sessions/end", post(sessions::end))
         .route("/inbox/settings/sessions/end-others", post(sessions::end_others))

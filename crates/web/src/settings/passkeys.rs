@@ -8,8 +8,8 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::passkey::RemovePasskey;
 
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, see_other};
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, see_other};
 
 pub async fn remove(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;

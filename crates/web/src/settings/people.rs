@@ -13,11 +13,11 @@ use countersign_hub::problem::Problem;
 use countersign_store::ops::admin::people::{AccountChange, AddPerson, ListPeople, SetRole};
 
 use super::flash::{DoneQuery, FlashMessage};
-use crate::frame::filters;
-use crate::frame::form::OwnerForm;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
+use crate::layout::filters;
+use crate::layout::form::OwnerForm;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
 
 struct PersonRow {
     name: String,

@@ -12,10 +12,10 @@ use countersign_store::model::json_text;
 use countersign_store::ops::account::setting::PutSetting;
 
 use super::flash::{DoneQuery, FlashMessage};
-use crate::frame::filters;
-use crate::frame::form::OwnerForm;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in_user::{SignedInOwner, SignedInUser};
+use crate::layout::filters;
+use crate::layout::form::OwnerForm;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
 
 #[derive(Template)]
 #[template(path = "settings_presets.html")]

@@ -6,8 +6,8 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::{CredentialKind, EndCredential, EndOtherSessions};
 
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, see_other};
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, see_other};
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;

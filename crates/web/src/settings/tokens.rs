@@ -12,15 +12,15 @@ use countersign_store::ops::account::credential::{CredentialKind, NewCredential}
 use countersign_store::ops::admin::people::AddPersonToken;
 
 use super::flash::FlashMessage;
-use super::own;
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, PageRequest, see_other};
+use super::personal;
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, PageRequest, see_other};
 
 pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;
     let label = fields.text("label").trim();
     if let Err(problem) = check_label(label) {
-        return own::show(&hub, &user, &request, problem.into()).await;
+        return personal::show(&hub, &user, &request, problem.into()).await;
     }
     let token = Token::new(CredentialKind::Person).map_err(no_randomness)?;
     let credential = NewCredential {
@@ -42,7 +42,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         ("COUNTERSIGN_URL", hub.process.url().to_owned()),
         ("COUNTERSIGN_TOKEN", token.text),
     ];
-    own::show(&hub, &user, &request, FlashMessage::secret("Your new token", lines)).await
+    personal::show(&hub, &user, &request, FlashMessage::secret("Your new token", lines)).await
 }
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {

@@ -17,9 +17,9 @@ use countersign_hub::problem::Problem;
 use countersign_hub::problem::no_randomness;
 
 use super::session;
-use crate::frame::form::{FormFields, check_origin};
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::{cookie, cookie_name};
+use crate::layout::form::{FormFields, check_origin};
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::{cookie, cookie_name};
 
 /// Size limit of a sign-in form: the longest name, password and `next`, percent-encoded.
 const MAX_SIGN_IN_BYTES: usize = 4 * 1024;

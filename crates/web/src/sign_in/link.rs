@@ -18,8 +18,8 @@ use countersign_store::ops::list::Counts;
 
 use super::anonymous::{AnonymousForm, FormToken};
 use super::session::{NewBrowserSession, end_previous_session};
-use crate::frame::filters;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::filters;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 
 #[derive(Template)]
 #[template(path = "sign_in_link.html")]
@@ -63,7 +63,7 @@ pub async fn redeem(
     let token = path.map(|Path(token)| token).unwrap_or_default();
     let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
     let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
-        hub.auth.sign_in_attempts.record_miss(from).await?;
+        hub.auth.sign_in_limiter.record_miss(from).await?;
         let layout = PageLayout::anonymous(&request, PageSection::SignIn, "This link no longer works");
         return Ok(render(StatusCode::GONE, &UsedPage { layout }));
     };

@@ -1,10 +1,10 @@
 //! Signing in with a one-time link, a password or a passkey. Each starts a session, which a cookie holds.
 
-mod address;
 mod anonymous;
-mod device;
+mod by_password;
+mod device_label;
 mod link;
-mod name;
+mod loopback;
 mod passkey;
 pub mod password;
 pub mod proof;
@@ -18,7 +18,7 @@ use countersign_hub::Hub;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
-        .route("/signin", get(name::page).post(name::sign_in))
+        .route("/signin", get(by_password::page).post(by_password::sign_in))
         .route("/signin/{token}", get(link::page).post(link::redeem))
         .route("/signin/passkey/begin", post(passkey::sign_in::begin))
         .route("/signin/passkey/finish", post(passkey::sign_in::finish))

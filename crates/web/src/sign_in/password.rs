@@ -4,7 +4,7 @@ use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::password::PasswordOf;
 
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::signed_in_user::SignedInUser;
 
 pub use countersign_hub::auth::check_password as check_new;
 
@@ -24,7 +24,7 @@ pub async fn check_current(hub: &Hub, user: &SignedInUser, typed: &str) -> Resul
         return Ok(());
     };
     // Counted per session, so that sign-in attempts by others under the same name do not count.
-    hub.auth.sign_in_attempts.within_session(&user.session).await?;
+    hub.auth.sign_in_limiter.within_session(&user.session).await?;
     if hub.auth.passwords.matches(typed, Some(hash)).await? {
         return Ok(());
     }

@@ -8,7 +8,7 @@ use countersign_store::ops::account::credential::{CredentialKind, ListCredential
 use countersign_store::ops::account::password::PasswordOf;
 
 use super::password;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::signed_in_user::SignedInUser;
 
 /// A sign-in of this age is proof enough, by link, password or passkey.
 const FRESH_SIGN_IN: Duration = Duration::from_secs(10 * 60);

@@ -12,10 +12,10 @@ use countersign_hub::problem::Problem;
 use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::credential::{CredentialKind, EndCredential, NewSession};
 
-use super::device::device;
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, see_other};
-use crate::frame::signed_in_user::{SignedInUser, cookie_name, is_secure, session_hash};
+use super::device_label::device_label;
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, see_other};
+use crate::layout::signed_in_user::{SignedInUser, cookie_name, is_secure, session_hash};
 
 const SESSION_TTL: Duration = Duration::from_secs(30 * 24 * 3600);
 
@@ -35,7 +35,7 @@ impl NewBrowserSession {
         let expires_at = hub.store.clock().now().plus(SESSION_TTL);
         let session = NewSession {
             hash: session_hash(hub, &token.text),
-            label: device(user_agent),
+            label: device_label(user_agent),
             expires_at,
         };
         Ok(Self { token, session })

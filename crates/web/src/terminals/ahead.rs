@@ -10,11 +10,11 @@ use countersign_hub::problem::Problem;
 use countersign_store::ops::terminal::{Ahead, ListAhead};
 
 use super::page;
-use crate::frame::form::PostedForm;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageRequest, back, see_other};
-use crate::frame::signed_in_user::SignedInUser;
 use crate::item::normalize_newlines;
+use crate::layout::form::PostedForm;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageRequest, back, see_other};
+use crate::layout::signed_in_user::SignedInUser;
 
 /// The type-ahead form of one agent, with its queued texts.
 pub struct AheadBox {

@@ -13,10 +13,10 @@ use countersign_store::ops::terminal::{ListTerminals, TerminalSummary};
 
 use super::ahead::{AheadBox, RefusedText};
 use super::presence_mark::PresenceMark;
-use crate::frame::filters;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
 
 /// Agents on the page; those that called last are shown.
@@ -93,7 +93,7 @@ async fn show(
         agents.push(shown(hub, user, nth, summary, refused.as_ref()).await?);
     }
     let (status, problem) = match &refused {
-        Some(RefusedText { problem, .. }) => (problem.status(), words(problem)),
+        Some(RefusedText { problem, .. }) => (problem.status(), problem_text(problem)),
         None => (StatusCode::OK, String::new()),
     };
     let layout = PageLayout::of(hub, user, request, PageSection::Terminals, "Terminals").await?;
@@ -108,7 +108,7 @@ async fn show(
 }
 
 /// The message without its field name, because it is shown beside the field.
-fn words(problem: &Problem) -> String {
+fn problem_text(problem: &Problem) -> String {
     match problem {
         Problem::InvalidField { message, .. } => message.clone(),
         other => other.message(),
@@ -129,7 +129,7 @@ async fn shown(
     }
     if let (Some(own), Some(refused)) = (&mut own, refused.filter(|refused| refused.agent_id == id)) {
         own.text.clone_from(&refused.text);
-        own.error = words(&refused.problem);
+        own.error = problem_text(&refused.problem);
     }
     Ok(TerminalRow {
         mark: PresenceMark::of_agent(hub, &agent).await?,

@@ -5,7 +5,7 @@ use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
 
-use crate::frame::page::PageError;
+use crate::layout::page::PageError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PresenceMark {
@@ -13,7 +13,7 @@ pub struct PresenceMark {
     pub class: &'static str,
     /// `good`, `warn` or nothing.
     pub mood: &'static str,
-    pub words: &'static str,
+    pub text: &'static str,
 }
 
 impl PresenceMark {
@@ -23,17 +23,17 @@ impl PresenceMark {
             CueState::Waiting => Self {
                 class: "waiting",
                 mood: "good",
-                words: "waiting now",
+                text: "waiting now",
             },
             CueState::Paused => Self {
                 class: "paused",
                 mood: "good",
-                words: "paused, waiting",
+                text: "paused, waiting",
             },
             CueState::Gone => Self {
                 class: "gone",
                 mood: "warn",
-                words: "gone",
+                text: "gone",
             },
         }
     }
@@ -43,7 +43,7 @@ impl PresenceMark {
         let idle = Self {
             class: "idle",
             mood: "",
-            words: "idle",
+            text: "idle",
         };
         if agent.open == 0 {
             return Ok(idle);

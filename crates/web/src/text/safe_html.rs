@@ -3,7 +3,7 @@
 use std::fmt;
 
 use askama::filters::HtmlSafe;
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use url::Url;
 
 /// Escaped HTML. Only this folder can build it, and templates print it without escaping it again.
@@ -40,12 +40,12 @@ impl HtmlBuilder {
 
     /// Appends text of one line.
     pub fn line(&mut self, text: &str) {
-        self.encode(&visible::escape(text));
+        self.encode(&escape::escape(text));
     }
 
     /// Appends text and keeps its line breaks.
     pub fn lines(&mut self, text: &str) {
-        self.encode(&visible::escape_lines(text));
+        self.encode(&escape::escape_lines(text));
     }
 
     pub fn append(&mut self, safe: &SafeHtml) {

@@ -180,8 +180,8 @@ mod tests {
         ask: AskArgs,
     }
 
-    fn read(words: &[&str]) -> Result<AskArgs, clap::Error> {
-        Line::try_parse_from(["ask", "Ship?"].iter().chain(words)).map(|line| line.ask)
+    fn read(args: &[&str]) -> Result<AskArgs, clap::Error> {
+        Line::try_parse_from(["ask", "Ship?"].iter().chain(args)).map(|line| line.ask)
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
             label: label.to_owned(),
         };
         assert_eq!(args.select, [pick("a", "One = 1"), pick("b", "b")]);
-        for words in [
+        for arguments in [
             &[][..],
             &["--confirm", "--select", "a"],
             &["--confirm", "--form", "f"],
@@ -202,7 +202,7 @@ mod tests {
             &["--select", "=x"],
             &["--confirm", "--default", "no"],
         ] {
-            assert_eq!(read(words).unwrap_err().exit_code(), 2, "{words:?}");
+            assert_eq!(read(arguments).unwrap_err().exit_code(), 2, "{arguments:?}");
         }
     }
 
@@ -224,9 +224,9 @@ mod tests {
 
     #[test]
     fn detach_conflicts_with_every_waiting_flag() {
-        for words in [&["--wait"][..], &["--timeout", "5s"], &["--exec", "true"]] {
-            let words: Vec<&str> = ["--confirm", "--detach"].iter().chain(words).copied().collect();
-            assert_eq!(read(&words).unwrap_err().exit_code(), 2, "{words:?}");
+        for args in [&["--wait"][..], &["--timeout", "5s"], &["--exec", "true"]] {
+            let args: Vec<&str> = ["--confirm", "--detach"].iter().chain(args).copied().collect();
+            assert_eq!(read(&args).unwrap_err().exit_code(), 2, "{args:?}");
         }
     }
 

@@ -29,10 +29,10 @@ pub async fn run(command: CallbackCommand, client: &HubClient, json: bool) -> Re
 
 async fn change(path: &[&str], agent: &str, host: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client.post(path, &json!({ "agent_id": agent, "host": host })).await?;
-    present(&reply, json, |callback: ListedCallback| words(&callback))
+    present(&reply, json, |callback: ListedCallback| callback_text(&callback))
 }
 
-fn words(callback: &ListedCallback) -> String {
+fn callback_text(callback: &ListedCallback) -> String {
     let agent = escape(&callback.agent_id);
     let host = escape(&callback.host);
     match callback.state.as_deref() {

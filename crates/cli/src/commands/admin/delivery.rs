@@ -47,7 +47,7 @@ pub async fn list(
 fn table(deliveries: Vec<ListedDelivery>) -> String {
     let mut table = TextTable::new(&["MESSAGE", "AGENT", "HOST", "STATE", "ATTEMPTS", "NEWS"]);
     for delivery in deliveries {
-        let news = news(&delivery);
+        let latest_event = latest_event(&delivery);
         let attempts = delivery.attempts.to_string();
         table.row([
             delivery.message_id,
@@ -55,13 +55,13 @@ fn table(deliveries: Vec<ListedDelivery>) -> String {
             delivery.host,
             delivery.state,
             attempts,
-            news,
+            latest_event,
         ]);
     }
     table.render_or("No deliveries.")
 }
 
-fn news(delivery: &ListedDelivery) -> String {
+fn latest_event(delivery: &ListedDelivery) -> String {
     let delivered = delivery.delivered_at.as_ref().map(|at| format!("delivered at {at}"));
     let next = delivery
         .next_attempt_at

@@ -25,7 +25,7 @@ pub async fn run(command: PersonCommand, client: &HubClient, json: bool) -> Resu
             } else {
                 "has another access token"
             };
-            present(&reply, json, |access: NewAccess| words(done, &access))
+            present(&reply, json, |access: NewAccess| access_text(done, &access))
         }
         PersonCommand::Tokens { name } => tokens(&name, client, json).await,
         PersonCommand::TokenEnd { name, id } => {
@@ -72,10 +72,10 @@ async fn add(name: &str, role: Option<RoleArg>, reuse: bool, client: &HubClient,
         body["role"] = role.as_str().into();
     }
     let reply = client.post(&["v1", "admin", "people"], &body).await?;
-    present(&reply, json, |access: NewAccess| words("added", &access))
+    present(&reply, json, |access: NewAccess| access_text("added", &access))
 }
 
-fn words(done: &str, access: &NewAccess) -> String {
+fn access_text(done: &str, access: &NewAccess) -> String {
     let actor = escape(&access.actor);
     let token = escape(&access.token);
     format!("{actor} {done}.\n\n  token  {token}\n\nKeep it now: it is not shown again.\n")

@@ -20,18 +20,18 @@ pub async fn run(command: SecretCommand, client: &HubClient, json: bool) -> Resu
             let value = value.map_or_else(|| read_value(io::stdin().lock()), Ok)?;
             let body = json!({ "agent_id": agent, "name": name, "value": value });
             let reply = client.post(&["v1", "admin", "secrets"], &body).await?;
-            present(&reply, json, |secret: AgentSecret| words("stored", &secret))
+            present(&reply, json, |secret: AgentSecret| secret_text("stored", &secret))
         }
         SecretCommand::Remove { agent, name } => {
             let body = json!({ "agent_id": agent, "name": name });
             let reply = client.post(&["v1", "admin", "secrets", "remove"], &body).await?;
-            present(&reply, json, |secret: AgentSecret| words("removed", &secret))
+            present(&reply, json, |secret: AgentSecret| secret_text("removed", &secret))
         }
         SecretCommand::List { agent } => list(agent.as_deref(), client, json).await,
     }
 }
 
-fn words(done: &str, secret: &AgentSecret) -> String {
+fn secret_text(done: &str, secret: &AgentSecret) -> String {
     format!(
         "Secret {} of {} {done}.\n",
         escape(&secret.name),

@@ -42,7 +42,7 @@ impl ActResult {
     }
 
     /// A sentence for people, with the next step.
-    pub fn words(&self, message_id: &str) -> String {
+    pub fn text(&self, message_id: &str) -> String {
         let again = format!("to run it again: countersign journal forget {message_id}");
         match self {
             Self::Done => "the command ran".to_owned(),

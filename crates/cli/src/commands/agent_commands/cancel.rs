@@ -5,7 +5,7 @@ use countersign_agent::{Outcome, Progress};
 use countersign_client::screen;
 
 use super::credentials::session::open_journal;
-use super::outcome::{OutcomeReport, words};
+use super::outcome::{OutcomeReport, outcome_line};
 use super::wait::{FoundMessage, find};
 use crate::args::{CancelArgs, Globals};
 use crate::commands::Finished;
@@ -20,7 +20,7 @@ pub async fn run(args: &CancelArgs, globals: &Globals) -> Result<Finished> {
         .map_err(|error| session.explain(error.into()))?
     {
         Progress::Ended(resolved) => {
-            screen::print_notice(&words(&resolved));
+            screen::print_notice(&outcome_line(&resolved));
             let report = OutcomeReport::of_outcome(&resolved);
             let text = if globals.json { report.line()? } else { String::new() };
             let cancelled = resolved.outcome == Outcome::Cancelled;

@@ -7,7 +7,7 @@ use tokio::time::Instant;
 
 use super::act::{ActResult, ExecOptions, act};
 use super::credentials::session::AgentSession;
-use super::outcome::{AskedQuestion, OutcomeReport, answer_line, code, exit_code, words};
+use super::outcome::{AskedQuestion, OutcomeReport, answer_line, code, exit_code, outcome_line};
 use crate::args::{ExecArgs, Globals, Span};
 use crate::commands::Finished;
 
@@ -50,7 +50,7 @@ impl OutcomeFollower<'_> {
     }
 
     async fn ended(&self, resolved: &Resolved) -> Result<Finished> {
-        screen::print_notice(&words(resolved));
+        screen::print_notice(&outcome_line(resolved));
         let report = OutcomeReport::of_outcome(resolved);
         let code = exit_code(&resolved.outcome, &self.asked);
         if self.exec.words.is_empty() {
@@ -67,7 +67,7 @@ impl OutcomeFollower<'_> {
             to_stderr: self.globals.json,
         };
         let acted = act(self.journal, resolved, self.exec, options).await?;
-        screen::print_notice(&acted.words(&resolved.message_id));
+        screen::print_notice(&acted.text(&resolved.message_id));
         let code = match &acted {
             ActResult::Done | ActResult::Before { ok: true } => code,
             ActResult::Failed(_)

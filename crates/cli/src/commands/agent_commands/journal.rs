@@ -19,9 +19,11 @@ pub fn run(args: JournalArgs, globals: &Globals) -> Result<Finished> {
 
 fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
     let tickets = journal.tickets(limit)?;
-    let acts = journal.acts(limit)?;
+    let actions = journal.actions(limit)?;
     if json {
-        return Ok(Finished::ok(screen::json(&json!({ "tickets": tickets, "acts": acts }))));
+        return Ok(Finished::ok(screen::json(
+            &json!({ "tickets": tickets, "acts": actions }),
+        )));
     }
     let mut sent = TextTable::new(&["SENT", "MESSAGE", "AGENT", "KEY"]);
     for ticket in tickets {
@@ -29,22 +31,22 @@ fn list(journal: &Journal, limit: usize, json: bool) -> Result<Finished> {
         sent.row([ticket.kind.to_string(), id, ticket.agent_id, ticket.idempotency_key]);
     }
     let mut acted = TextTable::new(&["ACTED ON", "RESOLUTION", "STATE", "BEGUN", "ENDED"]);
-    for act in acts {
-        let ended = act.ended_at.map(|at| at.to_string()).unwrap_or_default();
-        let state = state(&act).to_owned();
-        let begun = act.begun_at.to_string();
-        acted.row([act.message_id, act.resolution_id, state, begun, ended]);
+    for action in actions {
+        let ended = action.ended_at.map(|at| at.to_string()).unwrap_or_default();
+        let state = state(&action).to_owned();
+        let begun = action.begun_at.to_string();
+        acted.row([action.message_id, action.resolution_id, state, begun, ended]);
     }
     let sent = sent.render_or("Nothing was sent from here.");
     let acted = acted.render_or("Nothing was acted on.");
     Ok(Finished::ok(format!("{sent}\n{acted}")))
 }
 
-fn state(act: &Action) -> &'static str {
-    match act.state {
+fn state(action: &Action) -> &'static str {
+    match action.state {
         ActionState::Done => "done",
         ActionState::Failed => "failed",
-        ActionState::Reserved if act.under_way => "under way",
+        ActionState::Reserved if action.under_way => "under way",
         ActionState::Reserved => "interrupted",
     }
 }
@@ -54,10 +56,10 @@ fn forget(journal: &Journal, id: &str, json: bool) -> Result<Finished> {
     if !forgotten {
         anyhow::bail!("nothing was acted on for {id}; `countersign journal` lists what was");
     }
-    let words = format!("{} may be acted on again.\n", escape(id));
+    let text = format!("{} may be acted on again.\n", escape(id));
     Ok(Finished::ok(if json {
         screen::json(&json!({ "id": id, "forgotten": true }))
     } else {
-        words
+        text
     }))
 }

@@ -97,7 +97,7 @@ pub fn answer_line(outcome: &Outcome) -> String {
 }
 
 /// The decision and its actor, for standard error. The answer is left out because it may be sensitive.
-pub fn words(resolved: &Resolved) -> String {
+pub fn outcome_line(resolved: &Resolved) -> String {
     let id = &resolved.message_id;
     let by = resolved.actor.as_ref().map(|actor| format!(" by {actor}"));
     let by = by.unwrap_or_default();

@@ -103,7 +103,7 @@ fn explain(error: Error, session: &AgentSession, key: &str) -> anyhow::Error {
 mod tests {
     use super::*;
 
-    fn said(field: &str, refused: bool) -> String {
+    fn fault_text(field: &str, refused: bool) -> String {
         let message = "is wrong".to_owned();
         let field = field.to_owned();
         let error = if refused {
@@ -121,12 +121,12 @@ mod tests {
 
     #[test]
     fn errors_name_the_option_instead_of_the_field() {
-        assert_eq!(said("request.default_on_expire", false), "--default is wrong");
-        assert_eq!(said("action.allowed_resolvers", false), "--to is wrong");
+        assert_eq!(fault_text("request.default_on_expire", false), "--default is wrong");
+        assert_eq!(fault_text("action.allowed_resolvers", false), "--to is wrong");
         assert_eq!(
-            said("request.allowed_resolvers", true),
+            fault_text("request.allowed_resolvers", true),
             "--to: request.allowed_resolvers: is wrong (invalid_field)"
         );
-        assert_eq!(said("title", false), "`title` is wrong");
+        assert_eq!(fault_text("title", false), "`title` is wrong");
     }
 }

@@ -9,7 +9,7 @@ use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use super::compose::input;
 use super::credentials::keys;
 use super::now;
-use super::outcome::{OutcomeReport, refused, words};
+use super::outcome::{OutcomeReport, outcome_line, refused};
 use crate::args::{Globals, VerifyArgs};
 use crate::commands::Finished;
 
@@ -33,7 +33,10 @@ pub async fn run(args: &VerifyArgs, globals: &Globals) -> Result<Finished> {
             OutcomeReport::of_outcome(resolved).with_state(resolved).line()?,
         ));
     }
-    Ok(Finished::ok(format!("genuine: {}\n", screen::escape(&words(resolved)))))
+    Ok(Finished::ok(format!(
+        "genuine: {}\n",
+        screen::escape(&outcome_line(resolved))
+    )))
 }
 
 fn headers(given: &[(String, String)]) -> Result<HeaderMap> {

@@ -67,11 +67,11 @@ fn pick(choices: &Choices, typed: &str, short: Option<usize>) -> Result<String> 
 
 /// The values, each with its label.
 pub fn list(options: &[Choice]) -> String {
-    let words = |option: &Choice| match &option.label {
+    let text = |option: &Choice| match &option.label {
         label if *label == option.value => option.value.clone(),
         label => format!("{} ({label})", option.value),
     };
-    options.iter().map(words).collect::<Vec<_>>().join(", ")
+    options.iter().map(text).collect::<Vec<_>>().join(", ")
 }
 
 /// Free text needs an explicit flag, or a mistyped option would become an answer.

@@ -16,8 +16,8 @@ use crate::args::FieldArg;
 const MAX_ANSWER_BYTES: u64 = 1024 * 1024;
 
 /// The accepted input: the listed values, else the type.
-pub fn kind_words(field: &form::Field) -> String {
-    let words = match &field.kind {
+pub fn kind_label(field: &form::Field) -> String {
+    let text = match &field.kind {
         FieldKind::Text {
             format: Some(format), ..
         } => format!("text, {format}"),
@@ -44,7 +44,7 @@ pub fn kind_words(field: &form::Field) -> String {
     } else {
         ""
     };
-    words + null
+    text + null
 }
 
 pub fn from_fields(schema: &Value, typed: &[FieldArg]) -> Result<Value> {
@@ -59,7 +59,7 @@ pub fn from_fields(schema: &Value, typed: &[FieldArg]) -> Result<Value> {
             );
         };
         let Some(value) = read(field, value) else {
-            bail!("the field \"{name}\" wants {} (invalid_field)", kind_words(field));
+            bail!("the field \"{name}\" wants {} (invalid_field)", kind_label(field));
         };
         if answer.insert(name.clone(), value).is_some() {
             let several = match field.kind {

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::args::AnswerArgs;
 
 pub use choice::roles;
-pub use form::{kind_words, read_free_text};
+pub use form::{kind_label, read_free_text};
 
 #[derive(Deserialize)]
 struct ResolveReply {
@@ -42,7 +42,7 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
         .await
         .ok()
         .and_then(|item| item.outcome_in_short());
-    let words = decided.unwrap_or(reply.status);
+    let text = decided.unwrap_or(reply.status);
     // Values from a file or standard input are not echoed: they may be long or sensitive.
     let filled_in = if args.fields.is_empty() {
         String::new()
@@ -51,7 +51,7 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
     };
     Ok(format!(
         "{} ({})\n{filled_in}",
-        escape(&words),
+        escape(&text),
         escape(&reply.resolution_id)
     ))
 }
@@ -224,8 +224,8 @@ mod tests {
         answer: AnswerArgs,
     }
 
-    fn args(words: &[&str]) -> AnswerArgs {
-        Line::parse_from(["answer", "msg_1"].iter().chain(words)).answer
+    fn args(arguments: &[&str]) -> AnswerArgs {
+        Line::parse_from(["answer", "msg_1"].iter().chain(arguments)).answer
     }
 
     fn item(verb: &str, extra: &Value) -> Item {
@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn a_text_is_sent_as_it_is_typed() {
         let ask = item("ask", &json!({"question": {"kind": "text"}}));
-        for words in [&["yes, go on"][..], &["--text", "yes, go on"]] {
-            let body = resolution(&args(words), &ask).unwrap();
+        for arguments in [&["yes, go on"][..], &["--text", "yes, go on"]] {
+            let body = resolution(&args(arguments), &ask).unwrap();
             assert_eq!(body, json!({"resolution": "answered", "value": "yes, go on"}));
         }
         for blank in [&["--text", " "][..], &["--text", ""], &[" "]] {
@@ -342,9 +342,9 @@ mod tests {
             "ask",
             &countersign_client::item::test_data::asked(&json!({"kind": "text"})),
         );
-        for words in [&[""][..], &["--text", ""]] {
+        for arguments in [&[""][..], &["--text", ""]] {
             assert_eq!(
-                resolution(&args(words), &text).unwrap(),
+                resolution(&args(arguments), &text).unwrap(),
                 json!({"resolution": "answered", "value": ""})
             );
         }

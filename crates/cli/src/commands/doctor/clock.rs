@@ -26,17 +26,17 @@ pub fn check(date: Option<&str>, status_now: Option<&str>, this: Timestamp) -> O
     };
     let hub = status_now.and_then(|now| now.parse().ok()).or(machine)?;
     let apart = apart(this, hub);
-    let words = format!("this clock and the hub's are {}s apart", apart.as_secs());
+    let text = format!("this clock and the hub's are {}s apart", apart.as_secs());
     let is_hub_machine = machine.is_some_and(|machine| self::apart(this, machine) <= WARN_SKEW);
     Some(if apart <= WARN_SKEW {
         Finding::ok("clock", "this clock and the hub's agree")
     } else if is_hub_machine {
         let advice = "the hub goes by its database's clock, so this matters only to programs on this machine";
-        Finding::warn("clock", words, advice)
+        Finding::warn("clock", text, advice)
     } else if apart <= MAX_SKEW {
-        Finding::warn("clock", words, "synchronize the clocks with a time server")
+        Finding::warn("clock", text, "synchronize the clocks with a time server")
     } else {
-        Finding::fail("clock", words, "set the clocks: signatures this far apart are refused")
+        Finding::fail("clock", text, "set the clocks: signatures this far apart are refused")
     })
 }
 

@@ -74,8 +74,8 @@ fn decision(line: &str) -> EntryResult {
     match numbered.or_else(|| Decision::parse(typed)) {
         Some(decision) => EntryResult::Answer(RunAnswer::Decision(decision)),
         None => {
-            let words = Decision::ALL.map(Decision::as_str).join(", ");
-            EntryResult::Refused(format!("enter 1 to {}, or one of {words}", Decision::ALL.len()))
+            let text = Decision::ALL.map(Decision::as_str).join(", ");
+            EntryResult::Refused(format!("enter 1 to {}, or one of {text}", Decision::ALL.len()))
         }
     }
 }

@@ -89,7 +89,7 @@ impl ConsoleAsk {
     }
 
     /// The asker and the question, on lines of their own.
-    pub fn words(&self) -> String {
+    pub fn text(&self) -> String {
         let agent = escape(&self.agent_name);
         match &self.kind {
             ConsoleAskKind::Input { prompt } => {
@@ -219,12 +219,12 @@ pub mod tests {
 
     #[test]
     fn an_agents_text_is_quoted_and_escaped() {
-        let words = input("1", "edi\u{1b}tor", Some("one\ntwo\u{1b}[2J")).words();
-        assert_eq!(words, "edi\\u{1b}tor needs your input\n  | one\n  | two\\u{1b}[2J\n");
-        assert_eq!(input("1", "editor", None).words(), "editor needs your input\n");
-        let words = permission("1", "rm -rf /\u{202e}").words();
+        let text = input("1", "edi\u{1b}tor", Some("one\ntwo\u{1b}[2J")).text();
+        assert_eq!(text, "edi\\u{1b}tor needs your input\n  | one\n  | two\\u{1b}[2J\n");
+        assert_eq!(input("1", "editor", None).text(), "editor needs your input\n");
+        let text = permission("1", "rm -rf /\u{202e}").text();
         assert_eq!(
-            words,
+            text,
             "worker needs your permission for command.execute\n  | rm -rf /\\u{202e}\n"
         );
     }

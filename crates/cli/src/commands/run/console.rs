@@ -86,7 +86,7 @@ impl Console {
             .filter(|waiting| !waiting.is_shown)
         {
             waiting.is_shown = true;
-            text.push_str(&waiting.ask.words());
+            text.push_str(&waiting.ask.text());
             text.push_str(&waiting.ask.choices());
         }
         if self.stage == ConsoleStage::Idle && !self.waiting.is_empty() {
@@ -284,7 +284,7 @@ mod tests {
             shown.contains("1. allow         this time\n") && shown.contains("Your decision"),
             "{shown}"
         );
-        assert!(matches!(console.take(line("maybe")), ConsoleEvent::Say(said) if said.contains("enter 1 to 4")));
+        assert!(matches!(console.take(line("maybe")), ConsoleEvent::Say(text) if text.contains("enter 1 to 4")));
         assert!(matches!(console.take(line("4")), ConsoleEvent::Answered(..)));
     }
 

@@ -6,7 +6,7 @@ use countersign_client::screen::{self, escape, escape_lines};
 use countersign_protocol::runs::{Event, RunError, Usage};
 
 use super::super::Finished;
-use super::printer::usage_words;
+use super::printer::usage_text;
 use crate::commands::agent_commands::outcome::code;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -43,7 +43,7 @@ impl FollowedEnding {
         match self {
             Self::Completed { .. } if json => Finished::silent(),
             Self::Completed { result, usage } => {
-                screen::write_stderr(&format!("Run {} completed{}\n", escape(run_id), usage_words(usage)));
+                screen::write_stderr(&format!("Run {} completed{}\n", escape(run_id), usage_text(usage)));
                 Finished::ok(result_text(&result, stdout().is_terminal()))
             }
             Self::Failed(error) => {

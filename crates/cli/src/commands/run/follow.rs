@@ -191,13 +191,13 @@ impl FollowSession {
 
     pub(super) fn withdraw(&mut self, id: &str) {
         let stood = self.console.current_prompt().is_some();
-        if let Some(words) = self.console.withdraw(id) {
+        if let Some(text) = self.console.withdraw(id) {
             let before = if stood {
                 "\n".to_owned()
             } else {
                 self.printer.end_line()
             };
-            screen::write_stderr(&(before + &words));
+            screen::write_stderr(&(before + &text));
         }
     }
 

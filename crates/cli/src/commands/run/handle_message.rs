@@ -68,7 +68,7 @@ impl FollowSession {
             Some(ask) if numbered.is_resolved => {
                 self.withdraw(&ask.id);
                 if is_new && !self.json {
-                    self.print_line(&ask.words());
+                    self.print_line(&ask.text());
                 }
             }
             Some(ask) => self.asked(ask),

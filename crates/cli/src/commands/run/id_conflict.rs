@@ -12,8 +12,8 @@ pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> 
     let Some(status) = status(client, run_id).await? else {
         return Ok(());
     };
-    match words(run_id, &status, beginning) {
-        Some(words) => bail!(words),
+    match conflict_text(run_id, &status, beginning) {
+        Some(text) => bail!(text),
         None => Ok(()),
     }
 }
@@ -41,7 +41,7 @@ async fn status(client: &HubClient, run_id: &str) -> Result<Option<String>, Clie
 }
 
 /// For a run that is only prepared, the hub decides.
-fn words(run_id: &str, status: &str, beginning: &StartInput) -> Option<String> {
+fn conflict_text(run_id: &str, status: &str, beginning: &StartInput) -> Option<String> {
     match (beginning, status) {
         (_, "pending") => None,
         (StartInput::Start(_), "running") => Some(format!(
@@ -64,8 +64,9 @@ mod tests {
 
     #[test]
     fn an_id_in_use_is_reported_with_the_next_command() {
-        let start = |status: &str| words("r1", status, &StartInput::Start(String::new())).unwrap_or_default();
-        let go_on = |status: &str| words("r1", status, &StartInput::Continue(String::new())).unwrap_or_default();
+        let start = |status: &str| conflict_text("r1", status, &StartInput::Start(String::new())).unwrap_or_default();
+        let go_on =
+            |status: &str| conflict_text("r1", status, &StartInput::Continue(String::new())).unwrap_or_default();
         assert!(start("completed").contains("runs continue r1") && start("error").contains("has ended (error)"));
         assert!(start("running").contains("runs follow r1") && go_on("running").contains("runs follow r1"));
         assert_eq!(

@@ -144,7 +144,7 @@ impl EventPrinter {
 }
 
 /// `, 12 tokens read and 30 written`; empty if no model was used.
-pub fn usage_words(usage: Usage) -> String {
+pub fn usage_text(usage: Usage) -> String {
     match (usage.prompt_tokens, usage.completion_tokens) {
         (0, 0) => String::new(),
         (read, written) => format!(", {read} tokens read and {written} written"),
@@ -272,7 +272,7 @@ mod tests {
             "type": "tool-result", "toolCallId": "1", "toolName": evil, "output": "", "status": "error", "error": evil,
         });
         let streaming = |event: Value| json!({"type": "agent_streaming", "agentName": evil, "event": event});
-        let said = printed(&[
+        let shown = printed(&[
             json!({"type": "strategy_started", "strategyName": evil, "agents": [evil], "flowTree": {}}),
             step(evil),
             text(evil, evil),
@@ -284,6 +284,6 @@ mod tests {
             json!({"type": "steer_queued", "text": evil}),
         ]);
         let raw = |letter: char| letter != '\n' && (letter.is_control() || letter == '\u{202e}');
-        assert!(!said.contains(raw), "{said:?}");
+        assert!(!shown.contains(raw), "{shown:?}");
     }
 }

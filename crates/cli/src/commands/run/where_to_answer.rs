@@ -17,10 +17,10 @@ pub async fn where_to_answer(client: &HubClient, run_id: &str) -> String {
         .ok()
         .and_then(Result::ok)
         .and_then(|run| typed::<ListedRun>(&run).ok());
-    words(&waiting.map(|run| run.waiting).unwrap_or_default(), inbox.as_str())
+    answer_hint(&waiting.map(|run| run.waiting).unwrap_or_default(), inbox.as_str())
 }
 
-fn words(waiting: &[WaitingQuestion], inbox: &str) -> String {
+fn answer_hint(waiting: &[WaitingQuestion], inbox: &str) -> String {
     let mut text = String::new();
     for WaitingQuestion {
         kind,
@@ -58,7 +58,7 @@ mod tests {
             {"kind": "input", "agent_name": "edi\u{1b}tor", "message_id": "msg_1", "prompt": "?", "since": "x"},
             {"kind": "permission", "agent_name": "worker", "message_id": "msg_2", "since": "x"},
         ]);
-        let text = words(
+        let text = answer_hint(
             &serde_json::from_value::<Vec<WaitingQuestion>>(waiting).unwrap(),
             "http://127.0.0.1:7422/inbox",
         );
@@ -66,6 +66,9 @@ mod tests {
             countersign answer msg_2 allow|deny|allow-session|deny-session    (worker)\n  \
             or in the inbox: http://127.0.0.1:7422/inbox\n";
         assert_eq!(text, expected);
-        assert_eq!(words(&[], "http://h/inbox"), "  answer in the inbox: http://h/inbox\n");
+        assert_eq!(
+            answer_hint(&[], "http://h/inbox"),
+            "  answer in the inbox: http://h/inbox\n"
+        );
     }
 }

@@ -6,7 +6,7 @@ use countersign_client::screen::{self, TextTable};
 use countersign_protocol::api::runs::{ListedRun, RunsPage};
 use serde_json::Value;
 
-use super::summary::{status_words, took, waiting_words};
+use super::summary::{status_text, took, waiting_words};
 
 /// The memory limit, even if all runs are wanted.
 const MAX_RUNS: usize = 10_000;
@@ -47,7 +47,7 @@ fn render(runs: &[ListedRun], now: jiff::Timestamp) -> String {
         let waiting: Vec<String> = run.waiting.iter().map(|waiting| waiting_words(waiting, now)).collect();
         table.row([
             run.run_id.clone(),
-            status_words(run).to_owned(),
+            status_text(run).to_owned(),
             run.started_at.to_string(),
             took(run, now),
             run.strategy_name.clone(),

@@ -15,7 +15,7 @@ pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String>
     Ok(if json {
         screen::json(&run)
     } else {
-        words(run_id, &run, was_over)
+        stop_text(run_id, &run, was_over)
     })
 }
 
@@ -28,7 +28,7 @@ fn is_going(run: &Value) -> bool {
 }
 
 /// The run may have ended by itself in the meantime.
-fn words(run_id: &str, run: &Value, was_over: bool) -> String {
+fn stop_text(run_id: &str, run: &Value, was_over: bool) -> String {
     let run_id = escape(run_id);
     let status = escape(run["status"].as_str().unwrap_or_default());
     match status.as_str() {
@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn a_run_is_reported_as_stopped_only_if_it_was() {
-        let said = |status: &str, was_over| words("r1", &json!({ "status": status }), was_over);
-        assert_eq!(said("cancelled", false), "Run r1 is stopped.\n");
-        assert_eq!(said("completed", false), "Run r1 was not stopped: completed.\n");
-        assert_eq!(said("cancelled", true), "Run r1 had already ended: cancelled.\n");
+        let text = |status: &str, was_over| stop_text("r1", &json!({ "status": status }), was_over);
+        assert_eq!(text("cancelled", false), "Run r1 is stopped.\n");
+        assert_eq!(text("completed", false), "Run r1 was not stopped: completed.\n");
+        assert_eq!(text("cancelled", true), "Run r1 had already ended: cancelled.\n");
     }
 }

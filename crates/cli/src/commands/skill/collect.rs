@@ -305,8 +305,8 @@ mod tests {
         let found = settings(&line).unwrap();
         assert_eq!(found.push().unwrap().signature_alg, SignatureAlgArg::Ed25519);
         assert_eq!(found.variables(), ["COUNTERSIGN_TOKEN", "COUNTERSIGN_SEAL_KEY"]);
-        let words = settings(WHOLE).unwrap_err().to_string();
-        assert!(words.contains("with ed25519"), "{words}");
+        let text = settings(WHOLE).unwrap_err().to_string();
+        assert!(text.contains("with ed25519"), "{text}");
         let elsewhere = settings(&line.replace("hub.example", "other.example")).unwrap();
         assert_eq!(elsewhere.push().unwrap().signature_alg, SignatureAlgArg::HmacSha256);
         let named = settings(&format!("{line} --callback-auth hmac=acme-hook")).unwrap();

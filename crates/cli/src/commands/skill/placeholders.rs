@@ -43,7 +43,7 @@ fn derived(name: &str, settings: &SkillSettings) -> Option<String> {
         "to_flags" => listed(settings, " ", |person| format!("--to {person}")),
         "export_lines" => export_lines(settings),
         "response_example" => pretty(&response(settings)),
-        "pull_example" => pretty(&pulled(settings)),
+        "pull_example" => pretty(&pull_example(settings)),
         _ => return of_return_path(name, settings),
     })
 }
@@ -74,7 +74,7 @@ fn of_push(name: &str, settings: &SkillSettings, push: &PushSettings) -> Option<
         "callback" => push.callback.clone(),
         "callback_host" => values::host_of(&push.callback).ok()?,
         "callback_json" => callback_json(push),
-        "auth_words" => auth_words(push),
+        "auth_words" => auth_phrase(push),
         "key_flags" if push.has_shared_key() => format!("--key-env {}", settings.signing_key_env),
         "key_flags" => "--ed25519 hub".to_owned(),
         "key_words" => match push.hmac_secret() {
@@ -136,7 +136,7 @@ fn callback_flag(push: &PushSettings) -> String {
     )
 }
 
-fn auth_words(push: &PushSettings) -> String {
+fn auth_phrase(push: &PushSettings) -> String {
     match &push.auth {
         None => "This app leaves it out.".to_owned(),
         Some(auth) => format!(
@@ -157,7 +157,7 @@ fn other_alg(push: &PushSettings) -> &'static str {
     }
 }
 
-fn pulled(settings: &SkillSettings) -> Value {
+fn pull_example(settings: &SkillSettings) -> Value {
     let response = response(settings);
     let key = match settings.kind {
         Kind::Task => "renew-certificate-2026",

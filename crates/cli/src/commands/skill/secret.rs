@@ -21,12 +21,12 @@ const MIN_RANDOM_CHARS: usize = 32;
 
 /// Whether a word in the text could be a token or a key.
 pub fn looks_secret(text: &str) -> bool {
-    text.contains("-----BEGIN") || words(text).any(|word| has_token_prefix(word) || is_random(word))
+    text.contains("-----BEGIN") || text_words(text).any(|word| has_token_prefix(word) || is_random(word))
 }
 
 /// Runs of base64, base64url and hex characters. A slash and an equals sign end a run, so that neither a path nor
 /// `key=value` is one word; a base64 key has long enough runs without them.
-fn words(text: &str) -> impl Iterator<Item = &str> {
+fn text_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '+')))
 }
 

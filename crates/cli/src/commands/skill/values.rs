@@ -26,13 +26,13 @@ fn no_secret(text: &str) -> Result<()> {
 /// A name that can be the prefix of a skill's name.
 pub fn app(text: &str) -> Result<String> {
     no_secret(text)?;
-    let words = text.split('-').all(|word| {
+    let is_valid = text.split('-').all(|word| {
         !word.is_empty()
             && word
                 .bytes()
                 .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
     });
-    if !words || text.len() > MAX_APP_CHARS {
+    if !is_valid || text.len() > MAX_APP_CHARS {
         bail!(
             "the name of an app has 1 to {MAX_APP_CHARS} lower case letters, digits and single hyphens, as in acme-shop"
         );
@@ -271,10 +271,10 @@ mod tests {
             "9f1c2a3b-1111-4222-8333-0123456789ab",
             "x/Zk3Tq8vB1nLw5RyP/y",
         ] {
-            let words = callback(&format!("https://hooks.example/{part}"))
+            let text = callback(&format!("https://hooks.example/{part}"))
                 .unwrap_err()
                 .to_string();
-            assert!(!words.contains("hooks.example") && !words.contains("abc"), "{words}");
+            assert!(!text.contains("hooks.example") && !text.contains("abc"), "{text}");
         }
     }
 
@@ -292,8 +292,8 @@ mod tests {
             project(secret),
         ];
         for refusal in refusals {
-            let words = format!("{:#}", refusal.unwrap_err());
-            assert!(!words.contains("MfKQ") && !words.contains("pass@"), "{words}");
+            let text = format!("{:#}", refusal.unwrap_err());
+            assert!(!text.contains("MfKQ") && !text.contains("pass@"), "{text}");
         }
     }
 }

@@ -113,14 +113,14 @@ impl AgentHalf {
     }
 
     /// Seals the state into the file that the send command names.
-    pub async fn seal(&self, words: String) -> Result<((), String)> {
+    pub async fn seal(&self, text: String) -> Result<((), String)> {
         let args = adapt(self.page.get("seal")?, &[], self.seal_rules(&self.key))?;
         let ran = self.process.run(&args, self.state.to_string().as_bytes()).await?;
         if ran.code != Some(0) {
             bail!("{}", ran.complaint());
         }
         fs::write(self.scratch.path(STATE_FILE), &ran.stdout)?;
-        Ok(((), words))
+        Ok(((), text))
     }
 
     fn file(&self, name: &str) -> String {
@@ -205,8 +205,8 @@ impl AgentHalf {
 
     /// The outcome that was acted on must be the one that the hub stores.
     pub async fn same_by_pull(&self, sent: &SentMessage, outcome: &Value) -> Result<String> {
-        let pulled = self.pull(&sent.id).await?;
-        let response = &pulled["response"];
+        let message = self.pull(&sent.id).await?;
+        let response = &message["response"];
         let same = response["resolution_id"] == outcome["resolution_id"]
             && response["resolution"] == outcome["resolution"]
             && response["response"].get("value") == outcome.get("value")

@@ -59,12 +59,12 @@ impl HubAccess {
         } else {
             "without the owner's right"
         };
-        let words = format!(
+        let text = format!(
             "{} speaks {} {version}; tested {right}",
             hub_access.location.shown_url(),
             version.family
         );
-        Ok((hub_access, words))
+        Ok((hub_access, text))
     }
 
     pub fn hub(&self, token: &str) -> Result<AgentClient> {
@@ -96,14 +96,14 @@ impl HubAccess {
             (Some(token), _) => {
                 let id = plan.agent.clone();
                 let id = id.with_context(|| format!("{name} is set: name its agent with COUNTERSIGN_AGENT"))?;
-                let words = format!("{id}, with the token in {name}");
+                let text = format!("{id}, with the token in {name}");
                 let agent = SmokeAgent {
                     id,
                     token,
                     signature_alg,
                     variables: Vec::new(),
                 };
-                Ok((agent, words))
+                Ok((agent, text))
             }
             (None, Some(owner)) => add_agent(plan, owner, signature_alg, cleanup).await,
             (None, None) => {
@@ -141,7 +141,7 @@ async fn add_agent(
         .agent
         .as_ref()
         .map(|agent| format!(" for {}, because {} is not set", escape(agent), settings.token_env));
-    let words = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
+    let text = format!("{id}, made for this test{}", stands_for.unwrap_or_default());
     let agent = SmokeAgent {
         id,
         token: made.token.clone(),
@@ -151,7 +151,7 @@ async fn add_agent(
             (settings.signing_key_env.clone(), made.signing_key),
         ],
     };
-    Ok((agent, words))
+    Ok((agent, text))
 }
 
 /// Whether the address is that of the local hub, by its own or its public URL.
@@ -203,10 +203,10 @@ mod tests {
         assert!(may(None, None, true).is_ok());
         assert!(may(None, Some("https://hub.example/"), false).is_ok());
         assert!(may(Some("https://hub.example:443"), Some("https://mine.example"), false).is_ok());
-        let words = may(None, Some("https://mine.example"), false).unwrap_err().to_string();
+        let text = may(None, Some("https://mine.example"), false).unwrap_err().to_string();
         assert!(
-            words.contains("nothing was sent") && words.contains("--hub https://hub.example"),
-            "{words}"
+            text.contains("nothing was sent") && text.contains("--hub https://hub.example"),
+            "{text}"
         );
         for flag in ["https://mine.example", "http://hub.example", "hub.example", ""] {
             assert!(may(Some(flag), Some("https://hub.example"), true).is_err(), "{flag}");

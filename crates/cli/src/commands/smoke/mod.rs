@@ -71,8 +71,8 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
     let url = listener.as_ref().map(|listener| listener.url.clone());
     let prepared = prepare((settings, page), &hub_access, agent, scratch, url);
     let agent_half = match (prepared, &people) {
-        (Ok((agent_half, words)), Some(_)) => {
-            report.record("seal", agent_half.seal(words).await)?;
+        (Ok((agent_half, text)), Some(_)) => {
+            report.record("seal", agent_half.seal(text).await)?;
             agent_half
         }
         (Ok((agent_half, _)), None) => agent_half,
@@ -87,7 +87,7 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
     cleanup.resolved();
     let outcome = match listener {
         Some(listener) => pushed(listener, &agent_half, report).await?,
-        None => pulled(&agent_half, report).await?,
+        None => pull_answer(&agent_half, report).await?,
     };
     check_outcome(&agent_half, &sent, &outcome, report).await;
     Some(())
@@ -108,8 +108,8 @@ fn read_page(
         bail!("{name} is not set: it must hold the signing key of {}", agent.id);
     }
     let commands = PageCommands::read(&page, &settings)?;
-    let words = format!("the commands of {} are run as the page shows them", settings.name());
-    Ok(((settings, commands), words))
+    let text = format!("the commands of {} are run as the page shows them", settings.name());
+    Ok(((settings, commands), text))
 }
 
 fn prepare(
@@ -119,10 +119,10 @@ fn prepare(
     scratch: ScratchDir,
     url: Option<String>,
 ) -> Result<(AgentHalf, String)> {
-    let (process, words) = PageProcess::new(&settings, hub_access, &agent, &scratch)?;
+    let (process, text) = PageProcess::new(&settings, hub_access, &agent, &scratch)?;
     let client = hub_access.client(&agent)?;
     let agent_half = AgentHalf::new((page, process), settings, (agent.id, client), scratch, url);
-    Ok((agent_half, words))
+    Ok((agent_half, text))
 }
 
 async fn check_outcome(agent_half: &AgentHalf, sent: &SentMessage, outcome: &Value, report: &mut SmokeReport) {
@@ -148,8 +148,8 @@ async fn open_callback(
         }
         None => format!("{host} must have been approved for {agent_id}"),
     };
-    let words = format!("listening as {}; {approved}", listener.url);
-    Ok((listener, words))
+    let text = format!("listening as {}; {approved}", listener.url);
+    Ok((listener, text))
 }
 
 /// The hub delivers twice: the first delivery is acted on and answered with an error, as after a crash of the
@@ -186,11 +186,11 @@ async fn next(listener: &mut CallbackListener, what: &str) -> Result<(ReceivedPu
             STEP_TIMEOUT.as_secs()
         )
     })?;
-    let words = format!("{what} arrived, {} bytes", delivery.body.len());
-    Ok((delivery, words))
+    let text = format!("{what} arrived, {} bytes", delivery.body.len());
+    Ok((delivery, text))
 }
 
-async fn pulled(agent_half: &AgentHalf, report: &mut SmokeReport) -> Option<Value> {
+async fn pull_answer(agent_half: &AgentHalf, report: &mut SmokeReport) -> Option<Value> {
     let outcome = report.record("pull", waiter::first(agent_half).await)?;
     report.check("duplicate", waiter::again(agent_half).await);
     Some(outcome)

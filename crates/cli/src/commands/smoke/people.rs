@@ -66,14 +66,14 @@ fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result
         token,
         ..hub_access.location.clone()
     })?;
-    let words = format!("{person}, with the token in {TOKEN}");
+    let text = format!("{person}, with the token in {TOKEN}");
     Ok((
         People {
             resolvers,
             client,
             person,
         },
-        words,
+        text,
     ))
 }
 
@@ -81,10 +81,10 @@ fn with_token(token: String, plan: &SmokePlan, hub_access: &HubAccess) -> Result
 fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[ListedPerson]) -> Result<(People, String)> {
     let person = owner_among(known).context("this hub has no owner")?.to_owned();
     let mut resolvers = plan.settings.resolvers.clone();
-    let mut words = format!("{person}, the owner of this hub");
+    let mut text = format!("{person}, the owner of this hub");
     if !resolvers.contains(&person) {
         if !resolvers.is_empty() {
-            words.push_str(&format!(", is named beside {} for this test", resolvers.join(", ")));
+            text.push_str(&format!(", is named beside {} for this test", resolvers.join(", ")));
         }
         resolvers.push(person.clone());
     }
@@ -95,7 +95,7 @@ fn with_owner(owner: &HubClient, plan: &SmokePlan, known: &[ListedPerson]) -> Re
             client,
             person,
         },
-        words,
+        text,
     ))
 }
 

@@ -73,8 +73,8 @@ impl<'a> PageReceiver<'a> {
             http: HttpClient::builder().no_proxy().timeout(STEP_TIMEOUT).build()?,
             _process: process,
         };
-        let words = format!("the page's `countersign receive` is {}", escape(&receiver.url));
-        Ok((receiver, words))
+        let text = format!("the page's `countersign receive` is {}", escape(&receiver.url));
+        Ok((receiver, text))
     }
 
     /// Checks one push with the page's `verify`, and its refusal of the same push at another address.

@@ -42,8 +42,8 @@ impl SmokeReport {
 
     /// Records a step that no other depends on. An empty message means that there was nothing to do.
     pub fn check(&mut self, step: &'static str, result: Result<String>) {
-        if !matches!(&result, Ok(words) if words.is_empty()) {
-            self.record(step, result.map(|words| ((), words)));
+        if !matches!(&result, Ok(text) if text.is_empty()) {
+            self.record(step, result.map(|text| ((), text)));
         }
     }
 

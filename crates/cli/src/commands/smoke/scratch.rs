@@ -18,8 +18,8 @@ impl ScratchDir {
             .mode(0o700)
             .create(&path)
             .with_context(|| format!("{} cannot be created", path.display()))?;
-        let words = format!("stored in {} during the test", path.display());
-        Ok((Self(path), words))
+        let text = format!("stored in {} during the test", path.display());
+        Ok((Self(path), text))
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -38,10 +38,10 @@ impl PageProcess {
         scratch: &ScratchDir,
     ) -> Result<(Self, String)> {
         let mut variables = agent.variables.clone();
-        let mut words = format!("the state is sealed with the key in {}", settings.seal_key_env);
+        let mut text = format!("the state is sealed with the key in {}", settings.seal_key_env);
         if variable(&settings.seal_key_env).is_none() {
             variables.push((settings.seal_key_env.clone(), temporary_key()));
-            words = format!(
+            text = format!(
                 "the state is sealed with a temporary key: {} is not set",
                 settings.seal_key_env
             );
@@ -60,7 +60,7 @@ impl PageProcess {
             directory: scratch.path(""),
             variables,
         };
-        Ok((process, words))
+        Ok((process, text))
     }
 
     pub fn command(&self, args: &[String]) -> Command {
@@ -98,8 +98,8 @@ impl PageProcess {
 impl Ran {
     /// What the command said about its failure, on one line.
     pub fn complaint(&self) -> String {
-        let said = self.stderr.trim().lines().last().unwrap_or_default();
-        escape(said.trim_start_matches("error: "))
+        let stderr = self.stderr.trim().lines().last().unwrap_or_default();
+        escape(stderr.trim_start_matches("error: "))
     }
 }
 

@@ -29,8 +29,8 @@ pub async fn first(agent_half: &AgentHalf) -> Result<(Value, String)> {
     wait(agent_half, "done").await?;
     let outcome = agent_half.acts()?.pop().context("nothing was done")?;
     let id = escape(outcome["resolution_id"].as_str().unwrap_or_default());
-    let words = format!("`countersign wait` of the page acted on {id}");
-    Ok((outcome, words))
+    let text = format!("`countersign wait` of the page acted on {id}");
+    Ok((outcome, text))
 }
 
 pub async fn again(agent_half: &AgentHalf) -> Result<String> {

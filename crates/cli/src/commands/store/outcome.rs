@@ -13,7 +13,7 @@ pub fn finished(report: &CopyReport, from: &StoreLocation, to: &StoreLocation, i
     let text = if is_json {
         screen::json(&in_json(report, from, to))
     } else {
-        in_words(report, from, to)
+        report_text(report, from, to)
     };
     if report.is_same() {
         Finished::ok(text)
@@ -22,7 +22,7 @@ pub fn finished(report: &CopyReport, from: &StoreLocation, to: &StoreLocation, i
     }
 }
 
-fn in_words(report: &CopyReport, from: &StoreLocation, to: &StoreLocation) -> String {
+fn report_text(report: &CopyReport, from: &StoreLocation, to: &StoreLocation) -> String {
     let mut table = TextTable::new(&["TABLE", "ROWS", "SHA-256", "COPY"]);
     for compared in &report.tables {
         let TableComparison {

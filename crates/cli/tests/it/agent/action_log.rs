@@ -96,10 +96,9 @@ pub fn kill_9(pid: &str) {
     assert!(killed.is_ok_and(|status| status.success()), "kill {pid}");
 }
 
-/// `words` followed by `--exec` and the command.
-pub fn exec<'a>(words: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
-    words
-        .iter()
+/// `args` followed by `--exec` and the command.
+pub fn exec<'a>(args: &[&'a str], command: &'a [String]) -> Vec<&'a str> {
+    args.iter()
         .copied()
         .chain(["--exec"])
         .chain(command.iter().map(String::as_str))

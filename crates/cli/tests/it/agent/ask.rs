@@ -43,8 +43,8 @@ async fn an_expired_ask_never_looks_like_an_answer() {
     let (_hub, _bot, terminal) = stage().await;
     let bare = ["--expires", "5s"];
     let with_default = ["--expires", "5s", "--default", "approve"];
-    for (words, value) in [(&bare[..], json!(null)), (&with_default[..], json!("approve"))] {
-        let ran = terminal.run(&[CONFIRM, words, &["--json"]].concat());
+    for (args, value) in [(&bare[..], json!(null)), (&with_default[..], json!("approve"))] {
+        let ran = terminal.run(&[CONFIRM, args, &["--json"]].concat());
         assert_eq!(ran.code, 12, "{ran:?}");
         let output: serde_json::Value = serde_json::from_str(&ran.stdout).expect("one JSON object");
         assert_eq!(output["resolution"], "expired", "{output}");

@@ -29,14 +29,14 @@ impl RunningCommand {
             hub,
             bot,
             terminal,
-            acts,
+            action_log,
             ..
         } = setup;
         let id = bot.accepted(&ask(&bot.id)).await;
         hub.owner.answer(&id, "approve").await.expect(200);
-        let gated = acts.gated();
+        let gated = action_log.gated();
         let process = terminal.start(&exec(&["wait", &id], &gated));
-        let worker = acts.begun(1).await.remove(0);
+        let worker = action_log.begun(1).await.remove(0);
         Self {
             id,
             gated,
@@ -50,17 +50,20 @@ impl RunningCommand {
 async fn a_receiver_killed_during_the_command_does_not_run_it_again() {
     let setup = ReceiverSetup::open().await;
     let ReceiverSetup {
-        hub, terminal, acts, ..
+        hub,
+        terminal,
+        action_log,
+        ..
     } = &setup;
     let id = setup.asked().await;
-    let mut receiver = setup.receive(&acts.gated()).await;
+    let mut receiver = setup.receive(&action_log.gated()).await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    let worker = acts.begun(1).await.remove(0);
+    let worker = action_log.begun(1).await.remove(0);
     receiver.kill();
     kill_9(&worker);
 
-    acts.leave_gates_open();
-    let receiver = setup.receive(&acts.gated()).await;
+    action_log.leave_gates_open();
+    let receiver = setup.receive(&action_log.gated()).await;
     let delivery = hub.delivery(&id, "failed").await;
     assert!(
         delivery["last_error"].as_str().is_some_and(|text| text.contains("409")),
@@ -71,14 +74,14 @@ async fn a_receiver_killed_during_the_command_does_not_run_it_again() {
         "{}",
         receiver.output()
     );
-    assert_eq!(acts.done().len(), 0, "it was begun once and never again");
+    assert_eq!(action_log.done().len(), 0, "it was begun once and never again");
     let line = in_journal(terminal, &id);
     assert!(line.contains("interrupted"), "the journal shows it: {line:?}");
 
     terminal.run(&["journal", "forget", &id]).ok();
     hub.cli(&["delivery", "retry", &id]).ok();
     hub.delivery(&id, "delivered").await;
-    assert_eq!(acts.ids(), [id.as_str()]);
+    assert_eq!(action_log.ids(), [id.as_str()]);
     assert!(
         in_journal(terminal, &id).contains("done"),
         "{}",
@@ -89,7 +92,9 @@ async fn a_receiver_killed_during_the_command_does_not_run_it_again() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_waiter_killed_during_the_command_does_not_run_it_again() {
     let setup = ReceiverSetup::open().await;
-    let ReceiverSetup { terminal, acts, .. } = &setup;
+    let ReceiverSetup {
+        terminal, action_log, ..
+    } = &setup;
     let RunningCommand {
         id,
         gated,
@@ -100,17 +105,17 @@ async fn a_waiter_killed_during_the_command_does_not_run_it_again() {
     process.kill();
     kill_9(&worker);
 
-    acts.leave_gates_open();
+    action_log.leave_gates_open();
     let output = terminal.run(&wait).fails(1);
     assert!(
         output.contains(&format!("journal forget {id}")),
         "it says what to do: {output}"
     );
     assert!(in_journal(terminal, &id).contains("interrupted"));
-    assert_eq!(acts.done().len(), 0);
+    assert_eq!(action_log.done().len(), 0);
     terminal.run(&["journal", "forget", &id]).ok();
     assert_eq!(terminal.run(&wait).code, 0);
-    assert_eq!(acts.ids(), [id]);
+    assert_eq!(action_log.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -135,7 +140,9 @@ async fn a_command_that_outlives_its_waiter_counts_as_running() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_running_command_is_not_started_twice() {
     let setup = ReceiverSetup::open().await;
-    let ReceiverSetup { terminal, acts, .. } = &setup;
+    let ReceiverSetup {
+        terminal, action_log, ..
+    } = &setup;
     let RunningCommand {
         id,
         gated,
@@ -145,9 +152,9 @@ async fn a_running_command_is_not_started_twice() {
     let wait = exec(&["wait", &id], &gated);
     let output = terminal.run(&wait).fails(1);
     assert!(!output.contains("forget"), "nothing to forget while it runs: {output}");
-    acts.open_gate(&worker);
+    action_log.open_gate(&worker);
     assert_eq!(first.finish().code, 0);
-    assert_eq!(acts.ids(), [id]);
+    assert_eq!(action_log.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,7 +164,7 @@ async fn a_command_that_cannot_start_can_be_run_later() {
         hub,
         bot,
         terminal,
-        acts,
+        action_log,
         ..
     } = &setup;
     let id = bot.accepted(&ask(&bot.id)).await;
@@ -165,9 +172,9 @@ async fn a_command_that_cannot_start_can_be_run_later() {
     let output = terminal.run(&["wait", &id, "--exec", "/nonexistent/command"]).fails(1);
     assert!(output.contains("/nonexistent/command"), "{output}");
     assert_eq!(
-        terminal.run(&exec(&["wait", &id], &acts.command())).code,
+        terminal.run(&exec(&["wait", &id], &action_log.command())).code,
         0,
         "so it can be done now"
     );
-    assert_eq!(acts.ids(), [id]);
+    assert_eq!(action_log.ids(), [id]);
 }

@@ -13,7 +13,7 @@ struct RecordedPushes {
     hub: Hub,
     terminal: Terminal,
     url: String,
-    acts: ActionLog,
+    action_log: ActionLog,
     signing_key: String,
     /// The copies by message, in the order they were sent.
     pushes: Vec<(String, Vec<Push>)>,
@@ -39,19 +39,19 @@ impl RecordedPushes {
             let all = recorder.at("/resume", COPIES * (nth + 1)).await;
             pushes.push((id, all[COPIES * nth..].to_vec()));
         }
-        let acts = ActionLog::new(&hub);
+        let action_log = ActionLog::new(&hub);
         Self {
             hub,
             terminal,
             url: recorder.url("/resume"),
-            acts,
+            action_log,
             signing_key: bot.signing_key,
             pushes,
         }
     }
 
     async fn receiver(&self) -> (Process, Api) {
-        let words = [
+        let args = [
             "receive",
             "--listen",
             "127.0.0.1:0",
@@ -60,7 +60,7 @@ impl RecordedPushes {
             "--path",
             "/resume",
         ];
-        let process = self.terminal.start(&exec(&words, &self.acts.command()));
+        let process = self.terminal.start(&exec(&args, &self.action_log.command()));
         let api = Api::anonymous(&address(&process).await);
         (process, api)
     }
@@ -92,7 +92,7 @@ async fn duplicate_and_reordered_pushes_run_the_command_once() {
         );
     }
     let expected = [2, 0, 1].map(|message: usize| recorded.pushes[message].0.clone());
-    assert_eq!(recorded.acts.ids(), expected);
+    assert_eq!(recorded.action_log.ids(), expected);
 
     receiver.kill();
     let (_receiver, api) = recorded.receiver().await;
@@ -103,7 +103,11 @@ async fn duplicate_and_reordered_pushes_run_the_command_once() {
             "after kill -9, copy {nth} of message {message}"
         );
     }
-    assert_eq!(recorded.acts.ids(), expected, "what was done is known after kill -9");
+    assert_eq!(
+        recorded.action_log.ids(),
+        expected,
+        "what was done is known after kill -9"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -121,7 +125,7 @@ async fn concurrent_duplicates_run_the_command_once() {
     for message in 0..2 {
         assert_eq!(replay(&api, recorded.copy(message, 0)).await, 200);
     }
-    let mut done = recorded.acts.ids();
+    let mut done = recorded.action_log.ids();
     let mut ids = recorded.pushes.iter().map(|(id, _)| id.clone()).collect::<Vec<_>>();
     done.sort();
     ids.sort();
@@ -141,7 +145,7 @@ async fn two_receivers_on_one_journal_run_the_command_once() {
     }
     within("all replies", senders.join_all()).await;
     assert_eq!(replay(&second, recorded.copy(0, 1)).await, 200);
-    assert_eq!(recorded.acts.ids(), [recorded.pushes[0].0.clone()]);
+    assert_eq!(recorded.action_log.ids(), [recorded.pushes[0].0.clone()]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -158,9 +162,9 @@ async fn a_tampered_push_is_refused_and_nothing_runs() {
         "{}",
         receiver.output()
     );
-    assert_eq!(recorded.acts.done().len(), 0);
+    assert_eq!(recorded.action_log.done().len(), 0);
     assert_eq!(replay(&api, sound).await, 200, "a forgery does not use up the real one");
-    assert_eq!(recorded.acts.ids(), [recorded.pushes[0].0.clone()]);
+    assert_eq!(recorded.action_log.ids(), [recorded.pushes[0].0.clone()]);
     assert_eq!(recorded.hub.owner.get("/health").await.status, 200);
 }
 
@@ -184,7 +188,7 @@ async fn a_push_outside_the_time_window_is_refused_and_nothing_runs() {
     for seconds in [-125, 130, -86_400] {
         assert_eq!(replay(&api, &at(seconds)).await, 401, "{seconds} s");
     }
-    assert_eq!(recorded.acts.done().len(), 0);
+    assert_eq!(recorded.action_log.done().len(), 0);
     assert_eq!(replay(&api, &at(-100)).await, 200);
-    assert_eq!(recorded.acts.done().len(), 1);
+    assert_eq!(recorded.action_log.done().len(), 1);
 }

@@ -26,24 +26,24 @@ async fn only_open(hub: &Hub) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_gate_runs_the_command_once_after_a_yes() {
     let (hub, bot, terminal) = stage().await;
-    let acts = ActionLog::new(&hub);
-    let command = acts.command();
-    let words: Vec<&str> = ["1.7"].into_iter().chain(command.iter().map(String::as_str)).collect();
-    let gate = terminal.start_program(&example("gate.sh"), &words);
+    let action_log = ActionLog::new(&hub);
+    let command = action_log.command();
+    let args: Vec<&str> = ["1.7"].into_iter().chain(command.iter().map(String::as_str)).collect();
+    let gate = terminal.start_program(&example("gate.sh"), &args);
     let id = only_open(&hub).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     let ran = gate.finish();
     assert_eq!(ran.code, 0, "{ran:?}");
-    assert_eq!(terminal.start_program(&example("gate.sh"), &words).finish().code, 0);
-    assert_eq!(acts.ids(), [id]);
+    assert_eq!(terminal.start_program(&example("gate.sh"), &args).finish().code, 0);
+    assert_eq!(action_log.ids(), [id]);
     assert_eq!(messages(&bot).await, 1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_gate_stays_shut_without_a_yes() {
     let (hub, _bot, terminal) = stage().await;
-    let acts = ActionLog::new(&hub);
-    let command = acts.command();
+    let action_log = ActionLog::new(&hub);
+    let command = action_log.command();
     for (nth, (body, code)) in [
         (json!({"resolution": "answered", "value": "deny"}), 10),
         (json!({"resolution": "declined"}), 11),
@@ -52,19 +52,19 @@ async fn the_gate_stays_shut_without_a_yes() {
     .enumerate()
     {
         let version = format!("1.{nth}");
-        let words: Vec<&str> = [version.as_str()]
+        let args: Vec<&str> = [version.as_str()]
             .into_iter()
             .chain(command.iter().map(String::as_str))
             .collect();
-        let gate = terminal.start_program(&example("gate.sh"), &words);
+        let gate = terminal.start_program(&example("gate.sh"), &args);
         let id = only_open(&hub).await;
         hub.owner.resolve(&id, body).await.expect(200);
         assert_eq!(gate.finish().code, code);
     }
     let soon = terminal.env("GATE_EXPIRES", "2s");
-    let words: Vec<&str> = ["2.0"].into_iter().chain(command.iter().map(String::as_str)).collect();
-    assert_eq!(soon.start_program(&example("gate.sh"), &words).finish().code, 12);
-    assert_eq!(acts.done().len(), 0);
+    let args: Vec<&str> = ["2.0"].into_iter().chain(command.iter().map(String::as_str)).collect();
+    assert_eq!(soon.start_program(&example("gate.sh"), &args).finish().code, 12);
+    assert_eq!(action_log.done().len(), 0);
 }
 
 /// A fake GitHub for the dispatch script: the pushed answer starts a job, which pulls the answer and ships.

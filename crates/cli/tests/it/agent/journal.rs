@@ -13,12 +13,9 @@ async fn the_journal_lists_asks() {
             .run(&["ask", "Ship?", "--confirm", "--detach", "--key", "ship-17"])
             .ok(),
     );
-    for words in [&["journal"][..], &["journal", "list"], &["journal", "--json"]] {
-        let output = terminal.run(words).ok();
-        assert!(
-            output.contains(&id) && output.contains("ship-17"),
-            "{words:?}: {output}"
-        );
+    for args in [&["journal"][..], &["journal", "list"], &["journal", "--json"]] {
+        let output = terminal.run(args).ok();
+        assert!(output.contains(&id) && output.contains("ship-17"), "{args:?}: {output}");
     }
     let file = hub.scratch().path("journal.db");
     assert_eq!(

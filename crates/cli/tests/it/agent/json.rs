@@ -12,7 +12,7 @@ fn lines(text: &str) -> Vec<Value> {
     text.lines().map(parse).collect()
 }
 
-fn words(script: &str) -> Vec<String> {
+fn shell(script: &str) -> Vec<String> {
     ["sh", "-c", script].map(str::to_owned).to_vec()
 }
 
@@ -23,7 +23,7 @@ async fn wait_prints_one_object_with_the_outcome_and_the_command_result() {
         let id = message_id(&terminal.run(&["ask", "Ship?", "--confirm", "--detach"]).ok());
         hub.owner.answer(&id, "approve").await.expect(200);
         for act in [act, "before"] {
-            let ran = terminal.run(&exec(&["wait", &id, "--json"], &words(script)));
+            let ran = terminal.run(&exec(&["wait", &id, "--json"], &shell(script)));
             let printed = lines(&ran.stdout);
             assert_eq!((ran.code, printed.len()), (code, 1), "{ran:?}");
             assert_eq!([&printed[0]["id"], &printed[0]["act"]], [&json!(id), &json!(act)]);
@@ -46,7 +46,7 @@ async fn a_receiver_prints_one_object_per_delivery() {
         "--path",
         "/resume",
     ];
-    let receiver = setup.terminal.start(&exec(&listen, &words("echo loud")));
+    let receiver = setup.terminal.start(&exec(&listen, &shell("echo loud")));
     let first = receiver.stdout_with("}\n").await;
     let listening = lines(&first)[0]["listening"].as_str().expect("an address").to_owned();
     let at = listening.strip_suffix("/resume").expect("the path").to_owned();
@@ -83,13 +83,13 @@ async fn a_refusal_is_printed_as_an_object() {
         "A2H-Signature: t=1,jti=j,v1=AAAA",
     ];
     let long = " ".repeat((1 << 20) + 1);
-    for (words, input, code) in [
+    for (args, input, code) in [
         (&verify[..], "{}", "bad_body"),
         (&verify, &long, "bad_body"),
         (&["open", "--json"], "{}", "not_sealed"),
         (&["open", "--json"], "A2HSEALv1.AAAA.AAAA.AAAA", "not_opened"),
     ] {
-        let ran = terminal.run_with_input(words, input);
+        let ran = terminal.run_with_input(args, input);
         let printed = lines(&ran.stdout);
         assert_eq!((ran.code, printed.len()), (20, 1), "{ran:?}");
         assert_eq!(

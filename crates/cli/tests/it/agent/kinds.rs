@@ -51,7 +51,7 @@ async fn labels_body_and_context_reach_the_person() {
     let (hub, _bot, terminal) = stage().await;
     let body = hub.scratch().write("body.md", "All **green**.");
     let log = hub.scratch().write("log.txt", "42 passed");
-    let words = [
+    let args = [
         "ask",
         "Ship?",
         "--confirm",
@@ -66,7 +66,7 @@ async fn labels_body_and_context_reach_the_person() {
         "--context",
         log.to_str().unwrap(),
     ];
-    let (process, id) = asked(&terminal, &words).await;
+    let (process, id) = asked(&terminal, &args).await;
     let shown = item(&hub, &id).await.to_string();
     for wanted in ["Ship it", "Hold it", "high", "All **green**.", "42 passed"] {
         assert!(shown.contains(wanted), "{wanted} is not in {shown}");
@@ -116,13 +116,13 @@ async fn a_notify_returns_at_once() {
         .run(&["notify", "Shipped 1.7", "--body", "No errors so far."])
         .ok();
     let id = message_id(&output);
-    let pulled = bot.pull(&id).await;
+    let message = bot.pull(&id).await;
     assert_eq!(
-        [&pulled["type"], &pulled["status"]],
+        [&message["type"], &message["status"]],
         [&json!("notify"), &json!("delivered")],
-        "{pulled}"
+        "{message}"
     );
-    assert_eq!(pulled["title"], "Shipped 1.7");
+    assert_eq!(message["title"], "Shipped 1.7");
     assert_eq!(open_items(&hub).await, 0);
 }
 
@@ -141,11 +141,11 @@ async fn a_message_names_its_agent_and_run() {
         "--sensitive",
     ];
     let id = message_id(&terminal.run(&ask).ok());
-    let pulled = bot.pull(&id).await;
+    let message = bot.pull(&id).await;
     assert_eq!(
-        [&pulled["agent"]["id"], &pulled["agent"]["run_id"]],
+        [&message["agent"]["id"], &message["agent"]["run_id"]],
         [&json!("acme/deployer"), &json!("build-17")]
     );
-    assert_eq!(pulled["request"]["allowed_resolvers"], json!(["human:owner"]));
-    assert_eq!(pulled["sensitive"], true, "{pulled}");
+    assert_eq!(message["request"]["allowed_resolvers"], json!(["human:owner"]));
+    assert_eq!(message["sensitive"], true, "{message}");
 }

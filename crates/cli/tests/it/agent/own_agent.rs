@@ -26,9 +26,9 @@ async fn an_answer_to_another_ed25519_agent_runs_nothing() {
     for agent in [&alpha, &beta] {
         hub.approve(agent, &front.host()).await;
     }
-    let acts = ActionLog::new(&hub);
+    let action_log = ActionLog::new(&hub);
     let url = front.url("/resume");
-    let command = acts.command();
+    let command = action_log.command();
     // Both agents share the journal, so it holds beta's message.
     let terminal = Terminal::remote(&hub, &hub.url, &alpha);
     let of_beta = Terminal::remote(&hub, &hub.url, &beta);
@@ -47,12 +47,12 @@ async fn an_answer_to_another_ed25519_agent_runs_nothing() {
         "{}",
         receiver.output()
     );
-    assert_eq!(acts.done().len(), 0);
+    assert_eq!(action_log.done().len(), 0);
 
     let ours = alpha.accepted(&push_to(ask(&alpha.id), &url)).await;
     hub.owner.answer(&ours, "approve").await.expect(200);
     hub.delivery(&ours, "delivered").await;
-    assert_eq!(acts.ids(), [ours]);
+    assert_eq!(action_log.ids(), [ours]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,14 +80,14 @@ async fn a_receiver_with_another_journal_can_open_a_bound_state() {
     let id = message_id(&terminal.run(&ask).ok());
     let elsewhere = setup.hub.scratch().path("elsewhere.db").display().to_string();
     let fresh = terminal.clone().env("COUNTERSIGN_JOURNAL", &elsewhere);
-    let _receiver = setup.receive_at(&fresh, &url, &setup.acts.command()).await;
+    let _receiver = setup.receive_at(&fresh, &url, &setup.action_log.command()).await;
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     setup.hub.delivery(&id, "delivered").await;
-    let outcome = setup.acts.done().remove(0);
+    let outcome = setup.action_log.done().remove(0);
     let key = outcome["idempotency_key"].as_str().expect("the key it was sent under");
-    let words = ["open", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", key];
+    let args = ["open", "--key-env", "SEAL_KEY", "--bind", "acme/deployer", key];
     assert_eq!(
-        terminal.run_with_input(&words, &outcome.to_string()).json(),
+        terminal.run_with_input(&args, &outcome.to_string()).json(),
         json!({"step": 3})
     );
 }
@@ -99,7 +99,9 @@ async fn a_push_is_retried_until_the_hub_confirms_its_agent() {
     proxy.forward_to(&setup.hub.url);
     let id = setup.asked().await;
     let terminal = setup.terminal.clone().env("COUNTERSIGN_URL", &proxy.url(""));
-    let receiver = setup.receive_at(&terminal, &setup.url(), &setup.acts.command()).await;
+    let receiver = setup
+        .receive_at(&terminal, &setup.url(), &setup.action_log.command())
+        .await;
     proxy.inject_faults(&format!("/v1/messages/{id}"), &[Fault::LoseReply]);
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     let delivery = setup.hub.delivery(&id, "delivered").await;
@@ -109,21 +111,21 @@ async fn a_push_is_retried_until_the_hub_confirms_its_agent() {
         "{}",
         receiver.output()
     );
-    assert_eq!(setup.acts.ids(), [id]);
+    assert_eq!(setup.action_log.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_hub_key_alone_is_not_enough_without_the_agent_token() {
     let setup = ReceiverSetup::open().await;
     let url = setup.url();
-    let command = setup.acts.command();
-    let words = receive(&url, &["--ed25519", "hub"]);
+    let command = setup.action_log.command();
+    let args = receive(&url, &["--ed25519", "hub"]);
     for name in ["COUNTERSIGN_TOKEN", "COUNTERSIGN_AGENT"] {
         let output = setup
             .terminal
             .clone()
             .without(name)
-            .run(&exec(&words, &command))
+            .run(&exec(&args, &command))
             .fails(1);
         assert!(
             output.contains("COUNTERSIGN_TOKEN") && output.contains("COUNTERSIGN_AGENT"),
@@ -140,7 +142,7 @@ async fn the_hub_key_alone_is_not_enough_without_the_agent_token() {
     let _receiver = setup.receive_at(&bare, &url, &command).await;
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     setup.hub.delivery(&id, "delivered").await;
-    assert_eq!(setup.acts.ids(), [id]);
+    assert_eq!(setup.action_log.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +166,7 @@ async fn a_receiver_that_cannot_work_does_not_start() {
             .fails(1);
         assert!(output.contains(program) && output.contains(reason), "{output}");
     }
-    let command = setup.acts.command();
+    let command = setup.action_log.command();
     for key in ["short", "whsec_?", "whsec_"] {
         let terminal = setup.terminal.clone().env("COUNTERSIGN_SIGNING_KEY", key);
         let output = terminal.run(&exec(&receive(&url, &[]), &command)).fails(1);

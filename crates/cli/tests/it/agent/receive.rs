@@ -12,7 +12,7 @@ pub struct ReceiverSetup {
     pub bot: Agent,
     pub front: Proxy,
     pub terminal: Terminal,
-    pub acts: ActionLog,
+    pub action_log: ActionLog,
 }
 
 impl ReceiverSetup {
@@ -21,13 +21,13 @@ impl ReceiverSetup {
         let front = Proxy::start().await;
         hub.approve(&bot, &front.host()).await;
         let terminal = terminal.env("COUNTERSIGN_SIGNING_KEY", &bot.signing_key);
-        let acts = ActionLog::new(&hub);
+        let action_log = ActionLog::new(&hub);
         Self {
             hub,
             bot,
             front,
             terminal,
-            acts,
+            action_log,
         }
     }
 
@@ -41,8 +41,8 @@ impl ReceiverSetup {
     }
 
     pub async fn receive_at(&self, terminal: &Terminal, url: &str, command: &[String]) -> Process {
-        let words = ["receive", "--listen", "127.0.0.1:0", "--url", url, "--path", "/resume"];
-        let process = terminal.start(&exec(&words, command));
+        let args = ["receive", "--listen", "127.0.0.1:0", "--url", url, "--path", "/resume"];
+        let process = terminal.start(&exec(&args, command));
         self.front.forward_to(&address(&process).await);
         process
     }
@@ -64,7 +64,7 @@ pub async fn address(receiver: &Process) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_command_is_not_run_again() {
     let setup = ReceiverSetup::open().await;
-    let command = setup.acts.command();
+    let command = setup.action_log.command();
     let failing: Vec<String> = ["sh", "-c", &format!("{}; exit 3", command[2]), &command[3]]
         .map(str::to_owned)
         .into();
@@ -73,7 +73,7 @@ async fn a_failed_command_is_not_run_again() {
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 1, "{delivery}");
-    assert_eq!(setup.acts.ids(), [id.as_str()]);
+    assert_eq!(setup.action_log.ids(), [id.as_str()]);
     assert!(
         receiver.stderr_with(&id).await.contains('3'),
         "the exit code is told: {}",
@@ -87,27 +87,27 @@ async fn a_failed_command_is_not_run_again() {
 async fn a_redelivery_after_a_lost_reply_runs_nothing_again() {
     let setup = ReceiverSetup::open().await;
     let id = setup.asked().await;
-    let _receiver = setup.receive(&setup.acts.command()).await;
+    let _receiver = setup.receive(&setup.action_log.command()).await;
     setup
         .front
         .inject_faults("/resume", &[Fault::LoseReply, Fault::LoseReply]);
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     let delivery = setup.hub.delivery(&id, "delivered").await;
     assert_eq!(delivery["attempts"], 3, "{delivery}");
-    assert_eq!(setup.acts.ids(), [id]);
+    assert_eq!(setup.action_log.ids(), [id]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_waits_for_the_running_command() {
     let setup = ReceiverSetup::open().await;
     let id = setup.asked().await;
-    let receiver = setup.receive(&setup.acts.gated()).await;
+    let receiver = setup.receive(&setup.action_log.gated()).await;
     setup.hub.owner.answer(&id, "approve").await.expect(200);
-    let worker = setup.acts.begun(1).await.remove(0);
+    let worker = setup.action_log.begun(1).await.remove(0);
     receiver.signal("TERM");
-    setup.acts.open_gate(&worker);
+    setup.action_log.open_gate(&worker);
     assert_eq!(receiver.finish().code, 0);
-    assert_eq!(setup.acts.ids(), [id.as_str()]);
+    assert_eq!(setup.action_log.ids(), [id.as_str()]);
     let listed = setup.terminal.run(&["journal", "--json"]).ok();
     assert!(listed.contains(&id) && listed.contains("done"), "{listed}");
 }
@@ -116,17 +116,17 @@ async fn a_stop_waits_for_the_running_command() {
 async fn answers_to_different_messages_run_in_parallel() {
     let setup = ReceiverSetup::open().await;
     let ids = [setup.asked().await, setup.asked().await];
-    let _receiver = setup.receive(&setup.acts.gated()).await;
+    let _receiver = setup.receive(&setup.action_log.gated()).await;
     for id in &ids {
         setup.hub.owner.answer(id, "approve").await.expect(200);
     }
-    for worker in setup.acts.begun(2).await {
-        setup.acts.open_gate(&worker);
+    for worker in setup.action_log.begun(2).await {
+        setup.action_log.open_gate(&worker);
     }
     for id in &ids {
         setup.hub.delivery(id, "delivered").await;
     }
-    let mut done = setup.acts.ids();
+    let mut done = setup.action_log.ids();
     let mut ids = ids.to_vec();
     done.sort();
     ids.sort();
@@ -136,7 +136,7 @@ async fn answers_to_different_messages_run_in_parallel() {
 #[tokio::test(flavor = "multi_thread")]
 async fn unsigned_and_malformed_requests_are_refused() {
     let setup = ReceiverSetup::open().await;
-    let receiver = setup.receive(&setup.acts.command()).await;
+    let receiver = setup.receive(&setup.action_log.command()).await;
     let api = Api::anonymous(&address(&receiver).await);
     let body = json!({"a2h_version": "0.3", "in_reply_to": "msg_1", "resolution_id": "res_1", "resolution": "answered",
         "response": {"actor": "human:owner", "resolved_at": "2026-01-02T03:04:05Z", "value": "approve"}});
@@ -177,12 +177,12 @@ async fn unsigned_and_malformed_requests_are_refused() {
     let status = api.get("/resume").await.status;
     assert!((400..500).contains(&status), "{status}");
     assert!((400..500).contains(&api.post("/elsewhere", &body).await.status));
-    assert_eq!(setup.acts.done().len(), 0);
+    assert_eq!(setup.action_log.done().len(), 0);
 
     let id = setup.asked().await;
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     setup.hub.delivery(&id, "delivered").await;
-    assert_eq!(setup.acts.ids(), [id], "and it still works");
+    assert_eq!(setup.action_log.ids(), [id], "and it still works");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -190,8 +190,8 @@ async fn a_receiver_without_a_key_does_not_start() {
     let setup = ReceiverSetup::open().await;
     let terminal = setup.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
     let url = setup.url();
-    let words = ["receive", "--listen", "127.0.0.1:0", "--url", &url];
-    let output = terminal.run(&exec(&words, &setup.acts.command())).fails(1);
+    let args = ["receive", "--listen", "127.0.0.1:0", "--url", &url];
+    let output = terminal.run(&exec(&args, &setup.action_log.command())).fails(1);
     assert!(output.contains("COUNTERSIGN_SIGNING_KEY"), "{output}");
 }
 
@@ -212,12 +212,12 @@ async fn an_ed25519_push_verifies_with_the_public_key_of_the_hub() {
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     let push = receiver.at("/signed", 1).await.remove(0);
     let header = format!("A2H-Signature: {}", push.header("a2h-signature"));
-    let words = ["verify", "--url", &url, "--header", &header, "--ed25519", &key];
+    let args = ["verify", "--url", &url, "--header", &header, "--ed25519", &key];
     let terminal = setup.terminal.clone().without("COUNTERSIGN_SIGNING_KEY");
-    let ran = terminal.run_with_input(&words, &push.text());
+    let ran = terminal.run_with_input(&args, &push.text());
     assert_eq!(ran.code, 0, "{ran:?}");
     let changed = push.text().replace("\"approve\"", "\"deny\"");
-    assert_eq!(terminal.run_with_input(&words, &changed).code, 20);
+    assert_eq!(terminal.run_with_input(&args, &changed).code, 20);
     let output = message_id(&ran.stdout);
     assert_eq!(output, id, "{ran:?}");
 }
@@ -227,7 +227,7 @@ async fn a_public_key_may_begin_with_a_dash() {
     let (_hub, _bot, terminal) = stage().await;
     let key = format!("-{}", "A".repeat(42));
     let header = "A2H-Signature: t=1,jti=j,v1=AAAA";
-    let words = [
+    let args = [
         "verify",
         "--url",
         "https://hooks.example/",
@@ -236,14 +236,14 @@ async fn a_public_key_may_begin_with_a_dash() {
         "--ed25519",
         &key,
     ];
-    let ran = terminal.run_with_input(&words, "{}");
+    let ran = terminal.run_with_input(&args, "{}");
     assert_eq!(ran.code, 20, "refused as a push, not as a command line: {ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pushes_of_both_families_are_received() {
     let setup = ReceiverSetup::open().await;
-    let _receiver = setup.receive(&setup.acts.command()).await;
+    let _receiver = setup.receive(&setup.action_log.command()).await;
     let mut ids = vec![];
     for envelope in [
         ask(&setup.bot.id),
@@ -255,13 +255,13 @@ async fn pushes_of_both_families_are_received() {
         setup.hub.delivery(&id, "delivered").await;
         ids.push(id);
     }
-    assert_eq!(setup.acts.ids(), ids);
+    assert_eq!(setup.action_log.ids(), ids);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_not_covered_by_the_signature_runs_nothing() {
     let setup = ReceiverSetup::open().await;
-    let receiver = setup.receive(&setup.acts.command()).await;
+    let receiver = setup.receive(&setup.action_log.command()).await;
     let id = setup
         .bot
         .accepted(&push_to(a2h(ask(&setup.bot.id), "0.2"), &setup.url()))
@@ -269,10 +269,10 @@ async fn an_answer_not_covered_by_the_signature_runs_nothing() {
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     setup.hub.delivery(&id, "failed").await;
     receiver.stderr_with("0.3").await;
-    assert_eq!(setup.acts.done().len(), 0);
-    let ran = setup.terminal.run(&exec(&["wait", &id], &setup.acts.command()));
+    assert_eq!(setup.action_log.done().len(), 0);
+    let ran = setup.terminal.run(&exec(&["wait", &id], &setup.action_log.command()));
     assert_eq!(
-        (ran.code, setup.acts.ids()),
+        (ran.code, setup.action_log.ids()),
         (0, vec![id]),
         "it can still be pulled: {ran:?}"
     );

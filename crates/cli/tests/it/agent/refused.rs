@@ -6,11 +6,11 @@ use super::{messages, open_items, stage};
 async fn an_ask_without_a_recipient_is_refused_on_a_remote_hub() {
     let (hub, bot, terminal) = stage().await;
     let terminal = terminal.without("COUNTERSIGN_TO");
-    for words in [
+    for args in [
         &["ask", "Ship?", "--confirm"][..],
         &["task", "Renew", "--instructions", "By hand."],
     ] {
-        let ran = terminal.run(words);
+        let ran = terminal.run(args);
         assert!(ran.code == 1 || ran.code == 2, "{ran:?}");
         assert!(
             ran.stderr.contains("--to") && ran.stdout.is_empty(),
@@ -23,7 +23,7 @@ async fn an_ask_without_a_recipient_is_refused_on_a_remote_hub() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_ask_that_cannot_be_answered_is_refused_with_its_reason() {
     let (_hub, bot, terminal) = stage().await;
-    for (words, reason) in [
+    for (args, reason) in [
         (&["--confirm", "--to", "human:*"][..], "wildcard"),
         (&["--confirm", "--to", "alice"], "human:"),
         (&["--confirm", "--to", "alice"], "--to"),
@@ -39,11 +39,11 @@ async fn an_ask_that_cannot_be_answered_is_refused_with_its_reason() {
             "/nonexistent/state.json",
         ),
     ] {
-        let ran = terminal.run(&[&["ask", "Ship?"], words].concat());
-        assert!(ran.code == 1 || ran.code == 2, "{words:?}: {ran:?}");
+        let ran = terminal.run(&[&["ask", "Ship?"], args].concat());
+        assert!(ran.code == 1 || ran.code == 2, "{args:?}: {ran:?}");
         assert!(
             ran.stderr.contains(reason),
-            "{words:?} should speak of {reason:?}: {ran:?}"
+            "{args:?} should speak of {reason:?}: {ran:?}"
         );
     }
     let long = "x".repeat(201);
@@ -54,7 +54,7 @@ async fn an_ask_that_cannot_be_answered_is_refused_with_its_reason() {
 #[tokio::test(flavor = "multi_thread")]
 async fn usage_errors_have_their_own_code() {
     let (_hub, bot, terminal) = stage().await;
-    for words in [
+    for args in [
         &["ask"][..],
         &["ask", "Ship?"],
         &["ask", "Ship?", "--confirm", "--select", "a=A"],
@@ -64,7 +64,7 @@ async fn usage_errors_have_their_own_code() {
         &["receive"],
         &["verify"],
     ] {
-        terminal.run(words).fails(2);
+        terminal.run(args).fails(2);
     }
     assert_eq!(messages(&bot).await, 0);
 }

@@ -7,7 +7,7 @@ use super::receive::{ReceiverSetup, address};
 use crate::harness::*;
 
 fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
-    let words = [
+    let args = [
         "agent",
         "rotate",
         "acme/deployer",
@@ -15,7 +15,7 @@ fn rotated(hub: &Hub, overlap_seconds: &str) -> (String, String) {
         overlap_seconds,
         "--json",
     ];
-    let made = hub.cli(&words).json();
+    let made = hub.cli(&args).json();
     let text = |name: &str| made[name].as_str().expect("a text").to_owned();
     (text("token"), text("signing_key"))
 }
@@ -27,10 +27,10 @@ async fn no_answer_is_lost_during_key_rotation() {
         hub,
         bot,
         terminal,
-        acts,
+        action_log,
         ..
     } = &setup;
-    let command = acts.command();
+    let command = action_log.command();
     let url = setup.url();
     let ask = ["ask", "Ship?", "--confirm", "--detach", "--callback", &url];
     let settled = async |id: &str| {
@@ -68,7 +68,7 @@ async fn no_answer_is_lost_during_key_rotation() {
     settled(&fourth).await;
     let terminal = terminal.env("COUNTERSIGN_TOKEN", &token);
     assert_eq!(terminal.run(&["wait", &fourth]).ok(), "approve\n");
-    assert_eq!(acts.ids(), [first, second, third, fourth]);
+    assert_eq!(action_log.ids(), [first, second, third, fourth]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -76,11 +76,11 @@ async fn a_key_that_is_no_longer_valid_is_refused() {
     let setup = ReceiverSetup::open().await;
     let id = setup.asked().await;
     rotated(&setup.hub, "0");
-    let receiver = setup.receive(&setup.acts.command()).await;
+    let receiver = setup.receive(&setup.action_log.command()).await;
     setup.hub.owner.answer(&id, "approve").await.expect(200);
     setup.hub.delivery(&id, "failed").await;
     receiver.stderr_with("signature").await;
-    assert_eq!(setup.acts.done().len(), 0);
+    assert_eq!(setup.action_log.done().len(), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -88,11 +88,11 @@ async fn a_local_receiver_keeps_working_after_a_rotation() {
     let hub = Setup::pushing().start().await;
     let terminal = Terminal::local(&hub);
     let front = Proxy::start().await;
-    let acts = ActionLog::new(&hub);
+    let action_log = ActionLog::new(&hub);
     terminal.run(&["notify", "Hello"]).ok();
     hub.cli(&["agent", "callback", "approve", "cli", &front.host()]).ok();
     let url = front.url("/resume");
-    let command = acts.command();
+    let command = action_log.command();
     let receive = ["receive", "--listen", "127.0.0.1:0", "--url", &url, "--path", "/resume"];
     // With another journal the receiver has to ask the hub, with a token that the rotation replaces.
     let elsewhere = hub.scratch().path("elsewhere.db").display().to_string();
@@ -109,5 +109,5 @@ async fn a_local_receiver_keeps_working_after_a_rotation() {
     );
     hub.cli(&["answer", &id, "yes"]).ok();
     hub.delivery(&id, "delivered").await;
-    assert_eq!(acts.ids(), [id]);
+    assert_eq!(action_log.ids(), [id]);
 }

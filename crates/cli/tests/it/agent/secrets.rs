@@ -23,7 +23,7 @@ async fn no_command_shows_a_token_or_a_key() {
     note(terminal.run_with_input(&["open", "--key-env", "SEAL_KEY"], &sealed)).ok();
     note(terminal.run_with_input(&["open", "--key-env", "SEAL_KEY"], "A2HSEALv1.AAAA.AAAA.AAAA"));
     let (process, id) = asked(&terminal, &["ask", "Ship?", "--confirm", "--json", "--callback", &url]).await;
-    let command = setup.acts.command();
+    let command = setup.action_log.command();
     let receiver = setup.receive_at(&terminal, &url, &command).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     note(process.finish());
@@ -41,7 +41,7 @@ async fn no_command_shows_a_token_or_a_key() {
         note(terminal.run_with_input(&[&verify[..], &[name]].concat(), body));
     }
     note(terminal.run(&exec(&["wait", &id], &command)));
-    for words in [
+    for args in [
         &["journal"][..],
         &["journal", "--json"],
         &["wait", &id, "--json"],
@@ -52,7 +52,7 @@ async fn no_command_shows_a_token_or_a_key() {
         &["seal", "--key-env", "COUNTERSIGN_SIGNING_KEY"],
         &["open", "--key-env", "COUNTERSIGN_TOKEN"],
     ] {
-        note(terminal.run(words));
+        note(terminal.run(args));
     }
     let elsewhere = terminal.clone().env("COUNTERSIGN_URL", &setup.front.url("/nothing"));
     note(elsewhere.run(&["wait", &id, "--timeout", "1s"]));

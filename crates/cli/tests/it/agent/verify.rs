@@ -49,8 +49,8 @@ impl Case {
     }
 
     fn verify(&self, url: &str, header: &str, body: &str) -> CommandOutput {
-        let words = ["verify", "--url", url, "--header", header, "--key-env", "HOOK_KEY"];
-        self.terminal.run_with_input(&words, body)
+        let args = ["verify", "--url", url, "--header", header, "--key-env", "HOOK_KEY"];
+        self.terminal.run_with_input(&args, body)
     }
 
     #[track_caller]

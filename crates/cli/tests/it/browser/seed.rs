@@ -82,7 +82,7 @@ fn message(agent_id: &str, title: &str, question: Question, now: countersign_pro
         tags: vec![],
         context: vec![],
         sensitive: false,
-        matter: Payload::Ask(ask),
+        payload: Payload::Ask(ask),
         resolvers: vec![Actor::human("owner")],
     };
     let content = json_text(&content).expect("content can be written");

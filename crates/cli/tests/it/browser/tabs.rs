@@ -193,16 +193,16 @@ async fn eight_tabs_load_and_stay_live() {
 async fn a_snoozed_item_decided_elsewhere_is_not_counted_twice() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let aside = bot.accepted(&ask("bot")).await;
+    let snoozed = bot.accepted(&ask("bot")).await;
     bot.accepted(&ask("bot")).await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     browser.wait_for_text("#count", "2").await;
-    browser.open_item(&hub, &aside).await;
+    browser.open_item(&hub, &snoozed).await;
     browser.press("s").await;
     browser.click("#aside-box[open] button[value='1h']").await;
     browser.wait_for("body[data-page=list]").await;
     browser.wait_for_text("#count", "1").await;
-    hub.owner.answer(&aside, "approve").await.expect(200);
+    hub.owner.answer(&snoozed, "approve").await.expect(200);
     let new = bot.accepted(&ask("bot")).await;
     browser.wait_for(&format!("#row-{new}")).await;
     browser.wait_for_text("#count", "2").await;

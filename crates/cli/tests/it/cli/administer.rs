@@ -34,14 +34,14 @@ async fn removed_agents_messages_go_to_a_namesake_only_on_purpose() {
     let id = bot.accepted(&ask("bot")).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.cli(&["agent", "remove", "bot"]).ok();
-    let said = hub.cli(&["agent", "add", "bot"]).fails(1);
+    let stderr = hub.cli(&["agent", "add", "bot"]).fails(1);
     for part in [
         "name of a removed agent",
         "messages and their answers",
         "--reuse",
         "name_used",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     let add = json!({"id": "bot"});
     hub.owner.post("/v1/admin/agents", &add).await.refused("name_used");
@@ -63,9 +63,9 @@ async fn removed_persons_asks_go_to_a_namesake_only_on_purpose() {
     open["request"]["allowed_resolvers"] = json!(["human:alice"]);
     let id = bot.accepted(&open).await;
     hub.cli(&["person", "remove", "alice"]).ok();
-    let said = hub.cli(&["person", "add", "alice"]).fails(1);
+    let stderr = hub.cli(&["person", "add", "alice"]).fails(1);
     for part in ["name of a removed person", "human:alice", "--reuse", "name_used"] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(stderr.contains(part), "{part}: {stderr}");
     }
     let add = json!({"name": "alice"});
     hub.owner.post("/v1/admin/people", &add).await.refused("name_used");

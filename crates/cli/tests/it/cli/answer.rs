@@ -4,8 +4,8 @@ use crate::harness::*;
 
 async fn answered(hub: &Hub, bot: &Agent, envelope: Value, args: &[&str]) -> Value {
     let id = bot.accepted(&envelope).await;
-    let words: Vec<&str> = ["answer", &id].into_iter().chain(args.iter().copied()).collect();
-    hub.cli(&words).ok();
+    let arguments: Vec<&str> = ["answer", &id].into_iter().chain(args.iter().copied()).collect();
+    hub.cli(&arguments).ok();
     bot.outcome(&id).await["response"].clone()
 }
 

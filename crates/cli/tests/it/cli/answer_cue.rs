@@ -190,7 +190,7 @@ async fn invalid_files_are_refused_before_anything_is_sent() {
         .to_string();
     let long = hub.scratch().write(&"x".repeat(201), "a").display().to_string();
     let eleven: Vec<&str> = (0..11).flat_map(|_| ["--file", small.as_str()]).collect();
-    for (files, words) in [
+    for (files, expected) in [
         (&["--file", &huge][..], "huge.bin: keep a file within"),
         (&["--file", &small, "--file", &small], "a.txt: two files have this name"),
         (&["--file", &long], "xx: give a plain name of 1 to 200 bytes"),
@@ -199,7 +199,7 @@ async fn invalid_files_are_refused_before_anything_is_sent() {
         (&eleven, "an answer takes at most 10 files, not 11"),
     ] {
         let output = hub.cli(&[&["answer", &id], files].concat()).fails(1);
-        assert!(output.contains(words) && !output.contains("files["), "{output}");
+        assert!(output.contains(expected) && !output.contains("files["), "{output}");
     }
     hub.cli(&["answer", &id, "--decline", "--file", &small]).fails(2);
     assert_eq!(
@@ -217,23 +217,23 @@ async fn a_cue_shows_its_directory_and_its_waiting_agent() {
     let shown = hub.cli(&["show", &id]).ok();
     assert!(!shown.contains('\u{1b}'), "{shown:?}");
     let how = format!("countersign answer {id} --file PATH");
-    for words in [
+    for expected in [
         "/home/ann/shop (zsh, claude_code)",
         "the agent has been waiting in its terminal",
         &how,
     ] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let listed = hub.cli(&["terminals"]).ok();
     let line = listed.lines().nth(1).expect("a terminal");
-    for words in [
+    for expected in [
         shell.agent_id.as_str(),
         "waiting",
         "claude_code",
         "zsh",
         "/home/ann/shop",
     ] {
-        assert!(line.contains(words), "{words}: {listed}");
+        assert!(line.contains(expected), "{expected}: {listed}");
     }
     assert_eq!(
         hub.cli(&["terminals", "--json"]).json()[0]["agent_id"],

@@ -33,19 +33,19 @@ async fn a_detached_run_is_listed_shown_and_followed_to_its_end() {
     .await;
     let listed = hub.cli(&["runs"]).ok();
     let line = listed.lines().nth(1).expect("a run");
-    for words in [run.as_str(), "waiting", "Test strategy", "editor for "] {
-        assert!(line.contains(words), "{words}: {listed}");
+    for expected in [run.as_str(), "waiting", "Test strategy", "editor for "] {
+        assert!(line.contains(expected), "{expected}: {listed}");
     }
     assert_eq!(hub.cli(&["runs", "--all", "--json"]).json()[0]["run_id"], run.as_str());
     let shown = hub.cli(&["runs", "show", &run]).ok();
-    for words in [
+    for expected in [
         &format!("countersign show {id}"),
         "Waits for editor",
         "  | Draft: fish",
         &file,
         "draft, editor, print",
     ] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let mut follow = countersign(&hub.scratch().home());
     follow.args(["runs", "follow", &run, "--data"]).arg(hub.data());
@@ -226,13 +226,13 @@ async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
     let listed = hub.cli(&["inbox"]).ok();
     assert!(listed.contains("  editor  ") && !listed.contains('#'), "{listed}");
     let shown = hub.cli(&["show", &id]).ok();
-    for words in [
+    for expected in [
         "Agent      editor, run r1",
         "Strategy   Test strategy",
         "(may be empty)",
         "countersign runs follow r1",
     ] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert!(!shown.contains("--decline"), "{shown}");
     let output = hub.cli(&["answer", &id, ""]).ok();

@@ -39,10 +39,10 @@ async fn a_store_that_has_lost_data_is_not_started_in_the_background() {
     })
     .await;
     fs::remove_file(machine.data().join("hub.db")).expect("the store is gone");
-    let said = machine.shell().run(&["join", "codex"], "").fails(1);
+    let stderr = machine.shell().run(&["join", "codex"], "").fails(1);
     assert!(
-        said.contains("data was lost") && said.contains("--accept-data-loss"),
-        "{said}"
+        stderr.contains("data was lost") && stderr.contains("--accept-data-loss"),
+        "{stderr}"
     );
 }
 

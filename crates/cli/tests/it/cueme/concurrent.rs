@@ -51,11 +51,11 @@ async fn a_request_without_a_process_is_superseded_by_a_new_one() {
     one.kill();
     until_gone(&hub, &first).await;
     let (three, third) = shell.waiting(&hub, "gavonel", "Three?").await;
-    let said = three.stderr_with("earlier").await;
-    assert!(said.contains(&format!("this replaces {first}\n")), "{said}");
+    let stderr = three.stderr_with("earlier").await;
+    assert!(stderr.contains(&format!("this replaces {first}\n")), "{stderr}");
     assert!(
-        said.contains("one earlier request"),
-        "the second request still waits: {said}"
+        stderr.contains("one earlier request"),
+        "the second request still waits: {stderr}"
     );
     assert_eq!(item(&hub, &third).await["source"]["supersedes"], json!(first));
     assert_eq!(item(&hub, &first).await["status"], "cancelled");
@@ -63,10 +63,10 @@ async fn a_request_without_a_process_is_superseded_by_a_new_one() {
     answer(&hub, &second, "two").await;
     assert_eq!(three.finish().ok(), answered("three"));
     assert_eq!(two.finish().ok(), answered("two"));
-    let said = shell.run(&["resume", "gavonel"], "").fails(1);
+    let stderr = shell.run(&["resume", "gavonel"], "").fails(1);
     assert!(
-        said.contains("no open request"),
-        "a superseded request is not waited for: {said}"
+        stderr.contains("no open request"),
+        "a superseded request is not waited for: {stderr}"
     );
 }
 

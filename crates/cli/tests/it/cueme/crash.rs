@@ -150,10 +150,10 @@ async fn an_answer_that_cannot_be_printed_is_kept() {
             .get_envs()
             .filter_map(|(name, value)| Some((name, value?))),
     );
-    let said = Process::spawn(command, super::envelope(ASK)).finish().fails(1);
+    let stderr = Process::spawn(command, super::envelope(ASK)).finish().fails(1);
     assert!(
-        said.contains("standard output cannot be written") && said.contains("cueme resume gavonel"),
-        "{said}"
+        stderr.contains("standard output cannot be written") && stderr.contains("cueme resume gavonel"),
+        "{stderr}"
     );
     check_answered_once(&hub, &shell, &id).await;
 }

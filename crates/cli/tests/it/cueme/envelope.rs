@@ -91,16 +91,16 @@ fn a_refused_call_leaves_nothing_behind() {
     let machine = FreshMachine::new();
     let shell = machine.shell();
     for (expected, input) in BAD_ENVELOPES {
-        let said = shell.run(&["cue", "gavonel", "-"], input).fails(2);
+        let stderr = shell.run(&["cue", "gavonel", "-"], input).fails(2);
         assert!(
-            said.starts_with(expected),
-            "{:?}: {said}",
+            stderr.starts_with(expected),
+            "{:?}: {stderr}",
             String::from_utf8_lossy(input)
         );
     }
     for (expected, call) in BAD_CALLS {
-        let said = shell.run(call, envelope("hi")).fails(2);
-        assert!(said.contains(expected), "{call:?}: {said}");
+        let stderr = shell.run(call, envelope("hi")).fails(2);
+        assert!(stderr.contains(expected), "{call:?}: {stderr}");
     }
     assert!(!machine.data().exists(), "no data directory");
     assert_eq!(
@@ -132,8 +132,8 @@ fn an_envelope_error_names_its_line() {
             "null: it is a list",
         ),
     ] {
-        let said = shell.run(&["cue", "gavonel", "-"], input).fails(2);
-        assert!(said.contains(expected), "{input:?}: {said}");
+        let stderr = shell.run(&["cue", "gavonel", "-"], input).fails(2);
+        assert!(stderr.contains(expected), "{input:?}: {stderr}");
     }
 }
 
@@ -155,19 +155,19 @@ async fn a_refused_call_does_not_reach_the_hub() {
 async fn a_refusal_by_the_hub_is_a_usage_error_too() {
     let hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub);
-    let said = shell.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
-    assert!(said.contains("agent_id") && said.contains("cueme join"), "{said}");
+    let stderr = shell.run(&["cue", "two words", "-"], envelope("hi")).fails(2);
+    assert!(stderr.contains("agent_id") && stderr.contains("cueme join"), "{stderr}");
     let payload = json!({"type": "choice", "options": ["x".repeat(300_000)]});
-    let said = shell
+    let stderr = shell
         .run(&["cue", "gavonel", "-"], super::envelope_with("hi", &payload))
         .fails(2);
-    assert!(said.contains("payload"), "{said}");
-    let said = shell
+    assert!(stderr.contains("payload"), "{stderr}");
+    let stderr = shell
         .run(&["cue", "gavonel", "-"], envelope(&"x".repeat(9_000_000)))
         .fails(2);
-    assert!(said.contains("shorten it"), "{said}");
-    let said = shell.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
-    assert!(said.contains("shorten it"), "{said}");
+    assert!(stderr.contains("shorten it"), "{stderr}");
+    let stderr = shell.run(&["cue", "gavonel", "-"], vec![b'x'; 17_000_000]).fails(2);
+    assert!(stderr.contains("shorten it"), "{stderr}");
     assert_eq!(items(&hub).await, [] as [serde_json::Value; 0]);
 }
 
@@ -223,11 +223,11 @@ fn an_open_stdin_pipe_times_out_with_advice() {
         .env("CUEME_STDIN_SECONDS", "1")
         .command(&["cue", "gavonel", "-"]);
     command.stdin(Stdio::from(reader));
-    let said = Process::start(command).finish().fails(2);
+    let stderr = Process::start(command).finish().fails(2);
     drop(writer);
     assert!(
-        said.contains("left open") && said.contains("close it") && said.contains("CUEME_STDIN_SECONDS"),
-        "{said}"
+        stderr.contains("left open") && stderr.contains("close it") && stderr.contains("CUEME_STDIN_SECONDS"),
+        "{stderr}"
     );
     assert!(!machine.data().exists(), "no request was made");
 }

@@ -122,8 +122,8 @@ async fn an_answer_whose_files_cannot_be_saved_is_kept() {
         )
         .await
         .expect(200);
-    let said = process.finish().fails(1);
-    assert!(said.contains("cannot create"), "{said}");
+    let stderr = process.finish().fails(1);
+    assert!(stderr.contains("cannot create"), "{stderr}");
     std::fs::remove_file(&blocker).expect("out of the way");
     let ran = shell.cue("gavonel", "The log?").finish();
     assert!(ran.stderr.contains(&id), "{ran:?}");

@@ -67,8 +67,11 @@ async fn the_shell_is_named_as_in_the_original_cueme() {
 fn a_runtime_is_letters_digits_and_underscores() {
     let machine = FreshMachine::new();
     for runtime in ["日本", "a/b;c", "x\ny\u{1b}", &"x".repeat(65)] {
-        let said = machine.shell().run(&["join", runtime], "").fails(2);
-        assert!(said.contains("agent_runtime") && !said.contains('\u{1b}'), "{said}");
+        let stderr = machine.shell().run(&["join", runtime], "").fails(2);
+        assert!(
+            stderr.contains("agent_runtime") && !stderr.contains('\u{1b}'),
+            "{stderr}"
+        );
     }
     assert!(!machine.data().exists());
 }

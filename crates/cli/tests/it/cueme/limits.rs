@@ -32,8 +32,8 @@ async fn at_the_wait_limit_cueme_ends_with_resume_instructions() {
         (ran.stdout.as_str(), ran.stderr.as_str()),
         (answered("yes").as_str(), "")
     );
-    let said = shell.run(&["resume", "gavonel"], "").fails(1);
-    assert!(said.contains("no answer to collect"), "{said}");
+    let stderr = shell.run(&["resume", "gavonel"], "").fails(1);
+    assert!(stderr.contains("no answer to collect"), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,8 +90,8 @@ fn start_hub_false_in_the_settings_file_starts_no_hub() {
             json!({"cueme.start_hub": value}).to_string(),
         )
         .expect("settings");
-        let said = machine.shell().run(&["join", "codex"], "").fails(1);
-        assert!(said.contains("no hub is running"), "{said}");
+        let stderr = machine.shell().run(&["join", "codex"], "").fails(1);
+        assert!(stderr.contains("no hub is running"), "{stderr}");
         assert!(!machine.data().join("hub.json").exists());
     }
 }

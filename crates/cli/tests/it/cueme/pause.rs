@@ -64,10 +64,10 @@ async fn a_pause_has_no_payload_and_reads_stdin_only_with_a_dash() {
     let hub = Hub::start().await;
     let shell = AgentShell::with_hub(&hub).env("CUEME_STDIN_SECONDS", "1");
     let payload = format!("{}<cueme_payload>\nnull\n</cueme_payload>\n", envelope("Ready?"));
-    let said = shell.run(&["pause", "gavonel", "-"], payload).fails(2);
+    let stderr = shell.run(&["pause", "gavonel", "-"], payload).fails(2);
     assert!(
-        said.starts_with("error: <cueme_payload> is not supported for pause"),
-        "{said}"
+        stderr.starts_with("error: <cueme_payload> is not supported for pause"),
+        "{stderr}"
     );
     assert_eq!(items(&hub).await.len(), 0);
     let (reader, _writer) = std::io::pipe().expect("a pipe");

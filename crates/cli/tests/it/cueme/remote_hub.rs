@@ -41,24 +41,24 @@ async fn a_token_of_another_kind_is_refused_with_the_right_command() {
             .shell()
             .env("COUNTERSIGN_URL", &hub.url)
             .env("COUNTERSIGN_TOKEN", token);
-        let said = shell.run(&["join", "codex"], "").fails(1);
-        assert!(said.contains("countersign person token NAME --terminal"), "{said}");
+        let stderr = shell.run(&["join", "codex"], "").fails(1);
+        assert!(stderr.contains("countersign person token NAME --terminal"), "{stderr}");
     }
     let wrong = machine
         .shell()
         .env("COUNTERSIGN_URL", &hub.url)
         .env("COUNTERSIGN_TOKEN", "cst_nonsense");
-    let said = wrong.run(&["join", "codex"], "").fails(2);
+    let stderr = wrong.run(&["join", "codex"], "").fails(2);
     assert!(
-        said.contains(&hub.url) && said.contains("does not know COUNTERSIGN_TOKEN"),
-        "{said}"
+        stderr.contains(&hub.url) && stderr.contains("does not know COUNTERSIGN_TOKEN"),
+        "{stderr}"
     );
     for (half, value) in [
         ("COUNTERSIGN_URL", hub.url.as_str()),
         ("COUNTERSIGN_TOKEN", "cst_nonsense"),
     ] {
-        let said = machine.shell().env(half, value).run(&["join", "codex"], "").fails(2);
-        assert!(said.contains("set both, or neither"), "{said}");
+        let stderr = machine.shell().env(half, value).run(&["join", "codex"], "").fails(2);
+        assert!(stderr.contains("set both, or neither"), "{stderr}");
     }
     assert!(!machine.data().exists());
 }
@@ -73,8 +73,8 @@ async fn an_unreachable_remote_hub_is_named_and_none_is_started() {
         .shell()
         .env("COUNTERSIGN_URL", &format!("http://{gone}"))
         .env("COUNTERSIGN_TOKEN", "cst_whatever");
-    let said = shell.run(&["cue", "gavonel", "-"], super::envelope("Hello?")).fails(1);
-    assert!(said.contains(&gone.to_string()), "{said}");
+    let stderr = shell.run(&["cue", "gavonel", "-"], super::envelope("Hello?")).fails(1);
+    assert!(stderr.contains(&gone.to_string()), "{stderr}");
     assert!(!machine.data().exists());
 }
 
@@ -94,12 +94,12 @@ async fn a_request_belongs_to_the_person_of_its_token() {
     let alice_shell = shell_of("alice").await;
     let agent_id = owner_shell.join();
     let (_process, _) = owner_shell.waiting(&hub, &agent_id, "Mine?").await;
-    let said = alice_shell
+    let stderr = alice_shell
         .run(&["cue", &agent_id, "-"], super::envelope("Mine?"))
         .fails(2);
     assert!(
-        said.contains("belongs to another person") && said.contains("cueme join"),
-        "{said}"
+        stderr.contains("belongs to another person") && stderr.contains("cueme join"),
+        "{stderr}"
     );
     alice_shell.run(&["resume", &agent_id], "").fails(1);
 }

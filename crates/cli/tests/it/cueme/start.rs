@@ -59,14 +59,14 @@ async fn concurrent_starts_end_with_one_hub() {
     let machine = FreshMachine::new();
     let shell = machine.shell();
     let processes: Vec<Process> = (0..6).map(|_| shell.start(&["join", "codex"], "")).collect();
-    let mut said = String::new();
+    let mut text = String::new();
     for process in processes {
         let ran = process.finish();
         assert_eq!(ran.code, 0, "{ran:?}");
-        said.push_str(&ran.stderr);
+        text.push_str(&ran.stderr);
     }
-    assert_eq!(said.matches(STARTED).count(), 1, "{said}");
-    assert_eq!(said.lines().count(), 2, "{said}");
+    assert_eq!(text.matches(STARTED).count(), 1, "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
     assert_eq!(hubs_on(&machine.data()), [pid_of(&machine.hub())]);
     let joined = machine.owner().get("/v1/terminals").await.expect(200);
     assert_eq!(joined["terminals"].as_array().map(Vec::len), Some(6));
@@ -145,13 +145,13 @@ async fn no_request_goes_to_a_stranger_on_a_killed_hubs_port() {
     std::fs::write(machine.data().join("hub.lock"), "").expect("an unheld lock file");
     let mut command = countersign(&machine.home());
     command.args(["inbox", "--json", "--data"]).arg(machine.data());
-    let said = Process::spawn(command, "").finish().fails(1);
-    assert!(said.contains("no hub is running"), "{said}");
-    let said = machine
+    let stderr = Process::spawn(command, "").finish().fails(1);
+    assert!(stderr.contains("no hub is running"), "{stderr}");
+    let stderr = machine
         .shell()
         .run(&["cue", "gavonel", "-", "--no-start"], envelope("Hello?"))
         .fails(1);
-    assert!(said.contains("no hub is running"), "{said}");
+    assert!(stderr.contains("no hub is running"), "{stderr}");
     let ran = machine.shell().run(&["join", "codex"], "");
     assert!(ran.stderr.contains(STARTED), "{ran:?}");
     ran.ok();
@@ -165,10 +165,10 @@ fn no_hub_is_started_when_that_is_turned_off() {
     let machine = FreshMachine::new();
     let off = machine.shell().env("CUEME_START_HUB", "0");
     let refused = |ran: CommandOutput| {
-        let said = ran.fails(1);
+        let stderr = ran.fails(1);
         assert!(
-            said.contains("no hub is running") && said.contains("countersign serve"),
-            "{said}"
+            stderr.contains("no hub is running") && stderr.contains("countersign serve"),
+            "{stderr}"
         );
     };
     refused(
@@ -189,12 +189,15 @@ fn no_hub_is_started_when_that_is_turned_off() {
 fn a_hub_that_cannot_start_says_why() {
     let machine = FreshMachine::new();
     std::fs::write(machine.data(), "in the way").expect("a file");
-    let said = machine.shell().run(&["join", "codex"], "").fails(1);
-    assert!(said.contains(&machine.data().display().to_string()), "{said}");
+    let stderr = machine.shell().run(&["join", "codex"], "").fails(1);
+    assert!(stderr.contains(&machine.data().display().to_string()), "{stderr}");
     std::fs::remove_file(machine.data()).expect("out of the way");
     std::fs::create_dir(machine.data()).expect("a directory");
     std::fs::write(machine.data().join("hub.db"), [b'x'; 8192]).expect("a broken database");
-    let said = machine.shell().run(&["join", "codex"], "").fails(1);
-    assert!(said.contains("did not start") && said.contains("hub.log"), "{said}");
+    let stderr = machine.shell().run(&["join", "codex"], "").fails(1);
+    assert!(
+        stderr.contains("did not start") && stderr.contains("hub.log"),
+        "{stderr}"
+    );
     assert_eq!(hubs_on(&machine.data()), [] as [u64; 0]);
 }

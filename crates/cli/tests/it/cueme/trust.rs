@@ -19,10 +19,10 @@ async fn files_open_to_other_users_are_not_trusted() {
     for (path, mode, usual) in [(hub.data(), 0o777, 0o700), (hub.data().join("hub.json"), 0o644, 0o600)] {
         set_mode(&path, mode);
         let warning = format!("{} is open to other users (mode {mode:03o})", path.display());
-        let said = shell.run(&["join", "codex"], "").fails(1);
-        assert!(said.contains(&warning) && said.contains("chmod"), "{said}");
-        let said = hub.cli(&["inbox", "--json"]).fails(1);
-        assert!(said.contains(&warning), "{said}");
+        let stderr = shell.run(&["join", "codex"], "").fails(1);
+        assert!(stderr.contains(&warning) && stderr.contains("chmod"), "{stderr}");
+        let stderr = hub.cli(&["inbox", "--json"]).fails(1);
+        assert!(stderr.contains(&warning), "{stderr}");
         set_mode(&path, usual);
         shell.run(&["join", "codex"], "").ok();
     }
@@ -33,8 +33,8 @@ fn no_hub_is_started_in_a_world_writable_directory() {
     let machine = FreshMachine::new();
     std::fs::create_dir(machine.data()).expect("a directory");
     set_mode(&machine.data(), 0o777);
-    let said = machine.shell().run(&["join", "codex"], "").fails(1);
-    assert!(said.contains("open to other users"), "{said}");
+    let stderr = machine.shell().run(&["join", "codex"], "").fails(1);
+    assert!(stderr.contains("open to other users"), "{stderr}");
     assert_eq!(
         std::fs::read_dir(machine.data()).expect("the directory exists").count(),
         0
@@ -48,8 +48,8 @@ async fn files_of_another_user_are_not_trusted() {
     if std::os::unix::fs::chown(hub.data(), Some(65_534), None).is_err() {
         return;
     }
-    let said = AgentShell::with_hub(&hub).run(&["join", "codex"], "").fails(1);
-    assert!(said.contains("belongs to another user"), "{said}");
+    let stderr = AgentShell::with_hub(&hub).run(&["join", "codex"], "").fails(1);
+    assert!(stderr.contains("belongs to another user"), "{stderr}");
     let machine = FreshMachine::new();
     std::fs::create_dir(machine.data()).expect("a directory");
     std::os::unix::fs::chown(machine.data(), Some(65_534), None).expect("chown");
@@ -57,8 +57,8 @@ async fn files_of_another_user_are_not_trusted() {
     serve
         .args(["serve", "--listen", "127.0.0.1:0", "--data"])
         .arg(machine.data());
-    let said = Process::spawn(serve, "").finish().fails(1);
-    assert!(said.contains("belongs to another user"), "{said}");
+    let stderr = Process::spawn(serve, "").finish().fails(1);
+    assert!(stderr.contains("belongs to another user"), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::{TerminalAgent, id, item};
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 fn old(request_id: &str, created_at: &str, resolution: Value) -> Value {
     json!({
@@ -81,7 +81,7 @@ async fn the_audit_trail_has_the_import_time_not_the_claimed_one() {
             .is_some_and(|at| at > before.as_str()),
         "{shown}"
     );
-    let page = Visitor::signed_in(&hub)
+    let page = WebClient::signed_in(&hub)
         .await
         .get(&format!("/inbox/items/{}", id(&ack)))
         .await

@@ -42,15 +42,15 @@ async fn an_owner_can_take_a_name_from_a_terminal() {
         ..TerminalAgent::join_as(&hub, "bob").await
     };
     let id = bob.ask_for_id("Is this name mine?").await;
-    let said = hub.cli(&["agent", "add", "deploybot"]).fails(1);
+    let stderr = hub.cli(&["agent", "add", "deploybot"]).fails(1);
     assert!(
-        said.contains("terminal of human:bob") && said.contains("countersign agent remove deploybot"),
-        "{said}"
+        stderr.contains("terminal of human:bob") && stderr.contains("countersign agent remove deploybot"),
+        "{stderr}"
     );
-    let said = hub.cli(&["agent", "rotate", "deploybot"]).fails(1);
+    let stderr = hub.cli(&["agent", "rotate", "deploybot"]).fails(1);
     assert!(
-        said.contains("terminal of human:bob") && !said.contains("agent add"),
-        "{said}"
+        stderr.contains("terminal of human:bob") && !stderr.contains("agent add"),
+        "{stderr}"
     );
     hub.cli(&["agent", "remove", "deploybot"]).ok();
     bob.post(&bob.cue_body("And now?"))

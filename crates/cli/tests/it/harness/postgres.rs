@@ -176,8 +176,8 @@ async fn relay(
         transactions.fetch_add(begins(sent).count(), Ordering::SeqCst);
         transaction.record(sent);
         let now = *switch.borrow();
-        if let WireState::CutAfterCommitOf(words) = now
-            && transaction.commits(words)
+        if let WireState::CutAfterCommitOf(expected) = now
+            && transaction.commits(expected)
         {
             is_lost.store(true, Ordering::SeqCst);
             switch.send_replace(WireState::Open);
@@ -212,9 +212,9 @@ impl Transaction {
     }
 
     /// Read-only transactions end with END, so a COMMIT means a write.
-    fn commits(&self, words: &str) -> bool {
+    fn commits(&self, expected: &str) -> bool {
         let has = |wanted: &[u8]| self.0.windows(wanted.len()).any(|bytes| bytes == wanted);
-        has(words.as_bytes()) && has(b"COMMIT\0")
+        has(expected.as_bytes()) && has(b"COMMIT\0")
     }
 }
 

@@ -34,8 +34,8 @@ async fn a_run_continued_at_another_hub_is_followed_where_it_ended() {
     let cluster = Cluster::start(2).await;
     let mut there = Client::connect(&cluster.hubs[1]).await;
     let (mut here, run) = continue_at_first_hub(&cluster, &mut there).await;
-    let heard = there.until("request_input").await;
-    assert_eq!(heard.of_kind("strategy_started").len(), 1, "{heard:#?}");
+    let received = there.until("request_input").await;
+    assert_eq!(received.of_kind("strategy_started").len(), 1, "{received:#?}");
     there.answer(&run, "user", "two").await;
     assert_eq!(
         (there.result().await, here.result().await),
@@ -242,10 +242,10 @@ async fn followed_runs_of_other_hubs_are_limited() {
     let mut there = Client::connect(&cluster.hubs[2]).await;
     there.subscribe(first).await;
     there.next_question().await;
-    let said = there
+    let refusal = there
         .refused(json!({"type": "subscribe", "runId": second}), "SUBSCRIBE_ERROR")
         .await;
-    assert!(said.contains("runs of other hubs are followed"), "{said}");
+    assert!(refusal.contains("runs of other hubs are followed"), "{refusal}");
     there
         .refused(json!({"type": "prepare_run", "runId": second}), "PREPARE_FAILED")
         .await;

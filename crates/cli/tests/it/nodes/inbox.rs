@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::Cluster;
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 pub async fn read_until(stream: &mut reqwest::Response, wanted: &[&str]) -> String {
     let mut text = String::new();
@@ -91,7 +91,7 @@ async fn a_client_that_reconnects_to_another_hub_gets_a_resync() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_session_is_valid_at_all_hubs_and_ends_at_all() {
     let cluster = Cluster::with_setup(2, || Setup::default().args(&["--public-url", "http://hub.example"])).await;
-    let here = Visitor::by_new_link(&cluster.hubs[0], "owner").await;
+    let here = WebClient::by_new_link(&cluster.hubs[0], "owner").await;
     let there = here.at(&cluster.hubs[1]);
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
     let page = here.get("/inbox").await;

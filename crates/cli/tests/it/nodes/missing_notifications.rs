@@ -36,7 +36,7 @@ impl SilentNode {
     }
 
     async fn answer(&self, id: &str, value: &str) -> Instant {
-        let proposal = ResolveRequest {
+        let request = ResolveRequest {
             message_id: id.parse::<MessageId>().expect("an id"),
             command: Command::Resolve {
                 actor: Actor::human("owner"),
@@ -46,7 +46,7 @@ impl SilentNode {
             resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
             files: Vec::new(),
         };
-        let applied = self.0.run(Apply(proposal)).await.expect("the database answers");
+        let applied = self.0.run(Apply(request)).await.expect("the database answers");
         assert!(matches!(applied, ApplyOutcome::Resolved(_)), "{applied:?}");
         Instant::now()
     }

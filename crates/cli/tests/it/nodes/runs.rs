@@ -38,12 +38,12 @@ async fn a_run_is_followed_and_answered_at_hubs_that_do_not_own_it() {
     let streamed = |frame: &serde_json::Value| frame["event"]["type"] == "text";
     let stored: Vec<_> = end.into_iter().filter(|frame| !streamed(frame)).collect();
     assert_eq!(there.until("strategy_completed").await, stored);
-    let said = third.refused(
+    let refusal = third.refused(
         json!({"type": "user_input", "runId": run, "agentName": "second", "text": "x"}),
         "NO_PENDING_INPUT",
     );
     assert_eq!(
-        said.await,
+        refusal.await,
         format!("No pending input request for run {run} agent second")
     );
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::inbox::{open_stream, until_ended_by_notification};
 use super::{Cluster, node_of, until_waiters};
 use crate::harness::*;
-use crate::web::{Visitor, sign_in};
+use crate::web::{WebClient, sign_in};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_idempotency_key_is_used_once_across_hubs() {
@@ -58,7 +58,7 @@ async fn a_rate_limit_holds_across_hubs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn password_guesses_are_limited_across_hubs() {
     let cluster = Cluster::start(2).await;
-    let guessers: Vec<Visitor> = cluster.hubs.iter().map(Visitor::anonymous).collect();
+    let guessers: Vec<WebClient> = cluster.hubs.iter().map(WebClient::anonymous).collect();
     let mut refused = 0;
     for number in 0..24 {
         let page = sign_in(&guessers[number % 2], "/signin", "owner", "a guess that is wrong").await;
@@ -92,7 +92,7 @@ async fn a_token_revoked_at_one_hub_is_revoked_at_all() {
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_call_only_the_token_of_this_hub_its_own() {
     let cluster = Cluster::start(2).await;
-    let owner = Visitor::signed_in(&cluster.hubs[0]).await;
+    let owner = WebClient::signed_in(&cluster.hubs[0]).await;
     let page = owner.get("/inbox/settings").await.expect(200);
     for (list, whose) in [("#tokens", "Commands"), ("#terminal-tokens", "Terminals")] {
         let text = page.text_at(list);

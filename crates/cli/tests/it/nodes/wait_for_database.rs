@@ -14,20 +14,20 @@ async fn hub_waits_for_its_database_says_so_once_and_serves() {
     postgres.stop();
     let scratch = Scratch::new();
     let process = away(&postgres).spawn(&scratch, "127.0.0.1:0");
-    let said = process.stderr_with("database unreachable; waiting for it").await;
+    let stderr = process.stderr_with("database unreachable; waiting for it").await;
     let server = postgres
         .url()
         .replace("postgres://countersign@", "")
         .replace("/postgres", "");
     let wanted = format!("PostgreSQL at {server}, database postgres, user countersign: ");
-    assert!(said.contains(&wanted), "{said}");
+    assert!(stderr.contains(&wanted), "{stderr}");
     assert!(!scratch.data().join("hub.json").exists(), "it does not serve yet");
     postgres.start_again();
     let (process, url, _owner) = ready(process, &scratch).await;
     assert_eq!(Api::anonymous(&url).get("/ready").await.status, 200);
-    let said = process.output();
-    assert_eq!(said.matches("waiting for it").count(), 1, "{said}");
-    assert!(!said.contains(PASSWORD), "{said}");
+    let stderr = process.output();
+    assert_eq!(stderr.matches("waiting for it").count(), 1, "{stderr}");
+    assert!(!stderr.contains(PASSWORD), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

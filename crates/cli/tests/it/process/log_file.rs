@@ -29,9 +29,9 @@ async fn a_log_file_is_bounded_and_keeps_one_old_generation() {
 
 #[test]
 fn a_log_file_that_cannot_be_opened_is_refused() {
-    let said = Setup::default()
+    let stderr = Setup::default()
         .args(&["--log-file", "/nowhere/hub.log"])
         .refused()
         .fails(1);
-    assert!(said.contains("/nowhere/hub.log"), "{said}");
+    assert!(stderr.contains("/nowhere/hub.log"), "{stderr}");
 }

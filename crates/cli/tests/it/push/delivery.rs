@@ -184,14 +184,14 @@ async fn an_attempt_that_times_out_is_retried() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_item_shows_its_delivery_state() {
     let (hub, receiver, bot) = stage().await;
-    let pulled = bot.accepted(&ask("bot")).await;
+    let pulled_id = bot.accepted(&ask("bot")).await;
     let pushed = bot.accepted(&push_to(ask("bot"), &receiver.url("/told"))).await;
-    for id in [&pulled, &pushed] {
+    for id in [&pulled_id, &pushed] {
         hub.owner.answer(id, "approve").await.expect(200);
     }
     hub.delivery(&pushed, "delivered").await;
     let item = async |id: &str| hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200)["delivery"].clone();
-    assert_eq!(item(&pulled).await, json!(null));
+    assert_eq!(item(&pulled_id).await, json!(null));
     let delivery = item(&pushed).await;
     assert_eq!(
         [&delivery["state"], &delivery["attempts"]],

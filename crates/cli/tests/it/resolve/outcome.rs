@@ -20,9 +20,9 @@ async fn an_answer_reaches_the_agent_with_its_attested_actor() {
         resolution_id.starts_with("res_") && resolution_id.len() == 30,
         "{resolution_id}"
     );
-    let pulled = bot.pull(&id).await;
-    assert_eq!(pulled["status"], "answered");
-    let response = &pulled["response"];
+    let message = bot.pull(&id).await;
+    assert_eq!(message["status"], "answered");
+    let response = &message["response"];
     let resolved_at = response["response"]["resolved_at"].as_str().expect("resolved_at");
     assert!(resolved_at.parse::<jiff::Timestamp>().is_ok(), "{resolved_at}");
     let expected = json!({
@@ -38,7 +38,7 @@ async fn an_answer_reaches_the_agent_with_its_attested_actor() {
         "state": {"step": 7},
     });
     assert_eq!(response, &expected);
-    assert_eq!(bot.pull(&id).await, pulled, "the same every time");
+    assert_eq!(bot.pull(&id).await, message, "the same every time");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -306,12 +306,12 @@ async fn only_an_owner_may_prepare_runs() {
     owner.next_question().await;
     let mut hers = Dial::to(&hub).bearer(&alice.token).open().await;
     let path = strategy_file(&hub, &talk());
-    let said = hers.prepare_refused(&path).await;
-    assert!(said.contains("owner"), "{said}");
+    let refusal = hers.prepare_refused(&path).await;
+    assert!(refusal.contains("owner"), "{refusal}");
     let missing = hub.scratch().path("missing.json");
     assert_eq!(
         hers.prepare_refused(&missing).await,
-        said,
+        refusal,
         "the reply does not reveal whether a file exists"
     );
     hers.subscribe(&run).await;

@@ -14,35 +14,35 @@ async fn an_answer_without_a_pending_question_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let no_pending = |run: &str, agent: &str| format!("No pending input request for run {run} agent {agent}");
-    let said = client.refused(input("unknown", "user", "x"), "NO_PENDING_INPUT").await;
-    assert_eq!(said, no_pending("unknown", "user"));
+    let refusal = client.refused(input("unknown", "user", "x"), "NO_PENDING_INPUT").await;
+    assert_eq!(refusal, no_pending("unknown", "user"));
     let path = strategy_file(&hub, &talk());
     let run = client.prepare(&path).await;
-    let said = client
+    let refusal = client
         .refused(input(&run, "user", "too early"), "NO_PENDING_INPUT")
         .await;
-    assert_eq!(said, no_pending(&run, "user"));
+    assert_eq!(refusal, no_pending(&run, "user"));
     client.start(&run, "").await;
     client.next_question().await;
-    let said = client
+    let refusal = client
         .refused(input(&run, "assistant", "wrong agent"), "NO_PENDING_INPUT")
         .await;
-    assert_eq!(said, no_pending(&run, "assistant"));
+    assert_eq!(refusal, no_pending(&run, "assistant"));
     client.answer(&run, "user", "first").await;
     assert_eq!(client.result().await, "first");
-    let said = client
+    let refusal = client
         .refused(input(&run, "user", "after the end"), "NO_PENDING_INPUT")
         .await;
-    assert_eq!(said, no_pending(&run, "user"));
+    assert_eq!(refusal, no_pending(&run, "user"));
     let stopped = client.prepare(&path).await;
     client.start(&stopped, "").await;
     client.next_question().await;
     client.stop(&stopped).await;
     assert_eq!(client.failure().await.0, "CANCELLED");
-    let said = client
+    let refusal = client
         .refused(input(&stopped, "user", "after the stop"), "NO_PENDING_INPUT")
         .await;
-    assert_eq!(said, no_pending(&stopped, "user"));
+    assert_eq!(refusal, no_pending(&stopped, "user"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,10 +104,10 @@ async fn an_answer_of_a_mebibyte_arrives_whole_and_a_longer_one_is_refused() {
     let run = client.start_strategy(&hub, &talk(), "").await;
     client.next_question().await;
     let text = "ü".repeat(512 * 1024);
-    let said = client
+    let refusal = client
         .refused(input(&run, "user", &format!("{text}!")), "VALIDATION_ERROR")
         .await;
-    assert!(said.contains("text: "), "{said}");
+    assert!(refusal.contains("text: "), "{refusal}");
     client.answer(&run, "user", &text).await;
     assert_eq!(client.result().await, text);
 }
@@ -192,8 +192,8 @@ async fn an_answer_must_name_the_pending_question() {
         message
     };
     let other = json!(uuid::Uuid::new_v4().to_string());
-    let said = client.refused(input_for(&other, "x"), "NO_PENDING_INPUT").await;
-    assert_eq!(said, format!("No pending input request for run {run} agent user"));
+    let refusal = client.refused(input_for(&other, "x"), "NO_PENDING_INPUT").await;
+    assert_eq!(refusal, format!("No pending input request for run {run} agent user"));
     client.send(input_for(&first, "one")).await;
     let second = client.next_question().await["inputId"].clone();
     assert_ne!(first, second);

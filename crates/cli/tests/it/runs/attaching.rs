@@ -55,14 +55,14 @@ async fn subscribing_to_an_ended_run_sends_nothing() {
     let mut other = Client::connect(&hub).await;
     other.subscribe(&run).await;
     other.expect_silence().await;
-    let said = other
+    let refusal = other
         .refused(json!({"type": "subscribe", "runId": "unknown"}), "SUBSCRIBE_ERROR")
         .await;
-    assert_eq!(said, "Run not found: unknown");
-    let said = other
+    assert_eq!(refusal, "Run not found: unknown");
+    let refusal = other
         .refused(json!({"type": "subscribe", "runId": "../x"}), "SUBSCRIBE_ERROR")
         .await;
-    assert_eq!(said, "Run not found: ../x");
+    assert_eq!(refusal, "Run not found: ../x");
 }
 
 /// More runs have ended since than the hub keeps in memory.

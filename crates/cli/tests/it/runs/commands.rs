@@ -93,9 +93,9 @@ async fn a_command_runs_in_the_directory_of_its_run() {
     let message = json!({"type": "prepare_run", "strategyPath": file, "cwd": home});
     let prepared = client.call(message, "run_prepared").await;
     client.start(prepared["runId"].as_str().unwrap(), "").await;
-    let said = client.result().await;
+    let output = client.result().await;
     let real = |path: &Path| std::fs::canonicalize(path).expect("it exists");
-    assert_eq!(real(Path::new(said.trim_end())), real(&home));
+    assert_eq!(real(Path::new(output.trim_end())), real(&home));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -114,11 +114,11 @@ async fn a_command_gets_only_allowed_environment_variables() {
         setup = setup.env(secret, "hush");
     }
     let hub = setup.env("LC_TIME", "C.UTF-8").env("TZ", "Asia/Kolkata").start().await;
-    let said = output(&hub, command("env", &[]), "").await;
+    let printed = output(&hub, command("env", &[]), "").await;
     for kept in ["PATH=", "LC_TIME=C.UTF-8", "TZ=Asia/Kolkata"] {
-        assert!(said.contains(kept), "{said}");
+        assert!(printed.contains(kept), "{printed}");
     }
-    assert!(!said.contains("hush"), "{said}");
+    assert!(!printed.contains("hush"), "{printed}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

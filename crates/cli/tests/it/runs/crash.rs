@@ -221,8 +221,8 @@ async fn a_run_killed_during_a_model_call_ends_and_can_be_continued() {
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
         .await;
     let records = prepared["conversation"]["records"].as_array().expect("records").clone();
-    let said: Vec<&str> = records.iter().map(|record| record["text"].as_str().unwrap()).collect();
-    assert_eq!(said, ["Begin.", "One.", "Go on."]);
+    let message: Vec<&str> = records.iter().map(|record| record["text"].as_str().unwrap()).collect();
+    assert_eq!(message, ["Begin.", "One.", "Go on."]);
     model.script([says(&["Two."]), says(&["Three."])]);
     client
         .send(json!({"type": "continue_run", "runId": run, "input": "Again."}))
@@ -272,10 +272,10 @@ async fn a_prepared_run_is_gone_after_a_crash() {
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
     crash(&mut hub).await;
     let mut client = Client::connect(&hub).await;
-    let said = client
+    let refusal = client
         .refused(json!({"type": "start_run", "runId": run}), "START_FAILED")
         .await;
-    assert_eq!(said, format!("Prepared run not found: {run}"));
+    assert_eq!(refusal, format!("Prepared run not found: {run}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -95,10 +95,10 @@ async fn a_cycle_without_a_waiting_agent_must_be_finite() {
     let mut client = Client::connect(&hub).await;
     for cycles in [json!("Infinity"), json!(1_000_000_000)] {
         let spinning = cycle(json!({"a": echo()}), &["a"], json!({"cycles": cycles, "observer": "a"}));
-        let said = client.prepare_refused(&strategy_file(&hub, &spinning)).await;
+        let refusal = client.prepare_refused(&strategy_file(&hub, &spinning)).await;
         assert!(
-            said.contains("\n  - flow: would call agents more than 100000 times in a row"),
-            "{said}"
+            refusal.contains("\n  - flow: would call agents more than 100000 times in a row"),
+            "{refusal}"
         );
     }
 }

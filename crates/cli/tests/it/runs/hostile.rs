@@ -243,10 +243,10 @@ async fn an_oversized_name_is_refused_with_its_field() {
         (json!({"type": "prepare_run", "strategyPath": long}), "strategyPath"),
         (json!({"type": "prepare_run", "strategyPath": "x", "cwd": long}), "cwd"),
     ] {
-        let said = client.refused(message, "VALIDATION_ERROR").await;
+        let refusal = client.refused(message, "VALIDATION_ERROR").await;
         assert!(
-            said.starts_with(&format!("Invalid message: {field}: ")) && said.len() < 500,
-            "{said}"
+            refusal.starts_with(&format!("Invalid message: {field}: ")) && refusal.len() < 500,
+            "{refusal}"
         );
     }
     for (bytes, is_echoed) in [(513, true), (5000, false)] {

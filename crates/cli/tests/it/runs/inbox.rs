@@ -151,8 +151,8 @@ async fn a_socket_answer_after_an_inbox_answer_is_refused() {
     hub.owner.answer(&id_of(&hub, &run).await, "desk").await.expect(200);
     client.until("request_input").await;
     let late = json!({"type": "user_input", "runId": run, "agentName": "first", "text": "late"});
-    let said = client.refused(late, "NO_PENDING_INPUT").await;
-    assert_eq!(said, format!("No pending input request for run {run} agent first"));
+    let refusal = client.refused(late, "NO_PENDING_INPUT").await;
+    assert_eq!(refusal, format!("No pending input request for run {run} agent first"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -181,8 +181,8 @@ async fn a_person_added_after_the_question_may_not_answer_it() {
     let carol = hub.person("carol", "resolver").await;
     let mut hers = Dial::to(&hub).bearer(&carol.token).open().await;
     let message = json!({"type": "user_input", "runId": run, "agentName": "editor", "text": "from carol"});
-    let said = hers.refused(message, "NOT_AUTHORIZED").await;
-    assert!(said.contains("human:carol"), "{said}");
+    let refusal = hers.refused(message, "NOT_AUTHORIZED").await;
+    assert!(refusal.contains("human:carol"), "{refusal}");
     carol
         .answer(&id_of(&hub, &run).await, "from carol")
         .await

@@ -11,33 +11,33 @@ async fn a_run_starts_once_and_only_when_it_was_prepared() {
     let mut client = Client::connect(&hub).await;
     let start = |run: &str| json!({"type": "start_run", "runId": run});
     let continue_run = |run: &str| json!({"type": "continue_run", "runId": run, "input": ""});
-    let said = client.refused(start("unknown"), "START_FAILED").await;
-    assert_eq!(said, "Prepared run not found: unknown");
-    let said = client.refused(continue_run("unknown"), "CONTINUE_FAILED").await;
-    assert_eq!(said, "Prepared run not found: unknown");
+    let refusal = client.refused(start("unknown"), "START_FAILED").await;
+    assert_eq!(refusal, "Prepared run not found: unknown");
+    let refusal = client.refused(continue_run("unknown"), "CONTINUE_FAILED").await;
+    assert_eq!(refusal, "Prepared run not found: unknown");
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
-    let said = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
-    assert_eq!(said, format!("Run was not prepared for continuation: {run}"));
+    let refusal = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
+    assert_eq!(refusal, format!("Run was not prepared for continuation: {run}"));
     client.start(&run, "").await;
     client.next_question().await;
-    let said = client.refused(start(&run), "START_FAILED").await;
-    assert_eq!(said, format!("Run already started: {run}"));
-    let said = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
+    let refusal = client.refused(start(&run), "START_FAILED").await;
+    assert_eq!(refusal, format!("Run already started: {run}"));
+    let refusal = client.refused(continue_run(&run), "CONTINUE_FAILED").await;
     assert!(
         [
             format!("Run already started: {run}"),
             format!("Run was not prepared for continuation: {run}")
         ]
-        .contains(&said),
-        "{said}"
+        .contains(&refusal),
+        "{refusal}"
     );
     client.answer(&run, "user", "hello").await;
     client.result().await;
     client
         .call(json!({"type": "prepare_run", "runId": run}), "run_prepared")
         .await;
-    let said = client.refused(start(&run), "START_FAILED").await;
-    assert_eq!(said, format!("Run was prepared for continuation: {run}"));
+    let refusal = client.refused(start(&run), "START_FAILED").await;
+    assert_eq!(refusal, format!("Run was prepared for continuation: {run}"));
     client.send(continue_run(&run)).await;
     client.next_question().await;
     client.answer(&run, "user", "again").await;
@@ -66,8 +66,8 @@ async fn a_run_id_is_a_short_plain_name() {
     let long = "x".repeat(129);
     for run in ["../x", "a/b", ".hidden", "a b", "a\nb", "ä", "a%2fb", long.as_str()] {
         let message = json!({"type": "prepare_run", "strategyPath": path, "runId": run});
-        let said = client.refused(message, "VALIDATION_ERROR").await;
-        assert!(said.starts_with("Invalid message: runId: "), "{run:?}: {said}");
+        let refusal = client.refused(message, "VALIDATION_ERROR").await;
+        assert!(refusal.starts_with("Invalid message: runId: "), "{run:?}: {refusal}");
     }
     let longest = "x".repeat(128);
     for run in ["a", "0", "-", "_", "run_abc-123.4", longest.as_str()] {
@@ -83,25 +83,25 @@ async fn a_run_id_in_use_is_refused() {
     let path = strategy_file(&hub, &talk());
     let again = |run: &str| json!({"type": "prepare_run", "strategyPath": path, "runId": run});
     client.call(again("mine"), "run_prepared").await;
-    let said = client.refused(again("mine"), "PREPARE_FAILED").await;
-    assert_eq!(said, "Run already exists: mine", "prepared");
-    let said = client
+    let refusal = client.refused(again("mine"), "PREPARE_FAILED").await;
+    assert_eq!(refusal, "Run already exists: mine", "prepared");
+    let refusal = client
         .refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED")
         .await;
-    assert_eq!(said, "Run already exists: mine", "prepared and never started");
+    assert_eq!(refusal, "Run already exists: mine", "prepared and never started");
     client.start("mine", "").await;
     client.next_question().await;
-    let said = client.refused(again("mine"), "PREPARE_FAILED").await;
-    assert_eq!(said, "Run already exists: mine", "running");
-    let said = client
+    let refusal = client.refused(again("mine"), "PREPARE_FAILED").await;
+    assert_eq!(refusal, "Run already exists: mine", "running");
+    let refusal = client
         .refused(json!({"type": "prepare_run", "runId": "other"}), "PREPARE_FAILED")
         .await;
-    assert_eq!(said, "Run not found: other");
+    assert_eq!(refusal, "Run not found: other");
     let mut nothing = again("mine");
     nothing.as_object_mut().unwrap().retain(|key, _| key == "type");
-    let said = client.refused(nothing, "VALIDATION_ERROR").await;
+    let refusal = client.refused(nothing, "VALIDATION_ERROR").await;
     assert_eq!(
-        said,
+        refusal,
         "Invalid message: strategyPath: prepare_run requires runId or strategyPath"
     );
 }
@@ -132,11 +132,11 @@ async fn an_abandoned_preparation_can_be_replaced() {
         json!([])
     );
     let mut client = Client::connect(&hub).await;
-    let said = client
+    let refusal = client
         .refused(json!({"type": "prepare_run", "runId": "mine"}), "PREPARE_FAILED")
         .await;
     assert_eq!(
-        said, "Run already exists: mine",
+        refusal, "Run already exists: mine",
         "without a strategy there is nothing to prepare"
     );
     client.call(again.clone(), "run_prepared").await;
@@ -186,15 +186,15 @@ async fn a_run_stopped_before_its_start_is_not_found() {
     client.stop(&run).await;
     client.failure().await;
     for (kind, code) in [("start_run", "START_FAILED"), ("continue_run", "CONTINUE_FAILED")] {
-        let said = client
+        let refusal = client
             .refused(json!({"type": kind, "runId": run, "input": ""}), code)
             .await;
-        assert_eq!(said, format!("Prepared run not found: {run}"));
+        assert_eq!(refusal, format!("Prepared run not found: {run}"));
     }
-    let said = client
+    let refusal = client
         .refused(json!({"type": "prepare_run", "runId": run}), "PREPARE_FAILED")
         .await;
-    assert_eq!(said, format!("Run not found: {run}"));
+    assert_eq!(refusal, format!("Run not found: {run}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -203,10 +203,10 @@ async fn a_failed_preparation_leaves_nothing_behind() {
     let mut client = Client::connect(&hub).await;
     let path = hub.scratch().path("later.json");
     let message = json!({"type": "prepare_run", "strategyPath": path, "runId": "mine"});
-    let said = client.refused(message.clone(), "PREPARE_FAILED").await;
+    let refusal = client.refused(message.clone(), "PREPARE_FAILED").await;
     assert!(
-        said.starts_with(&format!("Strategy file not found: {} - ", path.display())),
-        "{said}"
+        refusal.starts_with(&format!("Strategy file not found: {} - ", path.display())),
+        "{refusal}"
     );
     assert_eq!(client.live_run("mine").await, json!(null));
     client
@@ -262,19 +262,19 @@ async fn a_continuation_includes_the_conversation_so_far() {
         .await;
     let records = prepared["conversation"]["records"].as_array().expect("records").clone();
     let of = |name: &str| records.iter().find(|record| record["agentName"] == name).cloned();
-    let said = of("assistant").expect("a record of the agent");
-    assert_eq!(said["text"], "hello");
-    assert_eq!(said["userMessage"], json!({"role": "user", "content": "hello"}));
+    let text = of("assistant").expect("a record of the agent");
+    assert_eq!(text["text"], "hello");
+    assert_eq!(text["userMessage"], json!({"role": "user", "content": "hello"}));
     assert_eq!(
-        said["responseMessages"],
+        text["responseMessages"],
         json!([{"role": "assistant", "content": "hello"}])
     );
     assert_eq!(
-        (&said["finishReason"], &said["usage"]["promptTokens"]),
+        (&text["finishReason"], &text["usage"]["promptTokens"]),
         (&json!("stop"), &json!(0))
     );
     for member in ["id", "createdAt"] {
-        assert!(said[member].is_string(), "{member}: {said}");
+        assert!(text[member].is_string(), "{member}: {text}");
     }
     assert_eq!(of("user").expect("a record of the answer")["text"], "hello");
     assert_eq!(prepared["conversation"]["retentionEvents"], json!([]));

@@ -50,16 +50,16 @@ async fn a_model_reply_is_streamed_then_output_then_done() {
     );
     assert_eq!(streamed(&events).first(), Some(&"step-start"));
     assert_eq!(streamed(&events).last(), Some(&"done"));
-    let said: String = events
+    let text: String = events
         .iter()
         .filter(|event| event["event"]["type"] == "text")
         .map(|event| event["event"]["text"].as_str().expect("text"))
         .collect();
-    assert_eq!(said, "Hello, wörld \u{1F600}");
+    assert_eq!(text, "Hello, wörld \u{1F600}");
     let usage = json!({"promptTokens": 7, "completionTokens": 5});
     let context_usage = json!({"totalTokens": 12, "inputTokens": 7, "outputTokens": 5});
-    let result = json!({"text": said, "usage": usage, "contextUsage": context_usage, "finishReason": "stop"});
-    assert_eq!(events[output]["text"], json!(said));
+    let result = json!({"text": text, "usage": usage, "contextUsage": context_usage, "finishReason": "stop"});
+    assert_eq!(events[output]["text"], json!(text));
     assert_eq!(
         (&events[output]["usage"], &events[output]["model"]),
         (&usage, &json!("test-model"))
@@ -69,7 +69,7 @@ async fn a_model_reply_is_streamed_then_output_then_done() {
     assert_eq!(events[output + 2]["result"], result);
     assert_eq!(
         (&events[output + 3]["result"], &events[output + 3]["usage"]),
-        (&json!(said), &usage)
+        (&json!(text), &usage)
     );
     for event in events.of_kind("agent_streaming") {
         assert_eq!(

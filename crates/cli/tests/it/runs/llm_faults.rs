@@ -212,7 +212,7 @@ async fn invalid_model_settings_stop_the_start() {
         ("[runs]\ncommands = \"yes\"\n", "commands"),
         ("[runs]\ncomands = \"ask\"\n", "comands"),
     ] {
-        let said = Setup::default().config(config).refused().fails(1);
-        assert!(said.contains(name), "{config}: {said}");
+        let stderr = Setup::default().config(config).refused().fails(1);
+        assert!(stderr.contains(name), "{config}: {stderr}");
     }
 }

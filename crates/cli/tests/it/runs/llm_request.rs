@@ -94,10 +94,10 @@ async fn the_system_prompt_is_a_text_a_file_or_a_filled_template() {
     }
     let mut agent = llm();
     agent["systemPrompt"] = json!("missing.txt");
-    let said = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
+    let refusal = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
     assert!(
-        said.contains("systemPrompt: the file it names cannot be read: ") && !said.contains("missing.txt"),
-        "{said}"
+        refusal.contains("systemPrompt: the file it names cannot be read: ") && !refusal.contains("missing.txt"),
+        "{refusal}"
     );
 }
 

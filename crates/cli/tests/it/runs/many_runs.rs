@@ -129,8 +129,8 @@ async fn live_runs_are_limited_and_the_error_names_the_limit() {
     for _ in 0..3 {
         runs.push(client.prepare(&path).await);
     }
-    let said = client.prepare_refused(&path).await;
-    assert!(said.contains("3 runs"), "{said}");
+    let refusal = client.prepare_refused(&path).await;
+    assert!(refusal.contains("3 runs"), "{refusal}");
     client.stop(&runs[0]).await;
     client.failure().await;
     client.prepare(&path).await;

@@ -110,12 +110,12 @@ async fn a_change_the_hub_does_not_offer_is_refused_and_the_connection_survives(
         json!({"type": "trash_restore", "cwd": "/w", "trashPath": "/t.tar.gz", "targetPath": "a.txt"}),
     ] {
         let kind = request["type"].as_str().expect("a type").to_owned();
-        let said = client.refused(request, "NOT_OFFERED").await;
+        let refusal = client.refused(request, "NOT_OFFERED").await;
         assert!(
-            said.starts_with(&format!("{kind} is not offered by this hub: ")),
-            "{said}"
+            refusal.starts_with(&format!("{kind} is not offered by this hub: ")),
+            "{refusal}"
         );
-        assert!(!said.contains("sk-secret"), "{said}");
+        assert!(!refusal.contains("sk-secret"), "{refusal}");
         client.expect_silence().await;
     }
 }

@@ -137,8 +137,8 @@ async fn a_decision_without_a_pending_request_is_refused() {
     let mut client = Client::connect(&hub).await;
     let no_pending = |id: &str, run: &str| format!("No pending permission request {id} for run {run}");
     let message = |run: &str, id: &str| json!({"type": "permission_decision", "runId": run, "permissionRequestId": id, "decision": "allow"});
-    let said = client.refused(message("unknown", "p"), "NO_PENDING_PERMISSION").await;
-    assert_eq!(said, no_pending("p", "unknown"));
+    let refusal = client.refused(message("unknown", "p"), "NO_PENDING_PERMISSION").await;
+    assert_eq!(refusal, no_pending("p", "unknown"));
     let run = client.start_strategy(&hub, &hello(), "").await;
     let ask = next_permission_request(&mut client).await;
     let id = ask["requestId"].as_str().unwrap();
@@ -147,8 +147,8 @@ async fn a_decision_without_a_pending_request_is_refused() {
         no_pending("p", &run)
     );
     let other = json!({"type": "question_response", "runId": run, "questionRequestId": id, "response": "allow"});
-    let said = client.refused(other, "NO_PENDING_QUESTION").await;
-    assert_eq!(said, format!("No pending question request {id} for run {run}"));
+    let refusal = client.refused(other, "NO_PENDING_QUESTION").await;
+    assert_eq!(refusal, format!("No pending question request {id} for run {run}"));
     let text = json!({"type": "user_input", "runId": run, "agentName": "worker", "text": "allow"});
     client.refused(text, "NO_PENDING_INPUT").await;
     client.send(decision(&ask, "allow")).await;

@@ -129,11 +129,11 @@ async fn on_stop_cancel_cancels_waiting_runs() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_on_stop_value_is_refused_at_startup() {
-    let said = Setup::default()
+    let stderr = Setup::default()
         .config("[runs]\non_stop = \"maybe\"\n")
         .refused()
         .fails(1);
-    assert!(said.contains("on_stop"), "{said}");
+    assert!(stderr.contains("on_stop"), "{stderr}");
 }
 
 /// Runs in every state keep their status over a restart.

@@ -113,12 +113,12 @@ async fn steering_survives_a_kill() {
 async fn only_a_live_run_can_be_steered() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let said = client.refused(steer("unknown", "x"), "RUN_NOT_STEERABLE").await;
-    assert_eq!(said, "Cannot steer run unknown: not running");
+    let refusal = client.refused(steer("unknown", "x"), "RUN_NOT_STEERABLE").await;
+    assert_eq!(refusal, "Cannot steer run unknown: not running");
     let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
-    let said = client.refused(steer(&run, "x"), "RUN_NOT_STEERABLE").await;
-    assert_eq!(said, format!("Cannot steer run {run}: not running"));
+    let refusal = client.refused(steer(&run, "x"), "RUN_NOT_STEERABLE").await;
+    assert_eq!(refusal, format!("Cannot steer run {run}: not running"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -247,10 +247,10 @@ async fn the_policy_events_of_a_prepared_run_are_limited() {
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &person_then_command())).await;
     let long: Vec<String> = (0..17).map(|number| format!("{number} {}", "x".repeat(4000))).collect();
-    let said = client
+    let refusal = client
         .refused(policy(&run, &json!({"allow": long})), "VALIDATION_ERROR")
         .await;
-    assert!(said.contains("65536 bytes together"), "{said}");
+    assert!(refusal.contains("65536 bytes together"), "{refusal}");
     let fitting = &long[1..];
     client.send(policy(&run, &json!({"allow": fitting}))).await;
     for word in ["allow", "deny"].into_iter().cycle().take(100) {
@@ -306,12 +306,12 @@ async fn a_policy_for_an_unknown_run_is_refused() {
     let hub = hub_that_asks().await;
     let mut client = Client::connect(&hub).await;
     let message = |run: &str| json!({"type": "update_policy", "runId": run, "mode": "read", "allow": ["echo"]});
-    let said = client.refused(message("unknown"), "RUN_NOT_FOUND").await;
-    assert_eq!(said, "No active run found for runId unknown");
+    let refusal = client.refused(message("unknown"), "RUN_NOT_FOUND").await;
+    assert_eq!(refusal, "No active run found for runId unknown");
     let run = client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
-    let said = client.refused(message(&run), "RUN_NOT_FOUND").await;
-    assert_eq!(said, format!("No active run found for runId {run}"));
+    let refusal = client.refused(message(&run), "RUN_NOT_FOUND").await;
+    assert_eq!(refusal, format!("No active run found for runId {run}"));
 }
 
 #[tokio::test(flavor = "multi_thread")]

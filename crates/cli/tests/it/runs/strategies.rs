@@ -83,14 +83,14 @@ async fn a_missing_or_unsupported_file_is_refused() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let missing = hub.scratch().path("missing.json");
-    let said = client.prepare_refused(&missing).await;
+    let refusal = client.prepare_refused(&missing).await;
     assert!(
-        said.starts_with(&format!("Strategy file not found: {} - ", missing.display())),
-        "{said}"
+        refusal.starts_with(&format!("Strategy file not found: {} - ", missing.display())),
+        "{refusal}"
     );
-    let said = client.prepare_refused(&strategy_text(&hub, "toml", "name = 1")).await;
+    let refusal = client.prepare_refused(&strategy_text(&hub, "toml", "name = 1")).await;
     for extension in [".json", ".jsonc", ".yaml", ".yml"] {
-        assert!(said.contains(extension), "{said}");
+        assert!(refusal.contains(extension), "{refusal}");
     }
     let directory = hub.scratch().path("folder.json");
     std::fs::create_dir(&directory).expect("a directory");
@@ -107,12 +107,12 @@ async fn a_parse_error_names_its_line() {
         ("yaml", "name: x\nagents:\n\t- a: [\n", "YAML"),
         ("json", "", "JSON"),
     ] {
-        let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
+        let refusal = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
         assert!(
-            said.starts_with(&format!("Failed to parse strategy {name}: ")),
-            "{text:?}: {said}"
+            refusal.starts_with(&format!("Failed to parse strategy {name}: ")),
+            "{text:?}: {refusal}"
         );
-        assert!(text.is_empty() || said.contains("line "), "{text:?}: {said}");
+        assert!(text.is_empty() || refusal.contains("line "), "{text:?}: {refusal}");
     }
 }
 
@@ -186,13 +186,16 @@ async fn a_validation_error_names_the_path_in_the_file() {
             client.prepare(&file).await;
             continue;
         }
-        let said = client.prepare_refused(&file).await;
+        let refusal = client.prepare_refused(&file).await;
         assert!(
-            said.starts_with("Strategy validation failed:\n  - "),
-            "{pointer}: {said}"
+            refusal.starts_with("Strategy validation failed:\n  - "),
+            "{pointer}: {refusal}"
         );
-        assert!(said.contains(&format!("\n  - {path}: ")), "{pointer}: {said}");
-        assert!(said.ends_with(')') && said.contains(" (line "), "{pointer}: {said}");
+        assert!(refusal.contains(&format!("\n  - {path}: ")), "{pointer}: {refusal}");
+        assert!(
+            refusal.ends_with(')') && refusal.contains(" (line "),
+            "{pointer}: {refusal}"
+        );
     }
 }
 
@@ -210,8 +213,8 @@ async fn cycle_settings_are_validated() {
         (json!({"separator": ","}), "flow.*"),
     ] {
         let file = strategy_file(&hub, &cycle(json!({"worker": echo()}), &["worker"], more));
-        let said = client.prepare_refused(&file).await;
-        assert!(said.contains(&format!("\n  - {path}: ")), "{said}");
+        let refusal = client.prepare_refused(&file).await;
+        assert!(refusal.contains(&format!("\n  - {path}: ")), "{refusal}");
     }
 }
 
@@ -223,12 +226,12 @@ async fn all_mistakes_are_listed_at_once_with_the_known_names() {
     strategy["version"] = json!(7);
     strategy["agents"]["assistant"]["type"] = json!("magic");
     strategy["agents"]["user"]["colour"] = json!("red");
-    let said = client.prepare_refused(&strategy_file(&hub, &strategy)).await;
-    assert_eq!(said.matches("\n  - ").count(), 3, "{said}");
+    let refusal = client.prepare_refused(&strategy_file(&hub, &strategy)).await;
+    assert_eq!(refusal.matches("\n  - ").count(), 3, "{refusal}");
     for known in ["user", "llm", "echo", "template", "command"] {
-        assert!(said.contains(known), "{known}: {said}");
+        assert!(refusal.contains(known), "{known}: {refusal}");
     }
-    assert!(said.contains("config"), "the known keys: {said}");
+    assert!(refusal.contains("config"), "the known keys: {refusal}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -248,9 +251,9 @@ async fn an_undefined_agent_is_refused_with_its_place() {
         ),
     ] {
         let file = strategy_file(&hub, &strategy(json!({"a": echo(), "b": echo()}), flow));
-        let said = client.prepare_refused(&file).await;
+        let refusal = client.prepare_refused(&file).await;
         let fault = format!("\n  - {path}: references an agent which is not defined in agents (line ");
-        assert!(said.contains(&fault) && !said.contains("ghost"), "{said}");
+        assert!(refusal.contains(&fault) && !refusal.contains("ghost"), "{refusal}");
     }
 }
 
@@ -259,8 +262,8 @@ async fn a_model_must_be_set_by_the_agent_or_an_override() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let file = strategy_file(&hub, &alone(json!({"systemPrompt": "Be brief."})));
-    let said = client.prepare_refused(&file).await;
-    assert!(said.starts_with("Agent \"worker\" has no model."), "{said}");
+    let refusal = client.prepare_refused(&file).await;
+    assert!(refusal.starts_with("Agent \"worker\" has no model."), "{refusal}");
     let message = json!({"type": "prepare_run", "strategyPath": file, "modelOverride": "some-model"});
     client.call(message, "run_prepared").await;
 }
@@ -290,11 +293,11 @@ async fn hostile_files_are_refused_quickly() {
         ("yaml", "? [a, b]\n: x\n"),
         ("yaml", &format!("name: x\nagents:\n{many}")),
     ] {
-        let said = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
+        let refusal = client.prepare_refused(&strategy_text(&hub, extension, text)).await;
         assert!(
-            said.len() < 20_000,
+            refusal.len() < 20_000,
             "{extension} {text:.60}: {} bytes of error",
-            said.len()
+            refusal.len()
         );
     }
     client.expect_silence().await;
@@ -311,30 +314,33 @@ async fn a_foreign_file_is_never_repeated() {
     std::fs::create_dir(&folder).expect("a directory");
     let link = folder.join("plan.yaml");
     std::os::unix::fs::symlink(&credentials, &link).expect("a link");
-    let said = client.prepare_refused(&link).await;
+    let refusal = client.prepare_refused(&link).await;
     assert!(
-        said.contains("leads out of its folder") && !said.contains("TOKEN"),
-        "{said}"
+        refusal.contains("leads out of its folder") && !refusal.contains("TOKEN"),
+        "{refusal}"
     );
     let relative = json!({"type": "prepare_run", "strategyPath": "plan.yaml", "cwd": folder});
-    let said = client.refused(relative, "PREPARE_FAILED").await;
+    let refusal = client.refused(relative, "PREPARE_FAILED").await;
     assert!(
-        said.contains("leads out of its folder") && !said.contains("TOKEN"),
-        "{said}"
+        refusal.contains("leads out of its folder") && !refusal.contains("TOKEN"),
+        "{refusal}"
     );
     let named = hub.scratch().path("named.yaml");
     std::fs::copy(&credentials, &named).expect("a copy");
-    let said = client.prepare_refused(&named).await;
-    assert!(said.contains("must be an object") && !said.contains("TOKEN"), "{said}");
+    let refusal = client.prepare_refused(&named).await;
+    assert!(
+        refusal.contains("must be an object") && !refusal.contains("TOKEN"),
+        "{refusal}"
+    );
     std::os::unix::fs::symlink(hub.data().join("hub.json"), folder.join("role.md")).expect("a link");
     let mut agent = llm();
     agent["systemPrompt"] = json!("role.md");
     let strategy = folder.join("prompt.json");
     std::fs::write(&strategy, alone(agent).to_string()).expect("a file");
-    let said = client.prepare_refused(&strategy).await;
+    let refusal = client.prepare_refused(&strategy).await;
     assert!(
-        said.contains("systemPrompt") && said.contains("leads out of its folder"),
-        "{said}"
+        refusal.contains("systemPrompt") && refusal.contains("leads out of its folder"),
+        "{refusal}"
     );
 }
 
@@ -354,14 +360,14 @@ async fn a_strategy_with_tools_of_the_daemon_is_refused_with_their_names() {
     let mut client = Client::connect(&hub).await;
     let mut agent = llm();
     agent["tools"] = json!(["read_file", "ask_question", "S3CR3T", "run_command"]);
-    let said = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
+    let refusal = client.prepare_refused(&strategy_file(&hub, &alone(agent))).await;
     for part in [
         "agents.*.tools.0: the tool read_file is not offered by this hub; known: ask_question. Leave it out, or do its \
          work in an agent of type command (line ",
         "agents.*.tools.2: unknown tool; known: ask_question. Leave it out",
         "agents.*.tools.3: the tool run_command is not offered by this hub",
     ] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(refusal.contains(part), "{part}: {refusal}");
     }
-    assert!(!said.contains("S3CR3T"), "{said}");
+    assert!(!refusal.contains("S3CR3T"), "{refusal}");
 }

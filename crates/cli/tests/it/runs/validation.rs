@@ -93,10 +93,10 @@ async fn an_unknown_or_outdated_type_is_refused() {
         "",
         "pong",
     ] {
-        let said = client
+        let refusal = client
             .refused(json!({"type": kind, "runId": "x"}), "VALIDATION_ERROR")
             .await;
-        assert!(said.starts_with("Invalid message: type: "), "{kind}: {said}");
+        assert!(refusal.starts_with("Invalid message: type: "), "{kind}: {refusal}");
     }
     for frame in [
         json!({}),
@@ -169,16 +169,16 @@ async fn a_missing_empty_or_mistyped_member_is_named() {
             } else {
                 message[field] = value.clone();
             }
-            let said = client.refused(message.clone(), "VALIDATION_ERROR").await;
+            let refusal = client.refused(message.clone(), "VALIDATION_ERROR").await;
             assert!(
-                said.starts_with(&format!("Invalid message: {field}: ")),
-                "{message}: {said}"
+                refusal.starts_with(&format!("Invalid message: {field}: ")),
+                "{message}: {refusal}"
             );
         }
         let mut message = message.clone();
         message[field] = json!({"an": "object"});
-        let said = client.refused(message.clone(), "VALIDATION_ERROR").await;
-        assert!(said.contains(&format!("{field}: ")), "{message}: {said}");
+        let refusal = client.refused(message.clone(), "VALIDATION_ERROR").await;
+        assert!(refusal.contains(&format!("{field}: ")), "{message}: {refusal}");
     }
 }
 
@@ -186,16 +186,16 @@ async fn a_missing_empty_or_mistyped_member_is_named() {
 async fn all_mistakes_in_a_message_are_listed_at_once() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let said = client
+    let refusal = client
         .refused(
             json!({"type": "user_input", "runId": "", "agentName": 7}),
             "VALIDATION_ERROR",
         )
         .await;
     for field in ["runId: ", "agentName: ", "text: "] {
-        assert!(said.contains(field), "{field}: {said}");
+        assert!(refusal.contains(field), "{field}: {refusal}");
     }
-    assert_eq!(said.matches("; ").count(), 2, "{said}");
+    assert_eq!(refusal.matches("; ").count(), 2, "{refusal}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

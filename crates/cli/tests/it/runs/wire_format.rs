@@ -87,8 +87,8 @@ async fn a_run_with_a_person_sends_exactly_these_frames() {
         &rest[1],
         json!({"type": "step_started", "stepName": "assistant", "message": "T"}),
     );
-    let said = json!({"type": "agent_output", "agentName": "assistant", "text": "T", "usage": no_usage()});
-    assert_members(&rest[2], said);
+    let text = json!({"type": "agent_output", "agentName": "assistant", "text": "T", "usage": no_usage()});
+    assert_members(&rest[2], text);
     let event = json!({"type": "done", "result": result});
     assert_members(
         &rest[3],

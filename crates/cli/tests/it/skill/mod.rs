@@ -200,7 +200,7 @@ async fn a_command_sends_runtime_project_and_callback_secret() {
         .ok();
     let url = receiver.url("/resume");
     let terminal = Terminal::remote(&hub, &hub.url, &agent);
-    let words = [
+    let args = [
         "ask",
         "Ship?",
         "--confirm",
@@ -211,11 +211,11 @@ async fn a_command_sends_runtime_project_and_callback_secret() {
         "shop",
     ];
     let id = terminal
-        .run(&[&words[..], &["--callback", &url, "--callback-auth", "apikey=hook"]].concat())
+        .run(&[&args[..], &["--callback", &url, "--callback-auth", "apikey=hook"]].concat())
         .ok();
-    let pulled = agent.pull(id.trim()).await;
+    let message = agent.pull(id.trim()).await;
     assert_eq!(
-        (&pulled["agent"]["runtime"], &pulled["agent"]["project"]),
+        (&message["agent"]["runtime"], &message["agent"]["project"]),
         (&"cloud".into(), &"shop".into())
     );
     hub.owner.answer(id.trim(), "approve").await.expect(200);

@@ -141,11 +141,11 @@ async fn the_curl_lines_of_a_page_send_its_envelope() {
             .env("COUNTERSIGN_TOKEN", &agent.token);
         let ack = Process::spawn(command, "").finish().json();
         assert_eq!(ack["status"], status, "{ack}");
-        let pulled = agent
+        let message = agent
             .get(ack["poll_url"].as_str().expect("a poll_url"))
             .await
             .expect(200);
-        assert_eq!(pulled["agent"]["project"], "acme/shop");
+        assert_eq!(message["agent"]["project"], "acme/shop");
     }
 }
 

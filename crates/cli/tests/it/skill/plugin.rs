@@ -71,14 +71,14 @@ fn our_own_plugin_is_valid_and_small() {
 async fn a_built_plugin_is_valid_and_installs() {
     let hub = Hub::start().await;
     let out = hub.scratch().path("out");
-    let said = build(&hub, "ask --mode push --to human:ann --plugin").ok();
+    let output = build(&hub, "ask --mode push --to human:ann --plugin").ok();
     for line in [
         format!("/plugin marketplace add {}", out.display()),
         "/plugin install acme-a2h@acme-a2h".to_owned(),
         "/acme-a2h:acme-ask".to_owned(),
         format!("claude plugin validate {}", out.display()),
     ] {
-        assert!(said.contains(&line), "{line}: {said}");
+        assert!(output.contains(&line), "{line}: {output}");
     }
     build(&hub, "notify --plugin").ok();
     assert_eq!(

@@ -42,9 +42,9 @@ async fn an_older_copy_is_refused_until_the_loss_is_accepted() {
     fs::write(hub.data().join("hub.db"), older).expect("put back");
     remove_log(&hub.data());
 
-    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    let stderr = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
     for text in ["audit entries are missing", "older copy", "--accept-data-loss"] {
-        assert!(said.contains(text), "{said}");
+        assert!(stderr.contains(text), "{stderr}");
     }
     let doctor = hub.cli(&["doctor"]);
     assert_eq!(doctor.code, 1);
@@ -89,8 +89,8 @@ async fn a_missing_write_ahead_log_is_noticed() {
     drop(reader);
     fs::write(hub.data().join("hub.db"), alone).expect("put back");
     remove_log(&hub.data());
-    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
-    assert!(said.contains("hub.db-wal"), "{said}");
+    let stderr = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(stderr.contains("hub.db-wal"), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -130,11 +130,11 @@ async fn an_empty_store_beside_a_mark_is_refused() {
     let mut hub = Hub::start().await;
     assert!(hub.interrupt().success());
     fs::remove_file(hub.data().join("hub.db")).expect("the store is gone");
-    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
-    assert!(said.contains("the store is empty"), "{said}");
+    let stderr = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(stderr.contains("the store is empty"), "{stderr}");
     fs::write(hub.data().join("hub.mark"), "{").expect("a broken mark");
-    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
-    assert!(said.contains("hub.mark"), "{said}");
+    let stderr = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(stderr.contains("hub.mark"), "{stderr}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -159,11 +159,11 @@ async fn doctor_finds_a_damaged_database() {
 #[test]
 fn accepting_a_loss_needs_a_database_file() {
     let url = "postgres://countersign@127.0.0.1:1/hub";
-    let said = Setup::default()
+    let stderr = Setup::default()
         .args(&["--accept-data-loss", "--database-url", url])
         .refused()
         .fails(1);
-    assert!(said.contains("--accept-data-loss"), "{said}");
+    assert!(stderr.contains("--accept-data-loss"), "{stderr}");
 }
 
 /// Such as the backup command of the sqlite3 shell. SQLite deletes the log when the last connection of all programs is
@@ -196,8 +196,8 @@ async fn a_damaged_last_entry_is_refused_until_the_loss_is_accepted() {
         UPDATE audit SET hash = x'00ff' WHERE seq = (SELECT max(seq) FROM audit)";
     store.execute_batch(damage).expect("damaged");
     drop(store);
-    let said = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
-    assert!(said.contains("is not the one of"), "{said}");
+    let stderr = Setup::default().refused_in(hub.scratch()).fails(REFUSED);
+    assert!(stderr.contains("is not the one of"), "{stderr}");
     let accepting = Setup::default().args(&["--accept-data-loss"]).start_again(hub).await;
     accepting.owner.get("/ready").await.expect(200);
 }

@@ -137,15 +137,15 @@ async fn a_message_cannot_forge_its_id_status_or_response() {
         .as_str()
         .unwrap()
         .to_owned();
-    let pulled = bot.get(&format!("/v1/messages/{id}")).await;
-    let body = pulled.expect(200);
+    let message = bot.get(&format!("/v1/messages/{id}")).await;
+    let body = message.expect(200);
     assert_eq!([&body["id"], &body["status"]], [&json!(id), &json!("open")]);
     assert!(body.get("response").is_none(), "{body}");
-    assert!(!pulled.text().contains("msg_mine"), "{body}");
+    assert!(!message.text().contains("msg_mine"), "{body}");
     assert!(
-        pulled.text().contains(state),
+        message.text().contains(state),
         "the same names inside state are the agent's own: {}",
-        pulled.text()
+        message.text()
     );
 }
 

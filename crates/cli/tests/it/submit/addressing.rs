@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 fn with(mut envelope: Value, pointer: &str, value: Value) -> Value {
     let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
@@ -152,7 +152,10 @@ async fn an_open_ask_whose_people_are_gone_is_marked_on_its_page_and_in_doctor()
     .await;
     let doctor = hub.cli(&["doctor"]);
     assert!(doctor.stdout.contains(&id), "{doctor:?}");
-    let page = Visitor::signed_in(&hub).await.get(&format!("/inbox/items/{id}")).await;
+    let page = WebClient::signed_in(&hub)
+        .await
+        .get(&format!("/inbox/items/{id}"))
+        .await;
     assert!(
         page.text_at("#watch .stranded")
             .starts_with("No account here can answer this")

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::Pane;
 use crate::browser::seed;
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 /// A hub, an agent with one message, and a screen with that item open.
 async fn open_item(envelope: &Value) -> (Hub, Agent, String, Pane) {
@@ -48,7 +48,7 @@ async fn a_rejection_sends_its_reason() {
 async fn the_preset_reasons_of_an_owner_are_offered_and_sent() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    Visitor::signed_in(&hub)
+    WebClient::signed_in(&hub)
         .await
         .offer_reasons("Not on a Friday\nAsk the on-call first")
         .await;
@@ -211,9 +211,9 @@ async fn notices_are_listed_separately_and_archived_with_one_key() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     for title in ["First news", "Second news"] {
-        let mut news = notify("bot");
-        news["title"] = json!(title);
-        bot.accepted(&news).await;
+        let mut notice = notify("bot");
+        notice["title"] = json!(title);
+        bot.accepted(&notice).await;
     }
     let pane = Pane::start(&hub);
     pane.shows("Notices 2").await;

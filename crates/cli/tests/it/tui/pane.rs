@@ -192,22 +192,22 @@ impl Pane {
         pid.trim().parse().expect("a number")
     }
 
-    pub async fn shows(&self, words: &str) -> String {
-        self.shows_all(&[words]).await
+    pub async fn shows(&self, expected: &str) -> String {
+        self.shows_all(&[expected]).await
     }
 
     /// Waits until the screen shows all of these at the same time.
-    pub async fn shows_all(&self, words: &[&str]) -> String {
-        let all = |text: &String| words.iter().all(|words| text.contains(words));
-        eventually(&format!("the screen shows {words:?}"), async || {
+    pub async fn shows_all(&self, expected: &[&str]) -> String {
+        let all = |text: &String| expected.iter().all(|expected| text.contains(expected));
+        eventually(&format!("the screen shows {expected:?}"), async || {
             Some(self.text()).filter(all)
         })
         .await
     }
 
-    pub async fn hides(&self, words: &str) {
-        let what = format!("the screen no longer shows {words:?}");
-        eventually(&what, async || (!self.text().contains(words)).then_some(())).await;
+    pub async fn hides(&self, expected: &str) {
+        let what = format!("the screen no longer shows {expected:?}");
+        eventually(&what, async || (!self.text().contains(expected)).then_some(())).await;
     }
 
     /// Opens the item with `title` and waits until it takes answers.

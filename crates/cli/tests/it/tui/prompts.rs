@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::pane::PaneOptions;
 use crate::harness::*;
-use crate::web::Visitor;
+use crate::web::WebClient;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_dumb_terminal_gets_prompts_and_no_escape_sequences() {
@@ -78,7 +78,7 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
 async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    Visitor::signed_in(&hub).await.offer_reasons("Not on a Friday").await;
+    WebClient::signed_in(&hub).await.offer_reasons("Not on a Friday").await;
     let first = bot.accepted(&task("bot")).await;
     let second = bot.accepted(&ask("bot")).await;
     let pane = PaneOptions::owner(&hub).term("dumb").size(100, 60).start();

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::list::{csrf, titled, titles};
-use super::{Page, Visitor};
+use super::{Page, WebClient};
 use crate::harness::*;
 
 fn review_of(verdict: &str, ids: &[&str]) -> String {
@@ -36,7 +36,7 @@ async fn a_batch_approval_is_previewed_item_by_item() {
     withdrawn["request"]["permissions"] = json!({"allow_respond": false});
     let withdrawn = bot.accepted(&withdrawn).await;
     let gone = "msg_00000000000000000000000000";
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let ids = [
         &plain, &own, &choice, &work, &notice, &theirs, &over, &withdrawn, gone, "nonsense",
     ];
@@ -67,7 +67,7 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
     for nth in 0..4 {
         ids.push(bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await);
     }
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let list = owner.get("/inbox").await;
     let picked: Vec<&str> = ids[..3].iter().map(String::as_str).collect();
     let filled: Vec<(&str, &str)> = picked.iter().map(|id| ("id", *id)).collect();
@@ -106,7 +106,7 @@ async fn a_batch_decline_skips_items_that_may_not_be_declined() {
     let mut must = ask("bot");
     must["request"]["permissions"] = json!({"allow_ignore": false});
     let must = bot.accepted(&must).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let review = owner
         .get(&review_of("decline", &[&form, &choice, &must]))
         .await
@@ -126,7 +126,7 @@ async fn several_items_are_snoozed_or_archived_at_once() {
     let task_id = bot.accepted(&task("bot")).await;
     let one = bot.accepted(&notify("bot")).await;
     let two = bot.accepted(&notify("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let review = owner
         .get(&review_of("aside", &[&ask_id, &task_id, &one]))
         .await
@@ -168,7 +168,7 @@ async fn several_items_are_snoozed_or_archived_at_once() {
 async fn a_too_long_reason_stays_on_the_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let review = owner.get(&review_of("deny", &[&id])).await;
     let long = "x".repeat(20_001);
     let refused = owner
@@ -185,7 +185,7 @@ async fn a_multi_line_batch_reason_reaches_the_agents() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let review = owner.get(&review_of("deny", &[&id])).await;
     owner
         .submit(&review, "form#confirm", &[("reason", "two\r\nlines")], None)
@@ -201,7 +201,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
     let id = bot
         .accepted(&resolvers(ask("bot"), &["human:eve", "human:owner"]))
         .await;
-    let eve = Visitor::as_person(&hub, "eve", "viewer").await;
+    let eve = WebClient::as_person(&hub, "eve", "viewer").await;
     let review = eve.get(&review_of("approve", &[&id])).await.expect(200);
     assert!(entry_text(&review, "left", &id).contains("not yours to answer"));
     assert_eq!(review.count("form#confirm"), 0);
@@ -213,7 +213,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let done = eve.post("/inbox/batch", &fields).await.expect(200);
     assert!(entry_text(&done, "failed", &id).contains("not yours to answer"));
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     owner
         .post("/inbox/batch", &[("verdict", "approve"), ("id", &id)])
         .await

@@ -2,15 +2,15 @@
 
 use serde_json::{Value, json};
 
-use super::Visitor;
+use super::WebClient;
 use super::item::open;
 use super::list::csrf;
 use crate::harness::*;
 
 const ANSWERED: Option<(&str, &str)> = Some(("verdict", "answered"));
 
-fn value(pulled: &Value) -> &Value {
-    &pulled["response"]["response"]["value"]
+fn value(message: &Value) -> &Value {
+    &message["response"]["response"]["value"]
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -18,7 +18,7 @@ async fn a_choice_is_sent_and_the_page_shows_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     assert_eq!(
         page.attribute("button.choice[data-role=approve]", "data-key")
@@ -45,16 +45,16 @@ async fn a_choice_is_sent_and_the_page_shows_the_outcome() {
             .starts_with("answered Approve by human:owner at")
     );
     assert_eq!(after.text_at("#said-comment"), "go on");
-    let pulled = bot.pull(&id).await;
-    assert_eq!(value(&pulled), "approve");
-    assert_eq!(pulled["response"]["response"]["comment"], "go\non");
+    let message = bot.pull(&id).await;
+    assert_eq!(value(&message), "approve");
+    assert_eq!(message["response"]["response"]["comment"], "go\non");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn enter_in_a_field_submits_no_choice() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for envelope in [ask("bot"), select("bot"), input("bot"), task("bot")] {
         let page = open(&owner, &bot.accepted(&envelope).await).await;
         let first = "#answer button";
@@ -71,7 +71,7 @@ async fn a_get_request_never_decides() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     owner
         .get(&format!("/inbox/items/{id}?value=approve&verdict=answered"))
         .await
@@ -99,19 +99,22 @@ async fn a_rejection_sends_its_preset_and_its_reason() {
     let bot = hub.agent("bot").await;
     let confirm = bot.accepted(&ask("bot")).await;
     let choice = bot.accepted(&select("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &confirm).await;
     let filled = [("preset", "Too risky"), ("reason", "Not on a Friday.")];
     owner
         .submit(&page, "form#answer", &filled, Some(("verdict", "denied")))
         .await
         .expect(200);
-    let pulled = bot.pull(&confirm).await;
+    let message = bot.pull(&confirm).await;
     assert_eq!(
-        (pulled["status"].as_str(), value(&pulled).as_str()),
+        (message["status"].as_str(), value(&message).as_str()),
         (Some("answered"), Some("deny"))
     );
-    assert_eq!(pulled["response"]["response"]["comment"], "Too risky\nNot on a Friday.");
+    assert_eq!(
+        message["response"]["response"]["comment"],
+        "Too risky\nNot on a Friday."
+    );
     let page = open(&owner, &choice).await;
     owner
         .submit(
@@ -122,9 +125,9 @@ async fn a_rejection_sends_its_preset_and_its_reason() {
         )
         .await
         .expect(200);
-    let pulled = bot.pull(&choice).await;
+    let message = bot.pull(&choice).await;
     assert_eq!(
-        (&pulled["status"], &pulled["response"]["response"]["comment"]),
+        (&message["status"], &message["response"]["response"]["comment"]),
         (&json!("declined"), &json!("neither"))
     );
 }
@@ -134,7 +137,7 @@ async fn a_reason_is_not_lost_when_the_plain_choice_is_pressed() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let filled = [
         ("preset", "Too risky"),
@@ -149,10 +152,10 @@ async fn a_reason_is_not_lost_when_the_plain_choice_is_pressed() {
         after.text_at("#said-comment"),
         "Too risky Not on a Friday. Ask on Monday."
     );
-    let pulled = bot.pull(&id).await;
-    assert_eq!(value(&pulled), "deny");
+    let message = bot.pull(&id).await;
+    assert_eq!(value(&message), "deny");
     assert_eq!(
-        pulled["response"]["response"]["comment"],
+        message["response"]["response"]["comment"],
         "Too risky\nNot on a Friday.\nAsk on Monday."
     );
 }
@@ -164,7 +167,7 @@ async fn rejecting_a_confirm_with_custom_options_declines_it() {
     let mut envelope = ask("bot");
     envelope["request"]["options"] = json!([{"value": "hold", "label": "Hold"}, {"value": "ship", "label": "Ship"}]);
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     assert_eq!(
         (page.count("button.choice[data-role='']"), page.count("#only-decline")),
@@ -180,9 +183,9 @@ async fn rejecting_a_confirm_with_custom_options_declines_it() {
         )
         .await
         .expect(200);
-    let pulled = bot.pull(&id).await;
+    let message = bot.pull(&id).await;
     assert_eq!(
-        (&pulled["status"], &pulled["response"]["response"]["comment"]),
+        (&message["status"], &message["response"]["response"]["comment"]),
         (&json!("declined"), &json!("neither"))
     );
 }
@@ -191,7 +194,7 @@ async fn rejecting_a_confirm_with_custom_options_declines_it() {
 async fn the_built_in_reasons_are_offered() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    let page = open(&WebClient::signed_in(&hub).await, &id).await;
     let presets = page.count("#reject input[name=preset]");
     assert!(presets > 2, "built-in reasons and none: {presets}");
     assert_eq!(
@@ -209,7 +212,7 @@ async fn a_choice_and_free_text_exclude_each_other() {
     editable["request"]["permissions"] = json!({"allow_edit": true});
     let picked = bot.accepted(&select("bot")).await;
     let worded = bot.accepted(&editable).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &picked).await;
     assert_eq!(page.count("[name=typed]"), 0);
     let none = owner.submit(&page, "form#answer", &[], ANSWERED).await.expect(422);
@@ -236,9 +239,9 @@ async fn a_choice_and_free_text_exclude_each_other() {
         .submit(&both, "form#answer", &[("value", "")], ANSWERED)
         .await
         .expect(200);
-    let pulled = bot.pull(&worded).await;
+    let message = bot.pull(&worded).await;
     assert_eq!(
-        (value(&pulled), &pulled["response"]["response"]["edited"]),
+        (value(&message), &message["response"]["response"]["edited"]),
         (&json!("red"), &json!(true))
     );
 }
@@ -251,7 +254,7 @@ async fn free_text_for_a_sensitive_question_is_hidden_and_never_sent_back() {
     envelope["request"]["permissions"] = json!({"allow_edit": true});
     envelope["sensitive"] = json!(true);
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let at = |name: &str| page.attribute("#own-words", name).unwrap_or_default();
     assert_eq!([at("type"), at("autocomplete"), at("value")], ["password", "off", ""]);
@@ -272,7 +275,7 @@ async fn comments_on_a_sensitive_question_are_typed_again_after_a_refusal() {
     let mut envelope = select("bot");
     envelope["sensitive"] = json!(true);
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let filled = [("reason", "hunter2"), ("comment", "swordfish")];
     let again = owner.submit(&page, "form#answer", &filled, ANSWERED).await.expect(422);
@@ -316,7 +319,7 @@ fn secret_form() -> Value {
 async fn a_form_has_the_right_input_for_every_field() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&secret_form()).await;
-    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    let page = open(&WebClient::signed_in(&hub).await, &id).await;
     let kind = |name: &str| {
         page.attribute(&format!("[name='field.{name}']"), "type")
             .unwrap_or_default()
@@ -354,7 +357,7 @@ async fn a_refused_form_keeps_its_input_except_secrets() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&secret_form()).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let filled = [
         ("field.reason", "no"),
@@ -401,7 +404,7 @@ async fn a_missing_choice_of_a_form_is_reported_at_its_field() {
     let mut form = secret_form();
     form["request"]["schema"]["required"] = json!(["region"]);
     let id = hub.agent("bot").await.accepted(&form).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let again = owner.submit(&page, "form#answer", &[], ANSWERED).await.expect(422);
     let group = "fieldset[role=radiogroup][aria-required=true][aria-describedby=error-region]";
@@ -421,7 +424,7 @@ async fn a_task_sends_its_ticks() {
     let bot = hub.agent("bot").await;
     let done = bot.accepted(&task("bot")).await;
     let left = bot.accepted(&task("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &done).await;
     let after = owner
         .submit(&page, "form#answer", &[("done", "1")], Some(("verdict", "completed")))
@@ -432,10 +435,10 @@ async fn a_task_sends_its_ticks() {
         "{}",
         after.text_at("#outcome")
     );
-    let pulled = bot.pull(&done).await;
+    let message = bot.pull(&done).await;
     let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
     assert_eq!(
-        (&pulled["status"], &pulled["response"]["response"]["checklist"]),
+        (&message["status"], &message["response"]["response"]["checklist"]),
         (&json!("completed"), &ticks)
     );
     let page = open(&owner, &left).await;
@@ -448,9 +451,9 @@ async fn a_task_sends_its_ticks() {
         )
         .await
         .expect(200);
-    let pulled = bot.pull(&left).await;
+    let message = bot.pull(&left).await;
     assert_eq!(
-        (&pulled["status"], &pulled["response"]["response"]["comment"]),
+        (&message["status"], &message["response"]["response"]["comment"]),
         (&json!("dismissed"), &json!("no need"))
     );
 }
@@ -460,11 +463,11 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
-    let alice = Visitor::by_new_link(&hub, "alice").await;
+    let alice = WebClient::by_new_link(&hub, "alice").await;
     let id = bot
         .accepted(&resolvers(secret_form(), &["human:owner", "human:alice"]))
         .await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let seen_by_owner = open(&owner, &id).await;
     let seen_by_alice = open(&alice, &id).await;
     let first = [("field.reason", "alice was here")];
@@ -505,7 +508,7 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
 async fn an_answer_after_the_expiry_is_refused_with_the_outcome() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = bot.accepted(&expiring(ask("bot"), 5000)).await;
     let page = open(&owner, &id).await;
     bot.outcome(&id).await;
@@ -522,14 +525,14 @@ async fn an_answer_after_the_expiry_is_refused_with_the_outcome() {
 async fn an_unauthorized_person_is_refused_for_every_kind_of_answer() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let victor = Visitor::as_person(&hub, "victor", "viewer").await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let victor = WebClient::as_person(&hub, "victor", "viewer").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let id = bot
         .accepted(&resolvers(ask("bot"), &["human:owner", "human:victor"]))
         .await;
-    for visitor in [&victor, &alice] {
-        let token = csrf(&open(visitor, &id).await);
-        let refused = visitor
+    for client in [&victor, &alice] {
+        let token = csrf(&open(client, &id).await);
+        let refused = client
             .post(
                 &format!("/inbox/items/{id}/decide"),
                 &[("csrf", &token), ("value", "approve")],
@@ -538,7 +541,7 @@ async fn an_unauthorized_person_is_refused_for_every_kind_of_answer() {
         assert!(refused.expect(403).text_at("#panel").contains("not yours to answer"));
     }
     let notice = bot.accepted(&notify("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let token = csrf(&open(&owner, &notice).await);
     owner
         .post(
@@ -555,7 +558,7 @@ async fn snoozing_is_offered_and_leaves_the_ask_open() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let list = owner
         .submit(&page, "form#aside", &[], Some(("until", "1h")))

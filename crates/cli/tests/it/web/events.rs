@@ -4,8 +4,8 @@ use reqwest::{Method, Response};
 use scraper::Html;
 use serde_json::Value;
 
-use super::Visitor;
-use super::browser::css;
+use super::WebClient;
+use super::client::css;
 use super::list::titled;
 use crate::harness::*;
 
@@ -15,8 +15,8 @@ struct Stream {
 }
 
 impl Stream {
-    async fn open(visitor: &Visitor) -> Self {
-        let response = within("the stream", visitor.request(Method::GET, "/inbox/events").send()).await;
+    async fn open(client: &WebClient) -> Self {
+        let response = within("the stream", client.request(Method::GET, "/inbox/events").send()).await;
         let response = response.expect("the hub replies");
         assert_eq!(response.status(), 200);
         assert_eq!(response.headers()["content-type"], "text/event-stream");
@@ -59,7 +59,7 @@ impl Stream {
 async fn a_live_row_equals_the_row_of_the_list() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let mut stream = Stream::open(&owner).await;
     let id = bot.accepted(&titled(ask("bot"), "<b>Deploy</b>?")).await;
     let opened = stream.event("opened").await;
@@ -106,7 +106,7 @@ async fn a_live_row_equals_the_row_of_the_list() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_event_stream_needs_a_session() {
     let hub = Hub::start().await;
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     stranger.get("/inbox/events").await.expect(401);
     stranger.set_cookie("countersign", "nonsense");
     stranger.get("/inbox/events").await.expect(401);
@@ -117,7 +117,7 @@ async fn the_event_stream_needs_a_session() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_stream_ends_when_the_hub_stops() {
     let mut hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let mut stream = Stream::open(&owner).await;
     hub.interrupt();
     while stream.record().await.is_some() {}

@@ -2,7 +2,7 @@
 
 use scraper::{ElementRef, Html};
 
-use super::browser::{Page, css};
+use super::client::{Page, css};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ControlKind {

@@ -1,6 +1,6 @@
 //! The history of decisions.
 
-use super::Visitor;
+use super::WebClient;
 use super::list::{titled, titles};
 use crate::harness::*;
 
@@ -18,7 +18,7 @@ async fn the_history_shows_actor_outcome_time_and_duration() {
         .expect(200);
     hub.owner.answer(&first, "approve").await.expect(200);
     bot.cancel(&cancelled).await.expect(200);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/history").await.expect(200);
     assert_eq!(titles(&page), ["third", "first", "second"], "the latest decision first");
     let note = page.text_at(&format!("#row-{first} .note"));
@@ -54,18 +54,18 @@ async fn the_history_shows_whether_the_answer_reached_the_agent() {
     let bot = hub.agent("bot").await;
     hub.approve(&bot, &receiver.host()).await;
     let pushed = bot.accepted(&push_to(ask("bot"), &receiver.url("/push"))).await;
-    let pulled = bot.accepted(&ask("bot")).await;
-    for id in [&pushed, &pulled] {
+    let pulled_id = bot.accepted(&ask("bot")).await;
+    for id in [&pushed, &pulled_id] {
         hub.owner.answer(id, "approve").await.expect(200);
     }
-    let owner = Visitor::signed_in(&hub).await;
-    let track = async |id: &str| owner.get("/inbox/history").await.text_at(&format!("#row-{id} .track"));
+    let owner = WebClient::signed_in(&hub).await;
+    let delivery = async |id: &str| owner.get("/inbox/history").await.text_at(&format!("#row-{id} .track"));
     hub.delivery(&pushed, "delivered").await;
-    assert_eq!(track(&pushed).await, "delivered");
-    assert_eq!(track(&pulled).await, "waiting for the agent");
-    bot.pull(&pulled).await;
+    assert_eq!(delivery(&pushed).await, "delivered");
+    assert_eq!(delivery(&pulled_id).await, "waiting for the agent");
+    bot.pull(&pulled_id).await;
     eventually("it is fetched", async || {
-        (track(&pulled).await == "fetched by the agent").then_some(())
+        (delivery(&pulled_id).await == "fetched by the agent").then_some(())
     })
     .await;
 }
@@ -78,7 +78,7 @@ async fn the_history_hides_sensitive_answers() {
     envelope["sensitive"] = serde_json::json!(true);
     let id = bot.accepted(&envelope).await;
     hub.owner.answer(&id, "blue").await.expect(200);
-    let page = Visitor::signed_in(&hub).await.get("/inbox/history").await.expect(200);
+    let page = WebClient::signed_in(&hub).await.get("/inbox/history").await.expect(200);
     assert_eq!(page.text_at(".note .outcome"), "answered");
     assert!(!page.text().to_lowercase().contains("blue"));
 }
@@ -87,7 +87,7 @@ async fn the_history_hides_sensitive_answers() {
 async fn a_long_history_is_paged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get("/inbox/history")

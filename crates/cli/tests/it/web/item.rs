@@ -5,11 +5,11 @@ use countersign_store::ops::message::sweep::Purge;
 use serde_json::{Value, json};
 
 use super::list::csrf;
-use super::{Page, Visitor};
+use super::{Page, WebClient};
 use crate::harness::*;
 
-pub async fn open(visitor: &Visitor, id: &str) -> Page {
-    visitor.get(&format!("/inbox/items/{id}")).await.expect(200)
+pub async fn open(client: &WebClient, id: &str) -> Page {
+    client.get(&format!("/inbox/items/{id}")).await.expect(200)
 }
 
 fn with_context(mut envelope: Value, parts: Value) -> Value {
@@ -29,7 +29,7 @@ async fn an_item_shows_its_question_agent_and_urgency() {
     envelope["agent"]["labels"] = json!({"branch": "main"});
     envelope["request"]["default_on_expire"] = json!("deny");
     let id = bot.accepted(&envelope).await;
-    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    let page = open(&WebClient::signed_in(&hub).await, &id).await;
     assert_eq!(page.text_at("h1"), "Deploy build 42?");
     assert!(page.text_at("title").starts_with("Deploy build 42? ·"));
     let at = |name: &str| page.attribute("#item", name).unwrap_or_default();
@@ -76,7 +76,7 @@ async fn every_kind_of_context_part_is_shown() {
         {"kind": "file", "file": {"uri": "javascript:alert(1)", "name": "evil\u{202e}fdp.exe"}},
     ]);
     let id = bot.accepted(&with_context(ask("bot"), parts)).await;
-    let page = open(&Visitor::signed_in(&hub).await, &id).await;
+    let page = open(&WebClient::signed_in(&hub).await, &id).await;
     assert_eq!(page.count("section.part"), 5);
     assert!(page.has("<em>words</em>"));
     assert_eq!(
@@ -103,7 +103,7 @@ async fn private_agent_fields_and_secrets_are_never_on_the_page() {
     envelope["state"] = json!({"s": "STATESECRET"});
     envelope["request"]["schema"]["properties"]["pin"] = json!({"type": "string", "x-a2h-sensitive": true});
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let before = open(&owner, &id).await;
     let value = json!({"reason": "because", "pin": "PINSECRET"});
     hub.owner
@@ -131,7 +131,7 @@ async fn a_sensitive_answer_and_its_comment_are_not_shown() {
     let mut envelope = select("bot");
     envelope["sensitive"] = json!(true);
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(open(&owner, &id).await.text_at(".meta-line").contains("sensitive"));
     let answer = json!({"resolution": "answered", "value": "green", "comment": "HUSH"});
     hub.owner.resolve(&id, answer).await.expect(200);
@@ -148,13 +148,13 @@ async fn a_sensitive_answer_and_its_comment_are_not_shown() {
 async fn an_unauthorized_person_sees_the_resolvers_and_no_form() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let victor = Visitor::as_person(&hub, "victor", "viewer").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
+    let victor = WebClient::as_person(&hub, "victor", "viewer").await;
     let id = bot
         .accepted(&resolvers(task("bot"), &["human:owner", "human:victor"]))
         .await;
-    for visitor in [&alice, &victor] {
-        let page = open(visitor, &id).await;
+    for client in [&alice, &victor] {
+        let page = open(client, &id).await;
         assert_eq!((page.count("#answer"), page.count("#reject")), (0, 0));
         assert!(page.text_at("#watch .resolvers").contains("human:owner"));
         assert!(page.text_at(".work").contains("rotate"), "the list can still be read");
@@ -171,7 +171,7 @@ async fn withdrawn_affordances_are_not_offered() {
         envelope["request"]["permissions"] = permissions;
         envelope
     };
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let only_answer = open(&owner, &bot.accepted(&permitted(json!({"allow_ignore": false}))).await).await;
     assert_eq!((only_answer.count("#send"), only_answer.count("#reject")), (1, 0));
     assert!(only_answer.text_at(".withdrawn").contains("does not let you decline"));
@@ -187,7 +187,7 @@ async fn withdrawn_affordances_are_not_offered() {
 async fn a_notice_is_read_and_archived() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&notify("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     assert_eq!(page.attribute("#item", "data-kind").as_deref(), Some("notify"));
     assert_eq!((page.count("#answer"), page.count("#aside")), (0, 0));
@@ -210,7 +210,7 @@ async fn unknown_and_purged_items_have_their_own_pages() {
         assert_eq!(store.run(everything).await.expect("a purge"), 1);
     }
     hub.restart().await;
-    let owner = Visitor::by_new_link(&hub, "owner").await;
+    let owner = WebClient::by_new_link(&hub, "owner").await;
     let gone = owner.get(&format!("/inbox/items/{id}")).await.expect(410);
     assert!(gone.text().contains("No longer kept") && gone.count("nav a#nav-inbox") == 1);
     for unknown in ["msg_00000000000000000000000000", "nonsense", "%FF"] {
@@ -233,7 +233,7 @@ async fn an_expired_item_says_that_no_person_decided() {
     with_default["request"]["default_on_expire"] = json!("deny");
     let defaulted = bot.accepted_briefly(&with_default).await;
     let silent = bot.accepted_briefly(&task("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for id in [&defaulted, &silent] {
         bot.outcome(id).await;
     }
@@ -258,7 +258,7 @@ async fn the_delivery_track_runs_from_the_decision_to_the_fetch() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let waiting = open(&owner, &id).await;
     assert!(
         waiting
@@ -277,12 +277,12 @@ async fn the_delivery_track_runs_from_the_decision_to_the_fetch() {
         "it grows while the page is open"
     );
     bot.pull(&id).await;
-    let track = eventually("the agent has fetched it", async || {
+    let delivery = eventually("the agent has fetched it", async || {
         let page = open(&owner, &id).await;
         (page.count("#track .now") == 0).then(|| page.text_at("#track"))
     });
-    let track = track.await;
-    assert!(track.contains("Fetched by the agent"), "{track}");
+    let delivery = delivery.await;
+    assert!(delivery.contains("Fetched by the agent"), "{delivery}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -290,7 +290,7 @@ async fn a_waiting_agent_is_shown_as_waiting() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let waiter = {
         let bot = bot.bearer(&bot.token);
         let id = id.clone();
@@ -314,7 +314,7 @@ async fn a_failed_delivery_shows_its_error_and_an_owner_can_retry_it() {
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/hook"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
     hub.delivery(&id, "failed").await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let seen_by_alice = open(&alice, &id).await;
     assert_eq!(seen_by_alice.count("#retry"), 0);
     let token = csrf(&seen_by_alice);
@@ -322,7 +322,7 @@ async fn a_failed_delivery_shows_its_error_and_an_owner_can_retry_it() {
         .post(&format!("/inbox/items/{id}/retry"), &[("csrf", &token)])
         .await
         .expect(403);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     let failed = page.text_at("#track .failed");
     assert!(
@@ -359,7 +359,7 @@ async fn a_failing_delivery_shows_its_next_attempt() {
     receiver.default_reply(PushReply::Status(503));
     let id = bot.accepted(&push_to(ask("bot"), &receiver.url("/down"))).await;
     hub.owner.answer(&id, "approve").await.expect(200);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let step = eventually("the first attempt has failed", async || {
         let page = open(&owner, &id).await;
         let step = page.text_at("#track .now");
@@ -385,7 +385,7 @@ async fn an_item_links_to_the_next_and_the_previous() {
     let mut pressing = ask("bot");
     pressing["priority"] = json!("urgent");
     let urgent = bot.accepted(&pressing).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let next = async |id: &str| open(&owner, id).await.attribute("a#next[rel=next]", "href");
     let previous = async |id: &str| open(&owner, id).await.attribute("a#previous[rel=prev]", "href");
     let to = |id: &str| Some(format!("/inbox/items/{id}"));
@@ -410,7 +410,7 @@ async fn skipped_items_do_not_come_back_after_every_decision() {
     for _ in 0..4 {
         ids.push(bot.accepted(&ask("bot")).await);
     }
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let beside = async |id: &str| {
         let page = open(&owner, id).await;
         ["a#previous", "a#next"].map(|link| page.attribute(link, "href").unwrap_or_default())
@@ -431,7 +431,7 @@ async fn text_direction_follows_its_script() {
     envelope["body"] = json!("הכול ירוק.");
     envelope["request"]["options"] = json!([{"value": "yes", "label": "כן"}, {"value": "no", "label": "לא"}]);
     let id = bot.accepted(&envelope).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &id).await;
     for text in [
         "h1",
@@ -456,7 +456,7 @@ async fn text_direction_follows_its_script() {
 async fn a_script_request_for_an_item_gets_only_the_inner_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let request = owner
         .request(reqwest::Method::GET, &format!("/inbox/items/{id}"))
         .header("x-fragment", "main");
@@ -466,7 +466,7 @@ async fn a_script_request_for_an_item_gets_only_the_inner_page() {
         "{text}"
     );
     assert!(!text.contains("<body"));
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     assert!(
         stranger
             .get(&format!("/inbox/items/{id}"))

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Page, Visitor};
+use super::{Page, WebClient};
 use crate::harness::*;
 
 /// The titles of the rows, top to bottom.
@@ -43,7 +43,7 @@ async fn urgent_items_come_first_then_the_oldest() {
         bot.accepted(&of_priority(priority, title)).await;
     }
     bot.accepted(&titled(notify("bot"), "not a question")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox").await.expect(200);
     assert_eq!(titles(&page), ["u", "h", "n1", "n2", "l"]);
     assert_eq!(page.text_at("#count"), "5");
@@ -61,7 +61,7 @@ async fn a_row_shows_its_agent_age_and_expiry() {
     envelope["request"]["default_on_expire"] = json!("deny");
     let id = bot.accepted(&envelope).await;
     let silent = bot.accepted(&expiring(task("bot"), 3_600_000)).await;
-    let page = Visitor::signed_in(&hub).await.get("/inbox").await.expect(200);
+    let page = WebClient::signed_in(&hub).await.get("/inbox").await.expect(200);
     let row = format!("#row-{id}");
     let at = |name: &str| page.attribute(&row, name).unwrap_or_default();
     assert_eq!(
@@ -106,7 +106,7 @@ async fn the_list_is_filtered_by_form_and_by_links() {
     bot.accepted(&tagged).await;
     bot.accepted(&titled(task("bot"), "work")).await;
     other.accepted(&titled(ask("other+co"), "theirs")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let all = owner.get("/inbox").await;
     for (link, found) in [
         ("a.agent[href*=other]", "theirs"),
@@ -144,7 +144,7 @@ async fn a_long_list_is_paged() {
     for nth in 0..33 {
         bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await;
     }
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let first = owner.get("/inbox?agent=bot").await.expect(200);
     assert_eq!(titles(&first).len(), 30);
     assert_eq!(
@@ -169,7 +169,7 @@ async fn items_of_other_resolvers_are_shown_and_marked() {
     let shared = bot
         .accepted(&resolvers(ask("bot"), &["human:owner", "human:alice", "human:eve"]))
         .await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox").await.expect(200);
     assert_eq!(
         page.attribute(&format!("#row-{theirs}"), "data-mine").as_deref(),
@@ -181,7 +181,7 @@ async fn items_of_other_resolvers_are_shown_and_marked() {
         Some("yes")
     );
     // A viewer who is listed as a resolver still may not answer.
-    let eve = Visitor::as_person(&hub, "eve", "viewer")
+    let eve = WebClient::as_person(&hub, "eve", "viewer")
         .await
         .get("/inbox")
         .await
@@ -201,7 +201,7 @@ async fn hostile_agent_text_is_escaped() {
     envelope["tags"] = json!(["\"><img src=x>", "java\u{200b}script:"]);
     envelope["agent"]["project"] = json!("<b>\u{2066}");
     bot.accepted(&envelope).await;
-    let page = Visitor::signed_in(&hub).await.get("/inbox").await.expect(200);
+    let page = WebClient::signed_in(&hub).await.get("/inbox").await.expect(200);
     assert_eq!(
         page.text_at(".row .title"),
         "<script>alert(1)</script> pay \\u{202e}001\\u{202c}"
@@ -226,7 +226,7 @@ async fn names_with_hidden_characters_work_as_filters_and_are_not_offered() {
     envelope["tags"] = json!(["plain", "pay\u{202e}dna"]);
     bot.accepted(&envelope).await;
     bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox").await.expect(200);
     assert_eq!(page.count("#tags option"), 1);
     assert_eq!(page.attribute("#tags option", "value").as_deref(), Some("plain"));
@@ -249,11 +249,11 @@ async fn names_with_hidden_characters_work_as_filters_and_are_not_offered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_inbox_says_so_and_needs_a_session() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox").await.expect(200);
     assert!(page.text_at(".empty").starts_with("Nothing waits for you."));
     assert_eq!((page.count("ol#rows[data-list=open]"), page.count(".row")), (1, 0));
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     for path in [
         "/inbox?tag=a",
         "/inbox/notices",
@@ -271,7 +271,7 @@ async fn an_empty_inbox_says_so_and_needs_a_session() {
 async fn a_script_request_for_the_list_gets_only_the_inner_page() {
     let hub = Hub::start().await;
     hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let request = owner
         .request(reqwest::Method::GET, "/inbox")
         .header("x-fragment", "main");

@@ -1,7 +1,7 @@
 //! The inbox in a browser without scripts.
 
 mod batch;
-mod browser;
+mod client;
 mod decide;
 mod events;
 mod form;
@@ -22,5 +22,5 @@ mod snooze;
 mod terminals;
 mod terminals_files;
 
-pub use browser::{Page, Visitor};
+pub use client::{Page, WebClient};
 pub use sign_in::{age_sessions, sign_in};

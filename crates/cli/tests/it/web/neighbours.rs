@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Visitor;
+use super::WebClient;
 use super::item::open;
 use crate::harness::*;
 
@@ -10,8 +10,8 @@ use crate::harness::*;
 const ITEMS_BETWEEN: usize = 60;
 
 /// The targets of the links to the previous and to the next item.
-async fn neighbours_of(visitor: &Visitor, id: &str) -> [Option<String>; 2] {
-    let page = open(visitor, id).await;
+async fn neighbours_of(client: &WebClient, id: &str) -> [Option<String>; 2] {
+    let page = open(client, id).await;
     ["a#previous[rel=prev]", "a#next[rel=next]"].map(|link| page.attribute(link, "href"))
 }
 
@@ -34,7 +34,7 @@ async fn neighbours_skip_many_items_of_other_resolvers() {
     let second = bot.accepted(&ask("bot")).await;
     submit_for_others(&bot).await;
     let third = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert_eq!(neighbours_of(&owner, &first).await, [None, link_to(&second)]);
     assert_eq!(neighbours_of(&owner, &second).await, [link_to(&first), link_to(&third)]);
     assert_eq!(neighbours_of(&owner, &third).await, [link_to(&second), None]);
@@ -57,7 +57,7 @@ async fn the_previous_item_may_be_the_last_of_many_urgent_ones() {
         pressing["priority"] = json!("urgent");
         urgent.push(bot.accepted(&pressing).await);
     }
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let last = &urgent[ITEMS_BETWEEN - 1];
     assert_eq!(neighbours_of(&owner, &normal).await, [link_to(last), None]);
     assert_eq!(
@@ -74,16 +74,16 @@ async fn neighbours_include_every_item_for_a_viewer_and_skip_snoozed_ones() {
     for _ in 0..3 {
         ids.push(bot.accepted(&ask("bot")).await);
     }
-    let viewer = Visitor::as_person(&hub, "vera", "viewer").await;
+    let viewer = WebClient::as_person(&hub, "vera", "viewer").await;
     assert_eq!(
         neighbours_of(&viewer, &ids[1]).await,
         [link_to(&ids[0]), link_to(&ids[2])]
     );
-    let aside = json!({"until": from_now(3_600_000)});
+    let snoozed = json!({"until": from_now(3_600_000)});
     hub.owner
-        .post(&format!("/v1/inbox/{}/aside", ids[1]), &aside)
+        .post(&format!("/v1/inbox/{}/aside", ids[1]), &snoozed)
         .await
         .expect(200);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert_eq!(neighbours_of(&owner, &ids[2]).await, [link_to(&ids[0]), None]);
 }

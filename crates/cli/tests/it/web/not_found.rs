@@ -2,13 +2,13 @@
 
 use reqwest::Method;
 
-use super::Visitor;
+use super::WebClient;
 use crate::harness::*;
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_unknown_url_gives_people_a_page_and_programs_json() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for path in [
         "/inbox/",
         "/inbox/nonsense",
@@ -37,7 +37,7 @@ async fn an_unknown_url_gives_people_a_page_and_programs_json() {
 async fn a_get_on_a_post_only_url_redirects_to_its_page() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let item = format!("/inbox/items/{id}");
     for (path, page) in [
         ("/inbox/settings/password", "/inbox/settings"),
@@ -53,7 +53,7 @@ async fn a_get_on_a_post_only_url_redirects_to_its_page() {
     for act in ["aside", "return", "archive", "retry", "decide"] {
         assert_eq!(owner.get(&format!("{item}/{act}")).await.expect(200).url, item);
     }
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     assert!(
         stranger
             .get(&format!("{item}/aside"))
@@ -66,7 +66,7 @@ async fn a_get_on_a_post_only_url_redirects_to_its_page() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_malformed_query_still_shows_the_page() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for page in ["", "/people", "/agents", "/deliveries", "/presets"] {
         owner
             .get(&format!("/inbox/settings{page}?done=a&done=b&id=%ff&&="))

@@ -1,6 +1,6 @@
 //! Notices: listed apart from decisions, read and archived.
 
-use super::Visitor;
+use super::WebClient;
 use super::list::{csrf, titled, titles};
 use crate::harness::*;
 
@@ -11,7 +11,7 @@ async fn notices_are_listed_separately_newest_first() {
     bot.accepted(&titled(notify("bot"), "older")).await;
     bot.accepted(&titled(ask("bot"), "a question")).await;
     bot.accepted(&titled(notify("bot"), "newer")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let notices = owner.get("/inbox/notices").await.expect(200);
     assert_eq!(titles(&notices), ["newer", "older"]);
     assert_eq!(notices.text_at("#notices-count"), "2");
@@ -30,7 +30,7 @@ async fn a_notice_is_archived_for_one_person_only() {
     let bot = hub.agent("bot").await;
     let kept = bot.accepted(&titled(notify("bot"), "kept")).await;
     let id = bot.accepted(&titled(notify("bot"), "read")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/notices").await;
     let after = owner
         .submit(&page, &format!("/inbox/items/{id}/archive"), &[], None)
@@ -38,7 +38,7 @@ async fn a_notice_is_archived_for_one_person_only() {
         .expect(200);
     assert_eq!(after.url, "/inbox/notices");
     assert_eq!(titles(&after), ["kept"]);
-    let alice = Visitor::as_person(&hub, "alice", "viewer").await;
+    let alice = WebClient::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox/notices").await), ["read", "kept"]);
     // The notice is taken back out of the archive.
     let csrf = csrf(&after);
@@ -64,7 +64,7 @@ async fn a_notice_is_archived_for_one_person_only() {
 async fn an_open_ask_cannot_be_archived() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     for envelope in [ask("bot"), task("bot")] {
         let id = bot.accepted(&envelope).await;
@@ -84,7 +84,7 @@ async fn an_open_ask_cannot_be_archived() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_notice_list_says_so_and_a_long_one_is_paged() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get("/inbox/notices")

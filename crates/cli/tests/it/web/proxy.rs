@@ -2,15 +2,15 @@
 
 use reqwest::Method;
 
-use super::browser::{Page, Visitor};
+use super::client::{Page, WebClient};
 use crate::harness::*;
 
 const GUESSES_OVER_LIMIT: usize = 15;
 
 /// Sends one password guess with this X-Forwarded-For header and returns the status.
-async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
+async fn guess(client: &WebClient, page: &Page, forwarded_for: &str) -> u16 {
     let csrf = page.field("csrf").expect("a guarded form");
-    let request = visitor
+    let request = client
         .request(Method::POST, "/signin")
         .header("x-forwarded-for", forwarded_for);
     let request = request.header("content-type", "application/x-www-form-urlencoded");
@@ -24,10 +24,10 @@ async fn guess(visitor: &Visitor, page: &Page, forwarded_for: &str) -> u16 {
 
 /// Whether the rate limit stops guesses whose header changes with `forwarded_for`.
 async fn is_rate_limited(hub: &Hub, forwarded_for: impl Fn(usize) -> String) -> bool {
-    let visitor = Visitor::anonymous(hub);
-    let page = visitor.get("/signin").await.expect(200);
+    let client = WebClient::anonymous(hub);
+    let page = client.get("/signin").await.expect(200);
     for number in 0..GUESSES_OVER_LIMIT {
-        match guess(&visitor, &page, &forwarded_for(number)).await {
+        match guess(&client, &page, &forwarded_for(number)).await {
             422 => {}
             429 => return true,
             other => panic!("guess {number} was answered with {other}"),
@@ -43,15 +43,15 @@ async fn two_clients_of_a_trusted_proxy_are_rate_limited_separately() {
         .start()
         .await;
     assert!(is_rate_limited(&hub, |_| "192.0.2.7".to_owned()).await);
-    let visitor = Visitor::anonymous(&hub);
-    let page = visitor.get("/signin").await.expect(200);
+    let client = WebClient::anonymous(&hub);
+    let page = client.get("/signin").await.expect(200);
     assert_eq!(
-        guess(&visitor, &page, "192.0.2.7, 10.0.3.9").await,
+        guess(&client, &page, "192.0.2.7, 10.0.3.9").await,
         429,
         "the same one through two proxies"
     );
     assert_eq!(
-        guess(&visitor, &page, "192.0.2.8").await,
+        guess(&client, &page, "192.0.2.8").await,
         422,
         "the other one is not held up"
     );

@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::list::csrf;
-use super::{Page, Visitor};
+use super::{Page, WebClient};
 use crate::harness::*;
 use crate::runs::stage::*;
 
 /// Waits until the page contains these words, and returns it.
-pub async fn page_with(visitor: &Visitor, path: &str, words: &str) -> Page {
-    eventually(&format!("{path} says {words:?}"), async || {
-        let page = visitor.get(path).await.expect(200);
-        page.text().contains(words).then_some(page)
+pub async fn page_with(client: &WebClient, path: &str, expected: &str) -> Page {
+    eventually(&format!("{path} says {expected:?}"), async || {
+        let page = client.get(path).await.expect(200);
+        page.text().contains(expected).then_some(page)
     })
     .await
 }
@@ -23,7 +23,7 @@ pub fn address(run: &str) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_list_shows_the_state_of_every_run_latest_first() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get("/runs")
@@ -89,7 +89,7 @@ async fn the_list_of_runs_is_paged_and_filtered_by_state() {
     let mut client = Client::connect(&hub).await;
     client.start_strategy(&hub, &talk(), "hello").await;
     client.result().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let first = owner.get("/runs").await.expect(200);
     assert_eq!(first.count("#rows > .row"), 30);
     let second = owner
@@ -126,7 +126,7 @@ async fn a_run_shows_its_steps_its_directory_and_its_open_question() {
     let mut client = Client::connect(&hub).await;
     let run = client.start_strategy(&hub, &review(), "fish").await;
     client.next_question().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Test strategy");
     assert!(
@@ -179,7 +179,7 @@ async fn a_failed_run_shows_its_error() {
     let mut client = Client::connect(&hub).await;
     let run = client.start_strategy(&hub, &alone(command("true", &[])), "").await;
     let (code, message) = client.failure().await;
-    let page = Visitor::signed_in(&hub).await.get(&address(&run)).await.expect(200);
+    let page = WebClient::signed_in(&hub).await.get(&address(&run)).await.expect(200);
     assert!(page.text_at("#steps .mark.bad").contains(&code));
     assert_eq!(page.text_at("#steps .error-text"), message);
     assert!(page.text_at("#steps .step.cut").starts_with("worker not finished"));
@@ -196,14 +196,14 @@ async fn a_run_is_stopped_only_by_authorized_people_and_own_forms() {
     client.next_question().await;
     let path = address(&run);
     let stop = format!("/runs/{run}/stop");
-    let eve = Visitor::as_person(&hub, "eve", "viewer").await;
+    let eve = WebClient::as_person(&hub, "eve", "viewer").await;
     let seen = eve.get(&path).await.expect(200);
     assert_eq!(seen.count("#panel form"), 0);
     assert!(seen.text_at("#panel").contains("decide nothing"));
     eve.post(&stop, &[("csrf", &csrf(&seen))]).await.expect(403);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     alice.post(&stop, &[("csrf", "guessed")]).await.expect(403);
-    Visitor::anonymous(&hub).post(&stop, &[]).await.expect(401);
+    WebClient::anonymous(&hub).post(&stop, &[]).await.expect(401);
     client.expect_silence().await;
     let page = alice.get(&path).await.expect(200);
     let page = alice.submit(&page, "form#stop", &[], None).await.expect(200);
@@ -235,7 +235,7 @@ async fn a_very_long_run_shows_its_latest_steps_and_links_to_earlier_ones() {
         .start_strategy(&hub, &cycle(agents, &["print"], json!({"cycles": 2_600})), "round")
         .await;
     client.result().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let count = page.count("#steps > li");
     assert!(
@@ -277,7 +277,7 @@ async fn a_long_text_is_cut_and_offered_as_a_file() {
     let text = format!("{}END", "<b>x</b> ".repeat(20_000));
     let run = client.start_strategy(&hub, &talk(), &text).await;
     client.result().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     assert!(page.html.len() < 256 * 1024 && !page.has("END"), "{}", page.html.len());
     let whole = page.attribute("#steps .rest a", "href").expect("the whole text");
@@ -312,7 +312,7 @@ async fn hostile_strategy_text_is_escaped() {
         .start_strategy(&hub, &hostile(), "<iframe src=//evil.example>")
         .await;
     client.next_question().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let item = crate::runs::inbox::id_of(&hub, &run).await;
     for path in [
         "/runs".to_owned(),
@@ -339,11 +339,11 @@ async fn runs_need_a_session_and_an_unknown_run_is_not_found() {
     let mut client = Client::connect(&hub).await;
     let run = client.start_strategy(&hub, &talk(), "").await;
     client.next_question().await;
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     let page = stranger.get(&address(&run)).await;
     assert_eq!(page.url, format!("/signin?next=%2Fruns%2F{run}"));
     stranger.get(&format!("/runs/{run}/events")).await.expect(401);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for nowhere in ["/runs/nobody", "/runs/..%2F..", "/runs/%ff", "/runs/a/b/c"] {
         let page = owner.get(nowhere).await.expect(404);
         assert!(page.header("content-type").starts_with("text/html"), "{nowhere}");
@@ -358,7 +358,7 @@ async fn a_prepared_run_is_shown_and_listed_as_waiting_to_start() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
     let run = client.prepare(&strategy_file(&hub, &talk())).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get(&address(&run))

@@ -3,7 +3,7 @@
 use reqwest::Method;
 use serde_json::json;
 
-use super::Visitor;
+use super::WebClient;
 use super::item::open;
 use super::runs::{address, page_with};
 use crate::harness::*;
@@ -16,7 +16,7 @@ async fn a_run_is_answered_on_its_own_page() {
     let mut client = Client::connect(&hub).await;
     let run = client.start_strategy(&hub, &review(), "fish").await;
     client.next_question().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let sent = [("value", "two\r\nlines")];
     let page = owner
@@ -32,7 +32,7 @@ async fn a_run_is_answered_on_its_own_page() {
 async fn an_empty_text_and_a_long_text_are_answers() {
     let hub = Hub::start().await;
     let mut client = Client::connect(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for text in [String::new(), "ä long text ".repeat(70_000)] {
         let run = client.start_strategy(&hub, &review(), "fish").await;
         client.next_question().await;
@@ -46,12 +46,12 @@ async fn an_empty_text_and_a_long_text_are_answers() {
             .await
             .expect(200);
         assert_eq!(client.result().await, text);
-        let words = if text.is_empty() {
+        let expected = if text.is_empty() {
             "answered with an empty text"
         } else {
             "answered"
         };
-        assert!(open(&owner, &id).await.text_at("#outcome").starts_with(words));
+        assert!(open(&owner, &id).await.text_at("#outcome").starts_with(expected));
         assert!(owner.get("/inbox/history").await.expect(200).html.len() < 64 * 1024);
     }
     let run = client.start_strategy(&hub, &review(), "fish").await;
@@ -74,7 +74,7 @@ async fn an_ask_of_a_run_names_its_agent_and_strategy_and_links_to_the_run() {
     client.next_question().await;
     let other = client.start_strategy(&hub, &review(), "bird").await;
     client.next_question().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = id_of(&hub, &run).await;
     let inbox = owner.get("/inbox").await.expect(200);
     let row = format!("#row-{id}");
@@ -123,7 +123,7 @@ async fn an_ask_of_a_run_names_its_agent_and_strategy_and_links_to_the_run() {
 async fn a_permission_offers_its_four_choices_on_both_pages() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
     let mut client = Client::connect(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let labels = ["Allow once", "Deny once", "Allow in this run", "Deny in this run"];
     let run = client
         .start_strategy(&hub, &alone(command("echo", &["hello", "<b>"])), "")
@@ -162,7 +162,7 @@ async fn a_permission_offers_its_four_choices_on_both_pages() {
 async fn a_permission_shows_its_input_and_directory_on_both_pages() {
     let hub = Setup::default().config("[runs]\ncommands = \"ask\"\n").start().await;
     let mut client = Client::connect(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let long = format!("# harmless\n{}\nrm -rf precious", "# x\n".repeat(5000));
     let hidden = long.len() - 2 * 4096;
     for (input, not_shown) in [("rm -rf precious", None), (long.as_str(), Some(hidden))] {
@@ -203,7 +203,7 @@ async fn an_ask_whose_run_was_stopped_says_so() {
     let id = id_of(&hub, &run).await;
     let reply = hub.owner.post(&format!("/v1/runs/{run}/stop"), &json!({})).await;
     assert_eq!((reply.status, reply.text().as_str()), (204, ""));
-    let item = open(&Visitor::signed_in(&hub).await, &id).await;
+    let item = open(&WebClient::signed_in(&hub).await, &id).await;
     assert!(
         item.text_at("#track").contains("The run ended before anybody answered"),
         "{}",
@@ -221,22 +221,22 @@ async fn the_page_of_a_run_gets_live_changes_and_streamed_text() {
         .start_strategy(&hub, &sequence(agents, &["user", "writer"]), "")
         .await;
     client.next_question().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get(&address(&run)).await.expect(200);
     let seq = page.attribute("#run", "data-seq").expect("a number");
     let request = owner.request(Method::GET, &format!("/runs/{run}/events?after={seq}"));
     let mut stream = within("the stream", request.send()).await.expect("the hub replies");
     assert_eq!(stream.headers()["content-type"], "text/event-stream");
-    let mut heard = String::new();
+    let mut received = String::new();
     let mut until = async |wanted: &[&str]| {
         within("the stream tells", async {
-            while !wanted.iter().all(|part| heard.contains(part)) {
+            while !wanted.iter().all(|part| received.contains(part)) {
                 let chunk = stream.chunk().await.expect("a stream").expect("it goes on");
-                heard.push_str(&String::from_utf8_lossy(&chunk));
+                received.push_str(&String::from_utf8_lossy(&chunk));
             }
         })
         .await;
-        std::mem::take(&mut heard)
+        std::mem::take(&mut received)
     };
     let first = until(&["\n\n"]).await;
     assert_eq!(first, format!("retry: 2000\nid: {seq}\n\n"));

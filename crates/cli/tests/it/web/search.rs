@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::Visitor;
+use super::WebClient;
 use super::list::{titled, titles};
 use crate::harness::*;
 
@@ -13,7 +13,7 @@ async fn search_finds_open_and_decided_items_and_notices_with_their_state() {
     let decided = bot.accepted(&titled(ask("bot"), "Refund order 4711")).await;
     hub.owner.answer(&decided, "approve").await.expect(200);
     let notice = bot.accepted(&titled(notify("bot"), "refund sent")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let mut body = titled(ask("bot"), "Something else");
     body["body"] = json!("The **refunds** of May.");
     let open = bot.accepted(&body).await;
@@ -43,7 +43,7 @@ async fn search_skips_sensitive_text_and_survives_any_query() {
     let mut secret = titled(ask("bot"), "Hushhush");
     secret["sensitive"] = json!(true);
     bot.accepted(&secret).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let none = owner.get("/inbox/search?q=Hushhush").await.expect(200);
     assert!(none.text_at(".empty").starts_with("Nothing found."));
     assert!(

@@ -3,13 +3,13 @@
 use reqwest::Method;
 use serde_json::json;
 
-use super::Visitor;
+use super::WebClient;
 use crate::harness::{Api, Hub, PushReply, Receiver, Setup, ask, push_to};
 
 #[tokio::test]
 async fn an_invited_person_signs_in_with_the_link_shown_once() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/people").await.expect(200);
     let made = owner
         .submit(&page, "form#invite", &[("name", "alice"), ("role", "viewer")], None)
@@ -26,7 +26,7 @@ async fn an_invited_person_signs_in_with_the_link_shown_once() {
         "in the reader's zone"
     );
     assert!(!owner.get("/inbox/settings/people").await.has(&link), "shown once");
-    let alice = Visitor::anonymous(&hub);
+    let alice = WebClient::anonymous(&hub);
     alice.redeem(&link).await;
     assert!(alice.get("/inbox").await.expect(200).has("data-person=\"alice\""));
     let again = owner
@@ -38,8 +38,8 @@ async fn an_invited_person_signs_in_with_the_link_shown_once() {
 #[tokio::test]
 async fn roles_are_changed_and_the_last_owner_stays() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
-    let alice = Visitor::as_person(&hub, "alice", "viewer").await;
+    let owner = WebClient::signed_in(&hub).await;
+    let alice = WebClient::as_person(&hub, "alice", "viewer").await;
     alice.get("/inbox/settings/people").await.expect(403);
     let page = owner.get("/inbox/settings/people").await;
     let role = "tr#person-alice form[action$='/role']";
@@ -63,7 +63,7 @@ async fn roles_are_changed_and_the_last_owner_stays() {
 #[tokio::test]
 async fn an_agents_credentials_are_shown_once_rotated_and_revoked() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/agents").await.expect(200);
     let made = owner
         .submit(&page, "form#agent-add", &[("id", "acme/bot")], None)
@@ -95,7 +95,7 @@ async fn an_agents_credentials_are_shown_once_rotated_and_revoked() {
 #[tokio::test]
 async fn name_of_a_removed_account_is_given_again_with_a_checkbox() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     hub.agent("acme/bot").await;
     hub.person("alice", "resolver").await;
     hub.cli(&["agent", "remove", "acme/bot"]).ok();
@@ -126,7 +126,7 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
     bot.post("/v1/callbacks", &json!({"host": receiver.host()}))
         .await
         .expect(201);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get("/inbox/settings/agents")
@@ -174,7 +174,7 @@ async fn callback_hosts_are_approved_and_failing_deliveries_retried() {
 async fn secrets_are_set_and_never_shown() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/settings/agents/one?id=bot").await;
     let filled = [("name", "env:HOOK"), ("value", "hush-hush-value")];
     let set = owner.submit(&page, "form#secret-add", &filled, None).await.expect(200);
@@ -189,7 +189,7 @@ async fn secrets_are_set_and_never_shown() {
 #[tokio::test]
 async fn a_token_is_created_used_and_revoked() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await.expect(200);
     let made = alice
         .submit(&page, "form#token-add", &[("label", "my laptop")], None)
@@ -213,7 +213,7 @@ async fn a_token_is_created_used_and_revoked() {
 #[tokio::test]
 async fn a_person_sees_and_revokes_the_tokens_of_their_terminals() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let make = async |label: &str| {
         let body = json!({"name": "alice", "terminal": true, "label": label});
         let made = hub.owner.post("/v1/admin/people/token", &body).await.expect(200);
@@ -241,7 +241,11 @@ async fn a_person_sees_and_revokes_the_tokens_of_their_terminals() {
         .await
         .refused("unauthenticated");
     laptop.post("/v1/hap/join", &json!({})).await.expect(201);
-    let own = Visitor::signed_in(&hub).await.get("/inbox/settings").await.expect(200);
+    let own = WebClient::signed_in(&hub)
+        .await
+        .get("/inbox/settings")
+        .await
+        .expect(200);
     assert_eq!(own.count("#terminal-tokens li"), 1, "that of hub.json");
     assert_eq!(own.count("#terminal-tokens form"), 0);
 }
@@ -249,7 +253,7 @@ async fn a_person_sees_and_revokes_the_tokens_of_their_terminals() {
 #[tokio::test]
 async fn changing_a_password_needs_the_current_one() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let page = alice.get("/inbox/settings").await;
     let differ = [("password", "correct horse battery"), ("again", "correct horse battle")];
     let refused = alice
@@ -281,9 +285,9 @@ async fn changing_a_password_needs_the_current_one() {
 #[tokio::test]
 async fn a_new_password_ends_every_other_session() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let there = Visitor::by_new_link(&hub, "alice").await;
-    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
+    let there = WebClient::by_new_link(&hub, "alice").await;
+    let bob = WebClient::as_person(&hub, "bob", "resolver").await;
     assert_eq!(there.get("/inbox").await.expect(200).url, "/inbox");
     let page = alice.get("/inbox/settings").await.expect(200);
     assert!(
@@ -306,7 +310,7 @@ async fn a_new_password_ends_every_other_session() {
 async fn preset_reasons_of_an_owner_are_offered_to_all_people() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     owner
         .offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n")
         .await;
@@ -328,7 +332,7 @@ async fn preset_reasons_of_an_owner_are_in_the_api() {
     let vic = hub.person("vic", "viewer").await;
     let before = vic.get("/v1/presets").await.expect(200);
     assert_eq!(before["reject"][0], "Too risky");
-    Visitor::signed_in(&hub)
+    WebClient::signed_in(&hub)
         .await
         .offer_reasons("Not on a Friday\n\n  Ask the on-call first  \n")
         .await;
@@ -338,7 +342,7 @@ async fn preset_reasons_of_an_owner_are_in_the_api() {
     }
     bot.get("/v1/presets").await.refused("not_authorized");
     hub.anonymous().get("/v1/presets").await.refused("unauthenticated");
-    Visitor::by_new_link(&hub, "owner").await.offer_reasons("").await;
+    WebClient::by_new_link(&hub, "owner").await.offer_reasons("").await;
     assert_eq!(vic.get("/v1/presets").await.expect(200), json!({"reject": []}));
 }
 
@@ -346,8 +350,8 @@ async fn preset_reasons_of_an_owner_are_in_the_api() {
 async fn settings_need_a_session_and_admin_pages_an_owner() {
     let hub = Hub::start().await;
     hub.agent("bot").await;
-    let stranger = Visitor::anonymous(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let stranger = WebClient::anonymous(&hub);
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     for page in ["people", "agents", "agents/one?id=bot", "deliveries", "presets"] {
         let path = format!("/inbox/settings/{page}");
         assert!(stranger.get(&path).await.url.starts_with("/signin"), "{path}");

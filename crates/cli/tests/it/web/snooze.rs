@@ -1,6 +1,6 @@
 //! Snoozing: an item is hidden until a time, and taken back.
 
-use super::Visitor;
+use super::WebClient;
 use super::list::{csrf, titled, titles};
 use crate::harness::*;
 
@@ -15,7 +15,7 @@ async fn a_snoozed_item_leaves_the_list_of_one_person_and_can_be_taken_back() {
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&titled(ask("bot"), "later")).await;
     bot.accepted(&titled(ask("bot"), "now")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     let fields = [
         ("csrf", csrf.as_str()),
@@ -32,19 +32,19 @@ async fn a_snoozed_item_leaves_the_list_of_one_person_and_can_be_taken_back() {
         ("/inbox?agent=bot", vec!["now".to_owned()])
     );
     assert_eq!(list.text_at("#count"), "1");
-    let aside = owner.get("/inbox/aside").await.expect(200);
-    assert_eq!(titles(&aside), ["later"]);
-    let until = aside.attribute(".row time.until", "data-ms").expect("until when");
+    let snoozed = owner.get("/inbox/aside").await.expect(200);
+    assert_eq!(titles(&snoozed), ["later"]);
+    let until = snoozed.attribute(".row time.until", "data-ms").expect("until when");
     assert_eq!(
-        aside.attribute(".row time.until", "datetime").expect("an instant")[10..],
+        snoozed.attribute(".row time.until", "datetime").expect("an instant")[10..],
         *"T07:00:00.000Z"
     );
-    assert_eq!(aside.attribute("#rows", "data-returns-at"), Some(until.clone()));
+    assert_eq!(snoozed.attribute("#rows", "data-returns-at"), Some(until.clone()));
     assert_eq!(list.attribute("#rows", "data-returns-at"), Some(until));
-    let alice = Visitor::as_person(&hub, "alice", "viewer").await;
+    let alice = WebClient::as_person(&hub, "alice", "viewer").await;
     assert_eq!(titles(&alice.get("/inbox").await), ["later", "now"]);
     let after = owner
-        .submit(&aside, &format!("/inbox/items/{id}/return"), &[], None)
+        .submit(&snoozed, &format!("/inbox/items/{id}/return"), &[], None)
         .await
         .expect(200);
     assert!(after.text_at(".empty").starts_with("Nothing is set aside."));
@@ -55,7 +55,7 @@ async fn a_snoozed_item_leaves_the_list_of_one_person_and_can_be_taken_back() {
 async fn a_snoozed_item_comes_back_by_itself() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     let at = field_value(5000);
     owner
@@ -78,9 +78,9 @@ async fn snoozing_needs_a_future_time_and_an_open_item() {
     let over = bot.accepted(&ask("bot")).await;
     let notice = bot.accepted(&notify("bot")).await;
     hub.owner.answer(&over, "approve").await.expect(200);
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
-    let aside = async |id: &str, name: &str, value: &str| {
+    let snooze = async |id: &str, name: &str, value: &str| {
         owner
             .post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), (name, value)])
             .await
@@ -91,13 +91,15 @@ async fn snoozing_needs_a_future_time_and_an_open_item() {
         ("at", "2020-01-01T00:00"),
         ("at", "2999-01-01T00:00"),
     ] {
-        aside(&open, name, value).await.expect(422);
+        snooze(&open, name, value).await.expect(422);
     }
-    let late = aside(&over, "until", "1h").await.expect(409);
+    let late = snooze(&over, "until", "1h").await.expect(409);
     assert!(late.text_at("#problem").contains("already answered, by human:owner"));
-    let refused = aside(&notice, "until", "1h").await.expect(422);
+    let refused = snooze(&notice, "until", "1h").await.expect(422);
     assert!(refused.text_at("#problem").contains("archive it"));
-    aside("msg_00000000000000000000000000", "until", "1h").await.expect(404);
+    snooze("msg_00000000000000000000000000", "until", "1h")
+        .await
+        .expect(404);
     assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
 }
 
@@ -105,7 +107,7 @@ async fn snoozing_needs_a_future_time_and_an_open_item() {
 async fn an_answer_by_another_person_removes_a_snoozed_item() {
     let hub = Hub::start().await;
     let id = hub.agent("bot").await.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = csrf(&owner.get("/inbox").await);
     owner
         .post(&format!("/inbox/items/{id}/aside"), &[("csrf", &csrf), ("until", "4h")])

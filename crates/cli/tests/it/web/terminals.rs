@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Visitor;
+use super::WebClient;
 use super::item::open;
 use super::list::csrf;
 use crate::hap::{TerminalAgent, id, until_gone};
@@ -28,7 +28,7 @@ fn choice(many: bool) -> Value {
 async fn a_cue_shows_its_agent_directory_and_waiting_state() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let first = shell.ask_for_id("# Ship it?").await;
     let process = shell.waiting(&hub, &first).await;
     let page = open(&owner, &first).await;
@@ -69,7 +69,7 @@ async fn a_cue_shows_its_agent_directory_and_waiting_state() {
 async fn superseded_and_superseding_cues_link_to_each_other() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let first = shell.ask_for_id("One?").await;
     shell.waiting(&hub, &first).await.abort();
     until_gone(&hub, &first).await;
@@ -90,7 +90,7 @@ async fn superseded_and_superseding_cues_link_to_each_other() {
 async fn a_pause_shows_as_paused() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let pause = id(&shell
         .post(&json!({"agent_id": shell.agent_id, "kind": "pause"}))
         .await
@@ -110,7 +110,7 @@ async fn a_pause_shows_as_paused() {
 async fn free_text_answers_every_question_and_excludes_a_choice() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
     for (nth, payload, offered) in [
         (0, confirm, None),
@@ -131,18 +131,18 @@ async fn free_text_answers_every_question_and_excludes_a_choice() {
             assert!(error.contains("choose one of the two"), "{nth}: {error}");
             assert_eq!(refused.field("typed").as_deref().map(str::trim), Some("on\nMonday"));
         }
-        let words = [("typed", "on\r\nMonday")];
+        let expected = [("typed", "on\r\nMonday")];
         owner
-            .submit(&page, "form#answer", &words, Some(("verdict", "answered")))
+            .submit(&page, "form#answer", &expected, Some(("verdict", "answered")))
             .await
             .expect(200);
         assert_eq!(shell.outcome(&id).await["reply"]["text"], "on\nMonday", "{nth}");
     }
     let pressed = cue(&shell, "pressed?", json!({"type": "confirm", "confirm_label": "Ship"})).await;
     let page = open(&owner, &pressed).await;
-    let words = [("typed", "on Monday")];
+    let expected = [("typed", "on Monday")];
     let refused = owner
-        .submit(&page, "form#answer", &words, Some(("value", "approve")))
+        .submit(&page, "form#answer", &expected, Some(("value", "approve")))
         .await
         .expect(422);
     assert!(refused.text_at("#error-typed").contains("choose one of the two"));
@@ -153,7 +153,7 @@ async fn free_text_answers_every_question_and_excludes_a_choice() {
 async fn picking_no_choice_requires_free_text() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = cue(&shell, "Which?", choice(false)).await;
     let page = open(&owner, &id).await;
     assert!(
@@ -170,9 +170,9 @@ async fn picking_no_choice_requires_free_text() {
         "{}",
         refused.text()
     );
-    let words = [("value", ""), ("typed", "Red")];
+    let expected = [("value", ""), ("typed", "Red")];
     owner
-        .submit(&page, "form#answer", &words, Some(("verdict", "answered")))
+        .submit(&page, "form#answer", &expected, Some(("verdict", "answered")))
         .await
         .expect(200);
     assert_eq!(shell.outcome(&id).await["reply"]["text"], "Red");
@@ -182,7 +182,7 @@ async fn picking_no_choice_requires_free_text() {
 async fn a_multiple_choice_field_takes_any_number_of_ticks() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = cue(&shell, "Where?", form()).await;
     let page = open(&owner, &id).await;
     assert_eq!(page.count("fieldset input[type=checkbox][name='field.Zone']"), 3);
@@ -212,7 +212,7 @@ async fn a_multiple_choice_field_takes_any_number_of_ticks() {
 async fn a_long_prompt_has_its_own_url_that_needs_a_session() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let prompt = format!("Long\n{}", "<b>word</b> ".repeat(40_000));
     let long = shell.ask_for_id(&prompt).await;
     let short = shell.ask_for_id("Short?").await;
@@ -225,13 +225,13 @@ async fn a_long_prompt_has_its_own_url_that_needs_a_session() {
     assert!(whole.html == prompt && whole.header("content-disposition").starts_with("attachment"));
     assert_eq!(whole.header("content-type"), "text/plain; charset=utf-8");
     assert_eq!(whole.header("x-content-type-options"), "nosniff");
-    assert!(Visitor::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
+    assert!(WebClient::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn terminals_are_listed_latest_first_with_their_state() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     assert!(
         owner
             .get("/inbox/terminals")
@@ -278,7 +278,7 @@ async fn terminals_are_listed_latest_first_with_their_state() {
 async fn type_ahead_answers_the_next_question_and_can_be_withdrawn() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/terminals").await;
     let refused = owner
         .submit(&page, "form.ahead-form", &[("text", "  ")], None)
@@ -323,8 +323,8 @@ async fn type_ahead_answers_the_next_question_and_can_be_withdrawn() {
 async fn type_ahead_for_another_persons_agent_is_refused() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let owner = WebClient::signed_in(&hub).await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let page = owner.get("/inbox/terminals").await;
     owner
         .submit(&page, "form.ahead-form", &[("text", "SECRET")], None)

@@ -4,7 +4,7 @@ use reqwest::Method;
 
 use super::form::Form;
 use super::item::open;
-use super::{Page, Visitor};
+use super::{Page, WebClient};
 use crate::hap::TerminalAgent;
 use crate::harness::*;
 
@@ -32,17 +32,17 @@ fn multipart(pairs: &[(&str, &str)], files: &[(&str, &[u8])]) -> Vec<u8> {
 }
 
 /// Sends the answer and returns the resulting page.
-async fn send(visitor: &Visitor, page: &Page, filled: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
+async fn send(client: &WebClient, page: &Page, filled: &[(&str, &str)], files: &[(&str, &[u8])]) -> Page {
     let form = Form::find(page, "form#answer")
         .fill(filled)
         .press(Some(("verdict", "answered")));
     let action = form.action.clone().expect("an action");
-    post(visitor, &action, multipart(&form.pairs(), files)).await
+    post(client, &action, multipart(&form.pairs(), files)).await
 }
 
-async fn post(visitor: &Visitor, path: &str, body: Vec<u8>) -> Page {
+async fn post(client: &WebClient, path: &str, body: Vec<u8>) -> Page {
     let kind = format!("multipart/form-data; boundary={BOUNDARY}");
-    let request = visitor
+    let request = client
         .request(Method::POST, path)
         .header("content-type", kind)
         .body(body);
@@ -62,7 +62,7 @@ async fn post(visitor: &Visitor, path: &str, body: Vec<u8>) -> Page {
 async fn attached_files_can_be_downloaded() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
     assert_eq!(
@@ -85,7 +85,7 @@ async fn attached_files_can_be_downloaded() {
     assert_eq!(file.header("x-content-type-options"), "nosniff");
     assert!(file.header("content-disposition").starts_with("attachment; filename*="));
     assert!(file.header("content-security-policy").contains("sandbox"));
-    assert!(Visitor::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
+    assert!(WebClient::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
     owner.get(&format!("/inbox/items/{id}/files/2")).await.expect(404);
 }
 
@@ -93,7 +93,7 @@ async fn attached_files_can_be_downloaded() {
 async fn a_file_alone_is_an_answer() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = shell.ask_for_id("The log?").await;
     send(&owner, &open(&owner, &id).await, &[], &[("a.log", b"x")])
         .await
@@ -111,7 +111,7 @@ async fn a_file_alone_is_an_answer() {
 async fn a_refused_file_is_named_and_the_input_is_kept() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
     let large = vec![b'x'; 8 * 1024 * 1024 + 1];
@@ -136,8 +136,8 @@ async fn a_refused_file_is_named_and_the_input_is_kept() {
 async fn files_need_the_csrf_token_and_an_authorized_person() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let owner = WebClient::signed_in(&hub).await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let id = shell.ask_for_id("Any notes?").await;
     let path = format!("/inbox/items/{id}/decide");
     let answer = [("value", "x"), ("verdict", "answered")];
@@ -151,7 +151,7 @@ async fn files_need_the_csrf_token_and_an_authorized_person() {
     )
     .await
     .expect(403);
-    post(&Visitor::anonymous(&hub), &path, multipart(&answer, &[("a", b"x")]))
+    post(&WebClient::anonymous(&hub), &path, multipart(&answer, &[("a", b"x")]))
         .await
         .expect(401);
     let token = super::list::csrf(&open(&alice, &id).await);
@@ -166,7 +166,7 @@ async fn files_need_the_csrf_token_and_an_authorized_person() {
 async fn a_late_answer_lists_its_unused_files() {
     let hub = Hub::start().await;
     let shell = TerminalAgent::join(&hub).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let id = shell.ask_for_id("Any notes?").await;
     let page = open(&owner, &id).await;
     hub.owner.answer(&id, "no").await.expect(200);

@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use rustix::fs::OFlags;
 use serde::Serialize;
 
@@ -76,7 +76,7 @@ impl Attachments {
     /// The last part of the file's path, with a number in front if an earlier file has the same name.
     fn unique_name(&self, file: &str) -> String {
         let last = file.rsplit(['/', '\\']).next().unwrap_or_default();
-        let mut plain = visible::bare(last);
+        let mut plain = escape::bare(last);
         while plain.len() > MAX_NAME_BYTES {
             plain.pop();
         }

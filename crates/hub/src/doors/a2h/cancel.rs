@@ -22,7 +22,7 @@ pub async fn cancel(
 ) -> Result<Json<Value>, Problem> {
     hub.auth.request_limiter.check(&agent.id).await?;
     match hub.store.run(Pull(id.clone())).await? {
-        Some(Lookup::Present(pulled)) if pulled.agent_id == agent.id => {}
+        Some(Lookup::Present(view)) if view.agent_id == agent.id => {}
         Some(Lookup::Purged { agent_id }) if agent_id == agent.id => return Err(Problem::Gone),
         Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
     }

@@ -40,7 +40,7 @@ pub async fn pull(
     let conditions = PullConditions::from_request(&query, &headers)?;
     let wait = parse_wait(query.wait.as_deref())?;
     drop((query, headers));
-    let pulled = if wait.is_zero() {
+    let view = if wait.is_zero() {
         Box::pin(load(&hub, &agent.id, &id)).await?
     } else {
         let mut polled = PolledMessage {
@@ -50,10 +50,10 @@ pub async fn pull(
         };
         long_poll(&hub, &id, wait, &mut polled).await?
     };
-    if conditions.match_current(&pulled) {
-        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&pulled))]).into_response());
+    if conditions.match_current(&view) {
+        return Ok((StatusCode::NOT_MODIFIED, [(header::ETAG, etag(&view))]).into_response());
     }
-    render(hub, &pulled)
+    render(hub, &view)
 }
 
 /// The version that the caller already has, by `If-None-Match` or `since`.
@@ -79,13 +79,13 @@ impl PullConditions {
         })
     }
 
-    fn match_current(&self, pulled: &AgentView) -> bool {
-        let current = etag_text(pulled);
+    fn match_current(&self, view: &AgentView) -> bool {
+        let current = etag_text(view);
         let tags = self.etag.as_deref().unwrap_or_default().split(',').map(str::trim);
         let has_current = tags
             .into_iter()
             .any(|tag| tag == "*" || tag.trim_start_matches("W/") == current);
-        has_current || self.since.is_some_and(|since| pulled.changed_at() <= since)
+        has_current || self.since.is_some_and(|since| view.changed_at() <= since)
     }
 }
 
@@ -119,50 +119,50 @@ impl Polled for PolledMessage<'_> {
 /// Another agent's message gives the same 404 as a missing one.
 async fn load(hub: &Hub, agent_id: &str, id: &MessageId) -> Result<AgentView, Problem> {
     loop {
-        let pulled = match hub.store.run(Pull(id.clone())).await? {
-            Some(Lookup::Present(pulled)) if pulled.agent_id == agent_id => pulled,
+        let view = match hub.store.run(Pull(id.clone())).await? {
+            Some(Lookup::Present(view)) if view.agent_id == agent_id => view,
             Some(Lookup::Purged { agent_id: owner }) if owner == agent_id => return Err(Problem::Gone),
             Some(Lookup::Present(_) | Lookup::Purged { .. }) | None => return Err(Problem::no_message()),
         };
-        if !hub.messages.expire_if_overdue(&pulled).await? {
-            return Ok(pulled);
+        if !hub.messages.expire_if_overdue(&view).await? {
+            return Ok(view);
         }
     }
 }
 
-fn etag_text(pulled: &AgentView) -> String {
-    format!("\"{}-{}\"", pulled.id, pulled.rev)
+fn etag_text(view: &AgentView) -> String {
+    format!("\"{}-{}\"", view.id, view.rev)
 }
 
-fn etag(pulled: &AgentView) -> HeaderValue {
-    HeaderValue::from_str(&etag_text(pulled)).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+fn etag(view: &AgentView) -> HeaderValue {
+    HeaderValue::from_str(&etag_text(view)).unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
 /// The envelope as received, with the hub's fields in front.
-fn render(hub: Arc<Hub>, pulled: &AgentView) -> Result<Response, Problem> {
-    let members = pulled.wire.strip_prefix('{').unwrap_or_default();
-    let status = pulled.state.status();
-    let body = match &pulled.state {
+fn render(hub: Arc<Hub>, view: &AgentView) -> Result<Response, Problem> {
+    let members = view.wire.strip_prefix('{').unwrap_or_default();
+    let status = view.state.status();
+    let body = match &view.state {
         MessageState::Open | MessageState::Delivered => {
-            Body::from(format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", pulled.id))
+            Body::from(format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", view.id))
         }
         MessageState::Resolved(resolution) => {
-            let response = respond::text(pulled, resolution)?;
+            let response = respond::text(view, resolution)?;
             let text = format!(
                 "{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}",
-                pulled.id
+                view.id
             );
             Body::new(ReceiptBody {
                 text: Some(text.into()),
                 hub,
-                id: pulled.id.clone(),
+                id: view.id.clone(),
             })
         }
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
         (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache")),
-        (header::ETAG, etag(pulled)),
+        (header::ETAG, etag(view)),
     ];
     Ok((headers, body).into_response())
 }

@@ -65,7 +65,7 @@ async fn body_limit(hub: &Hub, principal: &Principal, id: &MessageId, length: Op
         return Ok(small);
     };
     let content = &item.message.content;
-    let is_open_ended = matches!(&content.matter, Payload::Ask(ask) if ask.open_ended);
+    let is_open_ended = matches!(&content.payload, Payload::Ask(ask) if ask.open_ended);
     let may_answer = principal.resolver().is_ok_and(|actor| may_resolve(content, &actor));
     Ok(if is_open_ended && may_answer {
         small.max(MAX_BYTES_WITH_FILES)

@@ -165,11 +165,11 @@ fn created(
     tracing::debug!(message_id = %id, superseded = superseded.len(), answered = answered.is_some(), "cue created");
     CueAck {
         status: answered
-            .map_or(Status::Open, |applied| applied.pulled.state.status())
+            .map_or(Status::Open, |applied| applied.view.state.status())
             .as_str(),
         attached: false,
         queued_behind: earlier.saturating_sub(superseded.len()),
-        superseded: superseded.into_iter().map(|applied| applied.pulled.id).collect(),
+        superseded: superseded.into_iter().map(|applied| applied.view.id).collect(),
         warning: cue.warning(),
         url: item_url(hub, &id),
         id,
@@ -178,7 +178,7 @@ fn created(
 
 async fn attached(hub: &Hub, person: &str, id: MessageId, cue: &Cue, earlier: &[MessageId]) -> Result<CueAck, Problem> {
     let expected = ExpectedWait::new(hub, &id, cue);
-    let status = load_cue(hub, person, &id).await?.pulled.state.status();
+    let status = load_cue(hub, person, &id).await?.view.state.status();
     let queued_behind = match status {
         Status::Open => {
             expected.keep();

@@ -19,7 +19,7 @@ pub async fn file(
     FilePath { id, index }: FilePath,
 ) -> Result<Response, Problem> {
     let found = load_cue(&hub, &caller.person, &id).await?;
-    match &found.pulled.state {
+    match &found.view.state {
         MessageState::Resolved(resolution) => attachment_response(&hub, &caller.key(), &id, resolution, index).await,
         MessageState::Open | MessageState::Delivered => Err(Problem::no_file()),
     }

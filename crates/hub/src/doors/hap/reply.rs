@@ -12,19 +12,19 @@ use serde_json::{Value, json};
 use crate::messages::cue_waiters::cue_kind;
 
 pub fn to_json(found: &FoundCue) -> Value {
-    let pulled = &found.pulled;
-    let status = pulled.state.status().as_str();
-    let State::Resolved(resolution) = &pulled.state else {
-        return json!({"id": pulled.id, "status": status});
+    let view = &found.view;
+    let status = view.state.status().as_str();
+    let State::Resolved(resolution) = &view.state else {
+        return json!({"id": view.id, "status": status});
     };
-    let kind = cue_kind(&pulled.source).unwrap_or(CueKind::Cue);
+    let kind = cue_kind(&view.source).unwrap_or(CueKind::Cue);
     let reply = hap::reply(&found.content, resolution);
     let mut reply_json = json!({"text": reply.text, "files": reply.files});
     if let Some(comment) = reply.comment {
         reply_json["comment"] = comment.into();
     }
     json!({
-        "id": pulled.id,
+        "id": view.id,
         "status": status,
         "kind": kind,
         "reply": reply_json,
@@ -39,7 +39,7 @@ pub fn to_json(found: &FoundCue) -> Value {
 /// Whether a confirm was answered with its first choice; free text does not count as a yes. `None` for any other
 /// question and for a pause.
 fn confirmed(kind: CueKind, content: &Content, resolution: &Resolution) -> Option<bool> {
-    match (kind, &content.matter, resolution.outcome) {
+    match (kind, &content.payload, resolution.outcome) {
         (CueKind::Cue, Payload::Ask(ask), Outcome::Answered) if matches!(ask.question, Question::Confirm { .. }) => {
             Some(!resolution.edited && resolution.value.as_ref().is_some_and(|value| value == APPROVE))
         }

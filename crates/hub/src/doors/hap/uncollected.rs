@@ -31,7 +31,7 @@ pub async fn uncollected(
     let left = found
         .iter()
         .flatten()
-        .filter(|found| !hub.cue_waiters.is_handed_over(&found.pulled.id));
+        .filter(|found| !hub.cue_waiters.is_handed_over(&found.view.id));
     let kept: Vec<Value> = left
         .map(|found| {
             let mut shown = reply::to_json(found);

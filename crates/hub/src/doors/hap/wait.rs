@@ -48,7 +48,7 @@ pub async fn wait(
         }
         found?
     };
-    if !matches!(found.pulled.state, MessageState::Open) {
+    if !matches!(found.view.state, MessageState::Open) {
         // The cue may be resolved before the wait began.
         hub.cue_waiters.mark_handed_over(&id);
     }
@@ -72,7 +72,7 @@ impl Polled for PolledCue<'_> {
     }
 
     fn is_open(found: &Box<FoundCue>) -> bool {
-        matches!(found.pulled.state, MessageState::Open)
+        matches!(found.view.state, MessageState::Open)
     }
 
     async fn recheck(&self) -> Result<(), Problem> {
@@ -80,7 +80,7 @@ impl Polled for PolledCue<'_> {
     }
 
     fn begin_wait(&mut self, found: &Box<FoundCue>) {
-        let kind = || cue_kind(&found.pulled.source).unwrap_or(CueKind::Cue);
+        let kind = || cue_kind(&found.view.source).unwrap_or(CueKind::Cue);
         self.guard
             .get_or_insert_with(|| self.hub.cue_waiters.start_wait(self.id, kind()));
     }
@@ -98,6 +98,6 @@ pub async fn load_cue(hub: &Hub, person: &str, id: &MessageId) -> Result<Box<Fou
     let found = found.ok_or_else(Problem::no_message)?;
     hub.background
         .agent_last_seen
-        .record(&found.pulled.agent_id, hub.store.clock().now());
+        .record(&found.view.agent_id, hub.store.clock().now());
     Ok(Box::new(found))
 }

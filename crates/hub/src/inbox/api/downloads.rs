@@ -30,12 +30,12 @@ pub async fn prompt(
 
 /// The caller has checked that the person may see the message.
 pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Response, Problem> {
-    let pulled = match hub.store.run(Pull(id)).await? {
-        Some(Lookup::Present(pulled)) => pulled,
+    let view = match hub.store.run(Pull(id)).await? {
+        Some(Lookup::Present(view)) => view,
         Some(Lookup::Purged { .. }) => return Err(Problem::Gone),
         None => return Err(Problem::no_message()),
     };
-    let names: &[&str] = match pulled.source.door() {
+    let names: &[&str] = match view.source.door() {
         Door::Hap => &["prompt"],
         Door::Runs => &["prompt", "question", "resource"],
         Door::A2h => {
@@ -43,11 +43,11 @@ pub async fn full_prompt(hub: &Hub, person: &Actor, id: MessageId) -> Result<Res
             return Err(Problem::NotFound { message });
         }
     };
-    let name = format!("{}.txt", pulled.id);
-    let wire = pulled.wire;
-    let hold = hub.limits.memory.acquire(person.as_str(), wire.len()).await?;
+    let name = format!("{}.txt", view.id);
+    let wire = view.wire;
+    let permit = hub.limits.memory.acquire(person.as_str(), wire.len()).await?;
     let text = body::offload_if_large(wire.len(), move || prompt_text(&wire, names)).await??;
-    Ok(download(&name, "text/plain; charset=utf-8", text.into_bytes(), hold))
+    Ok(download(&name, "text/plain; charset=utf-8", text.into_bytes(), permit))
 }
 
 fn prompt_text(wire: &str, names: &[&str]) -> Result<String, Problem> {

@@ -29,9 +29,9 @@ pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> 
         })
         .await?;
     let viewer = person.into();
-    let items = found.into_iter().map(|aside| Item {
-        until: Some(aside.until.into()),
-        ..render_entry(aside.item, &viewer)
+    let items = found.into_iter().map(|snoozed| Item {
+        until: Some(snoozed.until.into()),
+        ..render_entry(snoozed.item, &viewer)
     });
     Ok(Json(ItemsPage {
         items: items.collect(),

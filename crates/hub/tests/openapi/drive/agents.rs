@@ -177,12 +177,12 @@ async fn expiry(scene: &Scene) {
     let late = rich("too-late");
     let late_id = submitted(scene, &late).await;
     scene.advance(3601);
-    let pulled = scene
+    let view = scene
         .json(200, get(PULL).by(&scene.bot).at(&with_default).query("wait=60"))
         .await;
-    assert_eq!(pulled["response"]["defaulted"], true);
-    let pulled = scene.json(200, get(PULL).by(&scene.bot).at(&bare)).await;
-    assert_eq!(pulled["response"]["response"]["actor"], "system:expired");
+    assert_eq!(view["response"]["defaulted"], true);
+    let view = scene.json(200, get(PULL).by(&scene.bot).at(&bare)).await;
+    assert_eq!(view["response"]["response"]["actor"], "system:expired");
     let too_late = json!({"resolution": "answered", "value": {"reason": "now"}});
     let lost = scene
         .json(409, post(RESOLVE).by(&scene.ann).at(&late_id).json(&too_late))

@@ -9,12 +9,12 @@ const RESOLVE: &str = "/v1/messages/{id}/resolve";
 
 pub async fn lists(seen: &Seen) {
     let scene = Scene::new(seen).await;
-    let told = submitted(&scene, &notify()).await;
+    let notice = submitted(&scene, &notify()).await;
     let form = submitted(&scene, &rich("form")).await;
     let errand = submitted(&scene, &task("task")).await;
     let yes_or_no = submitted(&scene, &confirm("confirm")).await;
     open(&scene, &form, &errand, &yes_or_no).await;
-    assert_eq!(listed(&scene, get("/v1/notices")).await, [told.as_str()]);
+    assert_eq!(listed(&scene, get("/v1/notices")).await, [notice.as_str()]);
     found(&scene, &form).await;
     decided(&scene, &errand, &yes_or_no).await;
     events(&scene).await;

@@ -11,7 +11,7 @@ const RESOLVE: &str = "/v1/messages/{id}/resolve";
 
 pub async fn people(seen: &Seen) {
     let scene = Scene::new(seen).await;
-    let told = submitted(&scene, &notify()).await;
+    let notice = submitted(&scene, &notify()).await;
     let form = submitted(&scene, &rich("form")).await;
     let done = submitted(&scene, &task("task")).await;
     submitted(&scene, &confirm("confirm")).await;
@@ -26,7 +26,7 @@ pub async fn people(seen: &Seen) {
     for query in ["limit=201", "cursor=nonsense"] {
         scene.expect(400, get(INBOX).by(&scene.ann).query(query)).await;
     }
-    for id in [&told, &form, &done] {
+    for id in [&notice, &form, &done] {
         scene.expect(200, get(SHOW).by(&scene.viewer).at(id)).await;
     }
     scene.expect(404, get(SHOW).by(&scene.ann).at(NOWHERE)).await;

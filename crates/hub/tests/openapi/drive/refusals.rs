@@ -56,8 +56,8 @@ async fn terminal_credential(scene: &Scene, call: Call<'_>, path: &str) {
         return;
     }
     let refused = scene.json(403, call.by(&scene.terminal)).await;
-    let words = refused["error"]["message"].as_str().unwrap_or_default();
-    assert!(words.contains("countersign person token NAME"), "{refused}");
+    let expected = refused["error"]["message"].as_str().unwrap_or_default();
+    assert!(expected.contains("countersign person token NAME"), "{refused}");
 }
 
 /// A valid token of a caller who may not use the route. All callers may list and, if named, resolve.

@@ -7,7 +7,7 @@ use super::envelope::{confirm, notify};
 use crate::call::{get, post};
 use crate::scene::{START, Scene, Seen};
 
-const ASIDE: &str = "/v1/inbox/{id}/aside";
+const SNOOZE: &str = "/v1/inbox/{id}/aside";
 const ARCHIVE: &str = "/v1/inbox/{id}/archive";
 const RETURN: &str = "/v1/inbox/{id}/return";
 
@@ -19,9 +19,9 @@ fn later() -> Value {
 pub async fn shelf(seen: &Seen) {
     let scene = Scene::new(seen).await;
     let id = submitted(&scene, &confirm("aside")).await;
-    put_aside(&scene, &id).await;
+    snooze(&scene, &id).await;
     archived(&scene, &id).await;
-    for path in [ASIDE, ARCHIVE, RETURN] {
+    for path in [SNOOZE, ARCHIVE, RETURN] {
         scene
             .expect(404, post(path).by(&scene.ann).at(NOWHERE).json(&later()))
             .await;
@@ -34,9 +34,9 @@ async fn items(scene: &Scene, path: &str, token: &str) -> Vec<Value> {
     page["items"].as_array().expect("items").clone()
 }
 
-async fn put_aside(scene: &Scene, id: &str) {
+async fn snooze(scene: &Scene, id: &str) {
     scene
-        .expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .expect(200, post(SNOOZE).by(&scene.ann).at(id).json(&later()))
         .await;
     assert!(items(scene, "/v1/inbox", &scene.ann).await.is_empty());
     assert_eq!(
@@ -44,15 +44,15 @@ async fn put_aside(scene: &Scene, id: &str) {
         1,
         "other people still see it"
     );
-    let aside = items(scene, "/v1/inbox/aside", &scene.ann).await;
+    let snoozed = items(scene, "/v1/inbox/aside", &scene.ann).await;
     assert_eq!(
-        (&aside[0]["id"], &aside[0]["until"]),
+        (&snoozed[0]["id"], &snoozed[0]["until"]),
         (&json!(id), &json!("2026-11-15T10:30:00.000Z"))
     );
     scene.expect(200, post(RETURN).by(&scene.ann).at(id)).await;
     assert!(items(scene, "/v1/inbox/aside", &scene.ann).await.is_empty());
     scene
-        .expect(200, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .expect(200, post(SNOOZE).by(&scene.ann).at(id).json(&later()))
         .await;
     scene.advance(3601);
     assert_eq!(
@@ -62,7 +62,7 @@ async fn put_aside(scene: &Scene, id: &str) {
     );
     for until in ["2026-11-15T09:30:00Z", "2027-11-15T09:30:00Z", "tomorrow"] {
         let refused = scene
-            .json(422, post(ASIDE).by(&scene.ann).at(id).json(&json!({ "until": until })))
+            .json(422, post(SNOOZE).by(&scene.ann).at(id).json(&json!({ "until": until })))
             .await;
         assert_eq!(refused["error"]["field"], "until");
     }
@@ -70,15 +70,15 @@ async fn put_aside(scene: &Scene, id: &str) {
 }
 
 async fn archived(scene: &Scene, open: &str) {
-    let told = submitted(scene, &notify()).await;
+    let notice = submitted(scene, &notify()).await;
     scene
-        .expect(422, post(ASIDE).by(&scene.ann).at(&told).json(&later()))
+        .expect(422, post(SNOOZE).by(&scene.ann).at(&notice).json(&later()))
         .await;
     scene.expect(422, post(ARCHIVE).by(&scene.ann).at(open)).await;
-    scene.expect(200, post(ARCHIVE).by(&scene.ann).at(&told)).await;
+    scene.expect(200, post(ARCHIVE).by(&scene.ann).at(&notice)).await;
     assert!(items(scene, "/v1/notices", &scene.ann).await.is_empty());
     assert_eq!(items(scene, "/v1/notices", &scene.viewer).await.len(), 1);
-    scene.expect(200, post(RETURN).by(&scene.ann).at(&told)).await;
+    scene.expect(200, post(RETURN).by(&scene.ann).at(&notice)).await;
     assert_eq!(items(scene, "/v1/notices", &scene.ann).await.len(), 1);
 }
 
@@ -87,7 +87,7 @@ async fn over(scene: &Scene, id: &str) {
         .expect(200, post("/v1/messages/{id}/cancel").by(&scene.bot).at(id))
         .await;
     scene
-        .expect(409, post(ASIDE).by(&scene.ann).at(id).json(&later()))
+        .expect(409, post(SNOOZE).by(&scene.ann).at(id).json(&later()))
         .await;
     let resolved_before = Timestamp::from_millis(START + 1);
     scene
@@ -98,7 +98,7 @@ async fn over(scene: &Scene, id: &str) {
         })
         .await
         .expect("the store works");
-    for path in [ASIDE, ARCHIVE, RETURN] {
+    for path in [SNOOZE, ARCHIVE, RETURN] {
         scene.expect(410, post(path).by(&scene.ann).at(id).json(&later())).await;
     }
 }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
+use countersign_core::Command;
 use countersign_core::message::{Outcome, Resolution};
 use countersign_core::runs::{AskKind, RunAsk, ask};
-use countersign_core::Command;
 use countersign_protocol::a2h::{Kind, Priority};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::Event;
@@ -74,10 +74,10 @@ impl RunTask {
             advance,
             asks: asks.clone(),
         };
-        let mut news = self.store(RunPhase::Between, ask_in_run).await?;
+        let mut update = self.store(RunPhase::Between, ask_in_run).await?;
         self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
-        news.pending = pending;
-        self.broadcast(news);
+        update.pending = pending;
+        self.broadcast(update);
         for NewAsk { message, .. } in &asks {
             service.host.announce_ask(message);
             tracing::debug!(run_id = self.run.id, message_id = %message.id, "run asked a question");

@@ -114,7 +114,7 @@ impl EventBuffer {
     }
 
     /// Puts back what a failed commit took, in front of newer entries.
-    pub fn put_back(&mut self, advance: Advance, news: RunUpdate) {
+    pub fn put_back(&mut self, advance: Advance, update: RunUpdate) {
         let later = std::mem::take(&mut self.entries);
         let Advance {
             mut events,
@@ -122,7 +122,7 @@ impl EventBuffer {
             mut asks_done,
             ..
         } = advance;
-        let mut frames = news.frames;
+        let mut frames = update.frames;
         frames.extend(later.frames);
         events.extend(later.events);
         records.extend(later.records);
@@ -154,7 +154,7 @@ impl EventBuffer {
             RunPhase::Between => self.seq,
             RunPhase::Working => self.seq + RESERVED_SEQS,
         };
-        let news = RunUpdate {
+        let update = RunUpdate {
             frames,
             pending: Vec::new(),
             records: records.len() as u64,
@@ -172,14 +172,14 @@ impl EventBuffer {
             last_seq: self.reserved,
             body: None,
         };
-        (advance, news)
+        (advance, update)
     }
 }
 
 impl RunTask {
     pub(crate) async fn commit(&mut self, phase: RunPhase) -> Result<(), Halt> {
-        let news = self.store(phase, |advance| advance).await?;
-        self.broadcast(news);
+        let update = self.store(phase, |advance| advance).await?;
+        self.broadcast(update);
         Ok(())
     }
 
@@ -192,21 +192,21 @@ impl RunTask {
     ) -> Result<RunUpdate, Halt> {
         let machine = serde_json::to_string(&self.checkpoint).map_err(|error| Halt::Failed(error.to_string()))?;
         self.phase = phase;
-        let (advance, news) = self.event_buffer.drain(phase, machine);
+        let (advance, update) = self.event_buffer.drain(phase, machine);
         let service = Arc::clone(&self.service);
         match self.retry_store(|| service.store.run(op(advance.clone()))).await {
-            Ok(true) => Ok(news),
+            Ok(true) => Ok(update),
             stored => {
                 // Stored with the end of the run instead.
-                self.event_buffer.put_back(advance, news);
+                self.event_buffer.put_back(advance, update);
                 stored.and(Err(Halt::OwnershipLost))
             }
         }
     }
 
     /// Broadcasts stored events to followers here and signals other hubs.
-    pub(crate) fn broadcast(&self, news: RunUpdate) {
-        self.run.lock().broadcast(news);
+    pub(crate) fn broadcast(&self, update: RunUpdate) {
+        self.run.lock().broadcast(update);
         self.service.host.run_advanced(&self.run.id);
     }
 
@@ -290,12 +290,12 @@ mod tests {
         assert!(frame.seq == 11 && frame.text.contains(r#""requestId":"s1""#));
         event_buffer.forget_request_id();
         assert!(!event_buffer.add(&steer(), NOW).text.contains("requestId"));
-        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
+        let (advance, update) = event_buffer.drain(RunPhase::Between, String::new());
         assert_eq!(
             advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
             [11, 12]
         );
-        assert_eq!((advance.last_seq, news.frames.len()), (12, 2));
+        assert_eq!((advance.last_seq, update.frames.len()), (12, 2));
         assert!(event_buffer.is_empty());
     }
 
@@ -329,15 +329,18 @@ mod tests {
     fn a_failed_commit_is_put_back_in_front() {
         let mut event_buffer = event_buffer();
         event_buffer.add(&steer(), NOW);
-        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
+        let (advance, update) = event_buffer.drain(RunPhase::Between, String::new());
         event_buffer.add(&steer(), NOW);
-        event_buffer.put_back(advance, news);
-        let (advance, news) = event_buffer.drain(RunPhase::Between, String::new());
+        event_buffer.put_back(advance, update);
+        let (advance, update) = event_buffer.drain(RunPhase::Between, String::new());
         assert_eq!(
             advance.events.iter().map(|event| event.seq).collect::<Vec<_>>(),
             [11, 12]
         );
-        assert_eq!(news.frames.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [11, 12]);
+        assert_eq!(
+            update.frames.iter().map(|frame| frame.seq).collect::<Vec<_>>(),
+            [11, 12]
+        );
     }
 
     #[test]

@@ -90,7 +90,7 @@ impl RunTask {
             at,
         };
         match self.store(RunPhase::Between, end).await {
-            Ok(news) => self.service.registry.end(&self.run, |run| run.end(ending, at, news)),
+            Ok(update) => self.service.registry.end(&self.run, |run| run.end(ending, at, update)),
             Err(_) => return self.on_ownership_lost().await,
         };
         self.service.host.run_advanced(&self.run.id);

@@ -79,12 +79,12 @@ impl ModelHistory {
 
 fn bytes(records: &[Record]) -> usize {
     let of = |record: &Record| {
-        let said = record
+        let text = record
             .response_messages
             .iter()
             .map(|message| message.content.len())
             .sum::<usize>();
-        record.user_message.content.len() + said
+        record.user_message.content.len() + text
     };
     records.iter().map(of).sum()
 }

@@ -77,8 +77,8 @@ impl PendingAnswer {
                 Box::pin(self.look(run_id, waiters, &pull)).await;
                 continue;
             }
-            if let Ok(Some(pulled)) = timeout_at(self.reload_at, self.waiter.woken()).await {
-                self.resolved = resolved(pulled.state);
+            if let Ok(Some(view)) = timeout_at(self.reload_at, self.waiter.woken()).await {
+                self.resolved = resolved(view.state);
             }
             self.must_reload = self.resolved.is_none();
         }
@@ -93,8 +93,8 @@ impl PendingAnswer {
         self.waiter = waiters.register(&self.id);
         loop {
             match pull(self.id.clone()).await {
-                Ok(Some(Lookup::Present(pulled))) => {
-                    self.resolved = resolved(pulled.state);
+                Ok(Some(Lookup::Present(view))) => {
+                    self.resolved = resolved(view.state);
                     (self.must_reload, self.reload_at) = (false, next_reload());
                     return;
                 }
@@ -131,9 +131,9 @@ pub async fn restore_ask(
     let body: AskBody = serde_json::from_str(&ask.body)?;
     let mut waiting = PendingAnswer::new(&service.waiters, ask.message_id, body);
     match service.store.run(Pull(waiting.id.clone())).await? {
-        Some(Lookup::Present(pulled)) => {
-            let pending = still_pending(&pulled);
-            waiting.resolved = resolved(pulled.state);
+        Some(Lookup::Present(view)) => {
+            let pending = still_pending(&view);
+            waiting.resolved = resolved(view.state);
             Ok(Some((waiting, pending)))
         }
         Some(Lookup::Purged { .. }) | None => Ok(None),
@@ -141,9 +141,9 @@ pub async fn restore_ask(
 }
 
 /// The stored `wire` of an ask is its event frame.
-fn still_pending(pulled: &AgentView) -> Option<PendingAsk> {
-    match pulled.state {
-        State::Open => PendingAsk::from_frame(pulled.id.clone(), &pulled.wire),
+fn still_pending(view: &AgentView) -> Option<PendingAsk> {
+    match view.state {
+        State::Open => PendingAsk::from_frame(view.id.clone(), &view.wire),
         State::Delivered | State::Resolved(_) => None,
     }
 }

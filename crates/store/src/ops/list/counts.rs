@@ -17,7 +17,7 @@ impl Op for Counts {
         // From the counters of agents and of removed agents: counting the messages would grow with their number.
         const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
         const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
-        const ASIDE: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
+        const SNOOZED: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
              WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
         const NOTICES: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT seq FROM message WHERE status = 'delivered' \
              AND resolved_at IS NOT NULL ORDER BY resolved_at DESC, seq DESC LIMIT 2000) AS newest WHERE NOT EXISTS \
@@ -25,10 +25,10 @@ impl Op for Counts {
         const FAILING: &str =
             "SELECT COUNT(*) FROM (SELECT 1 FROM delivery WHERE track = 'failed' LIMIT 100) AS failing";
         let person = (&self.person).into();
-        let aside = number(x, ASIDE, &[person, now.into()]).await?;
+        let snoozed = number(x, SNOOZED, &[person, now.into()]).await?;
         let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
         Ok(CountsNow {
-            open: open.saturating_sub(aside).max(0),
+            open: open.saturating_sub(snoozed).max(0),
             notices: number(x, NOTICES, &[person]).await?,
             failing: number(x, FAILING, &[]).await?,
         })

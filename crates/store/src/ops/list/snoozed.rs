@@ -23,22 +23,22 @@ impl Op for ListSnoozed {
             "WHERE s.until > ?2 AND m.status = 'open' ORDER BY s.until, s.seq LIMIT ?3"
         );
         const UNTIL: usize = rows::MESSAGE;
-        let mut aside = Vec::new();
+        let mut snoozed = Vec::new();
         for mut row in x
             .rows(SELECT, &[(&self.person).into(), now.into(), self.limit.into()])
             .await?
         {
             // A damaged time does not keep the person from bringing the message back.
             let until = row.instant(UNTIL).unwrap_or(now);
-            aside.push(SnoozedItem {
+            snoozed.push(SnoozedItem {
                 item: rows::entry(row, rows::item_without_delivery)?,
                 until,
             });
         }
-        Ok(aside)
+        Ok(snoozed)
     }
 
     fn damage(found: &Vec<SnoozedItem>) -> Vec<StoreError> {
-        rows::damage(found.iter().map(|aside| &aside.item))
+        rows::damage(found.iter().map(|snoozed| &snoozed.item))
     }
 }

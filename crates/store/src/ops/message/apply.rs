@@ -27,13 +27,13 @@ impl Op for Apply {
 /// All three steps, in the caller's transaction.
 pub(in crate::ops) async fn apply<X: Exec>(
     x: &mut X,
-    proposal: &ResolveRequest,
+    request: &ResolveRequest,
     now: Timestamp,
 ) -> Result<ApplyOutcome, StoreError> {
-    match load_and_decide(x, proposal, now).await? {
+    match load_and_decide(x, request, now).await? {
         LoadedDecision::Refused(refusal) => Ok(refusal),
         LoadedDecision::Accepted(loaded, resolution) => {
-            write(x, &loaded, &resolution, &proposal.files, resolution.resolved_at).await?;
+            write(x, &loaded, &resolution, &request.files, resolution.resolved_at).await?;
             Ok(ApplyOutcome::Resolved(Box::new(loaded.into_resolved(resolution))))
         }
     }
@@ -47,17 +47,17 @@ pub(in crate::ops) enum LoadedDecision {
 /// Loads and decides; nothing is written yet.
 pub(in crate::ops) async fn load_and_decide<X: Exec>(
     x: &mut X,
-    proposal: &ResolveRequest,
+    request: &ResolveRequest,
     now: Timestamp,
 ) -> Result<LoadedDecision, StoreError> {
-    let loaded = match load(x, &proposal.message_id).await? {
+    let loaded = match load(x, &request.message_id).await? {
         Loaded::Nothing => return Ok(LoadedDecision::Refused(ApplyOutcome::NotFound)),
         Loaded::Purged => return Ok(LoadedDecision::Refused(ApplyOutcome::Purged)),
         Loaded::Message(loaded) => loaded,
     };
-    let command = proposal.command.clone();
-    let decided = check_files(command.files(), &proposal.files)
-        .and_then(|()| decide(&loaded.message, command, proposal.resolution_id.clone(), now));
+    let command = request.command.clone();
+    let decided = check_files(command.files(), &request.files)
+        .and_then(|()| decide(&loaded.message, command, request.resolution_id.clone(), now));
     Ok(match decided {
         Ok(resolution) => LoadedDecision::Accepted(loaded, resolution),
         Err(rejection) => LoadedDecision::Refused(ApplyOutcome::Rejected(rejection)),
@@ -110,7 +110,7 @@ impl LoadedMessage {
             rev,
             state: _,
         } = self.message;
-        let pulled = AgentView {
+        let view = AgentView {
             id,
             agent_id: content.agent.id,
             rev: rev + 1,
@@ -122,7 +122,7 @@ impl LoadedMessage {
         };
         ResolvedMessage {
             resolution,
-            pulled,
+            view,
             push_host: callback.map(|callback| callback.host),
         }
     }

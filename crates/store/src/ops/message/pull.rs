@@ -15,11 +15,11 @@ impl Op for Pull {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Self::Out, StoreError> {
-        pulled(x, &self.0).await
+        agent_view(x, &self.0).await
     }
 }
 
-pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<AgentView>>, StoreError> {
+pub async fn agent_view<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<AgentView>>, StoreError> {
     const SELECT: &str = rows::select_audited!(", m.purged_at", "", "WHERE m.id = ?1");
     const PURGED_AT: usize = rows::AUDITED;
     let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
@@ -30,7 +30,7 @@ pub async fn pulled<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<Lookup<
             agent_id: row.text(rows::AGENT)?,
         }));
     }
-    rows::agent_view(&mut row).map(|pulled| Some(Lookup::Present(pulled)))
+    rows::agent_view(&mut row).map(|view| Some(Lookup::Present(view)))
 }
 
 pub struct View(pub MessageId);

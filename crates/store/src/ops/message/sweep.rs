@@ -67,13 +67,13 @@ async fn decide_expiry<X: Exec>(
     resolution_id: &ResolutionId,
     now: Timestamp,
 ) -> Result<LoadedDecision, StoreError> {
-    let proposal = ResolveRequest {
+    let request = ResolveRequest {
         message_id: rows::parse_message_id(id).map_err(|error| error.in_message(id))?,
         command: Command::Expire,
         resolution_id: resolution_id.clone(),
         files: Vec::new(),
     };
-    load_and_decide(x, &proposal, now).await
+    load_and_decide(x, &request, now).await
 }
 
 fn to_i64(count: usize) -> i64 {

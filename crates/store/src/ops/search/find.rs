@@ -1,6 +1,6 @@
 use countersign_protocol::time::Timestamp;
 
-use super::words;
+use super::tokens;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::ListEntry;
@@ -22,7 +22,7 @@ impl Op for Search {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<SearchPage, StoreError> {
-        let search_terms = words::search_terms(&self.text);
+        let search_terms = tokens::search_terms(&self.text);
         if search_terms.is_empty() {
             return Ok(ItemPage {
                 items: Vec::new(),

@@ -1,6 +1,6 @@
 use countersign_protocol::time::Timestamp;
 
-use super::words;
+use super::tokens;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::ops::rows;
@@ -180,7 +180,7 @@ async fn index_row<X: Exec>(x: &mut X, mut row: Row) -> Result<IndexedRow, Store
 
 fn words_of(row: &mut Row) -> Result<String, StoreError> {
     let content = rows::content(row.opt_text(1)?, &row.text(2)?)?;
-    Ok(words::of_message(&content))
+    Ok(tokens::of_message(&content))
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 mod find;
 mod index;
-mod words;
+mod tokens;
 
 pub use find::{Search, SearchPage};
 pub use index::{IndexBatch, Indexed};
-pub use words::SearchTerm;
+pub use tokens::SearchTerm;
 
 pub(super) use index::lock_index;

@@ -47,7 +47,7 @@ impl Op for FindCue {
             rev,
         } = message;
         let agent_id = content.agent.id.clone();
-        let pulled = AgentView {
+        let view = AgentView {
             id,
             agent_id,
             rev,
@@ -58,7 +58,7 @@ impl Op for FindCue {
             wire,
         };
         Ok(Some(FoundCue {
-            pulled,
+            view,
             content,
             collected,
         }))

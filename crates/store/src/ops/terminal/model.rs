@@ -58,7 +58,7 @@ pub enum JoinOutcome {
 /// A cue as its terminal sees it.
 #[derive(Debug, Clone)]
 pub struct FoundCue {
-    pub pulled: AgentView,
+    pub view: AgentView,
     pub content: Content,
     /// The agent has printed the answer.
     pub collected: bool,

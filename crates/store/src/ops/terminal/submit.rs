@@ -120,7 +120,7 @@ async fn supersede<X: Exec>(
 ) -> Result<Vec<ResolvedMessage>, StoreError> {
     let mut superseded = Vec::new();
     for (id, resolution_id) in gone {
-        let proposal = ResolveRequest {
+        let request = ResolveRequest {
             message_id: id.clone(),
             command: Command::Supersede {
                 by: cue.message.id.clone(),
@@ -128,7 +128,7 @@ async fn supersede<X: Exec>(
             resolution_id: resolution_id.clone(),
             files: Vec::new(),
         };
-        let applied = match apply::apply(x, &proposal, now).await {
+        let applied = match apply::apply(x, &request, now).await {
             // An unreadable cue stays open, and must not keep its agent from asking.
             Err(StoreError::Unreadable(_)) => continue,
             applied => applied?,
@@ -146,7 +146,7 @@ async fn supersede<X: Exec>(
 
 fn with_superseded(source: &str, superseded: &[ResolvedMessage]) -> Result<String, StoreError> {
     let mut source: Source = serde_json::from_str(source)?;
-    let ids: Vec<&str> = superseded.iter().map(|applied| applied.pulled.id.as_str()).collect();
+    let ids: Vec<&str> = superseded.iter().map(|applied| applied.view.id.as_str()).collect();
     if let Source::Hap(source) = &mut source {
         source.supersedes = (!ids.is_empty()).then(|| ids.join(" "));
     }

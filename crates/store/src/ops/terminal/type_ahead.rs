@@ -117,7 +117,7 @@ pub(super) async fn answer<X: Exec>(
     let seq = row.int(0)?;
     let actor = Actor::human(&row.text(1)?);
     let verdict = Verdict::Wrote(row.text(2)?);
-    let proposal = ResolveRequest {
+    let request = ResolveRequest {
         message_id: cue.message.id.clone(),
         command: Command::Resolve {
             actor,
@@ -127,7 +127,7 @@ pub(super) async fn answer<X: Exec>(
         resolution_id: cue.resolution_id.clone(),
         files: Vec::new(),
     };
-    match apply::apply(x, &proposal, now).await? {
+    match apply::apply(x, &request, now).await? {
         ApplyOutcome::Resolved(applied) => {
             if applied.resolution.outcome == Outcome::Answered {
                 x.exec(TAKE, &[seq.into()]).await?;

@@ -202,7 +202,7 @@ pub async fn id_of_a_removed_agent_is_given_again_only_on_purpose(store: &Store,
     );
     assert_eq!(add_usurper(store, true).await, AddOutcome::Added);
     assert!(is_known(store, "usurper").await);
-    assert_eq!(pulled(store, &id).await.agent_id, BUILDER);
+    assert_eq!(agent_view(store, &id).await.agent_id, BUILDER);
     let trail = trail(store, "agent:builder").await;
     assert_eq!(events(&trail), ["agent.added", "agent.removed", "agent.readded"]);
 }
@@ -211,9 +211,9 @@ pub async fn a_removed_agent_leaves_its_messages(store: &Store, _clock: &ManualC
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::pushed(1)).await;
     assert!(remove(store, BUILDER).await);
-    assert_eq!(pulled(store, &id).await.state, State::Open);
+    assert_eq!(agent_view(store, &id).await.state, State::Open);
     let resolution = resolved(store, &id, answer("approve")).await;
-    assert_eq!(pulled(store, &id).await.state, State::Resolved(resolution));
+    assert_eq!(agent_view(store, &id).await.state, State::Resolved(resolution));
 }
 
 pub async fn returning_agent_finds_its_open_messages_counted(store: &Store, _clock: &ManualClock) {

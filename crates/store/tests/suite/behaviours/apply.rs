@@ -17,10 +17,10 @@ fn expiring(number: u64) -> Draft {
 }
 
 async fn assert_kept(store: &Store, draft: &Draft, resolution: &Resolution) {
-    let pulled = pulled(store, &draft.id()).await;
-    assert_eq!((pulled.rev, pulled.changed_at()), (2, resolution.resolved_at));
-    assert_eq!(pulled.state, State::Resolved(resolution.clone()));
-    assert_eq!(pulled.wire, draft.wire(), "what was sent does not change");
+    let view = agent_view(store, &draft.id()).await;
+    assert_eq!((view.rev, view.changed_at()), (2, resolution.resolved_at));
+    assert_eq!(view.state, State::Resolved(resolution.clone()));
+    assert_eq!(view.wire, draft.wire(), "what was sent does not change");
     assert_eq!(
         viewed(store, &draft.id()).await.message.state,
         State::Resolved(resolution.clone())
@@ -178,7 +178,7 @@ pub async fn late_cancel_triggers_the_expiry(store: &Store, clock: &ManualClock)
     clock.set(at(11));
     assert_eq!(resolved(store, &id, Command::Cancel).await.outcome, Outcome::Expired);
     assert_eq!(
-        pulled(store, &id).await.state.status(),
+        agent_view(store, &id).await.state.status(),
         Status::Resolved(Outcome::Expired)
     );
 }

@@ -46,12 +46,12 @@ pub async fn a_message_leaves_its_submission_and_its_outcome(store: &Store, cloc
     clock.set(at(5));
     resolved(store, &id, answer("approve")).await;
     let trail = trail(store, id.as_str()).await;
-    let told: Vec<_> = trail
+    let found: Vec<_> = trail
         .iter()
         .map(|row| (row.entry.event.as_str(), row.entry.actor.as_str(), row.entry.at))
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             ("submitted", "agent:builder", at(0)),
             ("answered", "human:alice", at(5))
@@ -153,10 +153,10 @@ pub async fn operator_actions_are_chained_too(store: &Store, _clock: &ManualCloc
             .all(|row| row.entry.actor == OWNER && row.entry.at == at(0))
     );
     assert_chained(&trail);
-    let told = format!("{trail:?}");
+    let message = format!("{trail:?}");
     assert!(
-        !told.contains("s3cret") && !told.contains("next key"),
-        "no secret is told: {told}"
+        !message.contains("s3cret") && !message.contains("next key"),
+        "no secret is told: {message}"
     );
 }
 

@@ -50,13 +50,13 @@ pub async fn sixty_four_rivals_have_one_winner(store: &Store, _clock: &ManualClo
     let [winner] = winners.as_slice() else {
         panic!("one winner, not {winners:?}")
     };
-    let told = Rejection::already(&id, winner);
+    let rejection = Rejection::already(&id, winner);
     let losers = outcomes
         .iter()
-        .filter(|outcome| matches!(outcome, ApplyOutcome::Rejected(why) if *why == told));
+        .filter(|outcome| matches!(outcome, ApplyOutcome::Rejected(why) if *why == rejection));
     assert_eq!(losers.count(), 63, "all others are told the one outcome");
 
-    assert_eq!(pulled(store, &id).await.state, State::Resolved(winner.clone()));
+    assert_eq!(agent_view(store, &id).await.state, State::Resolved(winner.clone()));
     assert_eq!(
         store
             .run(Trail {
@@ -67,7 +67,7 @@ pub async fn sixty_four_rivals_have_one_winner(store: &Store, _clock: &ManualClo
             .len(),
         2
     );
-    assert_eq!(store.run(Deliveries { track: None, limit: 10 }).await.unwrap().len(), 1);
+    assert_eq!(store.run(Deliveries { state: None, limit: 10 }).await.unwrap().len(), 1);
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 

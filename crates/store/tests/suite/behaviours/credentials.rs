@@ -121,9 +121,9 @@ pub async fn a_token_ends_after_its_last_millisecond(store: &Store, clock: &Manu
         })
         .await
         .unwrap();
-    let told = brief.map(|credential| (credential.kind, credential.expires_at));
+    let found = brief.map(|credential| (credential.kind, credential.expires_at));
     assert_eq!(
-        told,
+        found,
         Some((CredentialKind::Person, Some(at(10)))),
         "and says what it is and when"
     );

@@ -13,12 +13,12 @@ use crate::cues::*;
 use crate::scene::*;
 
 async fn status(store: &Store, number: u64) -> Status {
-    pulled(store, &message_id(number)).await.state.status()
+    agent_view(store, &message_id(number)).await.state.status()
 }
 
 /// The superseded cues that the person sees on this one.
 async fn supersedes(store: &Store, number: u64) -> Option<String> {
-    match pulled(store, &message_id(number)).await.source {
+    match agent_view(store, &message_id(number)).await.source {
         Source::Hap(source) => source.supersedes,
         other => panic!("{other:?} is not a cue"),
     }
@@ -58,11 +58,7 @@ pub async fn cue_supersedes_cues_of_gone_processes(store: &Store, clock: &Manual
     clock.set(at(7));
     // In any order, and with a duplicate.
     let third = created(store, after(&[2, 1, 2], cue(3, "Stop?"))).await;
-    let ended: Vec<_> = third
-        .superseded
-        .iter()
-        .map(|applied| applied.pulled.id.clone())
-        .collect();
+    let ended: Vec<_> = third.superseded.iter().map(|applied| applied.view.id.clone()).collect();
     assert_eq!(ended, [1, 2].map(message_id));
     for applied in &third.superseded {
         let resolution = &applied.resolution;
@@ -73,12 +69,12 @@ pub async fn cue_supersedes_cues_of_gone_processes(store: &Store, clock: &Manual
         assert_eq!(resolution.actor, Actor::agent(ZOBAL));
         assert_eq!(resolution.comment, Some(format!("superseded by {}", message_id(3))));
         assert_eq!(
-            pulled(store, &applied.pulled.id).await.state,
+            agent_view(store, &applied.view.id).await.state,
             State::Resolved(resolution.clone())
         );
         let trail = store
             .run(Trail {
-                subject: applied.pulled.id.to_string(),
+                subject: applied.view.id.to_string(),
             })
             .await
             .unwrap();
@@ -179,7 +175,7 @@ pub async fn cue_under_another_agents_name_leaves_nothing(store: &Store, _clock:
         );
     }
     assert_eq!(status(store, 1).await, Status::Open);
-    assert_eq!(pulled(store, &message_id(1)).await.rev, 1);
+    assert_eq!(agent_view(store, &message_id(1)).await.rev, 1);
     assert_eq!(waiting_texts(store).await.len(), 1);
     assert!(summary(store, "bertold").await.is_none());
 }
@@ -215,11 +211,11 @@ pub async fn cue_is_found_and_collected_only_by_its_person(store: &Store, clock:
     assert_eq!(collect(store, 1, "alice").await, None, "there is no answer yet");
     let open = found(store, 1, "alice").await.expect("it is hers");
     assert_eq!(
-        (open.pulled.agent_id.as_str(), open.pulled.state, open.collected),
+        (open.view.agent_id.as_str(), open.view.state, open.collected),
         (ZOBAL, State::Open, false)
     );
     assert_eq!(open.content.title, "Ship it?");
-    assert!(matches!(&open.pulled.source, Source::Hap(source) if source.cue == "cue"));
+    assert!(matches!(&open.view.source, Source::Hap(source) if source.cue == "cue"));
 
     let resolution = resolved(store, &message_id(1), answer("yes")).await;
     assert!(found(store, 1, "bob").await.is_none());
@@ -234,7 +230,7 @@ pub async fn cue_is_found_and_collected_only_by_its_person(store: &Store, clock:
         "the second time it is known"
     );
     let over = found(store, 1, "alice").await.expect("it is still hers");
-    assert_eq!((over.pulled.state, over.collected), (State::Resolved(resolution), true));
+    assert_eq!((over.view.state, over.collected), (State::Resolved(resolution), true));
     assert_eq!(
         viewed(store, &message_id(1)).await.fetched_at,
         Some(at(5)),

@@ -35,7 +35,7 @@ pub async fn delivery_is_enqueued_with_the_resolution(store: &Store, clock: &Man
         message_id: id,
         agent_id: BUILDER.to_owned(),
         host: HOST.to_owned(),
-        track: DeliveryState::Pending,
+        state: DeliveryState::Pending,
         attempts: 0,
         created_at: at(5),
         next_attempt_at: Some(at(5)),
@@ -44,7 +44,7 @@ pub async fn delivery_is_enqueued_with_the_resolution(store: &Store, clock: &Man
     };
     assert_eq!(delivery(store, 1).await, expected);
     assert_eq!(
-        store.run(Deliveries { track: None, limit: 10 }).await.unwrap(),
+        store.run(Deliveries { state: None, limit: 10 }).await.unwrap(),
         [expected]
     );
     assert_eq!(store.run(PendingHosts).await.unwrap(), [HOST]);
@@ -72,7 +72,7 @@ pub async fn every_outcome_is_delivered(store: &Store, clock: &ManualClock) {
     for (draft, command, outcome) in cases {
         let id = submitted(store, &draft).await;
         assert_eq!(resolved(store, &id, command).await.outcome, outcome);
-        assert_eq!(delivery(store, draft.number).await.track, DeliveryState::Pending);
+        assert_eq!(delivery(store, draft.number).await.state, DeliveryState::Pending);
     }
     assert_eq!(claim(store).await.len(), 5);
 }
@@ -94,7 +94,7 @@ pub async fn without_a_callback_there_is_no_delivery(store: &Store, _clock: &Man
     .await;
     assert!(
         store
-            .run(Deliveries { track: None, limit: 10 })
+            .run(Deliveries { state: None, limit: 10 })
             .await
             .unwrap()
             .is_empty()
@@ -238,7 +238,7 @@ pub async fn delivered_state_is_final(store: &Store, clock: &ManualClock) {
     }
     let brought = delivery(store, 1).await;
     assert_eq!(
-        (brought.track, brought.attempts, brought.delivered_at),
+        (brought.state, brought.attempts, brought.delivered_at),
         (DeliveryState::Delivered, 1, Some(at(7)))
     );
     assert_eq!((brought.next_attempt_at, brought.last_error), (None, None));
@@ -254,7 +254,7 @@ pub async fn failed_attempt_can_be_final(store: &Store, clock: &ManualClock) {
     assert!(settle(store, &only_claim(store).await, failed()).await);
     let lost = delivery(store, 1).await;
     assert_eq!(
-        (lost.track, lost.attempts, lost.last_error.as_deref()),
+        (lost.state, lost.attempts, lost.last_error.as_deref()),
         (DeliveryState::Failed, 1, Some("answered 404"))
     );
     assert_eq!((lost.next_attempt_at, lost.delivered_at), (None, None));
@@ -279,7 +279,7 @@ pub async fn failed_attempt_can_be_retried(store: &Store, clock: &ManualClock) {
         assert!(settle(store, &only_claim(store).await, again).await);
         let waiting = delivery(store, 1).await;
         assert_eq!(
-            (waiting.track, waiting.attempts, waiting.next_attempt_at),
+            (waiting.state, waiting.attempts, waiting.next_attempt_at),
             (DeliveryState::Pending, attempt, Some(next))
         );
         assert_eq!(waiting.last_error, Some(format!("answered 50{attempt}")));
@@ -292,7 +292,7 @@ pub async fn failed_attempt_can_be_retried(store: &Store, clock: &ManualClock) {
     assert!(settle(store, &last, Settlement::Delivered).await);
     let brought = delivery(store, 1).await;
     assert_eq!(
-        (brought.track, brought.attempts, brought.last_error),
+        (brought.state, brought.attempts, brought.last_error),
         (DeliveryState::Delivered, 4, None)
     );
 }
@@ -309,7 +309,7 @@ pub async fn person_can_restart_a_failed_delivery(store: &Store, clock: &ManualC
     assert_eq!(store.run(retry).await.unwrap().as_deref(), Some(HOST));
     let anew = delivery(store, 1).await;
     assert_eq!(
-        (anew.track, anew.attempts, anew.last_error),
+        (anew.state, anew.attempts, anew.last_error),
         (DeliveryState::Pending, 0, None)
     );
     assert_eq!((anew.created_at, anew.next_attempt_at), (at(500), Some(at(500))));
@@ -369,7 +369,7 @@ pub async fn manual_retry_needs_an_unfinished_delivery(store: &Store, _clock: &M
     assert_eq!(store.run(retry(3)).await.unwrap(), None, "nothing is owed");
     assert_eq!(store.run(retry(9)).await.unwrap(), None, "it is unknown");
     assert_eq!(delivery(store, 2).await.next_attempt_at, Some(at(0)));
-    assert_eq!(delivery(store, 1).await.track, DeliveryState::Delivered);
+    assert_eq!(delivery(store, 1).await.state, DeliveryState::Delivered);
 }
 
 pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
@@ -382,8 +382,8 @@ pub async fn a_list_keeps_to_its_limit(store: &Store, clock: &ManualClock) {
     for (claim, end) in claims(store).await.iter().zip(ends) {
         assert!(settle(store, claim, end).await);
     }
-    let list = async |track, limit| {
-        let found = store.run(Deliveries { track, limit }).await.unwrap();
+    let list = async |state, limit| {
+        let found = store.run(Deliveries { state, limit }).await.unwrap();
         found
             .into_iter()
             .map(|delivery| delivery.message_id)
@@ -414,7 +414,7 @@ pub async fn success_counts_even_after_the_claim_was_lost(store: &Store, clock: 
     assert!(claims_of(store, OTHER).await.is_empty());
     let brought = delivery(store, 1).await;
     assert_eq!(
-        (brought.track, brought.attempts, brought.delivered_at),
+        (brought.state, brought.attempts, brought.delivered_at),
         (DeliveryState::Delivered, 1, Some(at(100)))
     );
 }

@@ -53,7 +53,7 @@ async fn answer_with(store: &Store, number: u64, notes: Vec<FileNote>, files: Ve
     store
         .run(Apply(ResolveRequest {
             files,
-            ..proposal(&message_id(number), command)
+            ..resolve_request(&message_id(number), command)
         }))
         .await
         .unwrap()
@@ -68,7 +68,7 @@ pub async fn files_come_with_the_answer(store: &Store, _clock: &ManualClock) {
     };
     assert_eq!(applied.resolution.files, notes());
     assert_eq!(
-        pulled(store, &message_id(1)).await.state,
+        agent_view(store, &message_id(1)).await.state,
         State::Resolved(applied.resolution)
     );
     for (index, body) in (0..).zip(BODIES) {
@@ -103,13 +103,13 @@ pub async fn an_answer_without_all_its_files_is_refused(store: &Store, _clock: &
     }
     let unannounced = ResolveRequest {
         files: bodies(),
-        ..proposal(&message_id(1), by_alice(Verdict::Declined))
+        ..resolve_request(&message_id(1), by_alice(Verdict::Declined))
     };
     assert!(matches!(
         store.run(Apply(unannounced)).await.unwrap(),
         ApplyOutcome::Rejected(_)
     ));
-    assert_eq!(pulled(store, &message_id(1)).await.state, State::Open);
+    assert_eq!(agent_view(store, &message_id(1)).await.state, State::Open);
     assert_eq!(
         store
             .run(Trail {

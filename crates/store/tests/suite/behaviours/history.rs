@@ -120,7 +120,7 @@ pub async fn list_shows_the_delivery_state(store: &Store, _clock: &ManualClock) 
         .as_ref()
         .expect("it has to be brought");
     assert_eq!(
-        (delivery.track, delivery.host.as_str(), delivery.attempts),
+        (delivery.state, delivery.host.as_str(), delivery.attempts),
         (DeliveryState::Pending, HOST, 0)
     );
 }

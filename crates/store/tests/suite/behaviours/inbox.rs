@@ -147,7 +147,7 @@ pub async fn list_is_filtered_by_agent_project_tag_and_kind(store: &Store, _cloc
         },
         Draft {
             tags: &["eu"],
-            matter: Payload::Ask(text),
+            payload: Payload::Ask(text),
             ..Draft::ask(4)
         },
     ];
@@ -385,12 +385,12 @@ pub async fn backwards_the_same_messages_are_left_out(store: &Store, _clock: &Ma
         )
         .await;
     }
-    let aside = SnoozeOrArchive {
+    let snoozed = SnoozeOrArchive {
         person: "alice".to_owned(),
         id: message_id(6),
         until: Some(at(10)),
     };
-    store.run(aside).await.unwrap();
+    store.run(snoozed).await.unwrap();
     let named = |text: &str| Some(text.to_owned());
     let filters = [
         ListFilter::default(),

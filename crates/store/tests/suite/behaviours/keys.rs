@@ -43,9 +43,9 @@ pub async fn the_newest_hub_key_comes_first(store: &Store, clock: &ManualClock) 
         add(store, kid, 100).await;
     }
     let keys = store.run(HubKeys).await.unwrap();
-    let told: Vec<_> = keys.iter().map(|key| (key.kid.as_str(), key.retires_at)).collect();
+    let found: Vec<_> = keys.iter().map(|key| (key.kid.as_str(), key.retires_at)).collect();
     assert_eq!(
-        told,
+        found,
         [
             ("k4", None),
             ("k1", Some(at(130))),

@@ -53,7 +53,7 @@ pub async fn last_seen_never_moves_backwards(store: &Store, _clock: &ManualClock
     add_agent(store, BUILDER).await;
     add_agent(store, TESTER).await;
     // As several hubs would report it, each in its own order.
-    let told = (0..16).map(|hub| async move {
+    let found = (0..16).map(|hub| async move {
         let (mine, other) = if hub % 2 == 0 {
             (BUILDER, TESTER)
         } else {
@@ -61,7 +61,7 @@ pub async fn last_seen_never_moves_backwards(store: &Store, _clock: &ManualClock
         };
         record_seen(store, &[(mine, hub), (other, 20 - hub)]).await;
     });
-    join_all(told).await;
+    join_all(found).await;
     assert_eq!(
         (seen(store, BUILDER).await, seen(store, TESTER).await),
         (Some(at(19)), Some(at(20)))
@@ -121,11 +121,11 @@ pub async fn lists_of_resolved_messages_show_the_fetch(store: &Store, clock: &Ma
         store.run(history).await.unwrap(),
         store.run(decided).await.unwrap().items,
     ] {
-        let told: Vec<_> = items
+        let found: Vec<_> = items
             .iter()
             .flatten()
             .map(|item| (item.message.id.clone(), item.fetched_at))
             .collect();
-        assert_eq!(told, [(message_id(2), None), (message_id(1), Some(at(5)))]);
+        assert_eq!(found, [(message_id(2), None), (message_id(1), Some(at(5)))]);
     }
 }

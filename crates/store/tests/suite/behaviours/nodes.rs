@@ -95,7 +95,7 @@ pub async fn expired_node_loses_its_claims_and_runs_once(store: &Store, clock: &
     assert_eq!(live(store).await, RIVALS);
     let found = delivery(store, 1).await;
     assert_eq!(
-        (found.track, found.attempts, found.next_attempt_at),
+        (found.state, found.attempts, found.next_attempt_at),
         (DeliveryState::Pending, 0, Some(at(1_001)))
     );
     assert_eq!(message_ids(claims_of(store, winner).await), [message_id(1)]);
@@ -255,7 +255,7 @@ pub async fn leaving_node_releases_its_claims_at_once(store: &Store, clock: &Man
         Some(at(5_000)),
         "a retry keeps its time"
     );
-    assert_eq!(delivery(store, 4).await.track, DeliveryState::Failed);
+    assert_eq!(delivery(store, 4).await.state, DeliveryState::Failed);
     assert_eq!(
         message_ids(claims_of(store, OTHER).await),
         [message_id(2)],

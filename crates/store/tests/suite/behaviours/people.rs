@@ -71,7 +71,7 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
     };
     assert_eq!(store.run(olga).await.unwrap(), AddOutcome::Added);
     let people = store.run(ListPeople).await.unwrap();
-    let told: Vec<_> = people
+    let found: Vec<_> = people
         .iter()
         .map(|person| {
             (
@@ -84,7 +84,7 @@ pub async fn the_list_names_actor_and_role(store: &Store, clock: &ManualClock) {
         })
         .collect();
     assert_eq!(
-        told,
+        found,
         [
             ("olga", "human:olga", Role::Owner, at(5), 0),
             ("vera", "human:vera", Role::Viewer, at(0), 1)

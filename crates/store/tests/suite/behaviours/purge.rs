@@ -60,9 +60,9 @@ pub async fn purged_message_is_gone(store: &Store, _clock: &ManualClock) {
 
 pub async fn purge_frees_the_idempotency_key(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
-    let keyed = |number, payload| Draft {
+    let keyed = |number, variant| Draft {
         key: Some("deploy"),
-        payload,
+        variant,
         ..Draft::ask(number)
     };
     submitted_and_resolved(store, &keyed(1, 0)).await;
@@ -96,7 +96,7 @@ pub async fn purge_deletes_the_delivery(store: &Store, _clock: &ManualClock) {
     purge(store, at(1)).await;
     assert!(
         store
-            .run(Deliveries { track: None, limit: 10 })
+            .run(Deliveries { state: None, limit: 10 })
             .await
             .unwrap()
             .is_empty()
@@ -121,7 +121,7 @@ pub async fn only_messages_that_ended_before_the_time_are_purged(store: &Store, 
     assert_eq!(purge(store, at(9_999)).await, 1);
     assert_eq!(store.run(OldestResolved).await.unwrap(), None);
     assert_eq!(
-        pulled(store, &message_id(3)).await.state,
+        agent_view(store, &message_id(3)).await.state,
         State::Open,
         "what is open waits as long as it has to"
     );

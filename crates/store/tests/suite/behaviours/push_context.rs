@@ -16,7 +16,7 @@ use countersign_store::ops::deliver::LoadPushContext;
 use super::audit::trail;
 use crate::scene::*;
 
-async fn parcel(store: &Store, number: u64) -> PushContext {
+async fn push_context(store: &Store, number: u64) -> PushContext {
     store
         .run(LoadPushContext(message_id(number)))
         .await
@@ -87,7 +87,7 @@ async fn is_approved(store: &Store, number: u64, host: &str) -> bool {
         .await
         .unwrap();
     assert_eq!(
-        parcel(store, number).await.host_approved,
+        push_context(store, number).await.host_approved,
         at_submit,
         "both ask the same question about {host}"
     );
@@ -107,22 +107,26 @@ pub async fn push_context_holds_everything_an_attempt_needs(store: &Store, clock
     clock.set(at(5));
     let draft = Draft::pushed(1);
     let resolution = submitted_and_resolved(store, &draft).await;
-    let parcel = parcel(store, 1).await;
-    assert_eq!(parcel.resolution, resolution);
+    let push_context = push_context(store, 1).await;
+    assert_eq!(push_context.resolution, resolution);
     assert_eq!(
-        (parcel.pulled.wire, parcel.pulled.source),
+        (push_context.view.wire, push_context.view.source),
         (draft.wire(), draft.source())
     );
     assert_eq!(
-        (parcel.pulled.id, parcel.pulled.agent_id.as_str()),
+        (push_context.view.id, push_context.view.agent_id.as_str()),
         (draft.id(), BUILDER)
     );
     assert_eq!(
-        (Some(parcel.callback), parcel.signature_alg),
+        (Some(push_context.callback), push_context.signature_alg),
         (draft.callback, SignatureAlg::Ed25519)
     );
     assert_eq!(
-        (parcel.signing_keys, parcel.secret, parcel.host_approved),
+        (
+            push_context.signing_keys,
+            push_context.secret,
+            push_context.host_approved
+        ),
         (vec!["key".to_owned()], None, false)
     );
 }
@@ -207,7 +211,7 @@ pub async fn an_approval_belongs_to_one_agent(store: &Store, _clock: &ManualCloc
     assert!(!is_approved(store, 1, HOST).await);
     approve(store, BUILDER, HOST).await;
     assert!(
-        parcel(store, 1).await.host_approved,
+        push_context(store, 1).await.host_approved,
         "an approval that comes later counts"
     );
 }
@@ -231,12 +235,12 @@ pub async fn the_named_secret_is_that_of_the_agent(store: &Store, _clock: &Manua
         },
     )
     .await;
-    assert_eq!(parcel(store, 1).await.callback, callback);
+    assert_eq!(push_context(store, 1).await.callback, callback);
     set_secret(store, TESTER, "hook", "another agent's").await;
     set_secret(store, BUILDER, "other", "another name").await;
-    assert_eq!(parcel(store, 1).await.secret, None);
+    assert_eq!(push_context(store, 1).await.secret, None);
     set_secret(store, BUILDER, "hook", "the one").await;
-    assert_eq!(parcel(store, 1).await.secret.as_deref(), Some("the one"));
+    assert_eq!(push_context(store, 1).await.secret.as_deref(), Some("the one"));
 }
 
 pub async fn keys_come_newest_first_until_the_old_ones_retire(store: &Store, clock: &ManualClock) {
@@ -244,29 +248,35 @@ pub async fn keys_come_newest_first_until_the_old_ones_retire(store: &Store, clo
     submitted_and_resolved(store, &Draft::pushed(1)).await;
     clock.set(at(10));
     rotate(store, "the second key").await;
-    assert_eq!(parcel(store, 1).await.signing_keys, ["the second key", "builder key"]);
+    assert_eq!(
+        push_context(store, 1).await.signing_keys,
+        ["the second key", "builder key"]
+    );
     clock.set(at(50));
     rotate(store, "1 third key").await;
     assert_eq!(
-        parcel(store, 1).await.signing_keys,
+        push_context(store, 1).await.signing_keys,
         ["1 third key", "the second key", "builder key"]
     );
     clock.set(at(110));
     assert_eq!(
-        parcel(store, 1).await.signing_keys.len(),
+        push_context(store, 1).await.signing_keys.len(),
         3,
         "valid to the last millisecond"
     );
     clock.set(at(111));
-    assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key", "the second key"]);
+    assert_eq!(
+        push_context(store, 1).await.signing_keys,
+        ["1 third key", "the second key"]
+    );
     clock.set(at(151));
-    assert_eq!(parcel(store, 1).await.signing_keys, ["1 third key"]);
+    assert_eq!(push_context(store, 1).await.signing_keys, ["1 third key"]);
     for number in 4..=9 {
         clock.set(at(151 + number));
         rotate(store, &format!("key {number}")).await;
     }
     assert_eq!(
-        parcel(store, 1).await.signing_keys,
+        push_context(store, 1).await.signing_keys,
         ["key 9", "key 8", "key 7", "1 third key"],
         "the oldest one may be the only one that the agent has"
     );
@@ -301,7 +311,7 @@ pub async fn a_call_with_the_new_token_retires_the_older_keys(store: &Store, clo
     );
     clock.set(at(20));
     rotate(store, "the third key").await;
-    let keys = async || parcel(store, 1).await.signing_keys;
+    let keys = async || push_context(store, 1).await.signing_keys;
     assert_eq!(keys().await, ["the third key", "the second key", "builder key"]);
     // Although it is not the newest token, its call shows that the first key is no longer needed.
     assert!(call_with(store, "the second key").await);

@@ -59,7 +59,7 @@ pub async fn ask_stores_message_and_event_together(store: &Store, _clock: &Manua
     let expected = [2, 1].map(|number| (message_id(number).to_string(), 4, State::Open));
     assert_eq!(waits(&waiting), expected);
     assert_eq!(waiting[0].body, ask(2).body);
-    assert_eq!(pulled(store, &message_id(1)).await.agent_id, WRITER);
+    assert_eq!(agent_view(store, &message_id(1)).await.agent_id, WRITER);
     assert_eq!(
         (run_of(store, 1).await.as_deref(), run_of(store, 3).await),
         (Some(RUN), None)
@@ -275,7 +275,10 @@ pub async fn a_message_outlives_its_run(store: &Store, _clock: &ManualClock) {
         1
     );
     assert_eq!(run_of(store, 1).await, None);
-    assert!(matches!(pulled(store, &message_id(1)).await.state, State::Resolved(_)));
+    assert!(matches!(
+        agent_view(store, &message_id(1)).await.state,
+        State::Resolved(_)
+    ));
     // An ask should not be left open; if it is, it can still be decided.
     resolved(store, &message_id(2), answer("approve")).await;
     assert_eq!(open(store).await, 0);

@@ -54,7 +54,7 @@ pub async fn commands_are_read_in_order(store: &Store, _clock: &ManualClock) {
     for number in 0..12 {
         sent.push(written(store, ["b", "a"][number % 2], &format!("letter {number}")).await);
     }
-    assert!(sent.is_sorted_by_key(|letter| letter.number));
+    assert!(sent.is_sorted_by_key(|command| command.number));
     assert_eq!(read(store, NODE).await, sent);
 }
 
@@ -79,17 +79,17 @@ pub async fn command_is_late_by_time_or_by_segment(store: &Store, clock: &Manual
     clock.set(at(20_000));
     let new = written(store, RUN, "new").await;
     let late = async |since: i64| -> Vec<i64> {
-        let letters = store
+        let commands = store
             .run(ReadRunCommands {
                 node: NODE.to_owned(),
                 since: at(since),
             })
             .await
             .unwrap();
-        letters
+        commands
             .into_iter()
-            .filter(|letter| letter.is_late)
-            .map(|letter| letter.number)
+            .filter(|command| command.is_late)
+            .map(|command| command.number)
             .collect()
     };
     assert!(late(0).await.is_empty());

@@ -32,8 +32,8 @@ pub async fn events_are_read_after_a_number(store: &Store, _clock: &ManualClock)
         )
         .await
     );
-    told(store, vec![event(2), event(3)]).await;
-    told(store, vec![event(9)]).await;
+    record_events(store, vec![event(2), event(3)]).await;
+    record_events(store, vec![event(9)]).await;
     let read = async |after, limit| {
         let events = store
             .run(RunEvents {
@@ -69,7 +69,7 @@ pub async fn the_last_events_are_read_before_a_number(store: &Store, _clock: &Ma
         )
         .await
     );
-    told(store, vec![event(2), event(3), event(9)]).await;
+    record_events(store, vec![event(2), event(3), event(9)]).await;
     let read = async |before, limit| {
         let events = store
             .run(LatestEvents {
@@ -130,7 +130,7 @@ pub async fn streamed_events_are_not_stored(_store: &Store, _clock: &ManualClock
 
 pub async fn event_number_is_never_reused(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    told(store, vec![event(1)]).await;
+    record_events(store, vec![event(1)]).await;
     let before = found_run(store, RUN).await;
     let again = Advance {
         events: vec![event(2), event(1)],
@@ -144,7 +144,7 @@ pub async fn event_number_is_never_reused(store: &Store, _clock: &ManualClock) {
         [1],
         "and nothing came with it"
     );
-    told(store, vec![event(2)]).await;
+    record_events(store, vec![event(2)]).await;
 }
 
 pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
@@ -160,7 +160,7 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
             .unwrap(),
         BeginOutcome::New
     );
-    told(
+    record_events(
         store,
         (most + 1..=most + 1_000).map(|seq| event_saying(seq, "")).collect(),
     )
@@ -171,12 +171,12 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
         "it may be over by so many"
     );
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 0);
-    told(store, vec![event(most + 1_001)]).await;
+    record_events(store, vec![event(most + 1_001)]).await;
     let kept = numbers(&events_after(store, RUN, 0).await);
     assert_eq!(kept, (1_002..=most + 1_001).collect::<Vec<_>>());
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 1_001);
     // Pruned events are subtracted from the counters.
-    told(store, (most + 1_002..=most + 2_001).map(event).collect()).await;
+    record_events(store, (most + 1_002..=most + 2_001).map(event).collect()).await;
     assert_eq!(events_after(store, RUN, 0).await.len() as u64, most + 1_000);
 }
 
@@ -184,7 +184,7 @@ pub async fn stored_event_bytes_are_limited(store: &Store, _clock: &ManualClock)
     begun(store).await;
     let half = "x".repeat(MIB / 2);
     for seq in 1..=40 {
-        told(store, vec![event(seq * 2), event_saying(seq * 2 + 1, &half)]).await;
+        record_events(store, vec![event(seq * 2), event_saying(seq * 2 + 1, &half)]).await;
     }
     let kept = events_after(store, RUN, 0).await;
     let most = usize::try_from(MAX_BYTES).expect("the limit is positive");
@@ -204,11 +204,11 @@ pub async fn stored_event_bytes_are_limited(store: &Store, _clock: &ManualClock)
 
 pub async fn newest_event_is_kept_regardless_of_size(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    told(store, vec![event(1)]).await;
+    record_events(store, vec![event(1)]).await;
     let long = "x".repeat(10 * MIB);
-    told(store, vec![event_saying(2, &long)]).await;
+    record_events(store, vec![event_saying(2, &long)]).await;
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [2]);
-    told(store, vec![event(3)]).await;
+    record_events(store, vec![event(3)]).await;
     assert_eq!(numbers(&events_after(store, RUN, 0).await), [3]);
     assert!(end(store, RUN, 5).await);
     // The same holds for the start of a segment.

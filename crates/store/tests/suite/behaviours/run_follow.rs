@@ -50,7 +50,7 @@ pub async fn run_version_changes_with_every_change(store: &Store, _clock: &Manua
         seen.push(now.clone());
         now
     };
-    told(store, vec![event(1)]).await;
+    record_events(store, vec![event(1)]).await;
     look().await;
     asked(store, &[1, 2]).await;
     assert_eq!(look().await.open_asks, 2);

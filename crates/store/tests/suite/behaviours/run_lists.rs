@@ -170,7 +170,7 @@ pub async fn only_runs_that_ended_before_the_time_are_purged(store: &Store, _clo
 
 pub async fn purged_run_id_can_be_reused(store: &Store, _clock: &ManualClock) {
     begun(store).await;
-    told(store, vec![event(1)]).await;
+    record_events(store, vec![event(1)]).await;
     asked(store, &[1]).await;
     assert!(
         advance(

@@ -303,9 +303,9 @@ pub async fn nul_in_a_text_does_not_break_a_run(store: &Store, _clock: &ManualCl
         ..segment(RUN, 1)
     };
     assert_eq!(begin(store, run).await, BeginOutcome::New);
-    let said = event_saying(1, "a\0b");
+    let text = event_saying(1, "a\0b");
     let step = Advance {
-        events: vec![said.clone()],
+        events: vec![text.clone()],
         records: vec![with_nul()],
         body: Some(with_nul()),
         ..step(RUN)
@@ -331,10 +331,10 @@ pub async fn nul_in_a_text_does_not_break_a_run(store: &Store, _clock: &ManualCl
     );
     assert_eq!((found.run.machine.as_str(), found.run.body.as_str()), (shown, shown));
     assert_eq!(found.records, [shown]);
-    assert!(said.body.contains(r"a\u0000b"));
+    assert!(text.body.contains(r"a\u0000b"));
     assert_eq!(
         events_after(store, RUN, 0).await,
-        [said],
+        [text],
         "JSON has its own way to write it"
     );
     let there = ListRuns {

@@ -119,7 +119,7 @@ pub async fn a_message_is_found_by_its_agent_project_and_tags(store: &Store, _cl
         &[
             named,
             Draft {
-                matter: Payload::Task(steps),
+                payload: Payload::Task(steps),
                 ..Draft::task(2)
             },
         ],

@@ -35,10 +35,10 @@ pub async fn setting_change_is_audited_on_the_hub(store: &Store, _clock: &Manual
         })
         .await
         .unwrap();
-    let told: Vec<_> = trail
+    let found: Vec<_> = trail
         .iter()
         .map(|row| (row.entry.actor.as_str(), row.entry.event.as_str()))
         .collect();
-    assert_eq!(told, [(OWNER, "setting.presets_changed"); 2]);
+    assert_eq!(found, [(OWNER, "setting.presets_changed"); 2]);
     assert_chained(&trail);
 }

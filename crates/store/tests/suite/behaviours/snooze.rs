@@ -42,7 +42,7 @@ async fn seen_by(store: &Store, person: &str) -> Vec<MessageId> {
         .items)
 }
 
-async fn aside(store: &Store, person: &str, limit: i64) -> Vec<SnoozedItem> {
+async fn snoozed_items(store: &Store, person: &str, limit: i64) -> Vec<SnoozedItem> {
     store
         .run(ListSnoozed {
             person: person.to_owned(),
@@ -52,11 +52,11 @@ async fn aside(store: &Store, person: &str, limit: i64) -> Vec<SnoozedItem> {
         .unwrap()
 }
 
-async fn aside_numbers(store: &Store, person: &str) -> Vec<(MessageId, Timestamp)> {
-    aside(store, person, 100)
+async fn snoozed_numbers(store: &Store, person: &str) -> Vec<(MessageId, Timestamp)> {
+    snoozed_items(store, person, 100)
         .await
         .into_iter()
-        .map(|aside| (aside.item.unwrap().message.id, aside.until))
+        .map(|snoozed| (snoozed.item.unwrap().message.id, snoozed.until))
         .collect()
 }
 
@@ -73,14 +73,14 @@ pub async fn snoozed_message_returns_at_its_time(store: &Store, clock: &ManualCl
     assert_eq!(seen_by(store, "alice").await, [1, 3].map(message_id));
     clock.set(at(9));
     assert_eq!(seen_by(store, "alice").await, [1, 3].map(message_id));
-    assert_eq!(aside_numbers(store, "alice").await, [(message_id(2), at(10))]);
+    assert_eq!(snoozed_numbers(store, "alice").await, [(message_id(2), at(10))]);
     clock.set(at(10));
     assert_eq!(
         seen_by(store, "alice").await,
         [1, 2, 3].map(message_id),
         "in its old place"
     );
-    assert!(aside(store, "alice", 100).await.is_empty());
+    assert!(snoozed_items(store, "alice", 100).await.is_empty());
 }
 
 pub async fn snooze_applies_to_one_person(store: &Store, _clock: &ManualClock) {
@@ -88,7 +88,7 @@ pub async fn snooze_applies_to_one_person(store: &Store, _clock: &ManualClock) {
     assert!(put_away(store, "alice", 1, Some(at(10))).await);
     assert_eq!(seen_by(store, "alice").await, [2].map(message_id));
     assert_eq!(seen_by(store, "bob").await, [1, 2].map(message_id));
-    assert!(aside(store, "bob", 100).await.is_empty());
+    assert!(snoozed_items(store, "bob", 100).await.is_empty());
     assert_eq!(
         ids(&store.run(inbox(None, 100)).await.unwrap().items),
         [1, 2].map(message_id)
@@ -111,11 +111,11 @@ pub async fn soonest_to_return_comes_first(store: &Store, _clock: &ManualClock) 
         assert!(put_away(store, "alice", number, Some(at(until))).await);
     }
     let expected = [(4, 5), (2, 10), (3, 20), (1, 30)].map(|(number, until)| (message_id(number), at(until)));
-    assert_eq!(aside_numbers(store, "alice").await, expected);
-    let two = aside(store, "alice", 2).await;
+    assert_eq!(snoozed_numbers(store, "alice").await, expected);
+    let two = snoozed_items(store, "alice", 2).await;
     assert_eq!(
         two.iter()
-            .map(|aside| aside.item.as_ref().unwrap().message.id.clone())
+            .map(|snoozed| snoozed.item.as_ref().unwrap().message.id.clone())
             .collect::<Vec<_>>(),
         [4, 2].map(message_id)
     );
@@ -128,7 +128,7 @@ pub async fn decided_message_is_no_longer_snoozed(store: &Store, _clock: &Manual
         assert!(put_away(store, "alice", number, Some(at(10))).await);
     }
     resolved(store, &message_id(1), answer("approve")).await;
-    assert_eq!(aside_numbers(store, "alice").await, [(message_id(2), at(10))]);
+    assert_eq!(snoozed_numbers(store, "alice").await, [(message_id(2), at(10))]);
 }
 
 pub async fn only_open_messages_can_be_snoozed(store: &Store, _clock: &ManualClock) {

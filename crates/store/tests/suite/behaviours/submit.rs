@@ -18,17 +18,17 @@ pub async fn message_is_read_back_as_it_was_sent(store: &Store, _clock: &ManualC
         Draft::task(2),
     ] {
         let id = submitted(store, &draft).await;
-        let pulled = pulled(store, &id).await;
+        let view = agent_view(store, &id).await;
         assert_eq!(
-            (pulled.id.clone(), pulled.agent_id.as_str(), pulled.rev),
+            (view.id.clone(), view.agent_id.as_str(), view.rev),
             (id.clone(), BUILDER, 1)
         );
         assert_eq!(
-            (pulled.received_at, pulled.expires_at, pulled.changed_at()),
+            (view.received_at, view.expires_at, view.changed_at()),
             (at(0), draft.expires_at, at(0))
         );
-        assert_eq!((pulled.state, pulled.source), (State::Open, draft.source()));
-        assert_eq!(pulled.wire, draft.wire(), "byte for byte");
+        assert_eq!((view.state, view.source), (State::Open, draft.source()));
+        assert_eq!(view.wire, draft.wire(), "byte for byte");
 
         let item = viewed(store, &id).await;
         assert_eq!(item.message.content, draft.content());
@@ -47,7 +47,7 @@ pub async fn message_is_read_back_as_it_was_sent(store: &Store, _clock: &ManualC
 pub async fn a_notify_is_delivered_at_once(store: &Store, _clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &Draft::notify(1)).await;
-    assert_eq!(pulled(store, &id).await.state, State::Delivered);
+    assert_eq!(agent_view(store, &id).await.state, State::Delivered);
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 
@@ -58,9 +58,9 @@ pub async fn used_key_returns_its_first_message_and_current_status(store: &Store
         ..Draft::ask(1)
     };
     let id = submitted(store, &first).await;
-    let others = [0, 1].map(|payload| Draft {
+    let others = [0, 1].map(|variant| Draft {
         key: Some("deploy"),
-        payload,
+        variant,
         ..Draft::ask(2)
     });
     for again in &others {
@@ -97,7 +97,7 @@ pub async fn a_key_belongs_to_one_agent(store: &Store, _clock: &ManualClock) {
         store,
         &Draft {
             key: Some("deploy"),
-            payload: 1,
+            variant: 1,
             agent: TESTER,
             ..Draft::ask(2)
         },
@@ -203,7 +203,7 @@ pub async fn duplicate_is_found_by_its_key(store: &Store, _clock: &ManualClock) 
     };
     let first = Draft {
         key: Some("deploy"),
-        payload: 7,
+        variant: 7,
         ..Draft::ask(1)
     };
     submitted(store, &first).await;

@@ -24,11 +24,11 @@ fn expiring(number: u64, millis: i64) -> Draft {
 
 /// A draft without a default answer.
 fn without_default(draft: Draft) -> Draft {
-    let Payload::Ask(ask) = draft.matter else {
+    let Payload::Ask(ask) = draft.payload else {
         panic!("only an ask has a default")
     };
     Draft {
-        matter: Payload::Ask(Ask {
+        payload: Payload::Ask(Ask {
             default_on_expire: None,
             ..ask
         }),
@@ -48,7 +48,7 @@ pub async fn expire(store: &Store, limit: usize) -> Vec<ResolvedMessage> {
         .unwrap();
     assert!(expired.unreadable.is_empty());
     let mut applied = expired.applied;
-    applied.sort_by(|one, other| one.pulled.id.cmp(&other.pulled.id));
+    applied.sort_by(|one, other| one.view.id.cmp(&other.view.id));
     applied
 }
 
@@ -56,7 +56,7 @@ pub async fn expired(store: &Store, limit: usize) -> Vec<MessageId> {
     expire(store, limit)
         .await
         .into_iter()
-        .map(|applied| applied.pulled.id)
+        .map(|applied| applied.view.id)
         .collect()
 }
 
@@ -136,12 +136,12 @@ pub async fn expired_message_has_its_default_or_no_value(store: &Store, clock: &
     )
     .await;
     clock.set(at(20));
-    let told: Vec<Resolution> = expire(store, 10)
+    let found: Vec<Resolution> = expire(store, 10)
         .await
         .into_iter()
         .map(|applied| applied.resolution)
         .collect();
-    let values: Vec<_> = told
+    let values: Vec<_> = found
         .iter()
         .map(|end| (end.outcome, end.value.clone(), end.defaulted))
         .collect();
@@ -150,11 +150,11 @@ pub async fn expired_message_has_its_default_or_no_value(store: &Store, clock: &
         values,
         [(Outcome::Expired, Some(json!("deny")), true), nothing.clone(), nothing]
     );
-    assert_eq!(told[1].actor, Actor::expired());
-    for (number, resolution) in (1..).zip(told) {
+    assert_eq!(found[1].actor, Actor::expired());
+    for (number, resolution) in (1..).zip(found) {
         assert_eq!(resolution.resolved_at, at(20));
         assert_eq!(
-            pulled(store, &message_id(number)).await.state,
+            agent_view(store, &message_id(number)).await.state,
             State::Resolved(resolution)
         );
     }
@@ -198,8 +198,8 @@ pub async fn answered_message_does_not_expire(store: &Store, clock: &ManualClock
     let late = resolved(store, &message_id(2), answer("approve")).await;
     assert_eq!(late.outcome, Outcome::Expired, "a late answer triggers the expiry");
     assert_eq!(expired(store, 10).await, [message_id(3)]);
-    assert_eq!(pulled(store, &message_id(1)).await.state, State::Resolved(answered));
-    assert_eq!(pulled(store, &message_id(2)).await.state, State::Resolved(late));
+    assert_eq!(agent_view(store, &message_id(1)).await.state, State::Resolved(answered));
+    assert_eq!(agent_view(store, &message_id(2)).await.state, State::Resolved(late));
     assert_eq!(open_count(store, BUILDER).await, 0);
 }
 

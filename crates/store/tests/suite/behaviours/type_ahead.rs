@@ -34,11 +34,11 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
     clock.set(at(2));
     typed_ahead(store, "then the road").await;
     let waiting = waiting_texts(store).await;
-    let told: Vec<_> = waiting
+    let found: Vec<_> = waiting
         .iter()
         .map(|ahead| (ahead.text.as_str(), ahead.created_at))
         .collect();
-    assert_eq!(told, [("first the bridge", at(0)), ("then the road", at(2))]);
+    assert_eq!(found, [("first the bridge", at(0)), ("then the road", at(2))]);
     assert!(
         waiting
             .iter()
@@ -60,7 +60,7 @@ pub async fn texts_answer_one_cue_each_oldest_first(store: &Store, clock: &Manua
             "it must not be taken for an answer to the question"
         );
         assert_eq!(
-            pulled(store, &message_id(number)).await.state,
+            agent_view(store, &message_id(number)).await.state,
             State::Resolved(resolution)
         );
         let trail = store
@@ -100,7 +100,7 @@ pub async fn reattaching_uses_no_text(store: &Store, _clock: &ManualClock) {
     typed_ahead(store, "and then the road").await;
     assert_eq!(attached(store, cue(2, "Ship it?")).await, message_id(1));
     assert_eq!(
-        pulled(store, &message_id(1)).await.state,
+        agent_view(store, &message_id(1)).await.state,
         State::Open,
         "it was asked before the text was typed"
     );

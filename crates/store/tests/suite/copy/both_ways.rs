@@ -73,8 +73,11 @@ async fn hub_continues_on_a_copy_in_a_file() {
 
 /// Decided messages can be read, open ones can be decided, and sequence numbers continue.
 async fn goes_on(store: &Store) {
-    assert!(matches!(pulled(store, &message_id(2)).await.state, State::Resolved(_)));
-    assert_eq!(pulled(store, &message_id(LAST)).await.wire, Draft::ask(LAST).wire());
+    assert!(matches!(
+        agent_view(store, &message_id(2)).await.state,
+        State::Resolved(_)
+    ));
+    assert_eq!(agent_view(store, &message_id(LAST)).await.wire, Draft::ask(LAST).wire());
     assert_eq!(attachment(store, 10, 0).await, Some(bodies()[0].clone()));
     let setting = store
         .run(Setting {

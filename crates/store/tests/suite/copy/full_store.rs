@@ -116,11 +116,11 @@ async fn terminals(store: &Store) {
         value: json!("see there"),
         files: notes(),
     });
-    let proposal = ResolveRequest {
+    let request = ResolveRequest {
         files: bodies(),
-        ..proposal(&message_id(10), command)
+        ..resolve_request(&message_id(10), command)
     };
-    let answered = store.run(Apply(proposal)).await.unwrap();
+    let answered = store.run(Apply(request)).await.unwrap();
     assert!(matches!(answered, ApplyOutcome::Resolved(_)), "{answered:?}");
     created(store, cue(11, "And now?")).await;
     typed_ahead(store, "go on").await;

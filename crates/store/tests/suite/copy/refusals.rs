@@ -191,14 +191,14 @@ async fn invalid_rows_are_named_before_anything_is_written() {
     copied(&file(&start), &file(&other)).await;
     assert_eq!(dump(&start.connect()), dump(&other.connect()), "a file takes it");
 
-    for (value, words) in [
+    for (value, expected) in [
         ("x'ff'", "does not have the type of its column"),
         ("CAST(x'ff' AS TEXT)", "neither text"),
     ] {
         set(value);
         let error = refused(&file(&start), &database(&target)).await.to_string();
         assert!(
-            error.contains("message_text (seq 9)") && error.contains(words),
+            error.contains("message_text (seq 9)") && error.contains(expected),
             "{error}"
         );
     }

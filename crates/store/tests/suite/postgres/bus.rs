@@ -61,11 +61,11 @@ impl Hub {
 
     /// The same as texts; panics on a gap.
     async fn texts_until(&mut self, last: &str) -> Vec<String> {
-        let told = self.receive_until(last).await.into_iter().map(|text| match text {
+        let found = self.receive_until(last).await.into_iter().map(|text| match text {
             Notification::Message(text) => text,
             Notification::Gap => panic!("a gap before {last:.20}"),
         });
-        told.collect()
+        found.collect()
     }
 }
 

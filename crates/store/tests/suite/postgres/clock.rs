@@ -42,7 +42,7 @@ async fn the_database_decides_what_has_expired() {
     let [expired] = expired.as_slice() else {
         panic!("one has expired, not {expired:?}")
     };
-    assert_eq!(expired.pulled.id, past.id());
+    assert_eq!(expired.view.id, past.id());
     let expired = &expired.resolution;
     assert_eq!(expired.outcome, Outcome::Expired);
     assert!(
@@ -122,8 +122,8 @@ async fn hub_timestamps_follow_the_database() {
     let store = database.open_with(Arc::clone(&clock) as Arc<dyn Clock>).await.unwrap();
     let before = time_of(&database).await;
     store.run(ProveWritable::at(store.clock().now())).await.unwrap();
-    let told = clock.now();
+    let found = clock.now();
     let after = time_of(&database).await;
     // The two clocks are read one after the other, and each is rounded down to a millisecond.
-    assert!(before.as_millis() - 1 <= told.as_millis() && told.as_millis() <= after.as_millis() + 1);
+    assert!(before.as_millis() - 1 <= found.as_millis() && found.as_millis() <= after.as_millis() + 1);
 }

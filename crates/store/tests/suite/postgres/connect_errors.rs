@@ -24,8 +24,8 @@ async fn refusing_with(code: &'static str) -> String {
 
 async fn is_transient(url: &str, server: &str) -> bool {
     let failed = PostgresDatabase::new(url).unwrap().connect().await.unwrap_err();
-    let said = failed.to_string();
-    assert!(said.contains(server) && !said.contains("s3cret"), "{said}");
+    let text = failed.to_string();
+    assert!(text.contains(server) && !text.contains("s3cret"), "{text}");
     failed.is_transient
 }
 

@@ -80,7 +80,10 @@ async fn transaction_ended_before_its_commit_is_retried() {
     proxy.set_rule(Rule::EndBeforeCommit);
     let resolution = resolved(&store, &message_id(1), answer("approve")).await;
     assert_eq!(proxy.rule(), Rule::Carry, "and again");
-    assert_eq!(pulled(&store, &message_id(1)).await.state, State::Resolved(resolution));
+    assert_eq!(
+        agent_view(&store, &message_id(1)).await.state,
+        State::Resolved(resolution)
+    );
     assert_eq!(open_count(&store, BUILDER).await, 0);
 }
 
@@ -125,10 +128,10 @@ async fn write_with_an_unknown_commit_can_be_retried() {
     add_agent(&store, BUILDER).await;
     let id = submitted(&store, &Draft::ask(1)).await;
     proxy.set_rule(Rule::CutAfterCommit);
-    let decision = proposal(&id, answer("approve"));
+    let decision = resolve_request(&id, answer("approve"));
     let cut = store.run(Apply(decision.clone())).await;
     assert!(matches!(cut, Err(StoreError::CommitUnknown(_))), "{cut:?}");
-    let State::Resolved(found) = pulled(&store, &id).await.state else {
+    let State::Resolved(found) = agent_view(&store, &id).await.state else {
         panic!("it was written")
     };
     assert_eq!(
@@ -154,7 +157,7 @@ async fn dropped_reader_costs_no_connection() {
             store.run(Pull(id.clone())).now_or_never().is_none(),
             "it has begun and waits"
         );
-        pulled(&store, &id).await;
+        agent_view(&store, &id).await;
     }
     let made = proxy.connection_attempts() - before;
     assert!(made < 10, "{made} connections for 50 who left");

@@ -150,7 +150,7 @@ async fn purge_pipelines_its_statements() {
     for number in 1..=100 {
         submitted_and_resolved(&store, &Draft::pushed(number)).await;
     }
-    let before = proxy.said();
+    let before = proxy.read_count();
     assert_eq!(
         store
             .run(Purge {
@@ -161,8 +161,8 @@ async fn purge_pipelines_its_statements() {
             .unwrap(),
         100
     );
-    let said = proxy.said() - before;
-    assert!(said < 100, "it waited {said} times for a hundred messages");
+    let text = proxy.read_count() - before;
+    assert!(text < 100, "it waited {text} times for a hundred messages");
 }
 
 #[tokio::test]
@@ -198,7 +198,7 @@ async fn unreadable_message_does_not_block_other_expiries() {
         Some(at(3))
     );
     let second = fresh.store.run(two(skipped())).await.unwrap();
-    let mut ended: Vec<_> = second.applied.into_iter().map(|applied| applied.pulled.id).collect();
+    let mut ended: Vec<_> = second.applied.into_iter().map(|applied| applied.view.id).collect();
     ended.sort();
     assert_eq!(
         (ended, second.unreadable),

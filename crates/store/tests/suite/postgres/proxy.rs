@@ -36,7 +36,7 @@ pub enum Rule {
 struct Shared {
     rule: Mutex<Rule>,
     connection_attempts: AtomicUsize,
-    said: AtomicUsize,
+    read_count: AtomicUsize,
     database: Config,
     real: PathBuf,
 }
@@ -62,11 +62,11 @@ impl Proxy {
         let rule = Mutex::new(Rule::Carry);
         let real = real.join(SOCKET);
         let connection_attempts = AtomicUsize::new(0);
-        let said = AtomicUsize::new(0);
+        let read_count = AtomicUsize::new(0);
         let shared = Arc::new(Shared {
             rule,
             connection_attempts,
-            said,
+            read_count,
             database: settings,
             real,
         });
@@ -106,8 +106,8 @@ impl Proxy {
     }
 
     /// The number of reads from hubs, each of any size: at least the number of round trips.
-    pub fn said(&self) -> usize {
-        self.shared.said.load(Ordering::SeqCst)
+    pub fn read_count(&self) -> usize {
+        self.shared.read_count.load(Ordering::SeqCst)
     }
 }
 
@@ -157,13 +157,13 @@ async fn listen(listener: UnixListener, shared: Arc<Shared>) {
 /// Forwards until one side closes, or the rule says so; then closes both.
 async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
     let mut database = UnixStream::connect(&shared.real).await?;
-    let mut said = vec![0; 65_536];
+    let mut text = vec![0; 65_536];
     let mut answered = vec![0; 65_536];
     loop {
         tokio::select! {
-            length = hub.read(&mut said) => {
-                let said = said.get(..length?).unwrap_or_default();
-                if said.is_empty() || !pass_on(said, &mut database, shared).await? {
+            length = hub.read(&mut text) => {
+                let text = text.get(..length?).unwrap_or_default();
+                if text.is_empty() || !pass_on(text, &mut database, shared).await? {
                     return Ok(());
                 }
             }
@@ -179,12 +179,12 @@ async fn carry(mut hub: UnixStream, shared: &Shared) -> std::io::Result<()> {
 }
 
 /// Returns whether to continue.
-async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std::io::Result<bool> {
-    shared.said.fetch_add(1, Ordering::SeqCst);
+async fn pass_on(text: &[u8], database: &mut UnixStream, shared: &Shared) -> std::io::Result<bool> {
+    shared.read_count.fetch_add(1, Ordering::SeqCst);
     let rule = shared.rule();
     let for_a_commit = !matches!(rule, Rule::Carry | Rule::Refuse);
     // A whole statement, not the READ COMMITTED of a BEGIN.
-    let is_commit = said.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
+    let is_commit = text.windows(COMMIT.len()).any(|bytes| bytes == COMMIT);
     if for_a_commit && is_commit {
         shared.set(Rule::Carry);
     }
@@ -192,7 +192,7 @@ async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std
         Rule::Refuse => return Ok(false),
         Rule::CutBeforeCommit if is_commit => return Ok(false),
         Rule::CutAfterCommit if is_commit => {
-            database.write_all(said).await?;
+            database.write_all(text).await?;
             // The reply comes after the commit.
             let mut answer = [0; 64];
             return database.read(&mut answer).await.map(|_| false);
@@ -202,7 +202,7 @@ async fn pass_on(said: &[u8], database: &mut UnixStream, shared: &Shared) -> std
         Rule::Carry | Rule::CutBeforeCommit | Rule::CutAfterCommit | Rule::EndBeforeCommit | Rule::HoldCommit => {}
     }
     // A database that has just closed accepts nothing more, but its last reply is still to be read.
-    match database.write_all(said).await {
+    match database.write_all(text).await {
         Err(_) if rule == Rule::EndBeforeCommit => Ok(true),
         written => written.map(|()| true),
     }

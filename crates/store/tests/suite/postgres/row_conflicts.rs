@@ -79,8 +79,8 @@ async fn concurrently_changed_message_is_decided_again() {
     until_it_waits(&fresh, deciding.as_mut()).await;
     rival.batch_execute("COMMIT").await.unwrap();
     let resolution = deciding.await;
-    let pulled = pulled(&fresh.store, &id).await;
-    assert_eq!((pulled.rev, pulled.state), (3, State::Resolved(resolution)));
+    let view = agent_view(&fresh.store, &id).await;
+    assert_eq!((view.rev, view.state), (3, State::Resolved(resolution)));
     assert_eq!(open_count(&fresh.store, BUILDER).await, 0);
 }
 
@@ -112,10 +112,10 @@ async fn retries_are_limited() {
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
     let operator = fail_changes(&fresh, 1_000, "40001").await;
-    let given_up = fresh.store.run(Apply(proposal(&id, answer("approve")))).await;
+    let given_up = fresh.store.run(Apply(resolve_request(&id, answer("approve")))).await;
     assert!(matches!(given_up, Err(StoreError::Unavailable(_))), "{given_up:?}");
     assert_eq!(tries(&operator).await, 16);
-    assert_eq!(pulled(&fresh.store, &id).await.state, State::Open);
+    assert_eq!(agent_view(&fresh.store, &id).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
 }
 
@@ -125,7 +125,7 @@ async fn other_errors_are_not_retried() {
     add_agent(&fresh.store, BUILDER).await;
     let id = submitted(&fresh.store, &Draft::ask(1)).await;
     let operator = fail_changes(&fresh, 1, "23514").await;
-    let refused = fresh.store.run(Apply(proposal(&id, answer("approve")))).await;
+    let refused = fresh.store.run(Apply(resolve_request(&id, answer("approve")))).await;
     assert!(
         matches!(&refused, Err(StoreError::Unavailable(why)) if why == "made up (23514)"),
         "{refused:?}"
@@ -150,7 +150,7 @@ async fn dropped_caller_does_not_undo_its_write() {
     rival.batch_execute("ROLLBACK").await.unwrap();
     let written = async { while fresh.store.run(Pull(message_id(1))).await.unwrap().is_none() {} };
     within_timeout(written).await;
-    assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
+    assert_eq!(agent_view(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 1);
 }
 
@@ -275,7 +275,7 @@ async fn write_that_waited_for_the_end_is_refused() {
 async fn concurrently_continued_run_is_not_purged() {
     let fresh = Fresh::open().await;
     runs::begun(&fresh.store).await;
-    runs::told(&fresh.store, vec![runs::event(1)]).await;
+    runs::record_events(&fresh.store, vec![runs::event(1)]).await;
     assert!(runs::end(&fresh.store, runs::RUN, 5).await);
     let rival = holding(
         &fresh,

@@ -68,7 +68,7 @@ async fn failed_write_does_not_affect_its_batch() {
         }
     }
     for number in 1..=7 {
-        assert_eq!(pulled(&fresh.store, &message_id(number)).await.state, State::Open);
+        assert_eq!(agent_view(&fresh.store, &message_id(number)).await.state, State::Open);
         let trail = fresh
             .store
             .run(Trail {
@@ -86,7 +86,7 @@ async fn failed_write_does_not_affect_its_batch() {
 
     let fresh = fresh.reopen();
     assert_eq!(open_count(&fresh.store, BUILDER).await, 7);
-    assert_eq!(pulled(&fresh.store, &message_id(7)).await.state, State::Open);
+    assert_eq!(agent_view(&fresh.store, &message_id(7)).await.state, State::Open);
 }
 
 #[tokio::test]
@@ -118,6 +118,6 @@ async fn dropped_caller_does_not_undo_its_write() {
     }
     // The writer keeps the order of the queue, so this one comes after.
     submitted(&fresh.store, &Draft::ask(2)).await;
-    assert_eq!(pulled(&fresh.store, &message_id(1)).await.state, State::Open);
+    assert_eq!(agent_view(&fresh.store, &message_id(1)).await.state, State::Open);
     assert_eq!(open_count(&fresh.store, BUILDER).await, 2);
 }

@@ -38,17 +38,17 @@ async fn messages_and_outcomes_survive_a_restart() {
     let trail = || Trail {
         subject: message_id(2).to_string(),
     };
-    let told = fresh.store.run(trail()).await.unwrap();
+    let found = fresh.store.run(trail()).await.unwrap();
 
     let fresh = fresh.reopen();
-    assert_eq!(pulled(&fresh.store, &message_id(1)).await.wire, open.wire());
+    assert_eq!(agent_view(&fresh.store, &message_id(1)).await.wire, open.wire());
     assert_eq!(
-        pulled(&fresh.store, &message_id(2)).await.state,
+        agent_view(&fresh.store, &message_id(2)).await.state,
         State::Resolved(resolution)
     );
     assert_eq!(
         format!("{:?}", fresh.store.run(trail()).await.unwrap()),
-        format!("{told:?}")
+        format!("{found:?}")
     );
     assert_eq!(fresh.store.run(NextExpiry::default()).await.unwrap(), Some(at(900)));
     assert_eq!(fresh.store.run(inbox(None, 10)).await.unwrap().items.len(), 1);
@@ -84,7 +84,7 @@ async fn deliveries_survive_a_restart() {
     let waiting = fresh
         .store
         .run(Deliveries {
-            track: Some(DeliveryState::Pending),
+            state: Some(DeliveryState::Pending),
             limit: 10,
         })
         .await

@@ -387,10 +387,10 @@ mod tests {
         (0..4).for_each(|_| press(&mut form, &[KeyCode::Backspace]));
         press(&mut form, &[KeyCode::Esc]);
         form.cursor = form.entries.len();
-        let words = KeyResult::Send(PersonDecision::Answered(json!("ask ann")));
+        let text = KeyResult::Send(PersonDecision::Answered(json!("ask ann")));
         assert_eq!(
             form.key(KeyCode::Enter.into()),
-            words,
+            text,
             "a default does not count as filled in"
         );
     }

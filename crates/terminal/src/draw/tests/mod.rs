@@ -149,13 +149,13 @@ fn a_late_answer_is_shown_beside_the_earlier_decision() {
     scene.refused("a", "already_terminal", None, "already answered");
     scene.read(answered("a", "human:ann", "yes"), false);
     let picture = text(&mut scene.state);
-    for words in [
+    for expected in [
         "Already decided.",
         "answered yes by human:ann at 15:00:09",
         "waiting for the agent",
         "> my answer",
     ] {
-        assert!(picture.contains(words), "{words}: {picture}");
+        assert!(picture.contains(expected), "{expected}: {picture}");
     }
 }
 
@@ -170,9 +170,9 @@ fn a_secret_shows_as_dots_even_after_a_lost_race() {
     scene.press(crossterm::event::KeyCode::Enter);
     scene.keys("4711");
     assert!(text(&mut scene.state).contains("> ••••"));
-    scene.news(InboxChange::Resolved {
+    scene.change(InboxChange::Resolved {
         id: "a".to_owned(),
-        words: String::new(),
+        text: String::new(),
     });
     scene.read(answered("a", "human:ann", "x"), false);
     let picture = text(&mut scene.state);
@@ -183,7 +183,7 @@ fn a_secret_shows_as_dots_even_after_a_lost_race() {
 fn overlays_fit_the_smallest_screen() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
-    for (key, words) in [
+    for (key, text) in [
         ('?', "reject with a reason"),
         ('r', "in my own words"),
         ('s', "tomorrow at 9"),
@@ -192,7 +192,7 @@ fn overlays_fit_the_smallest_screen() {
         scene.key(key);
         for (width, height) in [(60, 20), (80, 24), (30, 8), (8, 3), (1, 1)] {
             let picture = picture(&mut scene.state, width, height).join("\n");
-            assert!(width < 60 || picture.contains(words), "{picture}");
+            assert!(width < 60 || picture.contains(text), "{picture}");
         }
         scene.press(crossterm::event::KeyCode::Esc);
     }
@@ -259,9 +259,9 @@ fn agents_cannot_draw_control_characters() {
     scene.open();
     scene.pass(GUARD);
     shown += &text(&mut scene.state);
-    scene.news(InboxChange::Resolved {
+    scene.change(InboxChange::Resolved {
         id: "a".to_owned(),
-        words: evil.to_owned(),
+        text: evil.to_owned(),
     });
     scene.loaded(Listing::Waiting, vec![]);
     shown += &text(&mut scene.state);

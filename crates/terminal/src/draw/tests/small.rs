@@ -24,8 +24,8 @@ fn a_field_is_visible_with_all_its_choices() {
     scene.open();
     scene.keys("jj");
     let shown = picture(&mut scene.state, 80, 13).join("\n");
-    for words in ["▌ region", "where it goes", "( ) north", "( ) west"] {
-        assert!(shown.contains(words), "{words}: {shown}");
+    for expected in ["▌ region", "where it goes", "( ) north", "( ) west"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
     }
 }
 

@@ -19,7 +19,7 @@ fn fresh(id: &str) -> Vec<Effect> {
 fn a_new_ask_goes_into_its_place_and_the_cursor_stays_on_its_item() {
     let mut scene = Scene::with(&["b", "c"]);
     scene.key('j');
-    assert_eq!(scene.news(InboxChange::Opened("a".to_owned())), fresh("a"));
+    assert_eq!(scene.change(InboxChange::Opened("a".to_owned())), fresh("a"));
     assert_eq!(
         scene.read(details("a", &json!({"priority": "urgent"})), true),
         [Effect::Ring]
@@ -37,7 +37,7 @@ fn a_new_ask_goes_into_its_place_and_the_cursor_stays_on_its_item() {
 fn notices_never_mix_with_waiting_items() {
     let mut scene = Scene::with(&["a"]);
     scene.loaded(Listing::Notices, vec![]);
-    scene.news(InboxChange::Noticed("n".to_owned()));
+    scene.change(InboxChange::Noticed("n".to_owned()));
     scene.read(
         details("n", &json!({"type": "notify", "status": "delivered", "question": null})),
         true,
@@ -50,9 +50,9 @@ fn notices_never_mix_with_waiting_items() {
 #[test]
 fn an_item_decided_elsewhere_leaves_the_list_with_a_message() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(InboxChange::Resolved {
+    scene.change(InboxChange::Resolved {
         id: "a".to_owned(),
-        words: "answered Approve by human:ann".to_owned(),
+        text: "answered Approve by human:ann".to_owned(),
     });
     assert_eq!(scene.shown(), ["b"]);
     assert_eq!(scene.message(), "Title of a: answered Approve by human:ann");
@@ -61,16 +61,16 @@ fn an_item_decided_elsewhere_leaves_the_list_with_a_message() {
 #[test]
 fn an_item_that_moves_under_the_cursor_ignores_keys_for_a_moment() {
     let mut scene = Scene::with(&["a", "b"]);
-    scene.news(InboxChange::Resolved {
+    scene.change(InboxChange::Resolved {
         id: "a".to_owned(),
-        words: String::new(),
+        text: String::new(),
     });
     assert_eq!(scene.cursor(), "b");
     scene.key('s');
     assert!(scene.state.overlay.is_none());
     scene.pass(GUARD);
     scene.key('s');
-    assert!(matches!(&scene.state.overlay, Some(Overlay::Aside { id, .. }) if id == "b"));
+    assert!(matches!(&scene.state.overlay, Some(Overlay::Snooze { id, .. }) if id == "b"));
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn everything_is_reloaded_after_a_reconnect() {
 fn events_during_a_load_cause_another_load() {
     let mut scene = Scene::with(&["a"]);
     scene.control('l');
-    scene.news(InboxChange::Opened("b".to_owned()));
+    scene.change(InboxChange::Opened("b".to_owned()));
     scene.read(details("b", &json!({})), true);
     let effects = scene.loaded(Listing::Waiting, vec![details("a", &json!({}))]);
     assert_eq!(
@@ -258,7 +258,7 @@ fn many_new_items_at_once_reload_the_list() {
     let mut scene = Scene::with(&[]);
     scene.loaded(Listing::Notices, vec![]);
     let reads: usize = (0..100)
-        .map(|nth| scene.news(InboxChange::Opened(format!("m{nth}"))).len())
+        .map(|nth| scene.change(InboxChange::Opened(format!("m{nth}"))).len())
         .sum();
     assert_eq!(reads, 16);
     let again = Effect::Load {

@@ -54,8 +54,8 @@ impl Scene {
         self.put(InboxInput::Feed(feed))
     }
 
-    pub fn news(&mut self, news: InboxChange) -> Vec<Effect> {
-        self.feed(FeedEvent::News(news))
+    pub fn change(&mut self, change: InboxChange) -> Vec<Effect> {
+        self.feed(FeedEvent::Change(change))
     }
 
     pub fn reply(&mut self, reply: InboxReply) -> Vec<Effect> {

@@ -30,7 +30,7 @@ fn ahead(text: &str) -> Effect {
 #[test]
 fn the_list_follows_the_presence_of_agents() {
     let mut scene = Scene::holding(vec![details("a", &cue("waiting")), details("b", &json!({}))]);
-    let effects = scene.news(InboxChange::Tracked("a".to_owned()));
+    let effects = scene.change(InboxChange::Tracked("a".to_owned()));
     assert_eq!(
         effects,
         [Effect::Read {
@@ -41,7 +41,7 @@ fn the_list_follows_the_presence_of_agents() {
     assert_eq!(scene.read(details("a", &cue("gone")), true), [], "it rings no bell");
     assert_eq!(scene.state.rows()[0].item.presence_word(), Some("gone"));
     assert_eq!(
-        scene.news(InboxChange::Tracked("b".to_owned())),
+        scene.change(InboxChange::Tracked("b".to_owned())),
         [],
         "other items show no presence in the list"
     );

@@ -17,7 +17,7 @@ fn open(scene: &Scene) -> &OpenItem {
 fn resolved(id: &str) -> InboxChange {
     InboxChange::Resolved {
         id: id.to_owned(),
-        words: "answered by human:ann".to_owned(),
+        text: "answered by human:ann".to_owned(),
     }
 }
 
@@ -33,7 +33,7 @@ fn writing() -> Scene {
 fn the_open_item_ends_and_keeps_the_typed_text_when_another_person_answers() {
     let mut scene = writing();
     assert_eq!(
-        scene.news(resolved("a")),
+        scene.change(resolved("a")),
         [Effect::Read {
             id: "a".to_owned(),
             fresh: false
@@ -41,10 +41,10 @@ fn the_open_item_ends_and_keeps_the_typed_text_when_another_person_answers() {
     );
     scene.read(answered("a", "human:ann", "yes"), false);
     assert_eq!(open(&scene).ending, ItemEnding::Theirs { sent: false });
-    let Editor::Text(words) = &open(&scene).editor else {
+    let Editor::Text(editor) = &open(&scene).editor else {
         panic!("the text stays")
     };
-    assert_eq!(words.words().text(), "my long answer");
+    assert_eq!(editor.input().text(), "my long answer");
     assert!(!open(&scene).is_typing());
     assert_eq!(scene.key('a'), [], "nothing can be sent any more");
 }
@@ -53,7 +53,7 @@ fn the_open_item_ends_and_keeps_the_typed_text_when_another_person_answers() {
 fn a_late_answer_is_reported_as_such() {
     let mut scene = writing();
     Scene::sent(scene.press(KeyCode::Enter));
-    scene.news(resolved("a"));
+    scene.change(resolved("a"));
     scene.read(answered("a", "human:ann", "yes"), false);
     assert_eq!(
         open(&scene).ending,
@@ -69,7 +69,7 @@ fn a_late_answer_is_reported_as_such() {
 fn an_accepted_answer_is_never_reported_as_late() {
     let mut scene = writing();
     Scene::sent(scene.press(KeyCode::Enter));
-    scene.news(resolved("a"));
+    scene.change(resolved("a"));
     scene.read(answered("a", "human:owner", "my long answer"), false);
     scene.taken("a");
     assert_eq!(open(&scene).ending, ItemEnding::Mine);
@@ -82,7 +82,7 @@ fn an_unfinished_reason_stays_on_screen() {
     scene.open();
     scene.key('r');
     scene.keys("6because");
-    scene.news(resolved("a"));
+    scene.change(resolved("a"));
     scene.read(answered("a", "human:ann", "approve"), false);
     assert!(scene.state.overlay.is_none());
     assert_eq!(
@@ -163,8 +163,8 @@ fn the_delivery_of_the_open_item_is_followed() {
         id: "a".to_owned(),
         fresh: false,
     }];
-    assert_eq!(scene.news(InboxChange::Tracked("a".to_owned())), read);
-    assert_eq!(scene.news(InboxChange::Tracked("other".to_owned())), []);
+    assert_eq!(scene.change(InboxChange::Tracked("a".to_owned())), read);
+    assert_eq!(scene.change(InboxChange::Tracked("other".to_owned())), []);
 }
 
 #[test]

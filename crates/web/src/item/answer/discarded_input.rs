@@ -5,8 +5,8 @@ use countersign_core::{Content, Payload, Question};
 
 use super::control::value_label;
 use super::parse::{normalize_newlines, submitted_value};
-use crate::frame::form::FormFields;
-use crate::frame::upload::FILES;
+use crate::layout::form::FormFields;
+use crate::layout::upload::FILES;
 
 /// One line per input, with its label; sensitive values are shown as hidden.
 pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
@@ -48,7 +48,7 @@ fn pressed(fields: &FormFields) -> Option<String> {
 
 fn answer(content: &Content, fields: &FormFields) -> Vec<String> {
     let answer_line = |text: String| format!("Your answer: {}", shown(content.sensitive, text));
-    match &content.matter {
+    match &content.payload {
         Payload::Ask(ask) => match &ask.question {
             Question::Confirm { options, .. } | Question::Select { options, .. } => {
                 let label = |value: &str| {
@@ -83,13 +83,13 @@ fn answer(content: &Content, fields: &FormFields) -> Vec<String> {
 
 fn filled(content: &Content, field: &form::Field, fields: &FormFields) -> Option<String> {
     let text = submitted_value(field, fields).filter(|text| !text.is_empty() && !field.read_only)?;
-    let words = match form::value_of(field, Some(&text)) {
+    let label = match form::value_of(field, Some(&text)) {
         Ok(Some(value)) => value_label(field, &value),
         Ok(None) | Err(_) => text,
     };
     Some(format!(
         "{}: {}",
         field.label,
-        shown(field.sensitive || content.sensitive, words)
+        shown(field.sensitive || content.sensitive, label)
     ))
 }

@@ -18,9 +18,9 @@ use self::control::{Control, control_of};
 use self::form_errors::FormErrors;
 use self::parse::{normalize_newlines, takes_own_words};
 use self::roles::{approval, denial};
-use crate::frame::form::FormFields;
-use crate::frame::formatting::size;
-use crate::frame::upload::FILES;
+use crate::layout::form::FormFields;
+use crate::layout::formatting::size;
+use crate::layout::upload::FILES;
 
 /// Number keys select the first nine choices.
 const MAX_SHORTCUT_KEYS: usize = 9;
@@ -119,7 +119,7 @@ impl AnswerForm {
         let content = &message.content;
         let faults = attempt.faults;
         let is_run = RunOrigin::of(&message.source).is_some();
-        let (input, own_words, withdrawn, reject) = match &content.matter {
+        let (input, own_words, withdrawn, reject) = match &content.payload {
             Payload::Ask(ask) => (
                 input(ask, content, attempt),
                 own_words(ask, content, attempt),
@@ -220,16 +220,16 @@ fn offers(question: &Question, options: &[Choice], sent: Option<&FormFields>) ->
 }
 
 fn own_words(ask: &Ask, content: &Content, attempt: &RefusedAttempt<'_>) -> Option<OwnWords> {
-    let words = || OwnWords {
+    let own = || OwnWords {
         value: attempt.typed("typed", content),
         is_long: ask.open_ended,
         errors: attempt.faults.of("typed"),
     };
-    (takes_own_words(ask) && ask.may_respond).then(words)
+    (takes_own_words(ask) && ask.may_respond).then(own)
 }
 
 fn attach(content: &Content, attempt: &RefusedAttempt<'_>) -> Option<AttachInput> {
-    let Payload::Ask(ask) = &content.matter else {
+    let Payload::Ask(ask) = &content.payload else {
         return None;
     };
     let lost = || {

@@ -3,7 +3,7 @@
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 
-use crate::frame::form::FormFields;
+use crate::layout::form::FormFields;
 
 const MAX_ITEMS: usize = 200;
 
@@ -12,19 +12,19 @@ pub enum BatchAction {
     Approve,
     Deny,
     Decline,
-    Aside,
+    Snooze,
     Archive,
 }
 
 impl BatchAction {
-    const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Decline, Self::Aside, Self::Archive];
+    const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Decline, Self::Snooze, Self::Archive];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Deny => "deny",
             Self::Decline => "decline",
-            Self::Aside => "aside",
+            Self::Snooze => "aside",
             Self::Archive => "archive",
         }
     }
@@ -35,7 +35,7 @@ impl BatchAction {
             Self::Approve => "Approve",
             Self::Deny => "Deny",
             Self::Decline => "Decline",
-            Self::Aside => "Set aside",
+            Self::Snooze => "Set aside",
             Self::Archive => "Archive",
         }
     }
@@ -44,14 +44,14 @@ impl BatchAction {
     pub fn decides(self) -> bool {
         match self {
             Self::Approve | Self::Deny | Self::Decline => true,
-            Self::Aside | Self::Archive => false,
+            Self::Snooze | Self::Archive => false,
         }
     }
 
     /// The list the items were picked from.
     pub fn list(self) -> &'static str {
         match self {
-            Self::Approve | Self::Deny | Self::Decline | Self::Aside => "/inbox",
+            Self::Approve | Self::Deny | Self::Decline | Self::Snooze => "/inbox",
             Self::Archive => "/inbox/notices",
         }
     }

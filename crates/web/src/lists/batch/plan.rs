@@ -5,7 +5,7 @@ use countersign_core::{Payload, State, Verdict};
 use countersign_hub::Hub;
 use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
-use countersign_hub::inbox::kind::kind_words;
+use countersign_hub::inbox::kind::kind_label;
 use countersign_hub::inbox::outcome;
 use countersign_protocol::a2h::{APPROVE, DENY};
 use countersign_protocol::id::MessageId;
@@ -13,14 +13,14 @@ use countersign_store::model::PersonView;
 use serde_json::Value;
 
 use super::action::BatchAction;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
 /// The change to one item.
 #[derive(Debug, Clone, PartialEq)]
 pub enum BatchStep {
     Decide(Verdict),
-    SetAside,
+    Snooze,
     Archive,
 }
 
@@ -56,15 +56,15 @@ impl BatchPlan {
 fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(BatchStep, String), String> {
     match (&item.message.state, action) {
         (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, "archived".to_owned())),
-        (State::Delivered, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline | BatchAction::Aside) => {
+        (State::Delivered, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline | BatchAction::Snooze) => {
             Err("it is a notice and wants no answer; archive it".to_owned())
         }
         (State::Resolved(resolution), _) => {
-            let words = outcome::in_words(resolution, &item.message.content);
-            Err(format!("already {words}, by {}", resolution.actor))
+            let text = outcome::describe(resolution, &item.message.content);
+            Err(format!("already {text}, by {}", resolution.actor))
         }
         (State::Open, BatchAction::Archive) => Err("it waits for an answer; only notices are archived".to_owned()),
-        (State::Open, BatchAction::Aside) => Ok((BatchStep::SetAside, "set aside".to_owned())),
+        (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "set aside".to_owned())),
         (State::Open, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline) if !may_answer(item, user) => {
             Err("it is not yours to answer".to_owned())
         }
@@ -77,7 +77,7 @@ fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(
 /// Only for a confirm that offers exactly this value: nothing is guessed from labels or positions.
 fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String> {
     let content = &item.message.content;
-    let ask = match &content.matter {
+    let ask = match &content.payload {
         Payload::Ask(ask) => ask,
         Payload::Task(_) => return Err("it is a task; open it to complete or dismiss it".to_owned()),
         Payload::Notify => return Err("it is a notice and wants no answer".to_owned()),
@@ -90,7 +90,7 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
     else {
         return Err(format!(
             "it asks for something else ({}); open it to answer",
-            kind_words(content.kind_word())
+            kind_label(content.kind_word())
         ));
     };
     let Some(option) = options.iter().find(|option| option.value == value) else {
@@ -104,7 +104,7 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
 }
 
 fn decline(item: &PersonView) -> Result<(BatchStep, String), String> {
-    match &item.message.content.matter {
+    match &item.message.content.payload {
         Payload::Ask(ask) if ask.may_decline => Ok((BatchStep::Decide(Verdict::Declined), "declined".to_owned())),
         Payload::Ask(_) => Err("its asker withdrew declining; open it to answer".to_owned()),
         Payload::Task(_) => Err("it is a task; open it to complete or dismiss it".to_owned()),

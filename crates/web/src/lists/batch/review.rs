@@ -11,10 +11,10 @@ use countersign_hub::problem::Problem;
 
 use super::action::{BatchAction, BatchRequest};
 use super::plan::BatchPlan;
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 
 #[derive(Template)]
 #[template(path = "batch_review.html")]
@@ -34,16 +34,16 @@ pub struct BatchLine {
     pub id: String,
     pub title: String,
     pub agent: String,
-    pub words: String,
+    pub text: String,
 }
 
 impl BatchLine {
-    pub fn of(plan: &BatchPlan, words: &str) -> Self {
+    pub fn of(plan: &BatchPlan, text: &str) -> Self {
         Self {
             id: plan.id.to_string(),
             title: plan.title.clone(),
             agent: plan.agent.clone(),
-            words: words.to_owned(),
+            text: text.to_owned(),
         }
     }
 }
@@ -72,7 +72,7 @@ pub async fn show(
     for id in &batch.ids {
         let plan = BatchPlan::of(hub, id, batch.action, user).await;
         match &plan.step {
-            Ok((_, words)) => included.push(BatchLine::of(&plan, words)),
+            Ok((_, text)) => included.push(BatchLine::of(&plan, text)),
             Err(why) => skipped.push(BatchLine::of(&plan, why)),
         }
     }

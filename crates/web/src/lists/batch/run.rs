@@ -17,12 +17,12 @@ use countersign_protocol::time::Timestamp;
 use super::action::{BatchAction, BatchRequest};
 use super::plan::{BatchPlan, BatchStep};
 use super::review::{BatchLine, show};
-use crate::frame::filters;
-use crate::frame::form::{FormFields, PostedForm};
-use crate::frame::formatting::{self, DisplayTime};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
 use crate::item::normalize_newlines;
+use crate::layout::filters;
+use crate::layout::form::{FormFields, PostedForm};
+use crate::layout::formatting::{self, DisplayTime};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::snoozed::until;
 
 #[derive(Template)]
@@ -48,7 +48,7 @@ impl BatchOptions {
         let reason = reason.trim();
         check_comment(reason)?;
         let reason = (action.decides() && !reason.is_empty()).then(|| reason.to_owned());
-        let until = if action == BatchAction::Aside {
+        let until = if action == BatchAction::Snooze {
             Some(until(fields, now)?)
         } else {
             None
@@ -69,7 +69,7 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
     for id in &batch.ids {
         let plan = BatchPlan::of(&hub, id, options.action, &user).await;
         match apply(&hub, &plan, &options, &user).await {
-            Ok(words) => done.push(BatchLine::of(&plan, &words)),
+            Ok(text) => done.push(BatchLine::of(&plan, &text)),
             Err(why) => failed.push(BatchLine::of(&plan, &why)),
         }
     }
@@ -89,14 +89,14 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
 }
 
 async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &SignedInUser) -> Result<String, String> {
-    let (step, words) = plan.step.as_ref().map_err(String::clone)?;
+    let (step, text) = plan.step.as_ref().map_err(String::clone)?;
     let applied = match (step, options.until) {
         (BatchStep::Decide(verdict), _) => resolve(hub, &plan.id, verdict, options, user).await,
-        (BatchStep::SetAside, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await,
-        (BatchStep::SetAside, None) => Err(Problem::invalid("until", "choose until when to set it aside")),
+        (BatchStep::Snooze, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await,
+        (BatchStep::Snooze, None) => Err(Problem::invalid("until", "choose until when to set it aside")),
         (BatchStep::Archive, _) => snooze::archive(hub, &user.name, &plan.id).await,
     };
-    applied.map(|()| words.clone()).map_err(|problem| problem.message())
+    applied.map(|()| text.clone()).map_err(|problem| problem.message())
 }
 
 async fn resolve(

@@ -2,12 +2,12 @@
 
 use countersign_core::Outcome;
 use countersign_hub::inbox::asker::agent_label;
-use countersign_hub::inbox::kind::{kind_words, kinds_to_decide};
-use countersign_protocol::visible;
+use countersign_hub::inbox::kind::{kind_label, kinds_to_decide};
+use countersign_protocol::escape;
 use countersign_store::model::PersonView;
 use countersign_store::ops::list::ListFilter;
 
-use crate::frame::form::FormFields;
+use crate::layout::form::FormFields;
 use crate::lists::row::encoded;
 
 /// The values of the filter form.
@@ -23,7 +23,7 @@ pub struct FilterForm {
 
 /// An active filter, with the URL of the list without it.
 pub struct ActiveFilter {
-    pub words: String,
+    pub text: String,
     pub without: String,
 }
 
@@ -58,12 +58,12 @@ impl FilterForm {
     pub fn active(&self, page: &str) -> Vec<ActiveFilter> {
         let active_filter = |(name, value): (&'static str, &str)| {
             let shown = match name {
-                "kind" => kind_words(value).to_owned(),
+                "kind" => kind_label(value).to_owned(),
                 "agent" => agent_label(value),
                 _ => value.to_owned(),
             };
             ActiveFilter {
-                words: format!("{name}: {}", visible::escape(&shown)),
+                text: format!("{name}: {}", escape::escape(&shown)),
                 without: self.address(page, Some(name), None),
             }
         };
@@ -107,7 +107,7 @@ impl FilterForm {
 
     /// False if a name has hidden characters; then the page spells the name out.
     pub fn shows(&self, name: &str) -> bool {
-        visible::escape(name) == name
+        escape::escape(name) == name
     }
 
     /// The kinds that need a decision.
@@ -143,7 +143,7 @@ impl FilterSuggestions {
             &mut suggestions.projects,
             &mut suggestions.tags,
         ] {
-            names.retain(|name| visible::escape(name) == *name);
+            names.retain(|name| escape::escape(name) == *name);
             names.sort_unstable();
             names.dedup();
         }

@@ -15,10 +15,10 @@ use countersign_store::model::Cursor;
 use countersign_store::ops::list::{Inbox, ListSnoozed};
 
 use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::{ListKind, MessageRow, rows};
 
 /// Rows on one page.
@@ -86,7 +86,7 @@ async fn list(
         }),
         active: filter_form.active("/inbox"),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
-        returns_at: soonest.first().map(|aside| aside.until.as_millis()),
+        returns_at: soonest.first().map(|snoozed| snoozed.until.as_millis()),
         may_decide: user.may_decide(),
         first: (!is_first).then(|| filter_form.address("/inbox", None, None)),
         next: next.map(|next| filter_form.address("/inbox", None, Some(next))),

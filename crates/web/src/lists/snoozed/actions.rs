@@ -10,8 +10,8 @@ use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 
 use super::until;
-use crate::frame::form::PostedForm;
-use crate::frame::page::{PageError, back, see_other};
+use crate::layout::form::PostedForm;
+use crate::layout::page::{PageError, back, see_other};
 
 pub async fn snooze(
     State(hub): State<Arc<Hub>>,

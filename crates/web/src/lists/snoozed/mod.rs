@@ -15,7 +15,7 @@ use countersign_hub::Hub;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
-        .route("/inbox/aside", get(page::aside))
+        .route("/inbox/aside", get(page::snoozed))
         .route("/inbox/items/{id}/aside", post(actions::snooze))
         .route("/inbox/items/{id}/return", post(actions::restore))
 }

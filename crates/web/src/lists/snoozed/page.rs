@@ -10,10 +10,10 @@ use countersign_hub::Hub;
 use countersign_store::model::SnoozedItem;
 use countersign_store::ops::list::ListSnoozed;
 
-use crate::frame::filters;
-use crate::frame::formatting;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::formatting;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::{ListKind, MessageRow, RowForm};
 
 /// Far more than a person snoozes in practice; the soonest to return are shown.
@@ -21,13 +21,13 @@ const MAX_SHOWN_ITEMS: i64 = 200;
 
 #[derive(Template)]
 #[template(path = "aside.html")]
-struct AsidePage {
+struct SnoozedPage {
     layout: PageLayout,
     rows: Vec<MessageRow>,
     returns_at: Option<i64>,
 }
 
-pub async fn aside(
+pub async fn snoozed(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
     request: PageRequest,
@@ -47,14 +47,14 @@ pub async fn aside(
                 csrf: user.csrf.clone(),
                 back: request.path.clone(),
             },
-            ..MessageRow::seen_by(&hub, item, ListKind::Aside, now, &user)
+            ..MessageRow::seen_by(&hub, item, ListKind::Snoozed, now, &user)
         },
         Err(damaged) => MessageRow::unreadable(damaged, now),
     };
-    let page = AsidePage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Aside, "Set aside").await?,
+    let page = SnoozedPage {
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Snoozed, "Set aside").await?,
         rows: found.iter().map(row).collect(),
-        returns_at: found.first().map(|aside| aside.until.as_millis()),
+        returns_at: found.first().map(|snoozed_item| snoozed_item.until.as_millis()),
     };
     Ok(render(StatusCode::OK, &page))
 }

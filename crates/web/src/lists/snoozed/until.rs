@@ -4,7 +4,7 @@ use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 
-use crate::frame::form::FormFields;
+use crate::layout::form::FormFields;
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;

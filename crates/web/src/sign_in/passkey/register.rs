@@ -19,9 +19,9 @@ use webauthn_rs::prelude::{PasskeyRegistration, RegisterPublicKeyCredential};
 use super::relying_party::{
     check_script, not_accepted, passkey_unreadable, relying_party, store_ceremony, take_ceremony, to_problem, too_late,
 };
-use crate::frame::form::CSRF_HEADER;
-use crate::frame::page::PageError;
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::form::CSRF_HEADER;
+use crate::layout::page::PageError;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::sign_in::proof::IdentityProof;
 
 const MAX_NAME_CHARS: usize = 60;

@@ -13,8 +13,8 @@ use uuid::Uuid;
 use webauthn_rs::prelude::WebauthnError;
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
-use crate::frame::form::check_origin;
-use crate::frame::page::PageError;
+use crate::layout::form::check_origin;
+use crate::layout::page::PageError;
 
 const CEREMONY_TTL: Duration = Duration::from_secs(5 * 60);
 

@@ -21,7 +21,7 @@ use super::relying_party::{
     check_script, not_accepted, passkey_unreadable, refused, relying_party, store_ceremony, take_ceremony, to_problem,
     too_late,
 };
-use crate::frame::page::back;
+use crate::layout::page::back;
 use crate::sign_in::session::{NewBrowserSession, end_previous_session};
 
 /// Size limit of the response of an authenticator, which has about 1 KiB.
@@ -34,7 +34,7 @@ pub async fn begin(
 ) -> Result<Json<Value>, Problem> {
     check_script(&headers)?;
     let relying_party = relying_party(&hub, &headers)?;
-    hub.auth.sign_in_attempts.by_passkey(from).await?;
+    hub.auth.sign_in_limiter.by_passkey(from).await?;
     let (challenge, state) = relying_party
         .start_discoverable_authentication()
         .map_err(|error| not_accepted(&error))?;
@@ -68,7 +68,7 @@ pub async fn finish(
         next,
     } = parse_json(&bytes)?;
     let Some(state) = take_ceremony(&hub, ceremony, None).await? else {
-        hub.auth.sign_in_attempts.record_miss(from).await?;
+        hub.auth.sign_in_limiter.record_miss(from).await?;
         return Err(too_late());
     };
     let state: DiscoverableAuthentication = serde_json::from_str(&state).map_err(|_| too_late())?;

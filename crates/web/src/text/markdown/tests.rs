@@ -37,7 +37,7 @@ fn assert_harmless(text: &str) {
     }
     assert_eq!(
         html,
-        countersign_protocol::visible::escape_lines(&html),
+        countersign_protocol::escape::escape_lines(&html),
         "nothing is hidden"
     );
 }

@@ -43,19 +43,19 @@ fn is_executable(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    fn said(program: &str) -> String {
+    fn refusal_text(program: &str) -> String {
         check_in(program.as_ref(), "/nonexistent:/bin:/usr/bin".as_ref())
             .map_or_else(|error| error.to_string(), |()| String::new())
     }
 
     #[test]
     fn a_command_is_found_as_the_system_finds_it() {
-        assert_eq!(said("sh"), "");
-        assert_eq!(said("/bin/sh"), "");
-        assert!(said("no-such-command").contains("PATH"));
-        assert!(said("/nonexistent/command").contains("no such file"));
-        assert!(said("/etc/passwd").contains("chmod +x"));
-        assert!(said("/bin/").contains("cannot be executed"));
-        assert!(said("").contains("PATH"));
+        assert_eq!(refusal_text("sh"), "");
+        assert_eq!(refusal_text("/bin/sh"), "");
+        assert!(refusal_text("no-such-command").contains("PATH"));
+        assert!(refusal_text("/nonexistent/command").contains("no such file"));
+        assert!(refusal_text("/etc/passwd").contains("chmod +x"));
+        assert!(refusal_text("/bin/").contains("cannot be executed"));
+        assert!(refusal_text("").contains("PATH"));
     }
 }

@@ -103,10 +103,10 @@ mod tests {
         receive: ReceiveArgs,
     }
 
-    fn placed(words: &str) -> Result<(String, String)> {
-        let words = format!("receive --listen 127.0.0.1:0 {words} --exec true");
+    fn placed(args: &str) -> Result<(String, String)> {
+        let args = format!("receive --listen 127.0.0.1:0 {args} --exec true");
         callback_url_and_path(
-            &Line::try_parse_from(words.split_whitespace()).unwrap().receive,
+            &Line::try_parse_from(args.split_whitespace()).unwrap().receive,
             "http://127.0.0.1:7",
         )
     }

@@ -18,7 +18,7 @@ use super::reply::PushReply;
 use super::verifier::PushVerifier;
 use crate::args::ExecArgs;
 use crate::commands::agent_commands::act::{ExecOptions, act};
-use crate::commands::agent_commands::outcome::words;
+use crate::commands::agent_commands::outcome::outcome_line;
 
 /// Commands that run at the same time.
 const MAX_COMMANDS: u32 = 4;
@@ -151,18 +151,22 @@ impl PushReceiver {
             },
         )
         .await?;
-        screen::print_notice(&format!("{}; {}", words(resolved), acted.words(&resolved.message_id)));
+        screen::print_notice(&format!(
+            "{}; {}",
+            outcome_line(resolved),
+            acted.text(&resolved.message_id)
+        ));
         Ok(PushReply::acted(&acted, &resolved.message_id))
     }
 
     /// A replayed request: answered as a duplicate if its action has ended, refused otherwise.
     fn seen_before(&self, verified: &Verified) -> anyhow::Result<PushReply> {
         let (message_id, resolution_id) = verified.resolved.act_key();
-        let act = self
+        let action = self
             .journal
-            .act(message_id)?
-            .filter(|act| act.resolution_id == resolution_id);
-        let ended = act.is_some_and(|act| act.state != ActionState::Reserved);
+            .action(message_id)?
+            .filter(|action| action.resolution_id == resolution_id);
+        let ended = action.is_some_and(|action| action.state != ActionState::Reserved);
         screen::print_notice(&format!("{message_id}: the same push again, nothing done"));
         Ok(if ended {
             PushReply::duplicate()

@@ -54,7 +54,7 @@ impl PushReply {
 
     /// A failed command did run, so the reply must not make the hub push again.
     pub fn acted(acted: &ActResult, message_id: &str) -> Self {
-        let problem = |status, code| Self::problem(status, code, &acted.words(message_id));
+        let problem = |status, code| Self::problem(status, code, &acted.text(message_id));
         let reply = match acted {
             ActResult::Done => Self::success(&json!({"status": "acted", "ok": true}), acted.name()),
             ActResult::Failed(_) => Self::success(&json!({"status": "acted", "ok": false}), acted.name()),

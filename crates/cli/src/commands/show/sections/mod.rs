@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use countersign_client::item::{Item, file_words};
-use countersign_client::screen::{escape, instant_words, quote};
+use countersign_client::screen::{escape, format_instant, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
 use countersign_protocol::api::inbox::{
@@ -11,7 +11,7 @@ use countersign_protocol::api::inbox::{
 };
 use serde_json::Value;
 
-use crate::commands::answer::{kind_words, roles};
+use crate::commands::answer::{kind_label, roles};
 
 pub fn render(item: &Item, now: jiff::Timestamp) -> String {
     let mut page = head(item, now);
@@ -56,7 +56,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     let project = if item.is_of_run() { "Strategy" } else { "Project" };
     lines.extend(agent.project.clone().map(|name| (project, name)));
     lines.extend(item.place().map(|place| ("Terminal", place)));
-    lines.extend(item.presence_words(now).map(|words| ("Presence", words)));
+    lines.extend(item.presence_text(now).map(|note| ("Presence", note)));
     lines.extend(item.supersedes().map(|ids| ("Supersedes", ids)));
     let labels: Vec<String> = agent
         .labels
@@ -66,10 +66,10 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     lines.push(("Labels", labels.join(", ")));
     lines.push(("Priority", item.priority.clone()));
     lines.push(("Tags", item.tags.join(", ")));
-    lines.push(("Asked", instant_words(&item.created_at, now)));
+    lines.push(("Asked", format_instant(&item.created_at, now)));
     if item.status == "open" {
         let expires_at = item.expires_at.as_ref().map(|at| format!("{at}, ")).unwrap_or_default();
-        lines.push(("Expiry", format!("{expires_at}{}", item.expiry_words(now))));
+        lines.push(("Expiry", format!("{expires_at}{}", item.expiry_text(now))));
     }
     lines.push(("Resolvers", resolvers(item)));
     lines.extend(item.source.as_ref().map(|source| ("Came by", came_by(source))));
@@ -206,12 +206,12 @@ fn the_run(item: &Item) -> Option<String> {
 /// `yes` and `no` if they stand for an option, and the numbers of the others.
 fn spoken(choices: &Choices) -> Vec<&'static str> {
     let (yes, no) = roles(choices);
-    let words: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))]
+    let parts: Vec<&str> = [yes.and(Some("yes")), no.and(Some("no"))]
         .into_iter()
         .flatten()
         .collect();
-    let number = (choices.options.len() > words.len()).then_some("NUMBER");
-    words.into_iter().chain(number).collect()
+    let number = (choices.options.len() > parts.len()).then_some("NUMBER");
+    parts.into_iter().chain(number).collect()
 }
 
 /// The head shows a single-value default; a form's default is shown here, unless a field is sensitive.
@@ -237,7 +237,7 @@ fn field(field: &Field) -> String {
         field.required.then_some("required"),
         field.sensitive.then_some("sensitive"),
     ];
-    let kinds = std::iter::once(kind_words(field)).chain(marks.into_iter().flatten().map(str::to_owned));
+    let kinds = std::iter::once(kind_label(field)).chain(marks.into_iter().flatten().map(str::to_owned));
     let title = Some(field.label.as_str()).filter(|label| *label != field.name);
     let about = field
         .description
@@ -292,9 +292,9 @@ fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Times
     } else {
         ""
     };
-    let words = escape(&item.outcome_words().unwrap_or_default());
-    let mut text = format!("\nOutcome\n  {words}{by_default}{edited}\n");
-    let _ = writeln!(text, "  {}", instant_words(&resolution.resolved_at, now));
+    let note = escape(&item.outcome_text().unwrap_or_default());
+    let mut text = format!("\nOutcome\n  {note}{by_default}{edited}\n");
+    let _ = writeln!(text, "  {}", format_instant(&resolution.resolved_at, now));
     let _ = writeln!(text, "  {}", escape(&resolution.resolution_id));
     if let Some(value @ (Value::Object(_) | Value::Array(_))) = &resolution.value {
         text.push_str(&titled("Answer", &quote(&pretty(value))));
@@ -320,10 +320,10 @@ fn delivery_section(delivery: &ItemDelivery, now: jiff::Timestamp) -> String {
         delivery.attempts
     );
     if let Some(at) = &delivery.delivered_at {
-        let _ = writeln!(text, "  delivered {}", instant_words(at, now));
+        let _ = writeln!(text, "  delivered {}", format_instant(at, now));
     }
     if let Some(at) = &delivery.next_attempt_at {
-        let _ = writeln!(text, "  next attempt {}", instant_words(at, now));
+        let _ = writeln!(text, "  next attempt {}", format_instant(at, now));
     }
     if let Some(error) = &delivery.last_error {
         let _ = writeln!(text, "  last error: {}", escape(error));

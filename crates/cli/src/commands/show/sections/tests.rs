@@ -95,14 +95,14 @@ fn a_cue_shows_its_terminal_and_takes_text_and_files() {
     let cue = json!({"source": source, "presence": presence, "open_ended": true, "question": question});
     let page = page(&cue);
     assert!(!page.contains('\u{1b}'), "{page:?}");
-    for words in [
+    for text in [
         "Agent      bot\n",
         "(zsh, ",
         "gone from its terminal for 2m",
         "msg_1 --text TEXT",
         "msg_1 --file",
     ] {
-        assert!(page.contains(words), "{words}: {page}");
+        assert!(page.contains(text), "{text}: {page}");
     }
 }
 

@@ -74,14 +74,14 @@ async fn a_whole_mailbox_is_imported_and_left_unchanged() {
     mailbox.agent("lonely", "日本", "/srv/none", "unknown");
     let before = bytes_of(&mailbox.home);
 
-    let said = migrate(&hub, &[]).ok();
+    let output = migrate(&hub, &[]).ok();
     assert!(
-        said.contains("agents: 3\nrequests: 4 (4 imported, 0 already there)\n"),
-        "{said}"
+        output.contains("agents: 3\nrequests: 4 (4 imported, 0 already there)\n"),
+        "{output}"
     );
     assert!(
-        said.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"),
-        "{said}"
+        output.contains("  open: 1, answered: 2, cancelled: 1\nfiles: 2\nskipped: 0\n"),
+        "{output}"
     );
     assert_eq!(bytes_of(&mailbox.home), before, "the mailbox is unchanged");
 
@@ -206,8 +206,12 @@ async fn mailboxes_of_every_program_are_read() {
             0,
             "2026-03-01 07:10:00.500000",
         );
-        let said = migrate(&hub, &["--json"]).json();
-        assert_eq!((&said["open"], &said["answered"]), (&json!(1), &json!(1)), "{said}");
+        let report = migrate(&hub, &["--json"]).json();
+        assert_eq!(
+            (&report["open"], &report["answered"]),
+            (&json!(1), &json!(1)),
+            "{report}"
+        );
         let items = history(&hub).await;
         if mailbox.has_times {
             assert_eq!(titles(&items), ["First", "Second"], "sorted by time, not as text");
@@ -269,10 +273,10 @@ fn a_bad_mailbox_is_refused_before_a_hub_is_started() {
     assert!(run(&[&text.display().to_string()]).fails(1).contains("not a database"));
     let newer = Mailbox::in_directory(&scratch.path("newer"), "");
     newer.set_version("4");
-    let said = run(&[&newer.home.display().to_string()]).fails(1);
+    let stderr = run(&[&newer.home.display().to_string()]).fails(1);
     assert!(
-        said.contains("schema_version 4") && said.contains("nothing was imported"),
-        "{said}"
+        stderr.contains("schema_version 4") && stderr.contains("nothing was imported"),
+        "{stderr}"
     );
     assert!(!scratch.data().exists(), "no hub was started");
 }
@@ -301,11 +305,11 @@ async fn a_long_history_is_imported_in_seconds() {
         .await;
     let mailbox = Mailbox::of_the_original(&hub);
     mailbox.fill(1_000);
-    let said = migrate(&hub, &["--json"]).json();
+    let report = migrate(&hub, &["--json"]).json();
     assert_eq!(
-        (&said["imported"], &said["answered"]),
+        (&report["imported"], &report["answered"]),
         (&json!(1_000), &json!(990)),
-        "{said}"
+        "{report}"
     );
     assert_eq!(
         hub.owner.get("/v1/inbox?limit=200").await.expect(200)["items"]
@@ -375,11 +379,11 @@ fn an_endless_or_oversized_mailbox_is_refused() {
             .run(&["migrate", &mailbox.home.display().to_string(), "--no-start"], "")
             .fails(1)
     };
-    let said = run("view", &format!("CREATE VIEW cue_requests AS {ENDLESS};"));
-    assert!(said.contains("is no mailbox of cueme"), "{said}");
+    let text = run("view", &format!("CREATE VIEW cue_requests AS {ENDLESS};"));
+    assert!(text.contains("is no mailbox of cueme"), "{text}");
     let large = "CREATE TABLE cue_requests (request_id TEXT, agent_id TEXT, prompt TEXT, created_at TEXT);
         INSERT INTO cue_requests VALUES ('req_1', 'kivuron', 'x', zeroblob(70000000));";
-    let said = run("large", large);
-    assert!(said.contains("cannot be read") && said.contains("too big"), "{said}");
+    let text = run("large", large);
+    assert!(text.contains("cannot be read") && text.contains("too big"), "{text}");
     assert!(!scratch.data().exists(), "no hub was started");
 }

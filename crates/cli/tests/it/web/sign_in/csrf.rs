@@ -6,7 +6,7 @@ use std::path::Path;
 use reqwest::Method;
 
 use crate::harness::*;
-use crate::web::browser::Visitor;
+use crate::web::client::WebClient;
 
 /// Every POST route, read from the sources of the hub, so that a new route is covered automatically.
 fn post_routes() -> BTreeSet<String> {
@@ -56,8 +56,8 @@ async fn a_post_without_the_csrf_token_does_nothing() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
-    let other = Visitor::by_new_link(&hub, "owner").await;
+    let owner = WebClient::signed_in(&hub).await;
+    let other = WebClient::by_new_link(&hub, "owner").await;
     let foreign = other
         .get("/inbox/settings")
         .await
@@ -81,7 +81,7 @@ async fn a_post_without_the_csrf_token_does_nothing() {
             is_refused(owner.post(&path, &with_foreign).await.status),
             "{path} with the secret of another session"
         );
-        let stranger = Visitor::anonymous(&hub).post(&path, &fields).await;
+        let stranger = WebClient::anonymous(&hub).post(&path, &fields).await;
         assert!(is_refused(stranger.status), "{path} by a stranger: {}", stranger.status);
     }
     assert_eq!(bot.pull(&id).await["status"], "open");
@@ -96,7 +96,7 @@ async fn a_cross_site_post_does_nothing_even_with_the_csrf_token() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     let csrf = owner
         .get("/inbox/settings")
         .await
@@ -136,18 +136,18 @@ async fn a_cross_site_post_does_nothing_even_with_the_csrf_token() {
 #[tokio::test(flavor = "multi_thread")]
 async fn another_site_cannot_sign_a_browser_in_as_another_person() {
     let hub = Hub::start().await;
-    let attacker = Visitor::as_person(&hub, "mallory", "resolver").await;
+    let attacker = WebClient::as_person(&hub, "mallory", "resolver").await;
     super::set_password(&attacker, super::PASSWORD).await.expect(200);
-    let form = Visitor::anonymous(&hub).get("/signin").await.expect(200);
+    let form = WebClient::anonymous(&hub).get("/signin").await.expect(200);
     let csrf = form.field("csrf").expect("a guarded form");
-    let victim = Visitor::anonymous(&hub);
+    let victim = WebClient::anonymous(&hub);
     let fields = [
         ("csrf", csrf.as_str()),
         ("name", "mallory"),
         ("password", super::PASSWORD),
     ];
     victim.post("/signin", &fields).await.expect(403);
-    let link = crate::web::browser::new_link(&hub, "mallory").await;
+    let link = crate::web::client::new_link(&hub, "mallory").await;
     let path = link
         .split_once("/signin/")
         .map(|(_, token)| format!("/signin/{token}"))
@@ -160,7 +160,7 @@ async fn another_site_cannot_sign_a_browser_in_as_another_person() {
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_cannot_be_framed_or_run_foreign_scripts() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     for path in [
         "/inbox",
         "/inbox/settings",
@@ -168,11 +168,11 @@ async fn pages_cannot_be_framed_or_run_foreign_scripts() {
     ] {
         assert_security_headers(&owner.get(path).await);
     }
-    assert_security_headers(&Visitor::anonymous(&hub).get("/signin").await);
+    assert_security_headers(&WebClient::anonymous(&hub).get("/signin").await);
 }
 
 #[track_caller]
-fn assert_security_headers(page: &crate::web::browser::Page) {
+fn assert_security_headers(page: &crate::web::client::Page) {
     let policy = page.header("content-security-policy");
     for part in [
         "default-src 'none'",

@@ -1,5 +1,5 @@
 use crate::harness::*;
-use crate::web::browser::{Visitor, new_link, printed_link};
+use crate::web::client::{WebClient, new_link, printed_link};
 
 use super::{PASSWORD, is_signed_in, set_password};
 
@@ -12,7 +12,7 @@ async fn the_printed_link_signs_the_owner_in_once() {
         link.starts_with(&format!("http://localhost:{port}/signin/css_")),
         "passkeys need a name: {link}"
     );
-    let owner = Visitor::anonymous(&hub);
+    let owner = WebClient::anonymous(&hub);
     for _ in 0..2 {
         owner.get(&link).await.expect(200);
     }
@@ -32,7 +32,7 @@ async fn the_printed_link_signs_the_owner_in_once() {
     );
     assert!(is_signed_in(&owner).await);
 
-    let late = Visitor::anonymous(&hub);
+    let late = WebClient::anonymous(&hub);
     let page = late.get(&link).await.expect(200);
     let page = late.submit(&page, "form#redeem", &[], None).await.expect(410);
     assert!(
@@ -48,7 +48,7 @@ async fn the_first_sign_in_goes_to_the_inbox_when_an_item_waits() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
     let id = bot.accepted(&ask("bot")).await;
-    let page = Visitor::anonymous(&hub).redeem(&printed_link(&hub).await).await;
+    let page = WebClient::anonymous(&hub).redeem(&printed_link(&hub).await).await;
     assert_eq!(page.url, "/inbox");
     assert_eq!(page.count(&format!("#row-{id}")), 1);
 }
@@ -57,8 +57,8 @@ async fn the_first_sign_in_goes_to_the_inbox_when_an_item_waits() {
 async fn a_link_redeemed_twice_at_once_makes_one_session() {
     let hub = Hub::start().await;
     let link = printed_link(&hub).await;
-    let one = Visitor::anonymous(&hub);
-    let other = Visitor::anonymous(&hub);
+    let one = WebClient::anonymous(&hub);
+    let other = WebClient::anonymous(&hub);
     let first = one.get(&link).await;
     let second = other.get(&link).await;
     let (first, second) = tokio::join!(
@@ -82,7 +82,7 @@ async fn an_owner_makes_links_for_others_and_only_the_newest_works() {
         .expect("a link")
         .to_owned();
     assert!(output.contains("human:alice"), "{output}");
-    let alice = Visitor::anonymous(&hub);
+    let alice = WebClient::anonymous(&hub);
     let page = alice.get(&old).await.expect(200);
     alice.submit(&page, "form#redeem", &[], None).await.expect(410);
     let page = alice.redeem(&new).await;
@@ -100,7 +100,7 @@ async fn guessing_links_is_rate_limited_and_a_valid_link_still_works() {
     let hub = Hub::start().await;
     hub.person("alice", "resolver").await;
     let link = new_link(&hub, "alice").await;
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     let page = stranger.get("/signin/css_nonsense").await.expect(200);
     let csrf = page.field("csrf").expect("a guarded form");
     let unknown = format!("/signin/css_{}", "x".repeat(43));
@@ -124,7 +124,7 @@ async fn guessing_links_is_rate_limited_and_a_valid_link_still_works() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_link_with_invalid_utf8_does_not_work() {
     let hub = Hub::start().await;
-    let stranger = Visitor::anonymous(&hub);
+    let stranger = WebClient::anonymous(&hub);
     let page = stranger.get("/signin/%FF").await.expect(200);
     let refused = stranger.submit(&page, "form#redeem", &[], None).await.expect(410);
     assert!(refused.header("content-type").starts_with("text/html"));
@@ -134,17 +134,17 @@ async fn a_link_with_invalid_utf8_does_not_work() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_person_with_a_password_goes_straight_to_the_inbox() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let again = Visitor::anonymous(&hub);
+    let again = WebClient::anonymous(&hub);
     assert_eq!(again.redeem(&new_link(&hub, "alice").await).await.url, "/inbox");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn redeeming_a_link_ends_the_previous_session_of_the_browser() {
     let hub = Hub::start().await;
-    let browser = Visitor::as_person(&hub, "alice", "resolver").await;
-    let thief = Visitor::anonymous(&hub);
+    let browser = WebClient::as_person(&hub, "alice", "resolver").await;
+    let thief = WebClient::anonymous(&hub);
     browser
         .cookies()
         .iter()

@@ -96,14 +96,14 @@ async fn a_sign_in_form_has_at_most_four_kibibytes() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_longest_sign_in_fits() {
     let hub = Hub::start().await;
-    let alice = crate::web::Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = crate::web::WebClient::as_person(&hub, "alice", "resolver").await;
     let password: String = "é☃🔑".chars().cycle().take(200).collect();
     super::set_password(&alice, &password).await.expect(200);
-    let visitor = crate::web::Visitor::anonymous(&hub);
+    let client = crate::web::WebClient::anonymous(&hub);
     for (query, next) in [("q".repeat(490), "/inbox/search?q="), ("q".repeat(4000), "/inbox")] {
         let from = format!("/signin?next=/inbox/search%3Fq={query}");
-        let page = super::sign_in(&visitor, &from, "alice", &password).await.expect(200);
+        let page = super::sign_in(&client, &from, "alice", &password).await.expect(200);
         assert!(page.url.starts_with(next), "{}", page.url);
-        super::sign_out(&visitor).await.expect(200);
+        super::sign_out(&client).await.expect(200);
     }
 }

@@ -8,29 +8,29 @@ mod passkey;
 mod password;
 mod session;
 
-use super::browser::{Page, Visitor};
+use super::client::{Page, WebClient};
 use crate::harness::Hub;
 
 const PASSWORD: &str = "three quiet words";
 
 /// Sets a password on the settings page.
-async fn set_password(visitor: &Visitor, password: &str) -> Page {
-    let page = visitor.get("/inbox/settings").await.expect(200);
+async fn set_password(client: &WebClient, password: &str) -> Page {
+    let page = client.get("/inbox/settings").await.expect(200);
     let filled = [("password", password), ("again", password)];
-    visitor.submit(&page, "/inbox/settings/password", &filled, None).await
+    client.submit(&page, "/inbox/settings/password", &filled, None).await
 }
 
 /// Signs in with the form of the page `from`.
-pub async fn sign_in(visitor: &Visitor, from: &str, name: &str, password: &str) -> Page {
-    let page = visitor.get(from).await.expect(200);
-    visitor
+pub async fn sign_in(client: &WebClient, from: &str, name: &str, password: &str) -> Page {
+    let page = client.get(from).await.expect(200);
+    client
         .submit(&page, "form#signin", &[("name", name), ("password", password)], None)
         .await
 }
 
-async fn sign_out(visitor: &Visitor) -> Page {
-    let page = visitor.get("/inbox").await.expect(200);
-    visitor.submit(&page, "/signout", &[], None).await
+async fn sign_out(client: &WebClient) -> Page {
+    let page = client.get("/inbox").await.expect(200);
+    client.submit(&page, "/signout", &[], None).await
 }
 
 /// Makes all sessions of the hub older.
@@ -41,8 +41,8 @@ pub async fn age_sessions(hub: &Hub, minutes: i64) {
 }
 
 /// Whether the inbox opens; without a session it redirects to the sign-in page.
-async fn is_signed_in(visitor: &Visitor) -> bool {
-    let page = visitor.get("/inbox").await.expect(200);
+async fn is_signed_in(client: &WebClient) -> bool {
+    let page = client.get("/inbox").await.expect(200);
     let is_signed_in = page.url == "/inbox";
     assert!(is_signed_in || page.url.starts_with("/signin?next="), "{}", page.url);
     is_signed_in

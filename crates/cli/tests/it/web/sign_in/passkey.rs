@@ -2,7 +2,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::harness::*;
-use crate::web::browser::{Page, Visitor, new_link};
+use crate::web::client::{Page, WebClient, new_link};
 
 use super::authenticator::Authenticator;
 use super::{age_sessions, is_signed_in};
@@ -13,8 +13,8 @@ fn origin(hub: &Hub) -> String {
 }
 
 /// A call as the script of the page makes it, with this origin.
-async fn call(visitor: &Visitor, origin: &str, path: &str, csrf: &str, body: &Value) -> Reply {
-    let mut request = visitor.request(Method::POST, path).build().expect("a request");
+async fn call(web_client: &WebClient, origin: &str, path: &str, csrf: &str, body: &Value) -> Reply {
+    let mut request = web_client.request(Method::POST, path).build().expect("a request");
     let headers = request.headers_mut();
     headers.insert("origin", origin.parse().unwrap());
     headers.insert("x-csrf", csrf.parse().unwrap());
@@ -39,17 +39,11 @@ fn csrf(page: &Page) -> String {
 
 const ADD: &str = "/inbox/settings/passkeys";
 
-async fn add(visitor: &Visitor, origin: &str, key: &mut Authenticator, name: &str) -> Reply {
-    let csrf = csrf(&visitor.get("/inbox/settings").await);
-    let begun = call(
-        visitor,
-        origin,
-        &format!("{ADD}/begin"),
-        &csrf,
-        &json!({ "name": name }),
-    )
-    .await
-    .expect(200);
+async fn add(client: &WebClient, origin: &str, key: &mut Authenticator, name: &str) -> Reply {
+    let csrf = csrf(&client.get("/inbox/settings").await);
+    let begun = call(client, origin, &format!("{ADD}/begin"), &csrf, &json!({ "name": name }))
+        .await
+        .expect(200);
     assert_eq!(begun["publicKey"]["authenticatorSelection"]["residentKey"], "required");
     assert_eq!(
         begun["publicKey"]["authenticatorSelection"]["userVerification"],
@@ -57,11 +51,11 @@ async fn add(visitor: &Visitor, origin: &str, key: &mut Authenticator, name: &st
     );
     let credential = key.create(&begun["publicKey"]);
     let body = json!({"name": name, "ceremony": begun["ceremony"], "credential": credential});
-    call(visitor, origin, &format!("{ADD}/finish"), &csrf, &body).await
+    call(client, origin, &format!("{ADD}/finish"), &csrf, &body).await
 }
 
-async fn begin(visitor: &Visitor, origin: &str) -> Value {
-    let begun = call(visitor, origin, "/signin/passkey/begin", "", &json!({}))
+async fn begin(client: &WebClient, origin: &str) -> Value {
+    let begun = call(client, origin, "/signin/passkey/begin", "", &json!({}))
         .await
         .expect(200);
     assert_eq!(begun["publicKey"]["userVerification"], "required");
@@ -69,31 +63,31 @@ async fn begin(visitor: &Visitor, origin: &str) -> Value {
     begun
 }
 
-async fn finish(visitor: &Visitor, origin: &str, ceremony: &Value, credential: &Value, next: &str) -> Reply {
+async fn finish(client: &WebClient, origin: &str, ceremony: &Value, credential: &Value, next: &str) -> Reply {
     let body = json!({"ceremony": ceremony, "credential": credential, "next": next});
-    let reply = call(visitor, origin, "/signin/passkey/finish", "", &body).await;
+    let reply = call(client, origin, "/signin/passkey/finish", "", &body).await;
     if let Some((name, value)) = reply
         .header("set-cookie")
         .split(';')
         .next()
         .and_then(|pair| pair.split_once('='))
     {
-        visitor.set_cookie(name, value);
+        client.set_cookie(name, value);
     }
     reply
 }
 
-async fn authenticate(visitor: &Visitor, origin: &str, key: &mut Authenticator) -> Reply {
-    let begun = begin(visitor, origin).await;
+async fn authenticate(client: &WebClient, origin: &str, key: &mut Authenticator) -> Reply {
+    let begun = begin(client, origin).await;
     let credential = key.get(&begun["publicKey"]);
-    finish(visitor, origin, &begun["ceremony"], &credential, "/inbox/history").await
+    finish(client, origin, &begun["ceremony"], &credential, "/inbox/history").await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_passkey_signs_in_without_a_name() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "my phone").await.expect(200);
     assert!(
@@ -105,14 +99,14 @@ async fn a_passkey_signs_in_without_a_name() {
     );
 
     for _ in 0..2 {
-        let visitor = Visitor::anonymous(&hub);
+        let client = WebClient::anonymous(&hub);
         assert_eq!(
-            authenticate(&visitor, &origin, &mut key).await.expect(200)["next"],
+            authenticate(&client, &origin, &mut key).await.expect(200)["next"],
             "/inbox/history"
         );
-        assert!(visitor.get("/inbox").await.has("data-person=\"alice\""));
+        assert!(client.get("/inbox").await.has("data-person=\"alice\""));
     }
-    let again = Visitor::anonymous(&hub);
+    let again = WebClient::anonymous(&hub);
     assert_eq!(
         again.redeem(&new_link(&hub, "alice").await).await.url,
         "/inbox",
@@ -124,59 +118,53 @@ async fn a_passkey_signs_in_without_a_name() {
 async fn a_passkey_with_any_wrong_detail_is_refused() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "").await.expect(200);
-    let visitor = Visitor::anonymous(&hub);
-    authenticate(&visitor, &origin, &mut Authenticator::at(&origin))
+    let client = WebClient::anonymous(&hub);
+    authenticate(&client, &origin, &mut Authenticator::at(&origin))
         .await
         .refused("not_authorized");
 
-    let begun = begin(&visitor, &origin).await;
+    let begun = begin(&client, &origin).await;
     let credential = key.get(&begun["publicKey"]);
-    let other = begin(&visitor, &origin).await;
-    finish(&visitor, &origin, &other["ceremony"], &credential, "")
+    let other = begin(&client, &origin).await;
+    finish(&client, &origin, &other["ceremony"], &credential, "")
         .await
         .refused("not_authorized");
-    finish(&visitor, &origin, &other["ceremony"], &key.get(&other["publicKey"]), "")
+    finish(&client, &origin, &other["ceremony"], &key.get(&other["publicKey"]), "")
         .await
         .refused("not_authorized");
 
     key.verifies = false;
-    authenticate(&visitor, &origin, &mut key)
-        .await
-        .refused("not_authorized");
+    authenticate(&client, &origin, &mut key).await.refused("not_authorized");
     key.verifies = true;
     key.origin = "https://hub.evil.example".to_owned();
-    authenticate(&visitor, &origin, &mut key)
-        .await
-        .refused("not_authorized");
+    authenticate(&client, &origin, &mut key).await.refused("not_authorized");
     key.origin.clone_from(&origin);
-    assert!(!is_signed_in(&visitor).await);
-    authenticate(&visitor, &origin, &mut key).await.expect(200);
+    assert!(!is_signed_in(&client).await);
+    authenticate(&client, &origin, &mut key).await.expect(200);
     // A counter that goes back means that the key was cloned.
     key.counter = 0;
-    authenticate(&visitor, &origin, &mut key)
-        .await
-        .refused("not_authorized");
+    authenticate(&client, &origin, &mut key).await.refused("not_authorized");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_removed_passkey_no_longer_signs_in() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "lost phone").await.expect(200);
     add(&alice, &origin, &mut key, "again").await.refused("not_authorized");
-    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
+    let bob = WebClient::as_person(&hub, "bob", "resolver").await;
     add(&bob, &origin, &mut key, "not his").await.refused("already_exists");
     let page = alice.get("/inbox/settings").await.expect(200);
     alice
         .submit(&page, "/inbox/settings/passkeys/remove", &[], None)
         .await
         .expect(200);
-    let output = authenticate(&Visitor::anonymous(&hub), &origin, &mut key)
+    let output = authenticate(&WebClient::anonymous(&hub), &origin, &mut key)
         .await
         .refused("not_authorized");
     assert!(
@@ -188,8 +176,8 @@ async fn a_removed_passkey_no_longer_signs_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_opened_by_ip_address_names_the_host_name_for_passkeys() {
     let hub = Hub::start().await;
-    let visitor = Visitor::anonymous(&hub);
-    let page = visitor.get("/signin").await.expect(200);
+    let client = WebClient::anonymous(&hub);
+    let page = client.get("/signin").await.expect(200);
     assert!(
         page.text().contains(&format!("{}/signin", origin(&hub))),
         "{}",
@@ -200,7 +188,7 @@ async fn a_page_opened_by_ip_address_names_the_host_name_for_passkeys() {
         1,
         "nothing that only scripts can do is shown without them"
     );
-    let refused = call(&visitor, &hub.url, "/signin/passkey/begin", "", &json!({})).await;
+    let refused = call(&client, &hub.url, "/signin/passkey/begin", "", &json!({})).await;
     refused.refused_field("validation_error", "address");
     assert!(refused.text().contains(&origin(&hub)), "{}", refused.text());
 }
@@ -209,8 +197,8 @@ async fn a_page_opened_by_ip_address_names_the_host_name_for_passkeys() {
 async fn a_passkey_is_added_only_from_the_same_session() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
-    let bob = Visitor::as_person(&hub, "bob", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
+    let bob = WebClient::as_person(&hub, "bob", "resolver").await;
     let hers = csrf(&alice.get("/inbox/settings").await);
     let his = csrf(&bob.get("/inbox/settings").await);
     const BEGIN: &str = "/inbox/settings/passkeys/begin";
@@ -220,7 +208,7 @@ async fn a_passkey_is_added_only_from_the_same_session() {
     call(&alice, &origin, BEGIN, "", &json!({}))
         .await
         .refused("not_authorized");
-    call(&Visitor::anonymous(&hub), &origin, BEGIN, &hers, &json!({}))
+    call(&WebClient::anonymous(&hub), &origin, BEGIN, &hers, &json!({}))
         .await
         .refused("not_authorized");
     let begun = call(&alice, &origin, BEGIN, &hers, &json!({"name": "x"}))
@@ -235,17 +223,17 @@ async fn a_passkey_is_added_only_from_the_same_session() {
 }
 
 /// Begins to add a passkey, with this as the current password.
-async fn begin_adding(visitor: &Visitor, origin: &str, current: &str) -> Reply {
-    let csrf = csrf(&visitor.get("/inbox/settings").await);
+async fn begin_adding(client: &WebClient, origin: &str, current: &str) -> Reply {
+    let csrf = csrf(&client.get("/inbox/settings").await);
     let body = json!({"name": "of a thief", "current": current});
-    call(visitor, origin, &format!("{ADD}/begin"), &csrf, &body).await
+    call(client, origin, &format!("{ADD}/begin"), &csrf, &body).await
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn adding_a_passkey_to_an_older_session_needs_the_password() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     super::set_password(&alice, super::PASSWORD).await.expect(200);
     let fresh = alice.get("/inbox/settings").await.expect(200);
     assert_eq!(fresh.count("#passkey-add input[name=current]"), 0, "{}", fresh.html);
@@ -267,7 +255,7 @@ async fn adding_a_passkey_to_an_older_session_needs_the_password() {
 async fn adding_a_passkey_without_a_password_needs_a_fresh_sign_in() {
     let hub = Hub::start().await;
     let origin = origin(&hub);
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     let mut key = Authenticator::at(&origin);
     add(&alice, &origin, &mut key, "my phone").await.expect(200);
     age_sessions(&hub, 11).await;
@@ -291,7 +279,7 @@ async fn adding_a_passkey_without_a_password_needs_a_fresh_sign_in() {
         refused.text()
     );
 
-    let again = Visitor::anonymous(&hub);
+    let again = WebClient::anonymous(&hub);
     authenticate(&again, &origin, &mut key).await.expect(200);
     add(&again, &origin, &mut Authenticator::at(&origin), "my laptop")
         .await

@@ -1,12 +1,12 @@
 use crate::harness::*;
-use crate::web::browser::Visitor;
+use crate::web::client::WebClient;
 
 use super::{PASSWORD, is_signed_in, set_password, sign_in, sign_out};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_once_set_signs_in() {
     let hub = Hub::start().await;
-    let owner = Visitor::signed_in(&hub).await;
+    let owner = WebClient::signed_in(&hub).await;
     set_password(&owner, PASSWORD).await.expect(200);
     sign_out(&owner).await.expect(200);
     assert!(!is_signed_in(&owner).await);
@@ -28,10 +28,10 @@ async fn a_password_once_set_signs_in() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wrong_name_and_a_wrong_password_look_the_same() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
     hub.person("linked", "resolver").await;
-    let visitor = Visitor::anonymous(&hub);
+    let client = WebClient::anonymous(&hub);
     let mut seen = vec![];
     for (name, password) in [
         ("alice", "three quiet wordz"),
@@ -40,7 +40,7 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
         ("no name at all", PASSWORD),
         ("alice", ""),
     ] {
-        let page = sign_in(&visitor, "/signin", name, password).await.expect(422);
+        let page = sign_in(&client, "/signin", name, password).await.expect(422);
         assert_eq!(page.field("name").as_deref(), Some(name), "what was typed stays");
         assert_eq!(page.attribute("#password", "value"), None, "the password does not");
         seen.push(page.text_at("#error-password"));
@@ -49,16 +49,16 @@ async fn a_wrong_name_and_a_wrong_password_look_the_same() {
         seen.iter().all(|text| text == "The name or the password is wrong."),
         "{seen:?}"
     );
-    assert!(!is_signed_in(&visitor).await);
-    sign_in(&visitor, "/signin", "alice", PASSWORD).await.expect(200);
-    assert!(is_signed_in(&visitor).await);
+    assert!(!is_signed_in(&client).await);
+    sign_in(&client, "/signin", "alice", PASSWORD).await.expect(200);
+    assert!(is_signed_in(&client).await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn unknown_names_are_not_logged() {
     let hub = Hub::start().await;
-    let visitor = Visitor::anonymous(&hub);
-    sign_in(&visitor, "/signin", "my-secret-typed-too-early", "x")
+    let client = WebClient::anonymous(&hub);
+    sign_in(&client, "/signin", "my-secret-typed-too-early", "x")
         .await
         .expect(422);
     let log = hub.process().stderr_with("unknown name").await;
@@ -68,9 +68,9 @@ async fn unknown_names_are_not_logged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn password_guessing_is_rate_limited_even_for_the_right_password() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let guesser = Visitor::anonymous(&hub);
+    let guesser = WebClient::anonymous(&hub);
     let mut refused = None;
     for guess in 0..20 {
         let page = sign_in(&guesser, "/signin", "alice", &format!("guess number {guess}")).await;
@@ -90,15 +90,15 @@ async fn password_guessing_is_rate_limited_even_for_the_right_password() {
     let page = sign_in(&guesser, "/signin", "alice", PASSWORD).await;
     assert_eq!(page.status, 429, "or guessing would go on for as long as it is wrong");
     sign_in(&guesser, "/signin", "nobody", PASSWORD).await.expect(422);
-    Visitor::by_new_link(&hub, "alice").await;
+    WebClient::by_new_link(&hub, "alice").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signed_in_person_can_change_the_password_despite_guessing() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
-    let guesser = Visitor::anonymous(&hub);
+    let guesser = WebClient::anonymous(&hub);
     while sign_in(&guesser, "/signin", "alice", "a guess").await.status != 429 {}
     let page = alice.get("/inbox/settings").await.expect(200);
     let new = "four other quiet words";
@@ -124,7 +124,7 @@ async fn a_signed_in_person_can_change_the_password_despite_guessing() {
 #[tokio::test(flavor = "multi_thread")]
 async fn one_address_cannot_try_many_names() {
     let hub = Hub::start().await;
-    let guesser = Visitor::anonymous(&hub);
+    let guesser = WebClient::anonymous(&hub);
     let page = guesser.get("/signin").await.expect(200);
     for number in 0..40 {
         let name = format!("name{number}");
@@ -143,7 +143,7 @@ async fn one_address_cannot_try_many_names() {
 #[tokio::test(flavor = "multi_thread")]
 async fn sign_in_redirects_only_within_the_hub() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     set_password(&alice, PASSWORD).await.expect(200);
     for next in [
         "https://evil.example/",
@@ -155,20 +155,20 @@ async fn sign_in_redirects_only_within_the_hub() {
     ] {
         let page = alice.get(&format!("/signin?next={next}")).await.expect(200);
         assert_eq!(page.url, "/inbox", "{next}");
-        let visitor = Visitor::anonymous(&hub);
-        let page = visitor.get(&format!("/signin?next={next}")).await.expect(200);
+        let client = WebClient::anonymous(&hub);
+        let page = client.get(&format!("/signin?next={next}")).await.expect(200);
         assert_eq!(page.field("next").as_deref(), Some("/inbox"), "{next}");
     }
-    let visitor = Visitor::anonymous(&hub);
-    let page = visitor.get("/signin").await;
+    let client = WebClient::anonymous(&hub);
+    let page = client.get("/signin").await;
     let typed = [("name", "alice"), ("password", PASSWORD), ("next", "//evil.example")];
-    assert_eq!(visitor.submit(&page, "form#signin", &typed, None).await.url, "/inbox");
+    assert_eq!(client.submit(&page, "form#signin", &typed, None).await.url, "/inbox");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_password_must_be_long_and_differ_from_the_name() {
     let hub = Hub::start().await;
-    let alice = Visitor::as_person(&hub, "alice.wonderland", "resolver").await;
+    let alice = WebClient::as_person(&hub, "alice.wonderland", "resolver").await;
     let long = "x".repeat(201);
     for password in ["short", "Alice.Wonderland", &long] {
         let page = set_password(&alice, password).await;

@@ -152,7 +152,7 @@ fn quoted(word: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(program: &str, args: &[&str]) -> String {
+    fn command_line(program: &str, args: &[&str]) -> String {
         resource(&CommandAgent {
             program: program.to_owned(),
             args: args.iter().map(|&arg| arg.to_owned()).collect(),
@@ -161,11 +161,14 @@ mod tests {
 
     #[test]
     fn two_commands_never_look_the_same() {
-        assert_eq!(told("git", &["log", "--oneline", "-n=3"]), "git log --oneline -n=3");
-        assert_eq!(told("rm", &["a b"]), "rm 'a b'");
-        assert_eq!(told("rm", &["a", "b"]), "rm a b");
-        assert_eq!(told("echo", &[""]), "echo ''");
-        assert_eq!(told("echo", &["it's"]), r"echo 'it'\''s'");
-        assert_eq!(told("sh", &["-c", "a; b"]), "sh -c 'a; b'");
+        assert_eq!(
+            command_line("git", &["log", "--oneline", "-n=3"]),
+            "git log --oneline -n=3"
+        );
+        assert_eq!(command_line("rm", &["a b"]), "rm 'a b'");
+        assert_eq!(command_line("rm", &["a", "b"]), "rm a b");
+        assert_eq!(command_line("echo", &[""]), "echo ''");
+        assert_eq!(command_line("echo", &["it's"]), r"echo 'it'\''s'");
+        assert_eq!(command_line("sh", &["-c", "a; b"]), "sh -c 'a; b'");
     }
 }

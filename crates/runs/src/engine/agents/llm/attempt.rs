@@ -193,9 +193,9 @@ impl LlmEndpoint {
         } else {
             format!(" ({})", excerpt(kind.as_bytes(), None))
         };
-        let said = excerpt(beginning, self.key.as_ref());
+        let text = excerpt(beginning, self.key.as_ref());
         AttemptError::permanent(format!(
-            "sent a response that is not from a model{kind}; check base_url. It says: {said}"
+            "sent a response that is not from a model{kind}; check base_url. It says: {text}"
         ))
     }
 
@@ -249,8 +249,8 @@ impl LlmEndpoint {
     async fn refused(&self, response: Response) -> AttemptError {
         let status = response.status();
         let retry_after = retry_after(response.headers());
-        let said = excerpt(&beginning(response).await, self.key.as_ref());
-        let said = if said.is_empty() { said } else { format!(": {said}") };
+        let text = excerpt(&beginning(response).await, self.key.as_ref());
+        let text = if text.is_empty() { text } else { format!(": {text}") };
         let hint = if status.is_redirection() {
             " (redirects are not followed; correct base_url)"
         } else {
@@ -259,7 +259,7 @@ impl LlmEndpoint {
         let retryable =
             status.is_server_error() || matches!(status, StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS);
         AttemptError {
-            why: format!("answered {status}{hint}{said}"),
+            why: format!("answered {status}{hint}{text}"),
             retryable,
             retry_after,
         }

@@ -167,9 +167,9 @@ mod tests {
             provider_options: options.as_object().cloned(),
             ..LlmAgent::default()
         };
-        let Err(said) = RequestTemplate::new(&agent, "a", "m") else {
+        let Err(error) = RequestTemplate::new(&agent, "a", "m") else {
             panic!("stream is reserved")
         };
-        assert!(said.starts_with("providerOptions.stream "), "{said}");
+        assert!(error.starts_with("providerOptions.stream "), "{error}");
     }
 }

@@ -38,8 +38,9 @@ pub struct Delta {
 impl Delta {
     /// Reasoning text, under either of the two field names in use.
     pub fn thought(&self) -> &str {
-        let told = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
-        told.filter_map(Value::as_str)
+        let found = [&self.reasoning_content, &self.reasoning].into_iter().flatten();
+        found
+            .filter_map(Value::as_str)
             .find(|text| !text.is_empty())
             .unwrap_or_default()
     }

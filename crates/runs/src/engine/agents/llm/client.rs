@@ -164,26 +164,29 @@ mod tests {
             .providers
             .insert("near".to_owned(), endpoint("http://localhost:11434/v1/"));
         let models = Models::new(&settings).unwrap();
-        let told = |model| {
+        let message = |model| {
             models
                 .endpoint_for(model)
                 .map(|(llm_endpoint, name)| format!("{} {name}", llm_endpoint.url))
                 .unwrap()
         };
-        assert_eq!(told("near/qwen/3"), "http://localhost:11434/v1/chat/completions qwen/3");
-        assert_eq!(told("other/big"), "http://127.0.0.1:1/chat/completions other/big");
-        assert_eq!(told("plain"), "http://127.0.0.1:1/chat/completions plain");
+        assert_eq!(
+            message("near/qwen/3"),
+            "http://localhost:11434/v1/chat/completions qwen/3"
+        );
+        assert_eq!(message("other/big"), "http://127.0.0.1:1/chat/completions other/big");
+        assert_eq!(message("plain"), "http://127.0.0.1:1/chat/completions plain");
     }
 
     #[test]
     fn a_missing_endpoint_error_names_the_settings() {
         let models = Models::new(&LlmSettings::default()).unwrap();
-        let Err(said) = models.endpoint_for("gpt") else {
+        let Err(error) = models.endpoint_for("gpt") else {
             panic!("there is no endpoint")
         };
         assert!(
-            said.contains("\"gpt\"") && said.contains("base_url") && said.contains("[llm]"),
-            "{said}"
+            error.contains("\"gpt\"") && error.contains("base_url") && error.contains("[llm]"),
+            "{error}"
         );
     }
 

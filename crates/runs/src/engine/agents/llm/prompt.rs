@@ -119,14 +119,14 @@ mod tests {
             earlier,
             resumed: None,
         };
-        let told = |message: &Value| {
+        let text = |message: &Value| {
             format!(
                 "{}: {}",
                 message["role"].as_str().unwrap(),
                 message["content"].as_str().unwrap()
             )
         };
-        opening(&agent, &job).iter().map(told).collect()
+        opening(&agent, &job).iter().map(text).collect()
     }
 
     #[test]
@@ -150,9 +150,9 @@ mod tests {
     #[test]
     fn only_the_latest_records_are_included() {
         let many: Vec<Record> = (0..60).map(|n| record("writer", &n.to_string(), "x")).collect();
-        let told = contents(LlmAgent::default(), &many);
-        assert_eq!(told.len(), 2 * MAX_RECORDS + 1);
-        assert_eq!(told[0], "user: 10");
+        let messages = contents(LlmAgent::default(), &many);
+        assert_eq!(messages.len(), 2 * MAX_RECORDS + 1);
+        assert_eq!(messages[0], "user: 10");
 
         let long = "x".repeat(MAX_BYTES / 2);
         let large = [
@@ -160,8 +160,8 @@ mod tests {
             record("writer", "2", &long),
             record("writer", "3", "c"),
         ];
-        let told = contents(LlmAgent::default(), &large);
-        assert_eq!((told.len(), told[0].as_str()), (5, "user: 2"));
+        let messages = contents(LlmAgent::default(), &large);
+        assert_eq!((messages.len(), messages[0].as_str()), (5, "user: 2"));
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! The fields of a form as HTML inputs.
 
 use countersign_core::form::{Field, FieldKind};
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 use serde_json::{Number, Value};
 
 use super::form_errors::FormErrors;
 use super::parse::{input_name, submitted_value};
-use crate::frame::form::FormFields;
+use crate::layout::form::FormFields;
 
 /// Up to this many choices are radio buttons; more become a drop-down list.
 const MAX_RADIOS: usize = 5;
@@ -141,7 +141,7 @@ pub fn plain(value: &Value) -> String {
 
 fn hidden_in_default(field: &Field) -> Option<String> {
     let default = plain(field.default.as_ref().filter(|_| !field.sensitive)?);
-    let spelled = visible::escape(&default);
+    let spelled = escape::escape(&default);
     let ordinary = default.replace('\n', "\\n").replace('\t', "\\t");
     Some(spelled).filter(|spelled| *spelled != ordinary)
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use super::form_errors::FormErrors;
 use super::roles::denial;
-use crate::frame::form::FormFields;
+use crate::layout::form::FormFields;
 
 #[derive(Debug, PartialEq)]
 pub struct ParsedAnswer {
@@ -22,7 +22,7 @@ pub struct ParsedAnswer {
 /// Returns all errors at once. The core still validates the verdict afterwards.
 pub fn parse_answer(content: &Content, fields: &FormFields, files: &[FileNote]) -> Result<ParsedAnswer, FormErrors> {
     let pressed = fields.get("verdict");
-    let (verdict, comment) = match &content.matter {
+    let (verdict, comment) = match &content.payload {
         Payload::Ask(ask) => match pressed {
             Some("declined") if !files.is_empty() => return Err(no_answer_for(files)),
             Some("declined") => (Verdict::Declined, comment_text(fields)),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-fn content(matter: Payload) -> Content {
+fn content(payload: Payload) -> Content {
     let id = |text: &str| text.to_owned();
     Content {
         agent: Agent {
@@ -22,7 +22,7 @@ fn content(matter: Payload) -> Content {
         tags: Vec::new(),
         context: Vec::new(),
         sensitive: false,
-        matter,
+        payload,
         resolvers: Vec::new(),
     }
 }

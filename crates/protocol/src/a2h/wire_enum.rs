@@ -1,14 +1,14 @@
 //! Enums that are a fixed set of words on the wire.
 
 /// An enum whose variants are words on the wire.
-pub(super) trait WireWord: Sized + Copy + 'static {
+pub(super) trait WireEnum: Sized + Copy + 'static {
     const WORDS: &'static [&'static str];
 
     fn from_word(word: &str) -> Option<Self>;
 }
 
 /// Declares the enum, its serde names, `as_str` and `FromStr` from one list, so that they stay in sync.
-macro_rules! words {
+macro_rules! wire_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$case:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*
         #[derive(
@@ -24,7 +24,7 @@ macro_rules! words {
             }
         }
 
-        impl $crate::a2h::words::WireWord for $name {
+        impl $crate::a2h::wire_enum::WireEnum for $name {
             const WORDS: &'static [&'static str] = &[$($word),+];
 
             fn from_word(word: &str) -> Option<Self> {
@@ -33,10 +33,10 @@ macro_rules! words {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::a2h::words::UnknownWord;
+            type Err = $crate::a2h::wire_enum::UnknownValue;
 
             fn from_str(text: &str) -> Result<Self, Self::Err> {
-                <Self as $crate::a2h::words::WireWord>::from_word(text).ok_or($crate::a2h::words::UnknownWord)
+                <Self as $crate::a2h::wire_enum::WireEnum>::from_word(text).ok_or($crate::a2h::wire_enum::UnknownValue)
             }
         }
 
@@ -48,8 +48,8 @@ macro_rules! words {
     };
 }
 
-pub(super) use words;
+pub(super) use wire_enum;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("unknown value")]
-pub struct UnknownWord;
+pub struct UnknownValue;

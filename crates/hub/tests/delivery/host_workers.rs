@@ -85,7 +85,7 @@ async fn stopping_finishes_the_attempt_and_starts_no_other() {
     receiver.pushes(1).await;
     outbox.stop(Duration::from_secs(20)).await;
     assert_eq!(
-        stage.delivery(&first).await.track,
+        stage.delivery(&first).await.state,
         DeliveryState::Delivered,
         "settled before the stop returned"
     );
@@ -93,7 +93,7 @@ async fn stopping_finishes_the_attempt_and_starts_no_other() {
     outbox.wake(&receiver.host());
     let successor = stage.outbox(settings()).await;
     counted(&successor, "met by the successor", |counts| counts.delivered == 1).await;
-    assert_eq!(stage.delivery(&second).await.track, DeliveryState::Delivered);
+    assert_eq!(stage.delivery(&second).await.state, DeliveryState::Delivered);
     assert_eq!(outbox.counts().delivered, 1);
 }
 
@@ -112,7 +112,7 @@ async fn an_interrupted_delivery_is_repeated_after_a_restart() {
     for id in &ids {
         let delivery = stage.delivery(id).await;
         assert_eq!(
-            (delivery.track, delivery.attempts),
+            (delivery.state, delivery.attempts),
             (DeliveryState::Pending, 0),
             "a cut attempt does not count"
         );
@@ -122,11 +122,11 @@ async fn an_interrupted_delivery_is_repeated_after_a_restart() {
     let successor = stage.outbox(settings()).await;
     counted(&successor, "all met", |counts| counts.delivered == 10).await;
     let pushes = receiver.seen().pushes;
-    let told: BTreeSet<String> = pushes
+    let found: BTreeSet<String> = pushes
         .iter()
         .map(|push| push.json()["in_reply_to"].to_string())
         .collect();
-    assert_eq!((pushes.len(), told.len()), (14, 10));
+    assert_eq!((pushes.len(), found.len()), (14, 10));
 }
 
 #[tokio::test(flavor = "multi_thread")]

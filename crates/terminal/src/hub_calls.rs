@@ -140,7 +140,7 @@ async fn one_page(
             &["v1", "inbox"]
         }
         Listing::Notices => &["v1", "notices"],
-        Listing::Aside => {
+        Listing::Snoozed => {
             query.clear();
             &["v1", "inbox", "aside"]
         }
@@ -148,8 +148,8 @@ async fn one_page(
             query.extend(filter.query());
             &["v1", "decided"]
         }
-        Listing::Found(words) => {
-            query.push(("q", words));
+        Listing::Found(text) => {
+            query.push(("q", text));
             &["v1", "search"]
         }
     };

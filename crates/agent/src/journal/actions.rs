@@ -4,7 +4,7 @@ use countersign_protocol::time::Timestamp;
 use rusqlite::{OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
 
-use super::holder::Holder;
+use super::process::ProcessIdentity;
 use super::{Journal, JournalError, at_most, now};
 
 /// The result of claiming the action on an outcome.
@@ -94,7 +94,7 @@ impl Journal {
     /// Claims the action on a resolution, before the work starts.
     pub fn begin(&self, message_id: &str, resolution_id: &str) -> Result<Claim, JournalError> {
         let reserved = self.write(|transaction| match find(transaction, message_id)? {
-            Some(act) => Ok(Err(act)),
+            Some(action) => Ok(Err(action)),
             None => reserve(transaction, message_id, resolution_id).map(Ok),
         })?;
         Ok(match reserved {
@@ -105,11 +105,11 @@ impl Journal {
                 resolution_id: resolution_id.to_owned(),
                 ended: false,
             }),
-            Err(act) if act.resolution_id != resolution_id => Claim::Other,
-            Err(act) => match act.state {
+            Err(action) if action.resolution_id != resolution_id => Claim::Other,
+            Err(action) => match action.state {
                 ActionState::Done => Claim::AlreadyDone { ok: true },
                 ActionState::Failed => Claim::AlreadyDone { ok: false },
-                ActionState::Reserved if act.under_way => Claim::UnderWay,
+                ActionState::Reserved if action.under_way => Claim::UnderWay,
                 ActionState::Reserved => Claim::Interrupted,
             },
         })
@@ -117,7 +117,9 @@ impl Journal {
 
     /// Records a worker process. The action then stays under way until that process has ended too.
     pub fn set_worker(&self, reservation: &Reservation, pid: u32) -> Result<(), JournalError> {
-        let Some(worker) = Holder::of(pid) else { return Ok(()) };
+        let Some(worker) = ProcessIdentity::of(pid) else {
+            return Ok(());
+        };
         let sql = "UPDATE acts SET worker_pid = ?2, worker_started = ?3 WHERE id = ?1 AND state = 'reserved'";
         self.connection()
             .execute(sql, params![reservation.id, worker.pid, worker.started])?;
@@ -139,33 +141,33 @@ impl Journal {
     }
 
     /// The action on the outcome of a message.
-    pub fn act(&self, message_id: &str) -> Result<Option<Action>, JournalError> {
+    pub fn action(&self, message_id: &str) -> Result<Option<Action>, JournalError> {
         let sql = format!("SELECT {COLUMNS} FROM acts WHERE message_id = ?1");
         let found = self
             .connection()
             .query_row(&sql, [message_id], StoredAction::read)
             .optional()?;
-        found.map(StoredAction::act).transpose()
+        found.map(StoredAction::action).transpose()
     }
 
     /// Newest first.
-    pub fn acts(&self, limit: usize) -> Result<Vec<Action>, JournalError> {
+    pub fn actions(&self, limit: usize) -> Result<Vec<Action>, JournalError> {
         let connection = self.connection();
         let mut statement = connection.prepare(&format!("SELECT {COLUMNS} FROM acts ORDER BY id DESC LIMIT ?1"))?;
         let rows = statement.query_map([at_most(limit)], StoredAction::read)?;
-        rows.map(|row| row?.act()).collect()
+        rows.map(|row| row?.action()).collect()
     }
 
     /// Removes an interrupted or failed action, so that it can be done again after a person checked it. Returns false
     /// when there is none.
     pub fn forget(&self, message_id: &str) -> Result<bool, JournalError> {
         self.write(|transaction| {
-            let Some(act) = find(transaction, message_id)? else {
+            let Some(action) = find(transaction, message_id)? else {
                 return Ok(false);
             };
-            match act.state {
-                ActionState::Done => return Err(JournalError::Done(act.message_id)),
-                ActionState::Reserved if act.under_way => return Err(JournalError::UnderWay(act.message_id)),
+            match action.state {
+                ActionState::Done => return Err(JournalError::Done(action.message_id)),
+                ActionState::Reserved if action.under_way => return Err(JournalError::UnderWay(action.message_id)),
                 ActionState::Reserved | ActionState::Failed => {}
             }
             Ok(transaction.execute("DELETE FROM acts WHERE message_id = ?1", [message_id])? == 1)
@@ -178,14 +180,20 @@ fn find(transaction: &Transaction<'_>, message_id: &str) -> Result<Option<Action
     let found = transaction
         .query_row(&sql, [message_id], StoredAction::read)
         .optional()?;
-    found.map(StoredAction::act).transpose()
+    found.map(StoredAction::action).transpose()
 }
 
 fn reserve(transaction: &Transaction<'_>, message_id: &str, resolution_id: &str) -> Result<i64, JournalError> {
-    let holder = Holder::current();
+    let process = ProcessIdentity::current();
     let sql = "INSERT INTO acts (message_id, resolution_id, state, begun_at, holder_pid, holder_started)
                VALUES (?1, ?2, 'reserved', ?3, ?4, ?5)";
-    let row = params![message_id, resolution_id, now().as_millis(), holder.pid, holder.started];
+    let row = params![
+        message_id,
+        resolution_id,
+        now().as_millis(),
+        process.pid,
+        process.started
+    ];
     transaction.execute(sql, row)?;
     Ok(transaction.last_insert_rowid())
 }
@@ -196,14 +204,14 @@ struct StoredAction {
     state: String,
     begun_at: i64,
     ended_at: Option<i64>,
-    processes: [Option<Holder>; 2],
+    processes: [Option<ProcessIdentity>; 2],
 }
 
 impl StoredAction {
     fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        let process = |pid, started| -> rusqlite::Result<Option<Holder>> {
+        let process = |pid, started| -> rusqlite::Result<Option<ProcessIdentity>> {
             let (pid, started): (Option<u32>, Option<String>) = (row.get(pid)?, row.get(started)?);
-            Ok(pid.zip(started).map(|(pid, started)| Holder { pid, started }))
+            Ok(pid.zip(started).map(|(pid, started)| ProcessIdentity { pid, started }))
         };
         Ok(Self {
             message_id: row.get(0)?,
@@ -215,7 +223,7 @@ impl StoredAction {
         })
     }
 
-    fn act(self) -> Result<Action, JournalError> {
+    fn action(self) -> Result<Action, JournalError> {
         let state = match self.state.as_str() {
             "reserved" => ActionState::Reserved,
             "done" => ActionState::Done,
@@ -226,7 +234,7 @@ impl StoredAction {
             message_id: self.message_id,
             resolution_id: self.resolution_id,
             state,
-            under_way: self.processes.iter().flatten().any(Holder::is_alive),
+            under_way: self.processes.iter().flatten().any(ProcessIdentity::is_alive),
             begun_at: Timestamp::from_millis(self.begun_at),
             ended_at: self.ended_at.map(Timestamp::from_millis),
         })

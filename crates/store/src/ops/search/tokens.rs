@@ -47,7 +47,7 @@ pub fn of_message(content: &Content) -> String {
     if content.sensitive {
         return String::new();
     }
-    let instructions = match &content.matter {
+    let instructions = match &content.payload {
         Payload::Task(task) => Some(&task.instructions),
         Payload::Ask(_) | Payload::Notify => None,
     };

@@ -15,11 +15,11 @@ use countersign_store::ops::account::passkey::Passkeys;
 use countersign_store::ops::account::password::{PasswordOf, SetPassword};
 
 use super::flash::{DoneQuery, FlashMessage};
-use crate::frame::filters;
-use crate::frame::form::PostedForm;
-use crate::frame::formatting::{DisplayTime, display_time};
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::PostedForm;
+use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
+use crate::layout::signed_in_user::SignedInUser;
 use crate::sign_in::password;
 use crate::sign_in::proof::IdentityProof;
 
@@ -43,7 +43,7 @@ pub struct CredentialRow {
 
 #[derive(Template)]
 #[template(path = "settings_own.html")]
-struct OwnPage {
+struct PersonalPage {
     layout: PageLayout,
     flash: FlashMessage,
     role: &'static str,
@@ -71,7 +71,7 @@ pub async fn show(
     flash: FlashMessage,
 ) -> Result<Response, PageError> {
     let person = user.name.clone();
-    let page = OwnPage {
+    let page = PersonalPage {
         layout: PageLayout::of(hub, user, request, PageSection::Settings, "Settings").await?,
         role: user.role.as_str(),
         has_password: hub.store.run(PasswordOf { person: person.clone() }).await?.is_some(),

@@ -18,7 +18,7 @@ use tokio::time::sleep;
 
 use super::filter::InboxFilter;
 use super::state::{Effect, InboxInput, InboxReply, InboxState, Listing, Now};
-use super::{feed, hub, presets};
+use super::{feed, hub_calls, presets};
 
 const MAX_QUEUED_INPUTS: usize = 256;
 const FIRST_ROWS: usize = 100;
@@ -71,7 +71,7 @@ pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<
 }
 
 async fn begin(client: &HubClient, filter: &InboxFilter, clock: &InboxClock) -> Result<InboxState> {
-    let page = hub::load(client, filter, &Listing::Waiting, None, FIRST_ROWS);
+    let page = hub_calls::load(client, filter, &Listing::Waiting, None, FIRST_ROWS);
     let (page, presets) = tokio::try_join!(page, presets::read(client))?;
     let mut state = InboxState::new(filter.clone(), TimeZone::system(), clock.now());
     let loaded = InboxReply::Loaded {
@@ -118,7 +118,7 @@ impl EffectRunner {
         let filter = self.filter.clone();
         let inputs = self.inputs.clone();
         tokio::spawn(async move {
-            if let Some(reply) = hub::perform(&client, &filter, effect).await {
+            if let Some(reply) = hub_calls::perform(&client, &filter, effect).await {
                 // The receiver is dropped only when the program ends.
                 let _ = inputs.send(InboxInput::Reply(reply)).await;
             }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use askama::Values;
-use countersign_protocol::visible::{escape, escape_lines};
+use countersign_protocol::escape::{escape, escape_lines};
 
 /// For text on one line.
 #[askama::filter_fn]

@@ -50,7 +50,7 @@ pub struct SubmittedForm {
     /// Errors in the files.
     pub faults: Vec<String>,
     /// Memory permit, held as long as the files are.
-    pub hold: Option<MemoryPermit>,
+    pub permit: Option<MemoryPermit>,
 }
 
 impl FromRequest<Arc<Hub>> for UnreadForm {
@@ -91,7 +91,7 @@ impl UnreadForm {
     }
 
     pub async fn read(self, hub: &Hub, accepted: AcceptedInput) -> Result<SubmittedForm, PageError> {
-        let mut hold = None;
+        let mut permit = None;
         let max_bytes = if accepted.long_text {
             MAX_LONG_FORM_BYTES
         } else {
@@ -104,7 +104,7 @@ impl UnreadForm {
                 Vec::new(),
             ),
             Some(boundary) => {
-                hold = hub
+                permit = hub
                     .limits
                     .memory
                     .acquire(self.user.actor().as_str(), self.max_memory(accepted.files))
@@ -123,7 +123,7 @@ impl UnreadForm {
             fields,
             files,
             faults,
-            hold,
+            permit,
         })
     }
 

@@ -1,12 +1,12 @@
 //! The path of a decision from the hub to the agent, step by step.
 
-use countersign_client::screen::{duration_words, escape};
+use countersign_client::screen::{escape, format_duration};
 use countersign_protocol::api::inbox::ItemDelivery;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::item_details::ItemDetails;
-use super::local_time::time_words;
+use super::local_time::format_hub_time;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepMark {
@@ -29,15 +29,15 @@ pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option
     } else {
         ""
     };
-    let at = time_words(&resolution.resolved_at, now, zone);
+    let at = format_hub_time(&resolution.resolved_at, now, zone);
     Some(format!(
         "{} at {at}{by_default}{edited}",
-        escape(&details.item.outcome_words().unwrap_or_default())
+        escape(&details.item.outcome_text().unwrap_or_default())
     ))
 }
 
 /// The delivery of the outcome to the agent; empty before the decision.
-pub fn track(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
+pub fn delivery_steps(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
     if details.item.resolution.is_none() {
         return Vec::new();
     }
@@ -48,21 +48,21 @@ pub fn track(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(Ste
         .item
         .fetched_at
         .as_ref()
-        .map(|at| format!("the agent fetched it at {}", time_words(at, now, zone)));
+        .map(|at| format!("the agent fetched it at {}", format_hub_time(at, now, zone)));
     let mut steps = Vec::new();
     match (&details.item.delivery, fetched) {
         (Some(delivery), fetched) => {
             steps.push(delivered(delivery, now, zone));
-            steps.extend(fetched.map(|words| (StepMark::Done, words)));
+            steps.extend(fetched.map(|text| (StepMark::Done, text)));
         }
-        (None, Some(words)) => steps.push((StepMark::Done, words)),
+        (None, Some(text)) => steps.push((StepMark::Done, text)),
         (None, None) => steps.push((StepMark::Now, "waiting for the agent to fetch it".to_owned())),
     }
     let is_done = steps.iter().any(|(mark, _)| *mark == StepMark::Done);
     steps.extend(
         presence(details, now)
             .filter(|_| !is_done)
-            .map(|words| (StepMark::Note, words)),
+            .map(|text| (StepMark::Note, text)),
     );
     steps
 }
@@ -79,7 +79,7 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
             let at = delivery
                 .delivered_at
                 .as_ref()
-                .map(|at| format!(" at {}", time_words(at, now, zone)));
+                .map(|at| format!(" at {}", format_hub_time(at, now, zone)));
             (
                 StepMark::Done,
                 format!("delivered to the agent{}", at.unwrap_or_default()),
@@ -94,7 +94,7 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
             let next = delivery
                 .next_attempt_at
                 .as_ref()
-                .map(|at| format!(", next try in {}", duration_words(at.remaining(now))));
+                .map(|at| format!(", next try in {}", format_duration(at.remaining(now))));
             (
                 StepMark::Failed,
                 format!(
@@ -108,15 +108,15 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
 
 /// Whether the agent is there. For terminals this is exact.
 pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
-    if let Some(words) = details.item.presence_words(now) {
-        return Some(words);
+    if let Some(text) = details.item.presence_text(now) {
+        return Some(text);
     }
     match (
         details.item.agent_seen_at.iter().flatten().next(),
         details.item.waiting_now,
     ) {
         (_, Some(true)) => Some("the agent is waiting for it right now".to_owned()),
-        (Some(at), _) => Some(format!("the agent was last seen {} ago", duration_words(at.age(now)))),
+        (Some(at), _) => Some(format!("the agent was last seen {} ago", format_duration(at.age(now)))),
         (None, _) => None,
     }
 }
@@ -134,15 +134,15 @@ mod tests {
             "resolved_at": "2026-06-04T15:00:01.000Z",
         }});
         all.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        track(
+        delivery_steps(
             &details("a", &all),
             "2026-06-04T15:00:05Z".parse().unwrap(),
             &TimeZone::UTC,
         )
     }
 
-    fn step(mark: StepMark, words: &str) -> (StepMark, String) {
-        (mark, words.to_owned())
+    fn step(mark: StepMark, text: &str) -> (StepMark, String) {
+        (mark, text.to_owned())
     }
 
     #[test]
@@ -175,17 +175,17 @@ mod tests {
             step(StepMark::Now, "on its way to the agent")
         );
         let failing = json!({"next_attempt_at": "2026-06-04T15:00:25.000Z", "last_error": "answered 500"});
-        let words = "delivery is failing, attempts so far: 2, next try in 20s: answered 500";
-        assert_eq!(delivery("pending", 2, failing), step(StepMark::Failed, words));
+        let text = "delivery is failing, attempts so far: 2, next try in 20s: answered 500";
+        assert_eq!(delivery("pending", 2, failing), step(StepMark::Failed, text));
         let delivered = json!({"delivered_at": "2026-06-04T15:00:03.000Z"});
         assert_eq!(
             delivery("delivered", 1, delivered),
             step(StepMark::Done, "delivered to the agent at 15:00:03")
         );
-        let words = "delivery failed after 8 attempts: answered 404 (t tries again)";
+        let text = "delivery failed after 8 attempts: answered 404 (t tries again)";
         assert_eq!(
             delivery("failed", 8, json!({"last_error": "answered 404"})),
-            step(StepMark::Failed, words)
+            step(StepMark::Failed, text)
         );
     }
 
@@ -197,6 +197,6 @@ mod tests {
 
     #[test]
     fn an_undecided_item_has_no_delivery() {
-        assert!(track(&details("a", &json!({})), Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_empty());
+        assert!(delivery_steps(&details("a", &json!({})), Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_empty());
     }
 }

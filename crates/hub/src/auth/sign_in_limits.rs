@@ -43,7 +43,7 @@ pub struct SignInLimit {
 /// bound. Two subjects in one bucket share its limit, which is rare and does little harm.
 type Limiter<C> = RateLimiter<u16, HashMapStateStore<u16>, C, NoOpMiddleware<<C as Clock>::Instant>>;
 
-pub struct Attempts<C: Clock = DefaultClock> {
+pub struct InMemoryLimits<C: Clock = DefaultClock> {
     names_from_addresses: Limiter<C>,
     names: Limiter<C>,
     addresses: Limiter<C>,
@@ -54,13 +54,13 @@ pub struct Attempts<C: Clock = DefaultClock> {
     clock: C,
 }
 
-impl Default for Attempts {
+impl Default for InMemoryLimits {
     fn default() -> Self {
         Self::with_clock(DefaultClock::default())
     }
 }
 
-impl<C: Clock + Clone> Attempts<C> {
+impl<C: Clock + Clone> InMemoryLimits<C> {
     pub fn with_clock(clock: C) -> Self {
         Self {
             names_from_addresses: limiter(&NAME_FROM_ADDRESS_LIMIT, &clock),
@@ -74,7 +74,7 @@ impl<C: Clock + Clone> Attempts<C> {
         }
     }
 
-    /// See `SignInAttempts::by_password`.
+    /// See `SignInLimiter::by_password`.
     pub fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
         let name = name.to_lowercase();
         let network = network(address);
@@ -83,17 +83,17 @@ impl<C: Clock + Clone> Attempts<C> {
         self.check(&self.names, &name)
     }
 
-    /// See `SignInAttempts::within_session`.
+    /// See `SignInLimiter::within_session`.
     pub fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
         self.check(&self.sessions, session)
     }
 
-    /// See `SignInAttempts::by_passkey`.
+    /// See `SignInLimiter::by_passkey`.
     pub fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.passkeys, network(address))
     }
 
-    /// See `SignInAttempts::record_miss`.
+    /// See `SignInLimiter::record_miss`.
     pub fn record_miss(&self, address: IpAddr) -> Result<(), Problem> {
         self.check(&self.misses, network(address))
     }
@@ -143,8 +143,8 @@ mod tests {
     #[test]
     fn guessing_one_name_is_slowed_down() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::with_clock(clock.clone());
-        let guess = || attempts.by_password("owner", address("192.0.2.7"));
+        let limits = InMemoryLimits::with_clock(clock.clone());
+        let guess = || limits.by_password("owner", address("192.0.2.7"));
         assert_eq!(tries(guess), 10);
         let Err(Problem::RateLimited {
             retry_after_seconds, ..
@@ -158,7 +158,7 @@ mod tests {
         clock.advance(Duration::from_secs(3600));
         assert_eq!(tries(guess), 10, "and the full burst after an hour");
         assert!(
-            attempts.by_password("OWNER", address("192.0.2.7")).is_err(),
+            limits.by_password("OWNER", address("192.0.2.7")).is_err(),
             "names are case-insensitive"
         );
     }
@@ -166,18 +166,18 @@ mod tests {
     #[test]
     fn guessing_from_one_address_does_not_lock_the_person_out() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::with_clock(clock.clone());
+        let limits = InMemoryLimits::with_clock(clock.clone());
         for _ in 0..3600 {
-            let _ = attempts.by_password("owner", address("192.0.2.7"));
+            let _ = limits.by_password("owner", address("192.0.2.7"));
             clock.advance(Duration::from_secs(1));
         }
         assert!(
-            attempts.by_password("owner", address("192.0.2.8")).is_ok(),
+            limits.by_password("owner", address("192.0.2.8")).is_ok(),
             "from another address"
         );
-        assert!(attempts.within_session(&[7; 32]).is_ok(), "within a session");
+        assert!(limits.within_session(&[7; 32]).is_ok(), "within a session");
         assert!(
-            attempts.by_passkey(address("192.0.2.7")).is_ok(),
+            limits.by_passkey(address("192.0.2.7")).is_ok(),
             "by passkey, even from the same address"
         );
     }
@@ -185,11 +185,11 @@ mod tests {
     #[test]
     fn guessing_one_name_from_many_addresses_is_slowed_down() {
         let clock = FakeRelativeClock::default();
-        let attempts = Attempts::with_clock(clock.clone());
+        let limits = InMemoryLimits::with_clock(clock.clone());
         let addresses_tried = || (0..=255).map(|last| address(&format!("198.51.100.{last}")));
         let admitted_count = || {
             addresses_tried()
-                .filter(|from| attempts.by_password("owner", *from).is_ok())
+                .filter(|from| limits.by_password("owner", *from).is_ok())
                 .count()
         };
         assert!(
@@ -202,33 +202,33 @@ mod tests {
 
     #[test]
     fn passkey_limits_do_not_affect_passwords() {
-        let attempts = Attempts::with_clock(FakeRelativeClock::default());
+        let limits = InMemoryLimits::with_clock(FakeRelativeClock::default());
         let here = address("192.0.2.7");
-        assert_eq!(tries(|| attempts.by_passkey(here)), 30);
-        assert_eq!(tries(|| attempts.record_miss(here)), 30);
-        assert!(attempts.by_password("owner", here).is_ok());
+        assert_eq!(tries(|| limits.by_passkey(here)), 30);
+        assert_eq!(tries(|| limits.record_miss(here)), 30);
+        assert!(limits.by_password("owner", here).is_ok());
     }
 
     #[test]
     fn guessing_within_a_session_limits_only_that_session() {
-        let attempts = Attempts::with_clock(FakeRelativeClock::default());
-        assert_eq!(tries(|| attempts.within_session(&[1; 32])), 10);
-        assert!(attempts.within_session(&[2; 32]).is_ok());
+        let limits = InMemoryLimits::with_clock(FakeRelativeClock::default());
+        assert_eq!(tries(|| limits.within_session(&[1; 32])), 10);
+        assert!(limits.within_session(&[2; 32]).is_ok());
     }
 
     /// How many names one address may try, each once.
-    fn names_from(attempts: &Attempts<FakeRelativeClock>, from: IpAddr) -> usize {
+    fn names_from(limits: &InMemoryLimits<FakeRelativeClock>, from: IpAddr) -> usize {
         (0..100)
-            .filter(|number| attempts.by_password(&format!("name{number}"), from).is_ok())
+            .filter(|number| limits.by_password(&format!("name{number}"), from).is_ok())
             .count()
     }
 
     #[test]
     fn one_address_cannot_try_all_names() {
-        let attempts = Attempts::with_clock(FakeRelativeClock::default());
-        assert_eq!(names_from(&attempts, address("192.0.2.7")), 30);
+        let limits = InMemoryLimits::with_clock(FakeRelativeClock::default());
+        assert_eq!(names_from(&limits, address("192.0.2.7")), 30);
         assert_eq!(
-            names_from(&attempts, address("::ffff:192.0.2.7")),
+            names_from(&limits, address("::ffff:192.0.2.7")),
             0,
             "the same address in another notation"
         );
@@ -236,8 +236,8 @@ mod tests {
 
     #[test]
     fn another_address_in_the_same_network_gives_no_more_attempts() {
-        let attempts = Attempts::with_clock(FakeRelativeClock::default());
-        assert_eq!(names_from(&attempts, address("2001:db8::1")), 30);
-        assert_eq!(names_from(&attempts, address("2001:db8::ffff:2")), 0);
+        let limits = InMemoryLimits::with_clock(FakeRelativeClock::default());
+        assert_eq!(names_from(&limits, address("2001:db8::1")), 30);
+        assert_eq!(names_from(&limits, address("2001:db8::ffff:2")), 0);
     }
 }

@@ -4,12 +4,12 @@ use std::fs;
 
 /// A process, identified by pid, start time and boot id: pids are reused, and start times count from boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Holder {
+pub struct ProcessIdentity {
     pub pid: u32,
     pub started: String,
 }
 
-impl Holder {
+impl ProcessIdentity {
     /// This process. The start time is empty on systems that do not report it.
     pub fn current() -> Self {
         let pid = std::process::id();
@@ -69,19 +69,19 @@ mod tests {
 
     #[test]
     fn this_process_is_alive_but_its_pid_with_another_start_time_is_not() {
-        let holder = Holder::current();
-        assert!(holder.is_alive());
+        let process = ProcessIdentity::current();
+        assert!(process.is_alive());
         assert!(
-            !Holder {
+            !ProcessIdentity {
                 started: "another boot+1".to_owned(),
-                ..holder.clone()
+                ..process.clone()
             }
             .is_alive()
         );
         assert!(
-            !Holder {
+            !ProcessIdentity {
                 pid: u32::MAX,
-                ..holder
+                ..process
             }
             .is_alive()
         );
@@ -93,14 +93,14 @@ mod tests {
             .stdin(std::process::Stdio::piped())
             .spawn()
             .unwrap();
-        let holder = Holder::of(child.id()).unwrap();
-        assert!(holder.is_alive());
+        let process = ProcessIdentity::of(child.id()).unwrap();
+        assert!(process.is_alive());
         child.kill().unwrap();
         // The child is a zombie until `wait`, so /proc still lists it.
-        while holder.is_alive() {
+        while process.is_alive() {
             std::thread::yield_now();
         }
         child.wait().unwrap();
-        assert!(!holder.is_alive());
+        assert!(!process.is_alive());
     }
 }

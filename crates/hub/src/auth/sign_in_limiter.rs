@@ -7,17 +7,17 @@ use countersign_core::Digest;
 use countersign_store::Store;
 use countersign_store::ops::account::rate_limit::{Admission, Admit};
 
-use super::attempts::{
-    ADDRESS_LIMIT, Attempts, NAME_FROM_ADDRESS_LIMIT, NAME_LIMIT, SESSION_LIMIT, SignInLimit, network, too_many,
+use super::sign_in_limits::{
+    ADDRESS_LIMIT, InMemoryLimits, NAME_FROM_ADDRESS_LIMIT, NAME_LIMIT, SESSION_LIMIT, SignInLimit, network, too_many,
 };
 use crate::problem::Problem;
 
-pub enum SignInAttempts {
-    InMemory(Box<Attempts>),
+pub enum SignInLimiter {
+    InMemory(Box<InMemoryLimits>),
     InStore(Arc<Store>),
 }
 
-impl SignInAttempts {
+impl SignInLimiter {
     pub fn new(store: &Arc<Store>) -> Self {
         if store.is_shared() {
             Self::InStore(Arc::clone(store))
@@ -30,7 +30,7 @@ impl SignInAttempts {
     /// after it.
     pub async fn by_password(&self, name: &str, address: IpAddr) -> Result<(), Problem> {
         let store = match self {
-            Self::InMemory(attempts) => return attempts.by_password(name, address),
+            Self::InMemory(limits) => return limits.by_password(name, address),
             Self::InStore(store) => store,
         };
         let name = name.to_lowercase();
@@ -49,7 +49,7 @@ impl SignInAttempts {
     /// Call before the password of a signed-in person is checked.
     pub async fn within_session(&self, session: &[u8; 32]) -> Result<(), Problem> {
         match self {
-            Self::InMemory(attempts) => attempts.within_session(session),
+            Self::InMemory(limits) => limits.within_session(session),
             Self::InStore(store) => check(store, "session", &Digest::of(session).to_string(), &SESSION_LIMIT).await,
         }
     }
@@ -57,7 +57,7 @@ impl SignInAttempts {
     /// Call before a passkey challenge is issued.
     pub async fn by_passkey(&self, address: IpAddr) -> Result<(), Problem> {
         match self {
-            Self::InMemory(attempts) => attempts.by_passkey(address),
+            Self::InMemory(limits) => limits.by_passkey(address),
             Self::InStore(store) => check(store, "passkey", &network(address).to_string(), &ADDRESS_LIMIT).await,
         }
     }
@@ -66,7 +66,7 @@ impl SignInAttempts {
     /// link.
     pub async fn record_miss(&self, address: IpAddr) -> Result<(), Problem> {
         match self {
-            Self::InMemory(attempts) => attempts.record_miss(address),
+            Self::InMemory(limits) => limits.record_miss(address),
             Self::InStore(store) => check(store, "miss", &network(address).to_string(), &ADDRESS_LIMIT).await,
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_core::{Message, Payload};
-use countersign_hub::inbox::outcome::answer_words;
+use countersign_hub::inbox::outcome::answer_text;
 use countersign_protocol::time::Timestamp;
 
 /// A time for a `<time>` element; a script converts it to the user's time zone.
@@ -86,19 +86,19 @@ pub struct Expiry {
     /// The time left.
     pub left: String,
     /// The effect of the expiry.
-    pub words: String,
+    pub text: String,
 }
 
 /// The expiry of a message. A message answers by itself only if its asker declared a default.
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
-    let default = match &message.content.matter {
+    let default = match &message.content.payload {
         Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
         Payload::Task(_) | Payload::Notify => None,
     };
-    let words = match default {
+    let text = match default {
         None => "ends without an answer".to_owned(),
-        Some(value) => match answer_words(value, &message.content) {
+        Some(value) => match answer_text(value, &message.content) {
             Some(answer) => format!("will answer “{answer}” by itself"),
             None => "will answer with its default by itself".to_owned(),
         },
@@ -106,7 +106,7 @@ pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     Some(Expiry {
         at: display_time(at),
         left: span(at.since(now)),
-        words,
+        text,
     })
 }
 
@@ -129,10 +129,10 @@ mod tests {
 
     #[test]
     fn durations_have_at_most_two_units() {
-        let words = |seconds| span(Duration::from_secs(seconds));
-        assert_eq!([words(0), words(59), words(60)], ["0 s", "59 s", "1 min"]);
+        let text = |seconds| span(Duration::from_secs(seconds));
+        assert_eq!([text(0), text(59), text(60)], ["0 s", "59 s", "1 min"]);
         assert_eq!(
-            [words(250), words(7500), words(90_000)],
+            [text(250), text(7500), text(90_000)],
             ["4 min 10 s", "2 h 5 min", "1 d 1 h"]
         );
     }

@@ -12,13 +12,13 @@ use countersign_hub::http::client_addr::ClientAddr;
 use countersign_store::ops::account::credential::StartSession;
 use countersign_store::ops::account::password::PasswordOf;
 
-use super::address::is_loopback_ip;
 use super::anonymous::{AnonymousForm, FormToken};
+use super::loopback::is_loopback_ip;
 use super::session::{NewBrowserSession, end_previous_session};
-use crate::frame::filters;
-use crate::frame::form::FormFields;
-use crate::frame::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
-use crate::frame::signed_in_user::SignedInUser;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, back, render, see_other};
+use crate::layout::signed_in_user::SignedInUser;
 
 const MAX_NEXT_BYTES: usize = 512;
 
@@ -87,7 +87,7 @@ pub async fn sign_in(
     let fields = &posted.fields;
     let name = fields.text("name").trim();
     let next = back(fields.text("next"));
-    hub.auth.sign_in_attempts.by_password(name, from).await?;
+    hub.auth.sign_in_limiter.by_password(name, from).await?;
     let stored = match check_person_name(name).is_ok() {
         true => {
             hub.store

@@ -1,6 +1,6 @@
 //! A short label for a session, made from its browser and operating system.
 
-use countersign_protocol::visible;
+use countersign_protocol::escape;
 
 /// Most specific first, because browsers claim to be each other.
 const BROWSERS: [(&str, &str); 9] = [
@@ -27,7 +27,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 
 const MAX_NAME_CHARS: usize = 40;
 
-pub fn device(user_agent: &str) -> String {
+pub fn device_label(user_agent: &str) -> String {
     let named = |known: &[(&str, &'static str)]| {
         known
             .iter()
@@ -54,7 +54,7 @@ fn unknown(user_agent: &str) -> String {
     if word.is_empty() {
         "Unknown browser".to_owned()
     } else {
-        visible::escape(&word)
+        escape::escape(&word)
     }
 }
 
@@ -68,17 +68,17 @@ mod tests {
         let chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36";
         let edge = format!("{chrome} Edg/140.0");
         let safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1";
-        assert_eq!(device(firefox), "Firefox on Linux");
-        assert_eq!(device(chrome), "Chrome on Windows");
-        assert_eq!(device(&edge), "Edge on Windows");
-        assert_eq!(device(safari), "Safari on iPhone");
+        assert_eq!(device_label(firefox), "Firefox on Linux");
+        assert_eq!(device_label(chrome), "Chrome on Windows");
+        assert_eq!(device_label(&edge), "Edge on Windows");
+        assert_eq!(device_label(safari), "Safari on iPhone");
     }
 
     #[test]
     fn unknown_user_agent_is_cut_and_escaped() {
-        assert_eq!(device(""), "Unknown browser");
-        assert_eq!(device("reqwest/0.13"), "reqwest");
-        assert_eq!(device("a\u{202e}b"), "a\\u{202e}b");
-        assert_eq!(device(&"x".repeat(5000)).len(), MAX_NAME_CHARS);
+        assert_eq!(device_label(""), "Unknown browser");
+        assert_eq!(device_label("reqwest/0.13"), "reqwest");
+        assert_eq!(device_label("a\u{202e}b"), "a\\u{202e}b");
+        assert_eq!(device_label(&"x".repeat(5000)).len(), MAX_NAME_CHARS);
     }
 }

@@ -114,7 +114,7 @@ fn collect_text(element: ElementRef<'_>, text: &mut String) {
     text.push_str(around);
     for child in element.children() {
         match (child.value(), ElementRef::wrap(child)) {
-            (Node::Text(words), _) => text.push_str(words),
+            (Node::Text(expected), _) => text.push_str(expected),
             (_, Some(inside)) => collect_text(inside, text),
             (_, None) => {}
         }
@@ -123,13 +123,13 @@ fn collect_text(element: ElementRef<'_>, text: &mut String) {
 }
 
 /// A person with a browser.
-pub struct Visitor {
+pub struct WebClient {
     http: Client,
     base: String,
     cookies: Mutex<BTreeMap<String, String>>,
 }
 
-impl Visitor {
+impl WebClient {
     /// A browser without a session.
     pub fn anonymous(hub: &Hub) -> Self {
         let http = Client::builder()
@@ -156,9 +156,9 @@ impl Visitor {
 
     /// The owner, signed in with the link that the hub printed. It works once per hub process.
     pub async fn signed_in(hub: &Hub) -> Self {
-        let visitor = Self::anonymous(hub);
-        visitor.redeem(&printed_link(hub).await).await;
-        visitor
+        let client = Self::anonymous(hub);
+        client.redeem(&printed_link(hub).await).await;
+        client
     }
 
     /// A new person, signed in with a link that the owner made.
@@ -169,9 +169,9 @@ impl Visitor {
 
     /// An existing person, signed in with another browser.
     pub async fn by_new_link(hub: &Hub, name: &str) -> Self {
-        let visitor = Self::anonymous(hub);
-        visitor.redeem(&new_link(hub, name).await).await;
-        visitor
+        let client = Self::anonymous(hub);
+        client.redeem(&new_link(hub, name).await).await;
+        client
     }
 
     /// Redeems a one-time link.

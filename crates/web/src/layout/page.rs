@@ -75,7 +75,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PageRequest {
 pub enum PageSection {
     List,
     Notices,
-    Aside,
+    Snoozed,
     History,
     Search,
     Item,
@@ -91,7 +91,7 @@ impl PageSection {
         match self {
             Self::List => "list",
             Self::Notices => "notices",
-            Self::Aside => "aside",
+            Self::Snoozed => "aside",
             Self::History => "history",
             Self::Search => "search",
             Self::Item => "item",
