@@ -72,6 +72,8 @@ async fn a_long_poll_survives_an_outage() {
         async move { api.outcome(&id).await }
     });
     until_waiters(&cluster.hubs[0], 1).await;
+    // The waiter is registered before its first read, which fails fast. This read comes after it.
+    agent.pull(&id).await;
     cluster.wires[0].set_state(WireState::Cut);
     eventually("the hub notices the outage", async || {
         (cluster.hubs[0].anonymous().get("/ready").await.status == 503).then_some(())
