@@ -31,9 +31,9 @@ mod tests {
     fn the_date_is_shown_on_another_day_in_the_readers_zone() {
         let zone = TimeZone::fixed(jiff::tz::offset(2));
         let now = "2026-06-04T21:30:00Z".parse().unwrap();
-        let expected = |text: &str| format_hub_time(&HubTime::from(text.to_owned()), now, &zone);
-        assert_eq!(expected("2026-06-04T13:04:05.000Z"), "15:04:05");
-        assert_eq!(expected("2026-06-04T22:30:00.000Z"), "2026-06-05 00:30:00");
-        assert_eq!(expected("soon"), "soon");
+        let shown = |text: &str| format_hub_time(&HubTime::from(text.to_owned()), now, &zone);
+        assert_eq!(shown("2026-06-04T13:04:05.000Z"), "15:04:05");
+        assert_eq!(shown("2026-06-04T22:30:00.000Z"), "2026-06-05 00:30:00");
+        assert_eq!(shown("soon"), "soon");
     }
 }

@@ -16,8 +16,8 @@ use crate::ticket::Ticket;
 /// The longest long-poll that a hub allows.
 const MAX_POLL_TIME: Duration = Duration::from_secs(60);
 /// The shortest long-poll requested after a proxy cut off longer ones.
-const MIN_HOLD: Duration = Duration::from_secs(5);
-/// Network time allowed on top of the hold.
+const MIN_POLL_TIME: Duration = Duration::from_secs(5);
+/// Network time allowed on top of the poll time.
 const ROUND_TRIP_GRACE: Duration = Duration::from_secs(15);
 /// For the last poll, after the caller's deadline.
 const FINAL_POLL_TIMEOUT: Duration = Duration::from_secs(2);
@@ -162,13 +162,13 @@ impl Client {
     }
 }
 
-/// Halves the hold after a proxy cut a long-poll off, so that the next one ends before the proxy's timeout.
+/// Halves the poll time after a proxy cut a long-poll off, so that the next one ends before the proxy's timeout.
 fn shorter_poll_time(cut_after: Duration) -> Duration {
     let half = Duration::from_secs(cut_after.as_secs() / 2);
-    if cut_after < MIN_HOLD {
+    if cut_after < MIN_POLL_TIME {
         MAX_POLL_TIME
     } else {
-        half.max(MIN_HOLD)
+        half.max(MIN_POLL_TIME)
     }
 }
 
@@ -244,7 +244,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hold_ends_before_the_deadline() {
+    fn the_poll_time_ends_before_the_deadline() {
         let left =
             |millis| WaitUntil::Deadline(Instant::now() + Duration::from_millis(millis)).poll_time(MAX_POLL_TIME);
         assert_eq!(left(0), None);
@@ -258,11 +258,11 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_off_hold_is_halved_and_a_refused_connection_changes_nothing() {
+    fn the_poll_time_of_a_cut_off_poll_is_halved_and_a_refused_connection_changes_nothing() {
         let seconds = Duration::from_secs;
         assert_eq!(shorter_poll_time(Duration::from_millis(3)), MAX_POLL_TIME);
         assert_eq!(shorter_poll_time(seconds(31)), seconds(15));
-        assert_eq!(shorter_poll_time(seconds(6)), MIN_HOLD);
+        assert_eq!(shorter_poll_time(seconds(6)), MIN_POLL_TIME);
         assert!(shorter_poll_time(MAX_POLL_TIME + ROUND_TRIP_GRACE) < MAX_POLL_TIME);
     }
 }

@@ -17,11 +17,11 @@ impl Item {
     /// The terminal it asks from: `/home/ann/shop (zsh, claude_code)`.
     pub fn place(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_cue())?;
-        let text = [&source.terminal, &source.runtime]
+        let parts = [&source.terminal, &source.runtime]
             .into_iter()
             .flatten()
             .map(String::as_str);
-        let about: Vec<&str> = text.filter(|word| !word.is_empty()).collect();
+        let about: Vec<&str> = parts.filter(|word| !word.is_empty()).collect();
         let directory = source.project_dir.as_deref().filter(|directory| !directory.is_empty());
         match (directory, about.is_empty()) {
             (directory, true) => directory.map(str::to_owned),

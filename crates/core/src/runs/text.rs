@@ -22,11 +22,11 @@ pub fn fill_template(template: &str, input: &str) -> Result<String, TooLong> {
 
 /// The message for the next agent, with the steering texts appended.
 pub fn with_steering(message: &str, texts: &[String]) -> String {
-    let output = texts
+    let blocks = texts
         .iter()
         .map(|text| format!("<user_steering>\n{text}\n</user_steering>"));
     let message = Some(message.to_owned()).filter(|message| !message.is_empty());
-    message.into_iter().chain(output).collect::<Vec<_>>().join("\n\n")
+    message.into_iter().chain(blocks).collect::<Vec<_>>().join("\n\n")
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::HubTime;
 
 /// The file `hub.json` that a running hub leaves in its data directory for programs of the same user.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
 pub struct HubFile {
     pub url: String,
     /// The owner's.

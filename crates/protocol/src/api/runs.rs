@@ -87,6 +87,7 @@ pub struct RunStepResult {
 
 /// The token counts of a step; the run socket spells them differently.
 #[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct StepUsage {
     pub prompt_tokens: u64,
     pub completion_tokens: u64,

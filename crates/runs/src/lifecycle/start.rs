@@ -170,7 +170,11 @@ async fn begin(
                 .end(&run, |run| run.end(RunEnding::Cancelled, now, RunUpdate::default()));
             Ok(refused)
         }
-        Err(error) => Err(back_to_prepared(&run, claimed.prepared, error.into())),
+        Err(error) => {
+            // The client may have disconnected, and then it is told nothing.
+            tracing::error!(run_id = run.id, %error, "storing the start of a run failed");
+            Err(back_to_prepared(&run, claimed.prepared, error.into()))
+        }
     }
 }
 

@@ -34,7 +34,7 @@ impl RunService {
         match self.send_run_command(run_id, message).await? {
             Some(CommandReply::Done) => Ok(()),
             Some(CommandReply::Refused(text)) => Err(RunRefusal::ByOwner(text)),
-            Some(CommandReply::Undone) => Err(CommandFailure::NotApplied.into()),
+            Some(CommandReply::NotApplied) => Err(CommandFailure::NotApplied.into()),
             None => Err(RunRefusal::NotRunning),
         }
     }

@@ -26,8 +26,8 @@ const MAX_POLLS: usize = 100;
 pub enum CommandReply {
     Done,
     Refused(RefusalText),
-    /// Not applied, and it will not be.
-    Undone,
+    #[serde(rename = "undone")]
+    NotApplied,
 }
 
 /// Why a remote command was not applied, or why its result is unknown.
@@ -81,7 +81,7 @@ impl RunService {
         // This hub may itself be taking the run over.
         process_pending(self);
         match timeout(REPLY_TIMEOUT, reply).await {
-            Ok(Ok(CommandReply::Undone)) => Err(CommandFailure::NotApplied),
+            Ok(Ok(CommandReply::NotApplied)) => Err(CommandFailure::NotApplied),
             Ok(Ok(reply)) => Ok(Some(reply)),
             Ok(Err(_)) | Err(_) => Err(CommandFailure::NoReply),
         }
@@ -133,7 +133,7 @@ async fn process_queue(service: Arc<RunService>, run_id: String) {
         let number = command.number;
         let reply = match locate_run(&service, &run_id).await {
             RunLocation::Here => execute(&service, command).await,
-            RunLocation::Arriving => CommandReply::Undone,
+            RunLocation::Arriving => CommandReply::NotApplied,
             // Left for the node that owns the run now.
             RunLocation::Elsewhere => {
                 service.commands.give_back(number);
@@ -188,8 +188,9 @@ async fn locate_run(service: &RunService, run_id: &str) -> RunLocation {
 }
 
 async fn execute(service: &Arc<RunService>, command: RemoteCommand) -> CommandReply {
-    let Ok(Received { message: request, .. }) = runs::read(command.body.as_bytes()) else {
-        return unknown(&command);
+    let request = match runs::read(command.body.as_bytes()) {
+        Ok(Received { message, .. }) => message,
+        Err(refused) => return unreadable(service, command, &refused.message),
     };
     let done = match &request {
         ClientMessage::StopRun { run_id } => {
@@ -198,7 +199,7 @@ async fn execute(service: &Arc<RunService>, command: RemoteCommand) -> CommandRe
         }
         ClientMessage::SteerRun { run_id, text } => service.steer_local_run(run_id, text.clone()).await,
         ClientMessage::UpdatePolicy(change) => service.change_local_policy(change.clone()).await,
-        _ => return unknown(&command),
+        _ => return unreadable(service, command, "not a command to a run"),
     };
     match done {
         Ok(()) => CommandReply::Done,
@@ -206,10 +207,9 @@ async fn execute(service: &Arc<RunService>, command: RemoteCommand) -> CommandRe
     }
 }
 
-fn unknown(command: &RemoteCommand) -> CommandReply {
-    tracing::error!(
-        run_id = command.run_id,
-        "remote run command is unknown and was not applied; its node may run a newer version"
-    );
-    CommandReply::Undone
+/// The sending node may run a newer version.
+fn unreadable(service: &RunService, command: RemoteCommand, why: &str) -> CommandReply {
+    let cause = format!("remote command {} cannot be read: {why}", command.number);
+    let request = ClientMessage::StopRun { run_id: command.run_id };
+    CommandReply::Refused((service.refusal_text)(&request, RunRefusal::Failed(cause)))
 }

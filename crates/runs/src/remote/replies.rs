@@ -125,8 +125,8 @@ mod tests {
         assert!(!tracker.reply_arrived(1, CommandReply::Done));
         assert_eq!(tracker.expect_reply(1).try_recv(), Ok(CommandReply::Done));
         let mut replied = tracker.expect_reply(2);
-        assert!(tracker.reply_arrived(2, CommandReply::Undone));
-        assert_eq!(replied.try_recv(), Ok(CommandReply::Undone));
+        assert!(tracker.reply_arrived(2, CommandReply::NotApplied));
+        assert_eq!(replied.try_recv(), Ok(CommandReply::NotApplied));
         assert!((10..2000).all(|number| !tracker.reply_arrived(number, CommandReply::Done)));
         assert_eq!(tracker.awaited().early.len(), MAX_EARLY_REPLIES);
     }

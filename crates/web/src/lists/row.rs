@@ -250,7 +250,7 @@ pub fn html(item: &PersonView, now: Timestamp) -> String {
         row: MessageRow::of(item, list, now),
     };
     page.render().unwrap_or_else(|error| {
-        tracing::error!(%error, "rendering an inbox row failed");
+        tracing::error!(message_id = %item.message.id, %error, "rendering an inbox row failed");
         String::new()
     })
 }

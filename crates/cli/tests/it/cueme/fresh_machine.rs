@@ -86,9 +86,9 @@ pub fn signal(pid: u64, name: &str) {
 /// Whether the process is a hub on this data directory; process ids are reused.
 pub fn is_hub_on(pid: u64, data: &Path) -> bool {
     let command_line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    let expected: Vec<&str> = command_line
+    let args: Vec<&str> = command_line
         .split(|byte| *byte == 0)
         .filter_map(|word| std::str::from_utf8(word).ok())
         .collect();
-    expected.contains(&"serve") && data.to_str().is_some_and(|data| expected.contains(&data))
+    args.contains(&"serve") && data.to_str().is_some_and(|data| args.contains(&data))
 }

@@ -205,9 +205,9 @@ impl Pane {
         .await
     }
 
-    pub async fn hides(&self, expected: &str) {
-        let what = format!("the screen no longer shows {expected:?}");
-        eventually(&what, async || (!self.text().contains(expected)).then_some(())).await;
+    pub async fn hides(&self, unwanted: &str) {
+        let what = format!("the screen no longer shows {unwanted:?}");
+        eventually(&what, async || (!self.text().contains(unwanted)).then_some(())).await;
     }
 
     /// Opens the item with `title` and waits until it takes answers.

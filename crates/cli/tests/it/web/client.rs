@@ -114,7 +114,7 @@ fn collect_text(element: ElementRef<'_>, text: &mut String) {
     text.push_str(around);
     for child in element.children() {
         match (child.value(), ElementRef::wrap(child)) {
-            (Node::Text(expected), _) => text.push_str(expected),
+            (Node::Text(inner), _) => text.push_str(inner),
             (_, Some(inside)) => collect_text(inside, text),
             (_, None) => {}
         }

@@ -1,5 +1,7 @@
 //! Dispatches client messages. An error goes only to its sender and does not close the connection.
 
+use std::mem::take;
+
 use bytes::Bytes;
 use countersign_protocol::runs::{self, AuthStatus, ClientMessage, Provider, Received, RunReply};
 use countersign_runs::settings::{ApiKey, Endpoint, LlmSettings};
@@ -11,19 +13,26 @@ use crate::http::body::offload_if_large;
 
 /// Handles one message; the messages of a client run in order.
 pub async fn message(session: &Session, bytes: Bytes) {
-    let Received { request_id, message } = match offload_if_large(bytes.len(), move || runs::read(&bytes)).await {
+    let Received {
+        request_id,
+        mut message,
+    } = match offload_if_large(bytes.len(), move || runs::read(&bytes)).await {
         Ok(Ok(received)) => received,
         Ok(Err(refused)) => return session.reply(&RunReply::from(&refused), refused.request_id.as_deref()),
         Err(_) => return session.refuse(refusal::unread("reading a large message failed"), None),
     };
-    let request_id = request_id.as_deref();
-    // Boxed, because its state would enlarge every idle connection.
-    if let Err(refusal) = Box::pin(act(session, &message, request_id)).await {
-        session.refuse(refusal_text(&message, refusal), request_id);
-    }
+    // Boxed with its message, because both would enlarge every idle connection.
+    Box::pin(async move {
+        let request_id = request_id.as_deref();
+        if let Err(refusal) = act(session, &mut message, request_id).await {
+            session.refuse(refusal_text(&message, refusal), request_id);
+        }
+    })
+    .await;
 }
 
-async fn act(session: &Session, message: &ClientMessage, request_id: Option<&str>) -> Result<(), RunRefusal> {
+/// Long texts are taken out of the message; a refusal needs only its kind and ids.
+async fn act(session: &Session, message: &mut ClientMessage, request_id: Option<&str>) -> Result<(), RunRefusal> {
     let hub = &session.hub;
     let client = session.client();
     let caller = &session.caller;
@@ -39,12 +48,12 @@ async fn act(session: &Session, message: &ClientMessage, request_id: Option<&str
         }
         ClientMessage::StartRun { run_id, input } => {
             hub.runs
-                .start_run(StartMode::Start, (run_id, input.clone()), request_id, client)
+                .start_run(StartMode::Start, (run_id, take(input)), request_id, client)
                 .await?;
         }
         ClientMessage::ContinueRun { run_id, input } => {
             hub.runs
-                .start_run(StartMode::Continue, (run_id, input.clone()), request_id, client)
+                .start_run(StartMode::Continue, (run_id, take(input)), request_id, client)
                 .await?;
         }
         ClientMessage::StopRun { run_id } => hub.runs.stop_run(run_id).await?,
@@ -83,7 +92,7 @@ async fn act(session: &Session, message: &ClientMessage, request_id: Option<&str
                 .answer_run(run_id, AskSelector::Question { id }, response, caller.actor())
                 .await?;
         }
-        ClientMessage::SteerRun { run_id, text } => hub.runs.steer_run(run_id, text.clone()).await?,
+        ClientMessage::SteerRun { run_id, text } => hub.runs.steer_run(run_id, take(text)).await?,
         ClientMessage::UpdatePolicy(change) => hub.runs.change_policy(change.clone()).await?,
         ClientMessage::Subscribe {
             run_id,

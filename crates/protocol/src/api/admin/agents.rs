@@ -25,7 +25,7 @@ pub struct ListedAgent {
 }
 
 /// The secrets of an agent that was added or rotated, shown once.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct IssuedCredentials {
     pub agent_id: String,
     pub token: String,

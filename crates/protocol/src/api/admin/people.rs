@@ -27,7 +27,7 @@ pub struct ListedPerson {
 }
 
 /// A new person with their first token, or another token of a person; shown once.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct NewAccess {
     pub name: String,
     pub actor: String,
@@ -67,7 +67,7 @@ pub struct EndedToken {
 }
 
 /// A link that signs a person in once.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 pub struct SignInLink {
     pub name: String,
     pub actor: String,

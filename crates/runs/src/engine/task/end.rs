@@ -54,7 +54,7 @@ impl RunTask {
                 self.store_end(RunEnding::Cancelled).await;
             }
             Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
-            Halt::OwnershipLost => self.on_ownership_lost().await,
+            Halt::OwnershipLost => self.on_ownership_lost(None),
         }
         self.service.host.run_changed(&self.run.id);
         for stopped in self.stopped.drain(..) {
@@ -67,10 +67,12 @@ impl RunTask {
     async fn store_end(&mut self, ending: RunEnding) {
         // Asks of a new owner must not be cancelled.
         if !self.open.is_empty() && self.service.store.is_shared() {
+            let run_id = self.run.id.clone();
             // On a store error, the guarded write that follows is refused.
-            let owner = self.owner().await;
-            if owner.is_some_and(|owner| owner != self.event_buffer.node()) {
-                return self.on_ownership_lost().await;
+            if let Ok(Some(found)) = self.service.store.run(ReadRun { run_id }).await
+                && found.node != self.event_buffer.node()
+            {
+                return self.on_ownership_lost(Some(&found.node));
             }
         }
         self.cancel_asks().await;
@@ -91,24 +93,24 @@ impl RunTask {
         };
         match self.store(RunPhase::Between, end).await {
             Ok(update) => self.service.registry.end(&self.run, |run| run.end(ending, at, update)),
-            Err(_) => return self.on_ownership_lost().await,
+            Err(Halt::OwnershipLost) => return self.on_ownership_lost(None),
+            Err(_) => {
+                tracing::error!(
+                    run_id = self.run.id,
+                    "storing the end of a run failed; following it as a replica"
+                );
+                return self.service.become_replica(&self.run);
+            }
         };
         self.service.host.run_advanced(&self.run.id);
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
     }
 
-    /// The node that owns the run in the store, if it can be read.
-    async fn owner(&self) -> Option<String> {
-        let run_id = self.run.id.clone();
-        let found = self.service.store.run(ReadRun { run_id }).await;
-        found.ok().flatten().map(|run| run.node)
-    }
-
-    /// Another hub owns or ended the run; it becomes a replica here.
-    async fn on_ownership_lost(&self) {
+    /// Another hub owns or ended the run; it becomes a replica here. The store is not asked for the owner, because
+    /// ownership is lost mostly around an outage of the store.
+    fn on_ownership_lost(&self, owner: Option<&str>) {
         self.service.become_replica(&self.run);
         let node = self.event_buffer.node();
-        let owner = self.owner().await;
         tracing::warn!(run_id = self.run.id, node, owner, "run ownership lost to another hub");
     }
 }
