@@ -1,5 +1,6 @@
 //! The path of a decision from the hub to the agent, step by step.
 
+use countersign_client::item::outcome_remarks;
 use countersign_client::screen::{escape, format_duration};
 use countersign_protocol::api::inbox::ItemDelivery;
 use jiff::Timestamp;
@@ -19,20 +20,11 @@ pub enum StepMark {
 /// The decision, its actor and its time.
 pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<String> {
     let resolution = details.item.resolution.as_ref()?;
-    let by_default = if resolution.defaulted {
-        ", the default its asker declared"
-    } else {
-        ""
-    };
-    let edited = if resolution.edited {
-        ", in other words than the options"
-    } else {
-        ""
-    };
     let at = format_hub_time(&resolution.resolved_at, now, zone);
     Some(format!(
-        "{} at {at}{by_default}{edited}",
-        escape(&details.item.outcome_text().unwrap_or_default())
+        "{} at {at}{}",
+        escape(&details.item.outcome_text().unwrap_or_default()),
+        outcome_remarks(resolution)
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use countersign_protocol::api::inbox::ItemResolution;
 
-use super::{Item, resolution_words, short_resolution_words};
+use super::{Item, resolution_text, short_resolution_text};
 use crate::screen::format_duration;
 
 /// The prefix of the comment on a cue that another cue superseded.
@@ -75,12 +75,12 @@ impl Item {
 
     /// The decision and its actor: `answered approve by human:owner`.
     pub fn outcome_text(&self) -> Option<String> {
-        self.outcome(resolution_words)
+        self.outcome(resolution_text)
     }
 
     /// Like `outcome_text`, with a long answer cut short.
     pub fn outcome_in_short(&self) -> Option<String> {
-        self.outcome(short_resolution_words)
+        self.outcome(short_resolution_text)
     }
 
     fn outcome(&self, text: impl FnOnce(&ItemResolution) -> String) -> Option<String> {

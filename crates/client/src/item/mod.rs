@@ -1,4 +1,4 @@
-//! An inbox item in words, for terminals.
+//! An inbox item as text, for terminals.
 
 mod cue;
 mod run;
@@ -67,12 +67,12 @@ impl Item {
 }
 
 /// Names only options and texts: a form's fields may be long or sensitive.
-fn resolution_words(resolution: &ItemResolution) -> String {
+fn resolution_text(resolution: &ItemResolution) -> String {
     text_with(resolution, &value_text(resolution))
 }
 
-/// Like `resolution_words`, with a long text cut short.
-fn short_resolution_words(resolution: &ItemResolution) -> String {
+/// Like `resolution_text`, with a long text cut short.
+fn short_resolution_text(resolution: &ItemResolution) -> String {
     let value = value_text(resolution);
     match value.char_indices().nth(MAX_SHORT_CHARS) {
         Some((end, _)) => {
@@ -105,8 +105,15 @@ fn text_with(resolution: &ItemResolution, value: &str) -> String {
     format!("{}{value}{files} by {}", resolution.resolution, resolution.actor)
 }
 
+/// What is special about an answer, to be appended to its outcome.
+pub fn outcome_remarks(resolution: &ItemResolution) -> String {
+    let by_default = resolution.defaulted.then_some(", the default its asker declared");
+    let edited = resolution.edited.then_some(", in other words than the options");
+    by_default.into_iter().chain(edited).collect()
+}
+
 /// `notes.txt (12 KB, text/plain)`
-pub fn file_words(file: &SentFile) -> String {
+pub fn file_text(file: &SentFile) -> String {
     format!("{} ({}, {})", file.name, format_size(file.size), file.media_type)
 }
 
@@ -179,7 +186,7 @@ pub mod tests {
     #[test]
     fn sizes_are_told_in_short() {
         let text = |size| {
-            file_words(&SentFile {
+            file_text(&SentFile {
                 name: "a".to_owned(),
                 media_type: "b/c".to_owned(),
                 size,

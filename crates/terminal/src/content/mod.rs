@@ -4,7 +4,7 @@
 mod answer;
 mod parts;
 
-use countersign_client::item::{Item, file_words};
+use countersign_client::item::{Item, file_text};
 use countersign_client::screen::{escape, escape_lines, format_duration};
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion};
@@ -267,7 +267,7 @@ fn decided(details: &ItemDetails) -> Vec<Piece> {
     let files = resolution
         .files
         .iter()
-        .map(|file| own_piece(Tone::Plain, escape(&file_words(file))));
+        .map(|file| own_piece(Tone::Plain, escape(&file_text(file))));
     pieces.extend(titled("Files sent", files.collect()));
     pieces.extend(titled(
         "Checklist sent back",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use countersign_client::item::{Item, file_words};
+use countersign_client::item::{Item, file_text, outcome_remarks};
 use countersign_client::screen::{escape, format_instant, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
@@ -282,18 +282,8 @@ fn steps(steps: &[ChecklistStep]) -> String {
 }
 
 fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Timestamp) -> String {
-    let by_default = if resolution.defaulted {
-        ", the default its asker declared"
-    } else {
-        ""
-    };
-    let edited = if resolution.edited {
-        ", in other words than the options"
-    } else {
-        ""
-    };
-    let note = escape(&item.outcome_text().unwrap_or_default());
-    let mut text = format!("\nOutcome\n  {note}{by_default}{edited}\n");
+    let outcome = escape(&item.outcome_text().unwrap_or_default());
+    let mut text = format!("\nOutcome\n  {outcome}{}\n", outcome_remarks(resolution));
     let _ = writeln!(text, "  {}", format_instant(&resolution.resolved_at, now));
     let _ = writeln!(text, "  {}", escape(&resolution.resolution_id));
     if let Some(value @ (Value::Object(_) | Value::Array(_))) = &resolution.value {
@@ -303,7 +293,7 @@ fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Times
     let files: String = resolution
         .files
         .iter()
-        .map(|file| format!("  {}\n", escape(&file_words(file))))
+        .map(|file| format!("  {}\n", escape(&file_text(file))))
         .collect();
     text.push_str(&titled("Files sent", &files));
     text.push_str(&titled(
