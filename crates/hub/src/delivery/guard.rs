@@ -1,5 +1,5 @@
-//! The address guard: which targets a push may have, and the normal form of hosts for comparing approvals with URLs. Everything
-//! outside the public internet is refused (SSRF protection).
+//! The address guard: which targets a push may have, and the normal form of hosts for comparing approvals with URLs.
+//! Everything outside the public internet is refused (SSRF protection).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -250,6 +250,31 @@ mod tests {
         ] {
             assert!(callback_host(url, true).is_err(), "{url}");
         }
+    }
+
+    #[test]
+    fn loopback_and_plain_http_are_refused_unless_allowed() {
+        for (url, reason) in [
+            ("https://127.1/", TargetRefused::Address("a loopback address")),
+            ("https://0x7f000001/", TargetRefused::Address("a loopback address")),
+            (
+                "https://[::ffff:10.0.0.1]/",
+                TargetRefused::Address("a private address"),
+            ),
+            ("http://127.0.0.1/", TargetRefused::NotHttps),
+            ("http://localhost/", TargetRefused::NotHttps),
+            ("http://hooks.example/", TargetRefused::NotHttps),
+        ] {
+            assert_eq!(callback_host(url, false), Err(reason.to_string()), "{url}");
+        }
+        assert!(
+            callback_host("http://hooks.example/", true).is_err(),
+            "only this machine"
+        );
+        assert!(
+            callback_host("https://10.0.0.1/", true).is_err(),
+            "only loopback is allowed"
+        );
     }
 
     fn checked(ip: &str, allow_loopback: bool) -> Result<(), TargetRefused> {

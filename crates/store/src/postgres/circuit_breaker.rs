@@ -90,5 +90,12 @@ mod tests {
         let reason = StoreError::Unavailable("refused".to_owned());
         (0..20).for_each(|_| breaker.record_failure(now, &reason));
         assert!(breaker.check(now + INITIAL_BACKOFF).is_ok());
+        let breaker = CircuitBreaker::default();
+        breaker.record_failure(now, &reason);
+        breaker.record_failure(now + INITIAL_BACKOFF / 4, &reason);
+        assert!(
+            breaker.check(now + INITIAL_BACKOFF).is_ok(),
+            "the pause is not extended"
+        );
     }
 }

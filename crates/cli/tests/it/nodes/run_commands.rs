@@ -91,6 +91,32 @@ async fn an_expired_remote_command_is_not_applied() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_unreadable_remote_command_is_discarded_and_logged() {
+    let cluster = Cluster::start(1).await;
+    let mut here = Client::connect(&cluster.hubs[0]).await;
+    let run = here.start_strategy(&cluster.hubs[0], &talk(), "").await;
+    here.next_question().await;
+    for body in [r#"{"type":"rewind_run"}"#, r#"{"type":"ping"}"#, "{"] {
+        let insert = format!(
+            "INSERT INTO run_mail (run_id, body, created_at) \
+             VALUES ('{run}', '{body}', extract(epoch FROM clock_timestamp()) * 1000)"
+        );
+        cluster.database.execute(&insert).await;
+    }
+    eventually("the commands are discarded", async || {
+        (cluster.database.number(COMMAND_COUNT).await == 0).then_some(())
+    })
+    .await;
+    let log = cluster.hubs[0]
+        .process()
+        .stderr_with("remote command 3 cannot be read: ")
+        .await;
+    assert_eq!(log.matches(" cannot be read: ").count(), 3, "{log}");
+    here.answer(&run, "user", "hello").await;
+    assert_eq!(here.result().await, "hello");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_remote_command_without_a_notification_is_found() {
     let cluster = Cluster::start(1).await;
     let mut here = Client::connect(&cluster.hubs[0]).await;
