@@ -34,7 +34,7 @@ impl Backoff {
         self.next = self.first;
     }
 
-    /// Whether there was no pause yet since the start or the last reset.
+    /// Whether the next pause is the first, shortest one.
     pub fn is_reset(&self) -> bool {
         self.next == self.first
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-/// Parses seconds or an HTTP date.
+/// Parses seconds or an HTTP date. A date whose weekday is wrong is not one.
 pub fn read(text: &str, now: SystemTime) -> Option<Duration> {
     match text.trim().parse() {
         Ok(seconds) => Some(Duration::from_secs(seconds)),

@@ -95,10 +95,10 @@ fn state(view: &AgentView) -> Result<Option<&str>, StoreError> {
     json::raw_field(&view.wire, "state").map_err(|_| unreadable("state"))
 }
 
-pub type Headers = Vec<(&'static str, String)>;
+pub(super) type Headers = Vec<(&'static str, String)>;
 
 /// Signs with the keys of the agent, or with the hub's keys for agents that chose Ed25519.
-pub struct Signer {
+pub(super) struct Signer {
     store: Arc<Store>,
     /// Cached key pairs by kid, because deriving one from its seed costs as much as a signature.
     pairs: Mutex<HashMap<String, Arc<Ed25519KeyPair>>>,
@@ -252,7 +252,7 @@ fn hmac_secret(push_context: &PushContext) -> Result<Option<&str>, Attempt> {
 }
 
 /// The secret that the callback names. It may have been removed after the message was accepted.
-pub fn named_secret(push_context: &PushContext) -> Result<&str, Attempt> {
+pub(super) fn named_secret(push_context: &PushContext) -> Result<&str, Attempt> {
     push_context
         .secret
         .as_deref()

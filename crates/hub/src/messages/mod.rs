@@ -129,16 +129,16 @@ impl Messages {
         run_to_completion(async move {
             let store = &messages.parts.store;
             let again = store.is_shared().then(|| request.clone());
-            let application = match (store.run(Apply(request)).await, again) {
+            let outcome = match (store.run(Apply(request)).await, again) {
                 (Err(StoreError::CommitUnknown(_)), Some(request)) => messages.reconcile(request).await,
                 (applied, _) => applied,
             };
-            let application = application.inspect_err(|error| messages.resync_if_unsure(error))?;
+            let outcome = outcome.inspect_err(|error| messages.resync_if_unsure(error))?;
             messages.parts.indexer.note_activity();
-            if let ApplyOutcome::Resolved(applied) = &application {
+            if let ApplyOutcome::Resolved(applied) = &outcome {
                 messages.announce(applied);
             }
-            Ok(application)
+            Ok(outcome)
         })
         .await
     }
@@ -160,13 +160,13 @@ impl Messages {
     }
 
     async fn apply_or_find(&self, request: &ResolveRequest) -> Result<ApplyOutcome, StoreError> {
-        let application = self.parts.store.run(Apply(request.clone())).await?;
-        let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &application else {
-            return Ok(application);
+        let outcome = self.parts.store.run(Apply(request.clone())).await?;
+        let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &outcome else {
+            return Ok(outcome);
         };
         Ok(match self.parts.store.run(Pull(request.message_id.clone())).await? {
-            Some(Lookup::Present(view)) => own_resolution(view, request).unwrap_or(application),
-            Some(Lookup::Purged { .. }) | None => application,
+            Some(Lookup::Present(view)) => own_resolution(view, request).unwrap_or(outcome),
+            Some(Lookup::Purged { .. }) | None => outcome,
         })
     }
 

@@ -31,6 +31,7 @@ pub struct Item<P = ItemPart, S = ItemSource> {
     /// The message is damaged; only the row of the message is known.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub unreadable: bool,
+    /// `ask`, `notify` or `task`.
     #[serde(rename = "type")]
     pub verb: String,
     pub status: String,

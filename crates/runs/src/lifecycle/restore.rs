@@ -230,7 +230,7 @@ async fn resume(
     };
     service.registry.make_live(Arc::clone(&run));
     let node = stored.node.clone();
-    let beginning = TaskStart {
+    let start = TaskStart {
         run,
         node,
         plan,
@@ -241,7 +241,7 @@ async fn resume(
         restored_asks,
         has_past: true,
     };
-    RunTask::new(Arc::clone(service), beginning).spawn();
+    RunTask::new(Arc::clone(service), start).spawn();
     Ok(())
 }
 

@@ -145,7 +145,7 @@ async fn begin(
             service.registry.make_live(Arc::clone(&run));
             become_running(&run, &segment, started, now);
             service.host.run_advanced(&run.id);
-            let beginning = TaskStart {
+            let start = TaskStart {
                 run,
                 node,
                 plan,
@@ -156,7 +156,7 @@ async fn begin(
                 restored_asks: Vec::new(),
                 has_past,
             };
-            RunTask::new(service, beginning).spawn();
+            RunTask::new(service, start).spawn();
             Ok(BeginOutcome::New)
         }
         // Another hub started it first; it becomes a replica here.

@@ -8,11 +8,11 @@ use serde_json::json;
 use super::start::StartInput;
 
 /// Checked before preparing, because preparing an ended run would continue it.
-pub async fn check(client: &HubClient, run_id: &str, beginning: &StartInput) -> Result<()> {
+pub async fn check(client: &HubClient, run_id: &str, input: &StartInput) -> Result<()> {
     let Some(status) = status(client, run_id).await? else {
         return Ok(());
     };
-    match conflict_text(run_id, &status, beginning) {
+    match conflict_text(run_id, &status, input) {
         Some(text) => bail!(text),
         None => Ok(()),
     }
@@ -41,8 +41,8 @@ async fn status(client: &HubClient, run_id: &str) -> Result<Option<String>, Clie
 }
 
 /// For a run that is only prepared, the hub decides.
-fn conflict_text(run_id: &str, status: &str, beginning: &StartInput) -> Option<String> {
-    match (beginning, status) {
+fn conflict_text(run_id: &str, status: &str, input: &StartInput) -> Option<String> {
+    match (input, status) {
         (_, "pending") => None,
         (StartInput::Start(_), "running") => Some(format!(
             "run {run_id} exists and is still running: `countersign runs follow {run_id}` follows it"

@@ -47,14 +47,14 @@ impl StartedRun {
     }
 }
 
-pub async fn begin(client: &HubClient, prepare: PrepareRun, beginning: StartInput) -> Result<StartedRun> {
+pub async fn begin(client: &HubClient, prepare: PrepareRun, input: StartInput) -> Result<StartedRun> {
     if let Some(run_id) = &prepare.run_id {
-        id_conflict::check(client, run_id, &beginning).await?;
+        id_conflict::check(client, run_id, &input).await?;
     }
     let mut socket = Socket::open(client).await?;
     let begun = timeout(START_TIMEOUT, async {
         let run_id = prepared(&mut socket, prepare).await?;
-        let started = started(&mut socket, &run_id, beginning.clone()).await?;
+        let started = started(&mut socket, &run_id, input.clone()).await?;
         anyhow::Ok((run_id, started))
     });
     let (run_id, started) = begun
@@ -64,7 +64,7 @@ pub async fn begin(client: &HubClient, prepare: PrepareRun, beginning: StartInpu
         Ok(first) => Ok(StartedRun { socket, run_id, first }),
         Err(refusal) => {
             id_conflict::withdraw_preparation(client, &run_id).await;
-            id_conflict::check(client, &run_id, &beginning).await?;
+            id_conflict::check(client, &run_id, &input).await?;
             bail!(refusal)
         }
     }
@@ -82,11 +82,7 @@ async fn prepared(socket: &mut Socket, prepare: PrepareRun) -> Result<String> {
 }
 
 /// Returns the first event, or the hub's reason for refusing.
-async fn started(
-    socket: &mut Socket,
-    run_id: &str,
-    beginning: StartInput,
-) -> Result<Result<String, String>, SocketClosed> {
+async fn started(socket: &mut Socket, run_id: &str, input: StartInput) -> Result<Result<String, String>, SocketClosed> {
     let run_id = run_id.to_owned();
     // The preparing client already follows the run; the subscription adds resolved questions.
     let subscribe = ClientMessage::Subscribe {
@@ -95,7 +91,7 @@ async fn started(
         extensions: true,
     };
     socket.send(&subscribe, SUBSCRIBE).await?;
-    let message = match beginning {
+    let message = match input {
         StartInput::Start(input) => ClientMessage::StartRun { run_id, input },
         StartInput::Continue(input) => ClientMessage::ContinueRun { run_id, input },
     };

@@ -128,8 +128,8 @@ fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now
     Ok(())
 }
 
-/// Refuses an envelope that addresses an agent or a session. From MA2H 0.5 on it can; this hub delivers to people only, and
-/// must not show them such an envelope.
+/// Refuses an envelope that addresses an agent or a session. From MA2H 0.5 on it can; this hub delivers to people
+/// only, and must not show them such an envelope.
 fn check_destination(envelope: &Envelope) -> Result<(), Problem> {
     let is_addressable = envelope.version.minor >= ADDRESSED_SINCE;
     if let Some(to) = &envelope.to {
@@ -279,8 +279,8 @@ fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem>
     }
 }
 
-/// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that only its own agent can:
-/// the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
+/// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that
+/// only its own agent can: the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
 async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Option<&'static str>, Problem> {
     let section = match kind {
         Kind::Notify => return Ok(None),

@@ -92,7 +92,7 @@ pub(crate) enum Halt {
 }
 
 impl RunTask {
-    pub fn new(service: Arc<RunService>, beginning: TaskStart) -> Self {
+    pub fn new(service: Arc<RunService>, start: TaskStart) -> Self {
         let TaskStart {
             run,
             node,
@@ -103,7 +103,7 @@ impl RunTask {
             command_receiver,
             restored_asks,
             has_past,
-        } = beginning;
+        } = start;
         Self {
             event_buffer: EventBuffer::new(&run.id, &node, segment.number, segment.request_id.clone(), last_seq),
             open: restored_asks.iter().map(|waiting| waiting.id.clone()).collect(),
