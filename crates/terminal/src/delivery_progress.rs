@@ -1,13 +1,13 @@
 //! The path of a decision from the hub to the agent, step by step.
 
 use countersign_client::item::outcome_remarks;
-use countersign_client::screen::{escape, format_duration};
+use countersign_client::screen::{duration_label, escape};
 use countersign_protocol::api::inbox::ItemDelivery;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::item_details::ItemDetails;
-use super::local_time::format_hub_time;
+use super::inbox_entry::InboxEntry;
+use super::local_time::hub_time_label;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum StepMark {
@@ -18,31 +18,31 @@ pub enum StepMark {
 }
 
 /// The decision, its actor and its time.
-pub fn outcome(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<String> {
-    let resolution = details.item.resolution.as_ref()?;
-    let at = format_hub_time(&resolution.resolved_at, now, zone);
+pub fn outcome(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Option<String> {
+    let resolution = entry.item.resolution.as_ref()?;
+    let at = hub_time_label(&resolution.resolved_at, now, zone);
     Some(format!(
         "{} at {at}{}",
-        escape(&details.item.outcome_text().unwrap_or_default()),
+        escape(&entry.item.outcome_text().unwrap_or_default()),
         outcome_remarks(resolution)
     ))
 }
 
 /// The delivery of the outcome to the agent; empty before the decision.
-pub fn delivery_steps(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
-    if details.item.resolution.is_none() {
+pub fn delivery_steps(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<(StepMark, String)> {
+    if entry.item.resolution.is_none() {
         return Vec::new();
     }
-    if details.item.is_of_run() {
+    if entry.item.is_of_run() {
         return vec![(StepMark::Done, "the run has it".to_owned())];
     }
-    let fetched = details
+    let fetched = entry
         .item
         .fetched_at
         .as_ref()
-        .map(|at| format!("the agent fetched it at {}", format_hub_time(at, now, zone)));
+        .map(|at| format!("the agent fetched it at {}", hub_time_label(at, now, zone)));
     let mut steps = Vec::new();
-    match (&details.item.delivery, fetched) {
+    match (&entry.item.delivery, fetched) {
         (Some(delivery), fetched) => {
             steps.push(delivered(delivery, now, zone));
             steps.extend(fetched.map(|text| (StepMark::Done, text)));
@@ -52,7 +52,7 @@ pub fn delivery_steps(details: &ItemDetails, now: Timestamp, zone: &TimeZone) ->
     }
     let is_done = steps.iter().any(|(mark, _)| *mark == StepMark::Done);
     steps.extend(
-        presence(details, now)
+        presence(entry, now)
             .filter(|_| !is_done)
             .map(|text| (StepMark::Note, text)),
     );
@@ -71,7 +71,7 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
             let at = delivery
                 .delivered_at
                 .as_ref()
-                .map(|at| format!(" at {}", format_hub_time(at, now, zone)));
+                .map(|at| format!(" at {}", hub_time_label(at, now, zone)));
             (
                 StepMark::Done,
                 format!("delivered to the agent{}", at.unwrap_or_default()),
@@ -86,7 +86,7 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
             let next = delivery
                 .next_attempt_at
                 .as_ref()
-                .map(|at| format!(", next try in {}", format_duration(at.remaining(now))));
+                .map(|at| format!(", next try in {}", duration_label(at.remaining(now))));
             (
                 StepMark::Failed,
                 format!(
@@ -99,16 +99,13 @@ fn delivered(delivery: &ItemDelivery, now: Timestamp, zone: &TimeZone) -> (StepM
 }
 
 /// Whether the agent is there. For terminals this is exact.
-pub fn presence(details: &ItemDetails, now: Timestamp) -> Option<String> {
-    if let Some(text) = details.item.presence_text(now) {
+pub fn presence(entry: &InboxEntry, now: Timestamp) -> Option<String> {
+    if let Some(text) = entry.item.presence_text(now) {
         return Some(text);
     }
-    match (
-        details.item.agent_seen_at.iter().flatten().next(),
-        details.item.waiting_now,
-    ) {
+    match (entry.item.agent_seen_at.iter().flatten().next(), entry.item.waiting_now) {
         (_, Some(true)) => Some("the agent is waiting for it right now".to_owned()),
-        (Some(at), _) => Some(format!("the agent was last seen {} ago", format_duration(at.age(now)))),
+        (Some(at), _) => Some(format!("the agent was last seen {} ago", duration_label(at.age(now)))),
         (None, _) => None,
     }
 }
@@ -118,7 +115,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn steps(extra: &Value) -> Vec<(StepMark, String)> {
         let mut all = json!({"status": "answered", "resolution": {
@@ -127,7 +124,7 @@ mod tests {
         }});
         all.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
         delivery_steps(
-            &details("a", &all),
+            &entry("a", &all),
             "2026-06-04T15:00:05Z".parse().unwrap(),
             &TimeZone::UTC,
         )
@@ -189,6 +186,6 @@ mod tests {
 
     #[test]
     fn an_undecided_item_has_no_delivery() {
-        assert!(delivery_steps(&details("a", &json!({})), Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_empty());
+        assert!(delivery_steps(&entry("a", &json!({})), Timestamp::UNIX_EPOCH, &TimeZone::UTC).is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! The filter of the waiting list.
 
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 
 use crate::args::InboxArgs;
 
@@ -43,7 +43,7 @@ impl InboxFilter {
     }
 
     /// Live events have not passed the hub's filter, so they are filtered here.
-    pub fn admits(&self, item: &Item) -> bool {
+    pub fn admits(&self, item: &ClientItem) -> bool {
         let fits = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|wanted| wanted == is);
         fits(&self.agent, &item.agent.id)
             && fits(&self.project, item.agent.project.as_deref().unwrap_or_default())
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn live_events_pass_the_same_filter() {
-        let item: Item = serde_json::from_value(json!({
+        let item: ClientItem = serde_json::from_value(json!({
             "id": "msg_1", "type": "task", "status": "open", "title": "t", "priority": "normal", "tags": ["db"],
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli", "project": "site"},
             "created_at": "2026-06-04T15:00:00.000Z",

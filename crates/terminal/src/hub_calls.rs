@@ -7,9 +7,9 @@ use countersign_protocol::api::inbox::ItemsPage;
 use serde_json::{Value, json};
 
 use super::filter::InboxFilter;
-use super::item_details::ItemDetails;
+use super::inbox_entry::InboxEntry;
 use super::presets;
-use super::state::{DetailsPage, Effect, InboxReply, Listing, SnoozeAction};
+use super::state::{Effect, EntriesPage, InboxReply, Listing, SnoozeAction};
 
 const PAGE_SIZE: usize = 100;
 
@@ -25,8 +25,8 @@ pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -
             }
         }
         Effect::Read { id, fresh } => {
-            let details = read(client, &id).await.map(Arc::new);
-            InboxReply::Read { id, fresh, details }
+            let entry = read(client, &id).await.map(Arc::new);
+            InboxReply::Read { id, fresh, entry }
         }
         Effect::Resolve { id, body } => {
             let done = client.post(&["v1", "messages", &id, "resolve"], &body).await;
@@ -60,8 +60,8 @@ pub async fn ahead(client: &HubClient, agent_id: &str, text: &str) -> Result<Val
         .await
 }
 
-pub async fn read(client: &HubClient, id: &str) -> Result<ItemDetails, ClientError> {
-    ItemDetails::read(&client.get(&["v1", "inbox", id], &[]).await?)
+pub async fn read(client: &HubClient, id: &str) -> Result<InboxEntry, ClientError> {
+    InboxEntry::read(&client.get(&["v1", "inbox", id], &[]).await?)
 }
 
 async fn put(client: &HubClient, id: &str, away: &SnoozeAction) -> Result<Value, ClientError> {
@@ -86,7 +86,7 @@ pub async fn load(
     listing: &Listing,
     mut after: Option<String>,
     want: usize,
-) -> Result<DetailsPage, ClientError> {
+) -> Result<EntriesPage, ClientError> {
     let mut items = Vec::new();
     loop {
         // A page may be empty without being the last: the hub scans a bounded number of items per page.
@@ -97,7 +97,7 @@ pub async fn load(
         after = page.next_cursor.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
             let items = with_presence(client, listing, items).await;
-            return Ok(DetailsPage {
+            return Ok(EntriesPage {
                 items: items.into_iter().map(Arc::new).collect(),
                 next_cursor: after,
             });
@@ -107,8 +107,8 @@ pub async fn load(
 
 /// Adds the presence that lists omit. The terminals give it for each terminal's newest cue; for other cues it is read
 /// when they are opened.
-async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<ItemDetails>) -> Vec<ItemDetails> {
-    let lacks_presence = |details: &ItemDetails| details.item.is_cue() && details.item.presence.is_none();
+async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<InboxEntry>) -> Vec<InboxEntry> {
+    let lacks_presence = |entry: &InboxEntry| entry.item.is_cue() && entry.item.presence.is_none();
     if *listing != Listing::Waiting || !items.iter().any(lacks_presence) {
         return items;
     }
@@ -116,11 +116,11 @@ async fn with_presence(client: &HubClient, listing: &Listing, mut items: Vec<Ite
     let Ok(terminals) = client.terminals().await else {
         return items;
     };
-    for details in items.iter_mut().filter(|details| lacks_presence(details)) {
+    for entry in items.iter_mut().filter(|entry| lacks_presence(entry)) {
         let terminal = terminals
             .iter()
-            .find(|terminal| terminal.last_cue_id.as_deref() == Some(details.id()));
-        details.item.presence = terminal.map(|terminal| terminal.presence.clone());
+            .find(|terminal| terminal.last_cue_id.as_deref() == Some(entry.id()));
+        entry.item.presence = terminal.map(|terminal| terminal.presence.clone());
     }
     items
 }
@@ -130,7 +130,7 @@ async fn one_page(
     filter: &InboxFilter,
     listing: &Listing,
     after: Option<&str>,
-) -> Result<ItemsPage<ItemDetails>, ClientError> {
+) -> Result<ItemsPage<InboxEntry>, ClientError> {
     let size = PAGE_SIZE.to_string();
     let mut query = vec![("limit", size.as_str())];
     query.extend(after.map(|cursor| ("cursor", cursor)));
@@ -155,7 +155,7 @@ async fn one_page(
     };
     let page: ItemsPage<Value> = typed(&client.get(path, &query).await?)?;
     Ok(ItemsPage {
-        items: page.items.iter().filter_map(ItemDetails::read_or_name).collect(),
+        items: page.items.iter().filter_map(InboxEntry::read_or_name).collect(),
         next_cursor: page.next_cursor,
     })
 }

@@ -9,7 +9,7 @@ mod draw;
 mod feed;
 mod filter;
 mod hub_calls;
-mod item_details;
+mod inbox_entry;
 mod live;
 mod local_time;
 mod plain;

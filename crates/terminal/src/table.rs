@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use anyhow::Result;
 use countersign_client::hub::{HubClient, typed};
-use countersign_client::item::Item;
-use countersign_client::screen::{self, TextTable, format_duration};
+use countersign_client::item::ClientItem;
+use countersign_client::screen::{self, TextTable, duration_label};
 use serde_json::Value;
 
 use super::filter::InboxFilter;
@@ -19,7 +19,7 @@ pub async fn json(client: &HubClient, filter: &InboxFilter) -> Result<String> {
 
 pub async fn text(client: &HubClient, filter: &InboxFilter) -> Result<String> {
     let items = read_all(client, filter).await?;
-    let items: Vec<Item> = items.iter().map(typed).collect::<Result<_, _>>()?;
+    let items: Vec<ClientItem> = items.iter().map(typed).collect::<Result<_, _>>()?;
     Ok(render(&items, jiff::Timestamp::now()))
 }
 
@@ -43,7 +43,7 @@ async fn read_all(client: &HubClient, filter: &InboxFilter) -> Result<Vec<Value>
     Ok(items)
 }
 
-fn render(items: &[Item], now: jiff::Timestamp) -> String {
+fn render(items: &[ClientItem], now: jiff::Timestamp) -> String {
     let mut table = TextTable::new(&[
         "ID",
         "PRIORITY",
@@ -57,7 +57,7 @@ fn render(items: &[Item], now: jiff::Timestamp) -> String {
         table.row([
             item.id.clone(),
             item.priority.clone(),
-            format_duration(item.created_at.age(now)),
+            duration_label(item.created_at.age(now)),
             item.asker().to_owned(),
             item.kind().to_owned(),
             item.title.clone(),
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn an_item_is_one_line_with_any_title() {
-        let item: Item = serde_json::from_value(json!({
+        let item: ClientItem = serde_json::from_value(json!({
             "id": "msg_1", "type": "ask", "status": "open", "title": "Deploy?\n\u{1b}[2K\u{202e}", "priority": "urgent",
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T14:50:00.000Z",
             "question": {"kind": "confirm", "options": [], "allow_edit": false},

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use countersign_client::hub::HubClient;
-use countersign_client::screen::{TextTable, format_duration};
+use countersign_client::screen::{TextTable, duration_label};
 
 use countersign_protocol::api::terminals::ListedTerminal;
 
@@ -26,7 +26,7 @@ fn render(terminals: Vec<ListedTerminal>, now: jiff::Timestamp) -> String {
             one.presence.state.unwrap_or_else(|| "-".to_owned()),
             one.open.to_string(),
             one.ahead.to_string(),
-            format!("{} ago", format_duration(seen)),
+            format!("{} ago", duration_label(seen)),
             one.person,
             one.runtime,
             one.terminal,

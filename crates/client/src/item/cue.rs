@@ -2,20 +2,20 @@
 
 use countersign_protocol::api::inbox::ItemResolution;
 
-use super::{Item, resolution_text, short_resolution_text};
-use crate::screen::format_duration;
+use super::{ClientItem, resolution_text, short_resolution_text};
+use crate::screen::duration_label;
 
 /// The prefix of the comment on a cue that another cue superseded.
 const SUPERSEDED: &str = "superseded by ";
 
-impl Item {
+impl ClientItem {
     /// Whether the asker is an agent in a terminal.
     pub fn is_cue(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.door == "hap")
     }
 
-    /// The terminal it asks from: `/home/ann/shop (zsh, claude_code)`.
-    pub fn place(&self) -> Option<String> {
+    /// The terminal the agent asks from: `/home/ann/shop (zsh, claude_code)`.
+    pub fn terminal_label(&self) -> Option<String> {
         let source = self.source.as_ref().filter(|_| self.is_cue())?;
         let parts = [&source.terminal, &source.runtime]
             .into_iter()
@@ -33,8 +33,8 @@ impl Item {
         }
     }
 
-    /// The agent's presence in its terminal, in one word.
-    pub fn presence_word(&self) -> Option<&'static str> {
+    /// The agent's presence in its terminal, as a short label.
+    pub fn presence_label(&self) -> Option<&'static str> {
         match self.presence.as_ref()?.state.as_deref()? {
             "waiting" => Some("waiting"),
             "paused" => Some("paused"),
@@ -47,9 +47,9 @@ impl Item {
     pub fn presence_text(&self, now: jiff::Timestamp) -> Option<String> {
         let since = self.presence.as_ref()?.since.as_ref();
         let since = since
-            .map(|since| format!(" for {}", format_duration(since.age(now))))
+            .map(|since| format!(" for {}", duration_label(since.age(now))))
             .unwrap_or_default();
-        Some(match self.presence_word()? {
+        Some(match self.presence_label()? {
             "waiting" => format!("the agent has been waiting in its terminal{since}"),
             "paused" => format!("the agent has been paused in its terminal{since}"),
             _ => format!("the agent has been gone from its terminal{since}; an answer is kept for it"),
@@ -79,7 +79,7 @@ impl Item {
     }
 
     /// Like `outcome_text`, with a long answer cut short.
-    pub fn outcome_in_short(&self) -> Option<String> {
+    pub fn short_outcome_text(&self) -> Option<String> {
         self.outcome(short_resolution_text)
     }
 
@@ -112,13 +112,13 @@ mod tests {
             json!({"door": "hap", "cue": "cue", "project_dir": "/srv/shop", "terminal": "zsh", "runtime": "codex"});
         let presence = json!({"state": "gone", "since": "2026-06-04T14:57:00.000Z"});
         let cue = item(json!({"source": source, "presence": presence}));
-        assert_eq!(cue.place().as_deref(), Some("/srv/shop (zsh, codex)"));
-        assert_eq!(cue.presence_word(), Some("gone"));
+        assert_eq!(cue.terminal_label().as_deref(), Some("/srv/shop (zsh, codex)"));
+        assert_eq!(cue.presence_label(), Some("gone"));
         let text = "the agent has been gone from its terminal for 3m; an answer is kept for it";
         assert_eq!(cue.presence_text(now).as_deref(), Some(text));
         let other =
             item(json!({"source": {"door": "a2h", "terminal": "zsh"}, "presence": {"state": null, "since": null}}));
-        assert_eq!((other.place(), other.presence_text(now)), (None, None));
+        assert_eq!((other.terminal_label(), other.presence_text(now)), (None, None));
     }
 
     #[test]

@@ -12,17 +12,17 @@ use countersign_protocol::api::inbox::{self as api, ItemQuestion, ItemResolution
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::screen::format_duration;
+use crate::screen::duration_label;
 
 /// A short answer text is cut after this many characters.
 const MAX_SHORT_CHARS: usize = 200;
 
-/// An item as the hub sends it.
+/// An item as the hub sends it, with its texts for terminals.
 #[derive(Debug, Deserialize)]
 #[serde(transparent)]
-pub struct Item(api::Item);
+pub struct ClientItem(api::Item);
 
-impl Deref for Item {
+impl Deref for ClientItem {
     type Target = api::Item;
 
     fn deref(&self) -> &api::Item {
@@ -30,13 +30,13 @@ impl Deref for Item {
     }
 }
 
-impl DerefMut for Item {
+impl DerefMut for ClientItem {
     fn deref_mut(&mut self) -> &mut api::Item {
         &mut self.0
     }
 }
 
-impl Item {
+impl ClientItem {
     /// The item's kind: the question's kind for an ask, else the verb.
     pub fn kind(&self) -> &str {
         match &self.question {
@@ -56,7 +56,7 @@ impl Item {
         };
         let when = match expires_at.remaining(now) {
             Duration::ZERO => "any moment".to_owned(),
-            remaining => format!("in {}", format_duration(remaining)),
+            remaining => format!("in {}", duration_label(remaining)),
         };
         match &self.default_on_expire {
             Some(Value::String(value)) if !self.sensitive => format!("{when}: will answer \"{value}\" by itself"),
@@ -68,7 +68,7 @@ impl Item {
 
 /// Names only options and texts: a form's fields may be long or sensitive.
 fn resolution_text(resolution: &ItemResolution) -> String {
-    text_with(resolution, &value_text(resolution))
+    resolution_text_with_value(resolution, &value_text(resolution))
 }
 
 /// Like `resolution_text`, with a long text cut short.
@@ -76,10 +76,10 @@ fn short_resolution_text(resolution: &ItemResolution) -> String {
     let value = value_text(resolution);
     match value.char_indices().nth(MAX_SHORT_CHARS) {
         Some((end, _)) => {
-            let start = format!("{}… ({})", &value[..end], format_size(value.len() as u64));
-            text_with(resolution, &start)
+            let start = format!("{}… ({})", &value[..end], size_label(value.len() as u64));
+            resolution_text_with_value(resolution, &start)
         }
-        None => text_with(resolution, &value),
+        None => resolution_text_with_value(resolution, &value),
     }
 }
 
@@ -91,7 +91,7 @@ fn value_text(resolution: &ItemResolution) -> String {
     }
 }
 
-fn text_with(resolution: &ItemResolution, value: &str) -> String {
+fn resolution_text_with_value(resolution: &ItemResolution, value: &str) -> String {
     let value = if value.is_empty() {
         String::new()
     } else {
@@ -105,7 +105,7 @@ fn text_with(resolution: &ItemResolution, value: &str) -> String {
     format!("{}{value}{files} by {}", resolution.resolution, resolution.actor)
 }
 
-/// What is special about an answer, to be appended to its outcome.
+/// Remarks on an answer, for the end of its outcome text.
 pub fn outcome_remarks(resolution: &ItemResolution) -> String {
     let by_default = resolution.defaulted.then_some(", the default its asker declared");
     let edited = resolution.edited.then_some(", in other words than the options");
@@ -113,11 +113,11 @@ pub fn outcome_remarks(resolution: &ItemResolution) -> String {
 }
 
 /// `notes.txt (12 KB, text/plain)`
-pub fn file_text(file: &SentFile) -> String {
-    format!("{} ({}, {})", file.name, format_size(file.size), file.media_type)
+pub fn file_label(file: &SentFile) -> String {
+    format!("{} ({}, {})", file.name, size_label(file.size), file.media_type)
 }
 
-fn format_size(bytes: u64) -> String {
+fn size_label(bytes: u64) -> String {
     match bytes {
         0..1_000 => format!("{bytes} bytes"),
         1_000..1_000_000 => format!("{} KB", bytes.div_ceil(1_000)),
@@ -131,7 +131,7 @@ pub mod tests {
 
     use super::*;
 
-    pub fn item(extra: Value) -> Item {
+    pub fn item(extra: Value) -> ClientItem {
         let mut item = json!({
             "id": "msg_1", "type": "ask", "status": "open", "title": "t", "priority": "normal",
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
@@ -141,7 +141,7 @@ pub mod tests {
     }
 
     #[test]
-    fn expiry_is_told_in_words() {
+    fn expiry_text_names_the_default() {
         let now = "2026-06-04T15:00:00Z".parse().unwrap();
         let text = |extra| item(extra).expiry_text(now);
         let at = "2026-06-04T15:05:00.000Z";
@@ -186,7 +186,7 @@ pub mod tests {
     #[test]
     fn sizes_are_told_in_short() {
         let text = |size| {
-            file_text(&SentFile {
+            file_label(&SentFile {
                 name: "a".to_owned(),
                 media_type: "b/c".to_owned(),
                 size,

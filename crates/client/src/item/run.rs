@@ -2,9 +2,9 @@
 
 use countersign_protocol::api::inbox::ItemQuestion;
 
-use super::Item;
+use super::ClientItem;
 
-impl Item {
+impl ClientItem {
     pub fn is_of_run(&self) -> bool {
         self.source.as_ref().is_some_and(|source| source.door == "runs")
     }

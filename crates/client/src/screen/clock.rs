@@ -5,7 +5,7 @@ use std::time::Duration;
 use countersign_protocol::api::HubTime;
 
 /// The two largest units: `45s`, `12m`, `3h 05m`, `2d 4h`.
-pub fn format_duration(span: Duration) -> String {
+pub fn duration_label(span: Duration) -> String {
     let seconds = span.as_secs();
     let minutes = seconds / 60;
     let hours = seconds / 3600;
@@ -19,10 +19,10 @@ pub fn format_duration(span: Duration) -> String {
 }
 
 /// The instant and its distance from now.
-pub fn format_instant(instant: &HubTime, now: jiff::Timestamp) -> String {
+pub fn instant_label(instant: &HubTime, now: jiff::Timestamp) -> String {
     match instant.remaining(now) {
-        Duration::ZERO => format!("{instant} ({} ago)", format_duration(instant.age(now))),
-        remaining => format!("{instant} (in {})", format_duration(remaining)),
+        Duration::ZERO => format!("{instant} ({} ago)", duration_label(instant.age(now))),
+        remaining => format!("{instant} (in {})", duration_label(remaining)),
     }
 }
 
@@ -39,7 +39,7 @@ mod tests {
             (3600 * 3 + 300, "3h 05m"),
             (187_200, "2d 4h"),
         ] {
-            assert_eq!(format_duration(Duration::from_secs(seconds)), text);
+            assert_eq!(duration_label(Duration::from_secs(seconds)), text);
         }
     }
 
@@ -47,9 +47,9 @@ mod tests {
     fn instants_are_told_from_now() {
         let now: jiff::Timestamp = "2026-06-04T15:00:00Z".parse().unwrap();
         let instant = |text: &str| HubTime::from(text.to_owned());
-        let past = format_instant(&instant("2026-06-04T14:48:00.000Z"), now);
+        let past = instant_label(&instant("2026-06-04T14:48:00.000Z"), now);
         assert_eq!(past, "2026-06-04T14:48:00.000Z (12m ago)");
-        let coming = format_instant(&instant("2026-06-04T15:00:30Z"), now);
+        let coming = instant_label(&instant("2026-06-04T15:00:30Z"), now);
         assert_eq!(coming, "2026-06-04T15:00:30Z (in 30s)");
         assert_eq!(instant("soon\u{1b}").to_string(), "soon\\u{1b}");
     }

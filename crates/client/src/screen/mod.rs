@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 
 use serde_json::Value;
 
-pub use clock::{format_duration, format_instant};
+pub use clock::{duration_label, instant_label};
 pub use countersign_protocol::escape::{escape, escape_json, escape_lines};
 pub use table::TextTable;
 

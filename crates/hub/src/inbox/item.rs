@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::messages::cue_waiters::{CuePresence, CueState};
 
 /// An item with its context and source as they are stored.
-pub type Item = api::Item<Value, Value>;
+pub type HubItem = api::Item<Value, Value>;
 
 /// One entry of a list.
-pub fn render_entry(entry: ListEntry, viewer: &Principal) -> Item {
+pub fn render_entry(entry: ListEntry, viewer: &Principal) -> HubItem {
     match entry {
         Ok(item) => render(item, viewer),
         Err(damaged) => unreadable(damaged),
@@ -29,9 +29,9 @@ pub fn render_entry(entry: ListEntry, viewer: &Principal) -> Item {
 pub const UNREADABLE_TITLE: &str = "This message cannot be read";
 
 /// A damaged message, with the fields that every item has, so that clients can list it.
-fn unreadable(item: UnreadableItem) -> Item {
+fn unreadable(item: UnreadableItem) -> HubItem {
     let is_notify = item.status == Status::Delivered.as_str();
-    Item {
+    HubItem {
         id: item.error.id,
         unreadable: true,
         verb: if is_notify { Kind::Notify } else { Kind::Ask }.as_str().to_owned(),
@@ -48,11 +48,11 @@ fn unreadable(item: UnreadableItem) -> Item {
             ignore: false,
         },
         created_at: item.received_at.into(),
-        ..Item::default()
+        ..HubItem::default()
     }
 }
 
-pub fn render(item: PersonView, viewer: &Principal) -> Item {
+pub fn render(item: PersonView, viewer: &Principal) -> HubItem {
     let message = item.message;
     let content = message.content;
     let can_answer = can_answer(&message.state, &content, viewer);
@@ -74,7 +74,7 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
         Payload::Task(task) => (None, Some(task)),
         Payload::Notify => (None, None),
     };
-    Item {
+    HubItem {
         id: message.id.to_string(),
         verb,
         status,
@@ -99,7 +99,7 @@ pub fn render(item: PersonView, viewer: &Principal) -> Item {
         fetched_at: item.fetched_at.map(Into::into),
         resolution,
         delivery: item.delivery.map(shown_delivery),
-        ..Item::default()
+        ..HubItem::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! One of several options, or free text if the asker allows it.
 
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_core::question::yes_and_no;
 use countersign_protocol::api::inbox::Choices;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -20,7 +20,7 @@ pub struct ChoiceEditor {
 }
 
 impl ChoiceEditor {
-    pub fn select(choices: &Choices, item: &Item) -> Self {
+    pub fn select(choices: &Choices, item: &ClientItem) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
         let other = TextEditor::besides_options(item, choices.allow_edit);
         Self {
@@ -32,7 +32,7 @@ impl ChoiceEditor {
         }
     }
 
-    pub fn confirm(choices: &Choices, item: &Item) -> Self {
+    pub fn confirm(choices: &Choices, item: &ClientItem) -> Self {
         let pick = Self::select(choices, item);
         let (approve, deny) = yes_and_no(&pick.values);
         Self { approve, deny, ..pick }
@@ -124,7 +124,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn choices(values: &[&str], allow_edit: bool) -> Choices {
         let options: Vec<_> = values
@@ -134,8 +134,8 @@ mod tests {
         serde_json::from_value(json!({"options": options, "allow_edit": allow_edit})).unwrap()
     }
 
-    fn item(open_ended: bool) -> Item {
-        details("a", &json!({ "open_ended": open_ended })).item
+    fn item(open_ended: bool) -> ClientItem {
+        entry("a", &json!({ "open_ended": open_ended })).item
     }
 
     fn press(pick: &mut ChoiceEditor, code: KeyCode) -> KeyResult {

@@ -13,7 +13,7 @@ pub enum PersonDecision {
 
 impl PersonDecision {
     /// The verb for the decision; `answering` is the verb for an answer.
-    pub fn word(&self, answering: &'static str) -> &'static str {
+    pub fn verb(&self, answering: &'static str) -> &'static str {
         match self {
             Self::Answered(_) => answering,
             Self::Declined => "decline",

@@ -1,6 +1,6 @@
 //! Several options: ticked one by one and sent together; or free text instead, if the asker allows it.
 
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_core::answer::PICKED_AND_WROTE;
 use countersign_protocol::api::inbox::Choices;
 use crossterm::event::{KeyCode, KeyEvent};
@@ -19,7 +19,7 @@ pub struct ManyEditor {
 }
 
 impl ManyEditor {
-    pub fn of(choices: &Choices, item: &Item) -> Self {
+    pub fn of(choices: &Choices, item: &ClientItem) -> Self {
         let values: Vec<String> = choices.options.iter().map(|option| option.value.clone()).collect();
         // `allow_edit` does not apply where several options may be picked.
         Self {
@@ -126,11 +126,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn ticks(options: &[serde_json::Value], open_ended: bool) -> ManyEditor {
         let choices = serde_json::from_value(json!({"options": options, "many": true})).unwrap();
-        ManyEditor::of(&choices, &details("a", &json!({ "open_ended": open_ended })).item)
+        ManyEditor::of(&choices, &entry("a", &json!({ "open_ended": open_ended })).item)
     }
 
     #[test]

@@ -12,7 +12,7 @@ mod text;
 use countersign_protocol::api::inbox::ItemQuestion;
 use crossterm::event::KeyEvent;
 
-use super::item_details::ItemDetails;
+use super::inbox_entry::InboxEntry;
 
 pub use choice::ChoiceEditor;
 pub use decision::PersonDecision;
@@ -44,11 +44,11 @@ pub enum KeyResult {
 }
 
 impl Editor {
-    pub fn of(details: &ItemDetails) -> Self {
-        if !details.may_respond() {
+    pub fn of(entry: &InboxEntry) -> Self {
+        if !entry.may_respond() {
             return Self::Nothing;
         }
-        let item = &details.item;
+        let item = &entry.item;
         match (&item.question, &item.action) {
             (Some(ItemQuestion::Confirm(choices)), _) => Self::Choice(ChoiceEditor::confirm(choices, item)),
             (Some(ItemQuestion::Select(choices)), _) if choices.many => Self::Many(ManyEditor::of(choices, item)),

@@ -1,6 +1,6 @@
 //! A free text answer.
 
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{KeyResult, PersonDecision};
@@ -33,7 +33,7 @@ impl TextEditor {
     }
 
     /// A free text row beside the options, if the asker allows one.
-    pub fn besides_options(item: &Item, allow_edit: bool) -> Option<Self> {
+    pub fn besides_options(item: &ClientItem, allow_edit: bool) -> Option<Self> {
         (item.open_ended || allow_edit).then(|| Self::new(item.sensitive))
     }
 

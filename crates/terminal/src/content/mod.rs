@@ -4,8 +4,8 @@
 mod answer;
 mod parts;
 
-use countersign_client::item::{Item, file_text};
-use countersign_client::screen::{escape, escape_lines, format_duration};
+use countersign_client::item::{ClientItem, file_label};
+use countersign_client::screen::{duration_label, escape, escape_lines};
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion};
 use jiff::Timestamp;
@@ -13,8 +13,8 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 
 use super::delivery_progress::presence;
-use super::item_details::ItemDetails;
-use super::local_time::format_hub_time;
+use super::inbox_entry::InboxEntry;
+use super::local_time::hub_time_label;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Tone {
@@ -64,10 +64,10 @@ fn titled(title: &str, pieces: Vec<Piece>) -> Vec<Piece> {
 }
 
 /// The whole item with its outcome, without the answer editor.
-pub fn content(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
-    let item = &details.item;
-    let mut pieces = head(details, now, zone);
-    pieces.extend(decided(details));
+pub fn content(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &entry.item;
+    let mut pieces = head(entry, now, zone);
+    pieces.extend(decided(entry));
     if let Some(body) = &item.body {
         pieces.push(own_piece(Tone::Plain, ""));
         pieces.extend(quoted(body));
@@ -82,7 +82,7 @@ pub fn content(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Pi
             quoted(action.verification.as_deref().unwrap_or_default()),
         ));
     }
-    if !details.may_respond() {
+    if !entry.may_respond() {
         pieces.extend(offered(item));
     }
     if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
@@ -95,12 +95,12 @@ pub fn content(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Pi
     pieces
 }
 
-fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
-    let item = &details.item;
+fn head(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
+    let item = &entry.item;
     let asked = format!(
         "{}, {} ago",
-        format_hub_time(&item.created_at, now, zone),
-        format_duration(item.created_at.age(now))
+        hub_time_label(&item.created_at, now, zone),
+        duration_label(item.created_at.age(now))
     );
     let mut pieces = vec![
         own_piece(Tone::Title, escape(&item.title)),
@@ -116,15 +116,15 @@ fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
             escape(&format!("tags: {}", item.tags.join(", "))),
         ));
     }
-    if details.is_open() && !details.is_notice() {
+    if entry.is_open() && !entry.is_notice() {
         let tone = if item.expires_at.is_some() {
             Tone::Warning
         } else {
             Tone::Quiet
         };
         pieces.push(own_piece(tone, escape(&item.expiry_text(now))));
-        pieces.extend(presence(details, now).map(|text| own_piece(Tone::Quiet, text)));
-        pieces.extend(until(details, now, zone));
+        pieces.extend(presence(entry, now).map(|text| own_piece(Tone::Quiet, text)));
+        pieces.extend(until(entry, now, zone));
     }
     pieces.extend(
         item.supersedes()
@@ -139,9 +139,9 @@ fn head(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
     pieces
 }
 
-fn from(item: &Item) -> String {
-    if let Some(place) = item.place() {
-        return format!("from {} in {place}", item.agent.id);
+fn from(item: &ClientItem) -> String {
+    if let Some(terminal) = item.terminal_label() {
+        return format!("from {} in {terminal}", item.agent.id);
     }
     if let Some(run) = item.run_label() {
         return format!("from {} in {run}", item.asker());
@@ -156,7 +156,7 @@ fn from(item: &Item) -> String {
 }
 
 /// Shown only if not normal: on a small screen every line above the text counts.
-fn priority(item: &Item) -> String {
+fn priority(item: &ClientItem) -> String {
     if item.priority == "normal" {
         String::new()
     } else {
@@ -164,7 +164,7 @@ fn priority(item: &Item) -> String {
     }
 }
 
-fn run(item: &Item) -> String {
+fn run(item: &ClientItem) -> String {
     let agent = &item.agent;
     let labels: String = agent
         .labels
@@ -178,16 +178,16 @@ fn run(item: &Item) -> String {
     format!("run {} ({}){labels}", agent.run_id, agent.runtime)
 }
 
-fn until(details: &ItemDetails, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
-    let until = details.item.until.as_ref()?;
+fn until(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
+    let until = entry.item.until.as_ref()?;
     Some(own_piece(
         Tone::Quiet,
-        format!("set aside until {}", format_hub_time(until, now, zone)),
+        format!("set aside until {}", hub_time_label(until, now, zone)),
     ))
 }
 
 /// The possible answers, for people who may not answer.
-fn offered(item: &Item) -> Vec<Piece> {
+fn offered(item: &ClientItem) -> Vec<Piece> {
     match (&item.question, &item.action) {
         (Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)), _) => {
             titled("Offered", options(choices))
@@ -251,27 +251,27 @@ pub fn steps(steps: &[ChecklistStep]) -> Vec<Piece> {
     steps.iter().map(line).collect()
 }
 
-fn sent_back(item: &Item) -> Option<&[ChecklistStep]> {
+fn sent_back(item: &ClientItem) -> Option<&[ChecklistStep]> {
     item.resolution.as_ref()?.checklist.as_deref()
 }
 
 /// The answer beyond its first line, the comment, files and checklist.
-fn decided(details: &ItemDetails) -> Vec<Piece> {
-    let Some(resolution) = &details.item.resolution else {
+fn decided(entry: &InboxEntry) -> Vec<Piece> {
+    let Some(resolution) = &entry.item.resolution else {
         return Vec::new();
     };
-    let question = details.item.question.as_ref();
+    let question = entry.item.question.as_ref();
     let value = resolution.value.as_ref().map(|value| answer::answer(question, value));
     let mut pieces = titled("Answer", value.unwrap_or_default());
-    pieces.extend(titled("Comment", quoted(details.item.comment().unwrap_or_default())));
+    pieces.extend(titled("Comment", quoted(entry.item.comment().unwrap_or_default())));
     let files = resolution
         .files
         .iter()
-        .map(|file| own_piece(Tone::Plain, escape(&file_text(file))));
+        .map(|file| own_piece(Tone::Plain, escape(&file_label(file))));
     pieces.extend(titled("Files sent", files.collect()));
     pieces.extend(titled(
         "Checklist sent back",
-        steps(sent_back(&details.item).unwrap_or_default()),
+        steps(sent_back(&entry.item).unwrap_or_default()),
     ));
     pieces
 }
@@ -285,11 +285,11 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn lines(extra: &Value) -> Vec<Piece> {
         content(
-            &details("msg_1", extra),
+            &entry("msg_1", extra),
             "2026-06-04T15:00:05Z".parse().unwrap(),
             &TimeZone::UTC,
         )

@@ -11,7 +11,7 @@ use crate::content::option_label;
 use crate::state::OpenItem;
 
 pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Style, is_live: bool) {
-    let options: &[Choice] = match &open.details.item.question {
+    let options: &[Choice] = match &open.entry.item.question {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => &choices.options,
         Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
     };
@@ -28,7 +28,7 @@ pub fn lines(layout: &mut TextLayout, open: &OpenItem, theme: Theme, style: Styl
 
 /// The entered answer alone, for when it is too late to send it.
 pub fn entered(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
-    let options: Vec<String> = match &open.details.item.question {
+    let options: Vec<String> = match &open.entry.item.question {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices
             .options
             .iter()

@@ -30,11 +30,11 @@ pub fn hints(state: &InboxState) -> String {
 
 fn item_hints(open: &OpenItem) -> String {
     let fixed = match (&open.editor, open.ending) {
-        _ if open.details.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
+        _ if open.entry.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
         _ if open.sending => "sending",
-        (_, ItemEnding::Past) if open.details.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
+        (_, ItemEnding::Past) if open.entry.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
         (_, ItemEnding::Past) => "? help  j k scroll  Esc back  q quit",
-        (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) if open.details.item.is_cue() => {
+        (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) if open.entry.item.is_cue() => {
             "? help  Enter next one  w write ahead  Esc back  q quit"
         }
         (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) => {
@@ -65,8 +65,8 @@ fn deciding(open: &OpenItem) -> String {
     let yes = open
         .editor
         .approve()
-        .map(|verdict| format!("a {}", verdict.word("approve")));
-    let no = open.rejection().map(|verdict| format!("r {}", verdict.word("reject")));
+        .map(|verdict| format!("a {}", verdict.verb("approve")));
+    let no = open.rejection().map(|verdict| format!("r {}", verdict.verb("reject")));
     let can_decide = no.is_some() || open.editor != Editor::Nothing;
     let comment = can_decide.then_some("c comment");
     let before = ["? help", first]
@@ -75,7 +75,7 @@ fn deciding(open: &OpenItem) -> String {
         .chain(no.as_deref())
         .chain(comment);
     let mut line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
-    let ahead = open.details.item.is_cue().then_some(AHEAD);
+    let ahead = open.entry.item.is_cue().then_some(AHEAD);
     for more in ahead.into_iter().chain([BACK]) {
         if line.len() + 2 + more.len() <= MAX_HINT_CHARS {
             line = format!("{line}  {more}");
@@ -89,11 +89,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
     use crate::state::Scene;
 
     fn line(extra: &Value) -> String {
-        let mut scene = Scene::holding(vec![details("a", extra)]);
+        let mut scene = Scene::holding(vec![entry("a", extra)]);
         scene.open();
         hints(&scene.state)
     }

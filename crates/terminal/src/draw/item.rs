@@ -50,7 +50,7 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
 fn content_sheet(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout> {
     let open = state.open.as_ref()?;
     let mut layout = TextLayout::new(width, theme);
-    layout.pieces(&content(&open.details, state.now.at, &state.zone));
+    layout.pieces(&content(&open.entry, state.now.at, &state.zone));
     Some(layout)
 }
 
@@ -76,7 +76,7 @@ fn draw_content(frame: &mut Frame, state: &mut InboxState, text: TextLayout, are
 fn rule(state: &InboxState, theme: Theme, width: u16, is_cut: bool) -> Line<'static> {
     let name = match &state.open {
         Some(open) if open.ending != ItemEnding::None => "Outcome",
-        Some(open) if open.details.is_notice() => "Notice",
+        Some(open) if open.entry.is_notice() => "Notice",
         Some(_) | None => "Your answer",
     };
     let room = usize::from(width).saturating_sub(name.len() + 4);

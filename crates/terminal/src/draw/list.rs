@@ -1,6 +1,6 @@
 //! A list with two lines per item, readable on a narrow screen.
 
-use countersign_client::screen::{escape, format_duration};
+use countersign_client::screen::{duration_label, escape};
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -8,8 +8,8 @@ use ratatui::text::{Line, Span, Text};
 
 use super::wrap::{cut, width};
 use super::{TextLayout, Theme};
-use crate::item_details::ItemDetails;
-use crate::local_time::format_hub_time;
+use crate::inbox_entry::InboxEntry;
+use crate::local_time::hub_time_label;
 use crate::state::{InboxState, Tab};
 
 const LINES_EACH: usize = 2;
@@ -29,13 +29,13 @@ pub fn draw(frame: &mut Frame, state: &InboxState, theme: Theme, area: Rect) {
             },
         );
     }
-    let cursor = state.list(state.tab).position(&state.search_words).unwrap_or_default();
+    let cursor = state.list(state.tab).position(&state.search_text).unwrap_or_default();
     let fitting = (usize::from(area.height) / LINES_EACH).max(1);
     // The list scrolls by whole pages, so that it does not move with every step.
     let first = cursor / fitting * fitting;
     let mut lines = Vec::new();
-    for (index, details) in rows.iter().enumerate().skip(first).take(fitting) {
-        lines.extend(row(state, details, index == cursor, theme, usize::from(area.width)));
+    for (index, entry) in rows.iter().enumerate().skip(first).take(fitting) {
+        lines.extend(row(state, entry, index == cursor, theme, usize::from(area.width)));
     }
     frame.render_widget(Text::from(lines), area);
 }
@@ -44,10 +44,10 @@ fn empty_list_text(state: &InboxState) -> String {
     let filter = state.filter.text();
     match state.tab {
         _ if !state.list(state.tab).is_loaded() => "Reading…".to_owned(),
-        _ if !state.search_words.is_empty() => {
+        _ if !state.search_text.is_empty() => {
             format!(
                 "Nothing here mentions {}. Enter searches everything.",
-                escape(&state.search_words)
+                escape(&state.search_text)
             )
         }
         Tab::Waiting if !filter.is_empty() => format!("Nothing waits for you ({}).", escape(&filter)),
@@ -61,24 +61,24 @@ fn empty_list_text(state: &InboxState) -> String {
 
 fn row(
     state: &InboxState,
-    details: &ItemDetails,
+    entry: &InboxEntry,
     is_chosen: bool,
     theme: Theme,
     max_width: usize,
 ) -> [Line<'static>; LINES_EACH] {
-    let age = details.item.created_at.age(state.now.at);
-    let waited = format_duration(age);
-    let (mark, urgency) = priority(&details.item.priority, theme);
+    let age = entry.item.created_at.age(state.now.at);
+    let waited = duration_label(age);
+    let (mark, urgency) = priority(&entry.item.priority, theme);
     let cursor = if is_chosen { "▌" } else { " " };
     let room = max_width.saturating_sub(5 + width(&waited) + 1);
-    let title = cut(&escape(&details.item.title), room);
+    let title = cut(&escape(&entry.item.title), room);
     let gap = " ".repeat(room.saturating_sub(width(&title)) + 1);
-    let style = match (is_chosen, state.is_busy(details.id())) {
+    let style = match (is_chosen, state.is_busy(entry.id())) {
         (_, true) => theme.quiet(),
         (true, false) => theme.chosen(),
         (false, false) => theme.strong(),
     };
-    let age_style = if details.is_open() && !details.is_notice() {
+    let age_style = if entry.is_open() && !entry.is_notice() {
         theme.age(age)
     } else {
         theme.quiet()
@@ -90,7 +90,7 @@ fn row(
         Span::raw(gap),
         Span::styled(waited, age_style),
     ]);
-    let about = cut(&about(state, details), max_width.saturating_sub(5));
+    let about = cut(&about(state, entry), max_width.saturating_sub(5));
     [
         first,
         Line::from(vec![
@@ -110,8 +110,8 @@ fn priority(priority: &str, theme: Theme) -> (&'static str, Style) {
 }
 
 /// The asker, the kind of question, and the next or last event.
-fn about(state: &InboxState, details: &ItemDetails) -> String {
-    let item = &details.item;
+fn about(state: &InboxState, entry: &InboxEntry) -> String {
+    let item = &entry.item;
     let project = item
         .agent
         .project
@@ -119,20 +119,20 @@ fn about(state: &InboxState, details: &ItemDetails) -> String {
         .map(|project| format!("/{project}"))
         .unwrap_or_default();
     let mut parts = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
-    match (&item.resolution, &details.item.until) {
+    match (&item.resolution, &entry.item.until) {
         (Some(resolution), _) => {
-            let at = format_hub_time(&resolution.resolved_at, state.now.at, &state.zone);
+            let at = hub_time_label(&resolution.resolved_at, state.now.at, &state.zone);
             parts.push(format!("{} at {at}", item.outcome_text().unwrap_or_default()));
         }
         (None, Some(until)) => parts.push(format!(
             "aside until {}",
-            format_hub_time(until, state.now.at, &state.zone)
+            hub_time_label(until, state.now.at, &state.zone)
         )),
-        (None, None) if details.is_notice() => {}
+        (None, None) if entry.is_notice() => {}
         (None, None) => parts.push(item.expiry_text(state.now.at)),
     }
-    parts.extend(item.presence_word().map(|word| format!("agent {word}")));
-    if details.is_open() && !details.is_notice() && !item.can_answer {
+    parts.extend(item.presence_label().map(|label| format!("agent {label}")));
+    if entry.is_open() && !entry.is_notice() && !item.can_answer {
         parts.push("not yours to answer".to_owned());
     }
     parts.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));

@@ -11,7 +11,7 @@ pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout
     let open = state.open.as_ref()?;
     let mut layout = TextLayout::new(width, theme);
     match open.ending {
-        ItemEnding::None if open.details.is_notice() => {
+        ItemEnding::None if open.entry.is_notice() => {
             layout.add_text("Nothing to decide: e archives it.", theme.quiet())
         }
         ItemEnding::None => undecided(&mut layout, state, open, theme),
@@ -23,8 +23,8 @@ pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout
 }
 
 fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
-    if !open.details.item.can_answer {
-        let resolvers = open.details.item.resolvers.join(", ");
+    if !open.entry.item.can_answer {
+        let resolvers = open.entry.item.resolvers.join(", ");
         layout.add_text(
             &escape(&format!("Not yours to answer: it is for {resolvers}.")),
             theme.warning(),
@@ -51,7 +51,7 @@ fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme
 }
 
 fn no_editor(open: &OpenItem) -> &'static str {
-    match (open.details.may_respond(), open.details.may_decline()) {
+    match (open.entry.may_respond(), open.entry.may_decline()) {
         (true, _) => "This version cannot answer this kind of question: use the web inbox.",
         (false, true) => "The asker takes no answer here: r declines.",
         (false, false) => "The asker takes neither an answer nor a refusal here.",
@@ -65,13 +65,13 @@ fn comment(layout: &mut TextLayout, open: &OpenItem, theme: Theme) {
 }
 
 fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
-    let outcome = outcome(&open.details, state.now.at, &state.zone);
+    let outcome = outcome(&open.entry, state.now.at, &state.zone);
     match (&outcome, &open.taken) {
         (Some(outcome), _) => draw_outcome(layout, open, outcome, theme),
         (None, Some(status)) => layout.add_text(&format!("The hub accepted it: {}.", escape(status)), theme.good()),
         (None, None) => layout.add_text("It has ended; reading the outcome…", theme.warning()),
     }
-    for (mark, text) in delivery_steps(&open.details, state.now.at, &state.zone) {
+    for (mark, text) in delivery_steps(&open.entry, state.now.at, &state.zone) {
         let (sign, style) = match mark {
             StepMark::Done => ("✓ ", theme.good()),
             StepMark::Now => ("… ", theme.warning()),

@@ -1,7 +1,7 @@
 //! A form, one prompt per field. An invalid value is asked for again.
 
 use anyhow::Result;
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, escape};
 use countersign_core::Rejection;
 use countersign_core::form::{Field, FieldKind, check_all, fields, value_of};
@@ -14,7 +14,7 @@ use crate::answer::PersonDecision;
 
 pub async fn ask(
     schema: &Value,
-    item: &Item,
+    item: &ClientItem,
     refusal: Option<&RefusalOption>,
     asker: &mut Prompter,
 ) -> Result<PromptResult> {

@@ -19,7 +19,7 @@ use prompter::Prompter;
 use super::content::{Piece, content};
 use super::delivery_progress::{delivery_steps, outcome};
 use super::filter::InboxFilter;
-use super::item_details::ItemDetails;
+use super::inbox_entry::InboxEntry;
 use super::state::Listing;
 use super::{hub_calls, presets};
 
@@ -69,8 +69,8 @@ enum LineChoice {
 
 const AHEAD: char = 'w';
 
-fn list_prompt(items: &[Arc<ItemDetails>]) -> &'static str {
-    if items.iter().any(|details| details.item.is_cue()) {
+fn list_prompt(items: &[Arc<InboxEntry>]) -> &'static str {
+    if items.iter().any(|entry| entry.item.is_cue()) {
         "Which one? (a number; w and a number writes ahead to its agent; an empty line ends) "
     } else {
         "Which one? (a number; an empty line ends) "
@@ -93,13 +93,13 @@ fn parse_choice(line: &str, count: usize) -> LineChoice {
     }
 }
 
-fn rows(items: &[Arc<ItemDetails>], has_more: bool, now: Timestamp) -> String {
+fn rows(items: &[Arc<InboxEntry>], has_more: bool, now: Timestamp) -> String {
     if items.is_empty() {
         return "Nothing waits for you.\n".to_owned();
     }
     let mut text = "\n".to_owned();
-    for (index, details) in items.iter().enumerate() {
-        let item = &details.item;
+    for (index, entry) in items.iter().enumerate() {
+        let item = &entry.item;
         let urgency = if item.priority == "normal" {
             String::new()
         } else {
@@ -111,10 +111,10 @@ fn rows(items: &[Arc<ItemDetails>], has_more: bool, now: Timestamp) -> String {
             index + 1,
             escape(&format!("{urgency}{}", item.title))
         );
-        let waited = screen::format_duration(item.created_at.age(now));
+        let waited = screen::duration_label(item.created_at.age(now));
         let presence = item
-            .presence_word()
-            .map(|word| format!(", agent {word}"))
+            .presence_label()
+            .map(|label| format!(", agent {label}"))
             .unwrap_or_default();
         let agent = item.asker();
         let kind = item.kind();
@@ -137,12 +137,12 @@ struct PlainInbox<'a> {
 impl PlainInbox<'_> {
     /// Shows one item and takes the decision on it. Returns false if the input has ended.
     async fn decide(&self, id: &str, asker: &mut Prompter) -> Result<bool> {
-        let details = hub_calls::read(self.client, id).await?;
-        screen::print(&self.page(&details))?;
-        if details.item.resolution.is_some() {
+        let entry = hub_calls::read(self.client, id).await?;
+        screen::print(&self.page(&entry))?;
+        if entry.item.resolution.is_some() {
             return Ok(true);
         }
-        let Some(answer) = verdict::ask(&details, &self.presets, asker).await? else {
+        let Some(answer) = verdict::ask(&entry, &self.presets, asker).await? else {
             return Ok(!asker.is_gone());
         };
         let body = answer.verdict.body(&answer.comment);
@@ -176,18 +176,18 @@ impl PlainInbox<'_> {
         screen::print(&format!("Not accepted: {}\n", escape(&error.to_string())))
     }
 
-    fn page(&self, details: &ItemDetails) -> String {
-        let mut text = "\n".to_owned() + &lines(&content(details, Timestamp::now(), &self.zone)) + "\n";
-        text.push_str(&self.result(details));
+    fn page(&self, entry: &InboxEntry) -> String {
+        let mut text = "\n".to_owned() + &lines(&content(entry, Timestamp::now(), &self.zone)) + "\n";
+        text.push_str(&self.result(entry));
         text
     }
 
-    fn result(&self, details: &ItemDetails) -> String {
+    fn result(&self, entry: &InboxEntry) -> String {
         let now = Timestamp::now();
-        let outcome = outcome(details, now, &self.zone)
+        let outcome = outcome(entry, now, &self.zone)
             .map(|text| format!("{text}\n"))
             .unwrap_or_default();
-        let steps: String = delivery_steps(details, now, &self.zone)
+        let steps: String = delivery_steps(entry, now, &self.zone)
             .into_iter()
             .map(|(_, text)| format!("  {text}\n"))
             .collect();
@@ -210,7 +210,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     #[test]
     fn only_a_number_of_the_list_opens_an_item() {
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn every_row_shows_asker_and_expiry() {
-        let item = details("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
+        let item = entry("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
         let text = rows(&[Arc::new(item)], false, "2026-06-04T15:10:00Z".parse().unwrap());
         let expected = "\n  1. urgent: Ship?\\u{1b}[2J\n     bot, confirm, waits for 10m, waits until answered\n";
         assert_eq!(text, expected);

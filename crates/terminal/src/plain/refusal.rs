@@ -1,7 +1,7 @@
 //! The effect of `r`: the no that the asker offers, else declining if allowed, else none.
 
 use anyhow::Result;
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, escape};
 use countersign_protocol::api::inbox::ItemQuestion;
 
@@ -9,7 +9,7 @@ use super::prompter::Prompter;
 use super::verdict::PlainAnswer;
 use crate::answer::{Editor, PersonDecision};
 use crate::content::option_label;
-use crate::item_details::ItemDetails;
+use crate::inbox_entry::InboxEntry;
 
 pub const KEY: &str = "r";
 
@@ -20,15 +20,12 @@ pub struct RefusalOption {
 }
 
 impl RefusalOption {
-    pub fn of(details: &ItemDetails) -> Option<Self> {
-        let declined = || details.may_decline().then_some(PersonDecision::Declined);
-        let verdict = Editor::of(details).deny().or_else(declined)?;
+    pub fn of(entry: &InboxEntry) -> Option<Self> {
+        let declined = || entry.may_decline().then_some(PersonDecision::Declined);
+        let verdict = Editor::of(entry).deny().or_else(declined)?;
         let text = match &verdict {
             PersonDecision::Answered(value) => {
-                format!(
-                    "answers \"{}\"",
-                    label(&details.item, value.as_str().unwrap_or_default())
-                )
+                format!("answers \"{}\"", label(&entry.item, value.as_str().unwrap_or_default()))
             }
             PersonDecision::Declined => "declines".to_owned(),
             PersonDecision::Dismissed(_) => "dismisses it".to_owned(),
@@ -38,7 +35,7 @@ impl RefusalOption {
     }
 }
 
-fn label(item: &Item, value: &str) -> String {
+fn label(item: &ClientItem, value: &str) -> String {
     let options = match &item.question {
         Some(ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices)) => choices.options.as_slice(),
         Some(ItemQuestion::Text | ItemQuestion::Form { .. } | ItemQuestion::Unknown) | None => &[],
@@ -83,10 +80,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn hint_for(extra: &Value) -> String {
-        offered(RefusalOption::of(&details("a", extra)).as_ref())
+        offered(RefusalOption::of(&entry("a", extra)).as_ref())
     }
 
     fn confirm(options: [(&str, &str); 2], may_decline: bool) -> Value {

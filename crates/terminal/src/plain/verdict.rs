@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, escape};
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion, TaskDetails};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use super::prompter::Prompter;
 use super::refusal::{KEY, RefusalOption, ask_reason, offered};
 use crate::answer::PersonDecision;
 use crate::content::option_label;
-use crate::item_details::ItemDetails;
+use crate::inbox_entry::InboxEntry;
 
 pub struct PlainAnswer {
     pub verdict: PersonDecision,
@@ -28,14 +28,14 @@ pub fn other(is_taken: bool) -> &'static str {
 }
 
 /// Returns `None` if the person went back or the input ended.
-pub async fn ask(details: &ItemDetails, presets: &[String], asker: &mut Prompter) -> Result<Option<PlainAnswer>> {
-    if !details.may_respond() && !details.may_decline() {
-        screen::print(closed(details))?;
+pub async fn ask(entry: &InboxEntry, presets: &[String], asker: &mut Prompter) -> Result<Option<PlainAnswer>> {
+    if !entry.may_respond() && !entry.may_decline() {
+        screen::print(closed(entry))?;
         return Ok(None);
     }
     asker.discard_early_keys().await?;
-    let refusal = RefusalOption::of(details);
-    match ask_question(details, refusal.as_ref(), asker).await? {
+    let refusal = RefusalOption::of(entry);
+    match ask_question(entry, refusal.as_ref(), asker).await? {
         PromptResult::Back => Ok(None),
         PromptResult::Refused => match refusal {
             Some(refusal) => ask_reason(refusal.verdict, presets, asker).await,
@@ -57,8 +57,8 @@ pub enum PromptResult {
     Decided(PersonDecision),
 }
 
-fn closed(details: &ItemDetails) -> &'static str {
-    if details.item.can_answer {
+fn closed(entry: &InboxEntry) -> &'static str {
+    if entry.item.can_answer {
         "The asker takes neither an answer nor a refusal here.\n\n"
     } else {
         "This one is not yours to answer.\n\n"
@@ -66,13 +66,13 @@ fn closed(details: &ItemDetails) -> &'static str {
 }
 
 async fn ask_question(
-    details: &ItemDetails,
+    entry: &InboxEntry,
     refusal: Option<&RefusalOption>,
     asker: &mut Prompter,
 ) -> Result<PromptResult> {
-    let item = &details.item;
+    let item = &entry.item;
     match (&item.question, &item.action) {
-        _ if !details.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
+        _ if !entry.may_respond() => refuse_only("The asker takes no answer here", refusal, asker).await,
         (Some(ItemQuestion::Confirm(choices)), _) => one(choices, item, refusal, asker).await,
         (Some(ItemQuestion::Select(choices)), _) if choices.many => many(choices, item, refusal, asker).await,
         (Some(ItemQuestion::Select(choices)), _) => one(choices, item, refusal, asker).await,
@@ -121,7 +121,7 @@ fn listed(choices: &Choices) -> String {
 /// Accepts numbers only: the agent chooses values and labels, and one could look like another's number.
 async fn one(
     choices: &Choices,
-    item: &Item,
+    item: &ClientItem,
     refusal: Option<&RefusalOption>,
     asker: &mut Prompter,
 ) -> Result<PromptResult> {
@@ -153,7 +153,7 @@ fn picked<'a>(typed: &str, choices: &'a Choices) -> Option<&'a str> {
 
 async fn many(
     choices: &Choices,
-    item: &Item,
+    item: &ClientItem,
     refusal: Option<&RefusalOption>,
     asker: &mut Prompter,
 ) -> Result<PromptResult> {
@@ -178,20 +178,22 @@ async fn many(
 }
 
 fn some_picked(typed: &str, choices: &Choices) -> Option<Value> {
-    let mut values: Vec<&str> = words(typed).map(|word| picked(word, choices)).collect::<Option<_>>()?;
+    let mut values: Vec<&str> = split_words(typed)
+        .map(|word| picked(word, choices))
+        .collect::<Option<_>>()?;
     let mut known = std::collections::HashSet::new();
     values.retain(|value| known.insert(*value));
     (!values.is_empty()).then(|| values.into())
 }
 
-fn words(typed: &str) -> impl Iterator<Item = &str> {
+fn split_words(typed: &str) -> impl Iterator<Item = &str> {
     typed.split([' ', ',']).filter(|word| !word.is_empty())
 }
 
 /// The input for an empty answer, where one is allowed.
 const EMPTY_ANSWER: &str = "\"\"";
 
-pub async fn text(item: &Item, refusal: Option<&RefusalOption>, asker: &mut Prompter) -> Result<PromptResult> {
+pub async fn text(item: &ClientItem, refusal: Option<&RefusalOption>, asker: &mut Prompter) -> Result<PromptResult> {
     let nothing = if item.allows_empty() {
         ", \"\" for an empty one"
     } else {
@@ -278,7 +280,7 @@ fn ticked(typed: &str, steps: &[ChecklistStep]) -> Option<std::collections::BTre
             .checked_sub(1)
             .filter(|index| *index < steps.len())
     };
-    words(typed).map(index).collect()
+    split_words(typed).map(index).collect()
 }
 
 #[cfg(test)]

@@ -11,10 +11,10 @@ impl InboxState {
     /// Continues an unsent text for this agent.
     pub(super) fn write_ahead(&mut self) {
         let Some(open) = &self.open else { return };
-        if !open.details.item.is_cue() {
+        if !open.entry.item.is_cue() {
             return self.hint("only an agent in a terminal can be written to ahead");
         }
-        let agent_id = open.details.item.agent.id.clone();
+        let agent_id = open.entry.item.agent.id.clone();
         let typing = self.aheads.remove(&agent_id).unwrap_or_else(TextInput::lines);
         self.overlay = Some(Overlay::Ahead { agent_id, typing });
     }

@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::feed::FeedEvent;
-use crate::item_details::ItemDetails;
+use crate::inbox_entry::InboxEntry;
 
 #[derive(Debug)]
 pub enum InboxInput {
@@ -58,12 +58,12 @@ pub enum InboxReply {
     Loaded {
         listing: Listing,
         appends: bool,
-        page: Result<DetailsPage, ClientError>,
+        page: Result<EntriesPage, ClientError>,
     },
     Read {
         id: String,
         fresh: bool,
-        details: Result<Arc<ItemDetails>, ClientError>,
+        entry: Result<Arc<InboxEntry>, ClientError>,
     },
     /// With the status from the hub.
     Resolved {
@@ -87,8 +87,8 @@ pub enum InboxReply {
     Presets(Result<Vec<String>, ClientError>),
 }
 
-/// A page of a list with the details of its items.
-pub type DetailsPage = ItemsPage<Arc<ItemDetails>>;
+/// A page of a list of entries.
+pub type EntriesPage = ItemsPage<Arc<InboxEntry>>;
 
 /// Snoozing, archiving and bringing back, for this person only; none of them decides the item.
 #[derive(Debug, Clone, PartialEq)]

@@ -37,7 +37,7 @@ impl InboxState {
                 Vec::new()
             }
             KeyCode::Enter if open.ending != ItemEnding::None => self.neighbour(1),
-            _ if open.details.is_notice() => self.notice_key(key),
+            _ if open.entry.is_notice() => self.notice_key(key),
             _ if open.takes_answers() => self.deciding_key(key),
             _ => Vec::new(),
         }
@@ -47,8 +47,8 @@ impl InboxState {
         let Some(open) = &self.open else { return Vec::new() };
         match key.code {
             KeyCode::Char('e') => {
-                let details = Arc::clone(&open.details);
-                self.archive(&details)
+                let entry = Arc::clone(&open.entry);
+                self.archive(&entry)
             }
             KeyCode::Enter => self.neighbour(1),
             _ => Vec::new(),
@@ -60,12 +60,12 @@ impl InboxState {
         match key.code {
             KeyCode::Char('a') => return self.approve(),
             KeyCode::Char('r') => self.reject(),
-            KeyCode::Char('c') if open.details.item.can_answer => {
+            KeyCode::Char('c') if open.entry.item.can_answer => {
                 self.overlay = Some(Overlay::Comment(open.comment.clone()));
             }
             KeyCode::Char('s') => {
-                let details = Arc::clone(&open.details);
-                self.begin_snooze(&details);
+                let entry = Arc::clone(&open.entry);
+                self.begin_snooze(&entry);
             }
             _ => {
                 let pressed = open.editor.key(key);
@@ -123,14 +123,14 @@ impl InboxState {
                     ..RejectDialog::default()
                 }));
             }
-            None if !open.details.item.can_answer => self.hint("this one is not yours to answer"),
+            None if !open.entry.item.can_answer => self.hint("this one is not yours to answer"),
             None => self.hint("the asker takes no refusal here"),
         }
     }
 
     fn retry(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        match &open.details.item.delivery {
+        match &open.entry.item.delivery {
             Some(delivery) if delivery.state == "failed" => vec![Effect::Retry {
                 id: open.id().to_owned(),
             }],
@@ -156,8 +156,8 @@ impl InboxState {
 
     pub(super) fn neighbour(&mut self, rows: isize) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
-        match self.list(self.tab).neighbour_of(open.id(), rows, &self.search_words) {
-            Some(details) => self.show(details),
+        match self.list(self.tab).neighbour_of(open.id(), rows, &self.search_text) {
+            Some(entry) => self.show(entry),
             None if open.ending == ItemEnding::None => Vec::new(),
             None => self.back(),
         }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{DetailsPage, GUARD};
-use crate::item_details::ItemDetails;
+use super::{EntriesPage, GUARD};
+use crate::inbox_entry::InboxEntry;
 
 const PAGE_SIZE: usize = 100;
 /// The next page is loaded this many rows before the end.
@@ -13,7 +13,7 @@ const PREFETCH_ROWS: usize = 20;
 
 #[derive(Debug, Default)]
 pub struct ItemList {
-    rows: Vec<Arc<ItemDetails>>,
+    rows: Vec<Arc<InboxEntry>>,
     next: Option<String>,
     selected: Option<String>,
     loading: bool,
@@ -25,23 +25,23 @@ pub struct ItemList {
 }
 
 impl ItemList {
-    pub fn shown(&self, search_words: &str) -> Vec<&Arc<ItemDetails>> {
+    pub fn shown(&self, search_text: &str) -> Vec<&Arc<InboxEntry>> {
         self.rows
             .iter()
-            .filter(|details| search_words.is_empty() || details.mentions(search_words))
+            .filter(|entry| search_text.is_empty() || entry.mentions(search_text))
             .collect()
     }
 
-    pub fn position(&self, search_words: &str) -> Option<usize> {
-        let shown = self.shown(search_words);
+    pub fn position(&self, search_text: &str) -> Option<usize> {
+        let shown = self.shown(search_text);
         let selected = shown
             .iter()
-            .position(|details| Some(details.id()) == self.selected.as_deref());
+            .position(|entry| Some(entry.id()) == self.selected.as_deref());
         selected.or_else(|| (!shown.is_empty()).then_some(0))
     }
 
-    pub fn selected(&self, search_words: &str) -> Option<&Arc<ItemDetails>> {
-        self.shown(search_words).get(self.position(search_words)?).copied()
+    pub fn selected(&self, search_text: &str) -> Option<&Arc<InboxEntry>> {
+        self.shown(search_text).get(self.position(search_text)?).copied()
     }
 
     pub fn len(&self) -> usize {
@@ -70,31 +70,28 @@ impl ItemList {
         self.shifted_at = None;
     }
 
-    pub fn step(&mut self, rows: isize, search_words: &str) {
-        let Some(position) = self.position(search_words) else {
+    pub fn step(&mut self, rows: isize, search_text: &str) {
+        let Some(position) = self.position(search_text) else {
             return;
         };
         let target = position.saturating_add_signed(rows);
-        let shown = self.shown(search_words);
-        let id = shown
-            .get(target)
-            .or(shown.last())
-            .map(|details| details.id().to_owned());
+        let shown = self.shown(search_text);
+        let id = shown.get(target).or(shown.last()).map(|entry| entry.id().to_owned());
         self.selected = id;
         self.shifted_at = None;
     }
 
     /// The item `rows` away from `id`. If `id` has left the list, the item after it counts as its position.
-    pub fn neighbour_of(&self, id: &str, rows: isize, search_words: &str) -> Option<Arc<ItemDetails>> {
-        let shown = self.shown(search_words);
-        let index = shown.iter().position(|details| details.id() == id);
-        let target = match (index, self.position(search_words)) {
+    pub fn neighbour_of(&self, id: &str, rows: isize, search_text: &str) -> Option<Arc<InboxEntry>> {
+        let shown = self.shown(search_text);
+        let index = shown.iter().position(|entry| entry.id() == id);
+        let target = match (index, self.position(search_text)) {
             (Some(index), _) => index.checked_add_signed(rows)?,
             (None, Some(cursor)) if rows > 0 => cursor,
             (None, Some(cursor)) => cursor.checked_add_signed(rows)?,
             (None, None) => return None,
         };
-        shown.get(target).map(|details| Arc::clone(details))
+        shown.get(target).map(|entry| Arc::clone(entry))
     }
 
     /// The number of rows to reload, or `None` while a load is pending.
@@ -108,11 +105,11 @@ impl ItemList {
     }
 
     /// The cursor of the next page, if the end of the list is near.
-    pub fn begin_more(&mut self, search_words: &str) -> Option<(String, usize)> {
+    pub fn begin_more(&mut self, search_text: &str) -> Option<(String, usize)> {
         let remaining = self
-            .shown(search_words)
+            .shown(search_text)
             .len()
-            .saturating_sub(self.position(search_words).unwrap_or_default());
+            .saturating_sub(self.position(search_text).unwrap_or_default());
         if self.loading || remaining > PREFETCH_ROWS {
             return None;
         }
@@ -125,13 +122,13 @@ impl ItemList {
         self.loading = false;
     }
 
-    pub fn take(&mut self, page: DetailsPage, appends: bool, elapsed: Duration) {
+    pub fn take(&mut self, page: EntriesPage, appends: bool, elapsed: Duration) {
         let before = self.selected.clone();
         (self.loading, self.loaded, self.next) = (false, true, page.next_cursor);
         if appends {
-            let known: HashSet<String> = self.rows.iter().map(|details| details.id().to_owned()).collect();
+            let known: HashSet<String> = self.rows.iter().map(|entry| entry.id().to_owned()).collect();
             self.rows
-                .extend(page.items.into_iter().filter(|details| !known.contains(details.id())));
+                .extend(page.items.into_iter().filter(|entry| !known.contains(entry.id())));
         } else {
             self.replace(page.items);
         }
@@ -142,79 +139,77 @@ impl ItemList {
     }
 
     /// If the selected item is gone, the next remaining one is selected.
-    fn replace(&mut self, rows: Vec<Arc<ItemDetails>>) {
-        let stayed: HashSet<&str> = rows.iter().map(|details| details.id()).collect();
+    fn replace(&mut self, rows: Vec<Arc<InboxEntry>>) {
+        let stayed: HashSet<&str> = rows.iter().map(|entry| entry.id()).collect();
         let index = self
             .rows
             .iter()
-            .position(|details| Some(details.id()) == self.selected.as_deref())
+            .position(|entry| Some(entry.id()) == self.selected.as_deref())
             .unwrap_or_default();
         let (earlier, later) = self.rows.split_at(index.min(self.rows.len()));
         let mut successors = later.iter().chain(earlier.iter().rev());
         let successor = successors
-            .find(|details| stayed.contains(details.id()))
-            .map(|details| details.id().to_owned());
+            .find(|entry| stayed.contains(entry.id()))
+            .map(|entry| entry.id().to_owned());
         self.selected = successor;
         self.rows = rows;
     }
 
     fn select_default(&mut self) {
         if self.selected.is_none() {
-            self.selected = self.rows.first().map(|details| details.id().to_owned());
+            self.selected = self.rows.first().map(|entry| entry.id().to_owned());
         }
     }
 
     /// Inserts in the hub's order. An item beyond the loaded rows comes with its page.
-    pub fn insert(&mut self, details: Arc<ItemDetails>) -> bool {
-        if self.rows.iter().any(|known| known.id() == details.id()) {
+    pub fn insert(&mut self, entry: Arc<InboxEntry>) -> bool {
+        if self.rows.iter().any(|known| known.id() == entry.id()) {
             return false;
         }
-        let index = self.rows.partition_point(|known| known.order() < details.order());
+        let index = self.rows.partition_point(|known| known.order() < entry.order());
         if index == self.rows.len() && self.next.is_some() {
             return false;
         }
-        self.rows.insert(index, details);
+        self.rows.insert(index, entry);
         self.select_default();
         self.stale |= self.loading;
         true
     }
 
     /// Replaces a row with the newly read item.
-    pub fn renew(&mut self, details: &Arc<ItemDetails>) {
-        if details.is_open()
-            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == details.id())
+    pub fn renew(&mut self, entry: &Arc<InboxEntry>) {
+        if entry.is_open()
+            && let Some(known) = self.rows.iter_mut().find(|known| known.id() == entry.id())
         {
-            *known = Arc::clone(details);
+            *known = Arc::clone(entry);
         }
     }
 
     pub fn holds_cue(&self, id: &str) -> bool {
-        self.rows
-            .iter()
-            .any(|details| details.id() == id && details.item.is_cue())
+        self.rows.iter().any(|entry| entry.id() == id && entry.item.is_cue())
     }
 
     /// Inserts into a list with the newest first.
-    pub fn insert_newest_first(&mut self, details: Arc<ItemDetails>) -> bool {
-        if self.rows.iter().any(|known| known.id() == details.id()) {
+    pub fn insert_newest_first(&mut self, entry: Arc<InboxEntry>) -> bool {
+        if self.rows.iter().any(|known| known.id() == entry.id()) {
             return false;
         }
-        let age = |details: &ItemDetails| (details.item.created_at.at(), details.item.id.clone());
-        let index = self.rows.partition_point(|known| age(known) > age(&details));
-        self.rows.insert(index, details);
+        let age = |entry: &InboxEntry| (entry.item.created_at.at(), entry.item.id.clone());
+        let index = self.rows.partition_point(|known| age(known) > age(&entry));
+        self.rows.insert(index, entry);
         self.select_default();
         self.stale |= self.loading;
         true
     }
 
     /// `shifts_at` is the time of the change if the next item moves under the cursor without a key press.
-    pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<ItemDetails>> {
+    pub fn remove(&mut self, id: &str, shifts_at: Option<Duration>) -> Option<Arc<InboxEntry>> {
         self.stale |= self.loading;
-        let index = self.rows.iter().position(|details| details.id() == id)?;
+        let index = self.rows.iter().position(|entry| entry.id() == id)?;
         let removed = self.rows.remove(index);
         if self.selected.as_deref() == Some(id) {
             let successor = self.rows.get(index).or(self.rows.last());
-            self.selected = successor.map(|details| details.id().to_owned());
+            self.selected = successor.map(|entry| entry.id().to_owned());
             self.shifted_at = shifts_at;
         }
         Some(removed)

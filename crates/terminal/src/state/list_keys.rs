@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::{Effect, InboxState, ItemEnding, OpenItem, Overlay, SnoozeAction, Tab};
-use crate::item_details::ItemDetails;
+use crate::inbox_entry::InboxEntry;
 use crate::text_input::TextInput;
 
 const PAGE_STEP: isize = 10;
@@ -34,7 +34,7 @@ impl InboxState {
             KeyCode::Char('e') => return self.archive_selected(),
             KeyCode::Char('u') => return self.take_back(),
             KeyCode::Char('s') => self.snooze_selected(),
-            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.search_words))),
+            KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.search_text))),
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help { scroll: 0 }),
             KeyCode::Char('a' | 'r' | 'c' | '1'..='9') => self.hint(OPEN_FIRST),
             KeyCode::Esc => return self.clear(),
@@ -45,10 +45,10 @@ impl InboxState {
 
     fn step(&mut self, rows: isize) -> Vec<Effect> {
         let tab = self.tab;
-        let search_words = self.search_words.clone();
-        self.list_mut(tab).step(rows, &search_words);
+        let search_text = self.search_text.clone();
+        self.list_mut(tab).step(rows, &search_text);
         let listing = self.listing(tab);
-        let more = self.list_mut(tab).begin_more(&search_words);
+        let more = self.list_mut(tab).begin_more(&search_text);
         more.map(|(after, want)| Effect::Load {
             listing,
             after: Some(after),
@@ -72,7 +72,7 @@ impl InboxState {
     /// Only the waiting and notice lists follow live events; the others are reloaded when shown.
     pub(super) fn switch_tab(&mut self, tab: Tab) -> Vec<Effect> {
         self.tab = tab;
-        self.search_words.clear();
+        self.search_text.clear();
         let is_followed = matches!(tab, Tab::Waiting | Tab::Notices);
         if is_followed && self.list(tab).is_loaded() {
             Vec::new()
@@ -82,8 +82,8 @@ impl InboxState {
     }
 
     fn clear(&mut self) -> Vec<Effect> {
-        if !self.search_words.is_empty() {
-            self.search_words.clear();
+        if !self.search_text.is_empty() {
+            self.search_text.clear();
             return Vec::new();
         }
         if self.tab == Tab::Waiting {
@@ -95,19 +95,19 @@ impl InboxState {
 
     fn open_selected(&mut self) -> Vec<Effect> {
         match self.selected().map(Arc::clone) {
-            Some(details) => self.show(details),
+            Some(entry) => self.show(entry),
             None => Vec::new(),
         }
     }
 
     /// The item is read again, because list rows are incomplete and may be outdated.
-    pub(super) fn show(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
+    pub(super) fn show(&mut self, entry: Arc<InboxEntry>) -> Vec<Effect> {
         self.keep_draft();
-        let id = details.id().to_owned();
+        let id = entry.id().to_owned();
         let tab = self.tab;
         self.list_mut(tab).select(&id);
-        let draft = if details.is_open() { self.drafts.take(&id) } else { None };
-        self.open = Some(OpenItem::new(details, draft, self.now.elapsed));
+        let draft = if entry.is_open() { self.drafts.take(&id) } else { None };
+        self.open = Some(OpenItem::new(entry, draft, self.now.elapsed));
         vec![Effect::Read { id, fresh: false }]
     }
 
@@ -122,28 +122,28 @@ impl InboxState {
     }
 
     fn archive_selected(&mut self) -> Vec<Effect> {
-        let Some(details) = self.selected().map(Arc::clone) else {
+        let Some(entry) = self.selected().map(Arc::clone) else {
             return Vec::new();
         };
         if !self.list(self.tab).is_settled(self.now.elapsed) {
             return Vec::new();
         }
         let tab = self.tab;
-        let search_words = self.search_words.clone();
-        let effects = self.archive(&details);
+        let search_text = self.search_text.clone();
+        let effects = self.archive(&entry);
         // The cursor moves on before the hub replies, so that many notices can be archived quickly.
         if !effects.is_empty() {
-            self.list_mut(tab).step(1, &search_words);
+            self.list_mut(tab).step(1, &search_text);
         }
         effects
     }
 
-    pub(super) fn archive(&mut self, details: &ItemDetails) -> Vec<Effect> {
-        if !details.is_notice() {
+    pub(super) fn archive(&mut self, entry: &InboxEntry) -> Vec<Effect> {
+        if !entry.is_notice() {
             self.hint("only notices are archived; s sets this one aside");
             return Vec::new();
         }
-        self.put(details.id(), SnoozeAction::Archived)
+        self.put(entry.id(), SnoozeAction::Archived)
     }
 
     pub(super) fn put(&mut self, id: &str, away: SnoozeAction) -> Vec<Effect> {
@@ -161,18 +161,18 @@ impl InboxState {
     }
 
     fn snooze_selected(&mut self) {
-        let Some(details) = self.selected().map(Arc::clone) else {
+        let Some(entry) = self.selected().map(Arc::clone) else {
             return;
         };
         if self.list(self.tab).is_settled(self.now.elapsed) {
-            self.begin_snooze(&details);
+            self.begin_snooze(&entry);
         }
     }
 
-    pub(super) fn begin_snooze(&mut self, details: &ItemDetails) {
-        if details.is_open() && !details.is_notice() {
+    pub(super) fn begin_snooze(&mut self, entry: &InboxEntry) {
+        if entry.is_open() && !entry.is_notice() {
             self.overlay = Some(Overlay::Snooze {
-                id: details.id().to_owned(),
+                id: entry.id().to_owned(),
                 cursor: 0,
             });
         } else {
@@ -186,7 +186,7 @@ impl InboxState {
             .selected()
             .filter(|_| self.tab == Tab::Snoozed && self.open.is_none());
         let id = snoozed
-            .map(|details| details.id().to_owned())
+            .map(|entry| entry.id().to_owned())
             .or_else(|| self.put_away.last().cloned());
         match id {
             Some(id) => self.put(&id, SnoozeAction::Back),

@@ -60,8 +60,8 @@ impl InboxState {
         let removed = self.list_mut(Tab::Waiting).remove(id, Some(now));
         self.list_mut(Tab::Snoozed).remove(id, Some(now));
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
-        if let (Some(details), false) = (removed, is_open) {
-            self.show_info(format!("{}: {text}", details.item.title));
+        if let (Some(entry), false) = (removed, is_open) {
+            self.show_info(format!("{}: {text}", entry.item.title));
         }
         self.read_if_open(id)
     }

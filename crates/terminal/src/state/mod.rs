@@ -21,12 +21,12 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::filter::InboxFilter;
-use super::item_details::ItemDetails;
+use super::inbox_entry::InboxEntry;
 use super::presets;
 use super::text_input::TextInput;
 use drafts::Drafts;
 
-pub use effects::{DetailsPage, Effect, InboxInput, InboxReply, Listing, SnoozeAction, Tab};
+pub use effects::{Effect, EntriesPage, InboxInput, InboxReply, Listing, SnoozeAction, Tab};
 pub use list::ItemList;
 pub use open::{ItemEnding, OpenItem};
 pub use overlay::{Overlay, RejectDialog, SPANS};
@@ -75,8 +75,8 @@ pub struct InboxState {
     pub link: HubLink,
     pub tab: Tab,
     lists: [ItemList; Tab::ALL.len()],
-    /// The words that visible rows must contain.
-    pub search_words: String,
+    /// The search: visible rows contain all words of it.
+    pub search_text: String,
     /// The hub-wide search query.
     pub query: String,
     pub open: Option<OpenItem>,
@@ -104,7 +104,7 @@ impl InboxState {
             link: HubLink::Connecting,
             tab: Tab::Waiting,
             lists: Tab::ALL.map(|_| ItemList::default()),
-            search_words: String::new(),
+            search_text: String::new(),
             query: String::new(),
             open: None,
             overlay: None,
@@ -151,7 +151,7 @@ impl InboxState {
             (None, _) => {}
         }
         if let Some(Overlay::Search(typing)) = &self.overlay {
-            self.search_words = typing.text().to_owned();
+            self.search_text = typing.text().to_owned();
         }
     }
 
@@ -187,13 +187,13 @@ impl InboxState {
         &mut self.lists[tab as usize]
     }
 
-    /// The rows of the active tab that match the typed words.
-    pub fn rows(&self) -> Vec<&Arc<ItemDetails>> {
-        self.list(self.tab).shown(&self.search_words)
+    /// The rows of the active tab that match the search.
+    pub fn rows(&self) -> Vec<&Arc<InboxEntry>> {
+        self.list(self.tab).shown(&self.search_text)
     }
 
-    pub fn selected(&self) -> Option<&Arc<ItemDetails>> {
-        self.list(self.tab).selected(&self.search_words)
+    pub fn selected(&self) -> Option<&Arc<InboxEntry>> {
+        self.list(self.tab).selected(&self.search_text)
     }
 
     pub fn is_busy(&self, id: &str) -> bool {

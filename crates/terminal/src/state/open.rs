@@ -7,7 +7,7 @@ use countersign_client::hub::ClientError;
 
 use super::GUARD;
 use crate::answer::{Editor, PersonDecision};
-use crate::item_details::ItemDetails;
+use crate::inbox_entry::InboxEntry;
 use crate::text_input::TextInput;
 
 /// How the item ended, from this person's point of view.
@@ -28,7 +28,7 @@ pub enum ItemEnding {
 
 #[derive(Debug)]
 pub struct OpenItem {
-    pub details: Arc<ItemDetails>,
+    pub entry: Arc<InboxEntry>,
     /// The editor in its initial state.
     blank: Editor,
     pub editor: Editor,
@@ -49,16 +49,16 @@ pub struct OpenItem {
 }
 
 impl OpenItem {
-    pub fn new(details: Arc<ItemDetails>, draft: Option<(Editor, TextInput)>, elapsed: Duration) -> Self {
-        let blank = Editor::of(&details);
+    pub fn new(entry: Arc<InboxEntry>, draft: Option<(Editor, TextInput)>, elapsed: Duration) -> Self {
+        let blank = Editor::of(&entry);
         let (editor, comment) = draft.unwrap_or_else(|| (blank.clone(), TextInput::lines()));
-        let ending = if details.item.resolution.is_some() {
+        let ending = if entry.item.resolution.is_some() {
             ItemEnding::Past
         } else {
             ItemEnding::None
         };
         Self {
-            details,
+            entry,
             blank,
             editor,
             comment,
@@ -75,7 +75,7 @@ impl OpenItem {
     }
 
     pub fn id(&self) -> &str {
-        self.details.id()
+        self.entry.id()
     }
 
     /// Whether input is still possible.
@@ -85,7 +85,7 @@ impl OpenItem {
 
     /// The decision that a rejection makes here, if any.
     pub fn rejection(&self) -> Option<PersonDecision> {
-        let declined = || self.details.may_decline().then_some(PersonDecision::Declined);
+        let declined = || self.entry.may_decline().then_some(PersonDecision::Declined);
         self.editor.deny().or_else(declined)
     }
 
@@ -112,8 +112,8 @@ impl OpenItem {
     }
 
     /// Updates the item with the hub's current version.
-    pub fn update(&mut self, details: Arc<ItemDetails>) {
-        self.details = details;
+    pub fn update(&mut self, entry: Arc<InboxEntry>) {
+        self.entry = entry;
         if self.is_over() && self.ending == ItemEnding::None && !self.sending {
             self.end(if self.unsure {
                 ItemEnding::Unclear
@@ -124,7 +124,7 @@ impl OpenItem {
     }
 
     fn is_over(&self) -> bool {
-        self.details.item.resolution.is_some()
+        self.entry.item.resolution.is_some()
     }
 
     fn end(&mut self, ending: ItemEnding) {

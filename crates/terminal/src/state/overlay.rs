@@ -79,8 +79,8 @@ impl InboxState {
     /// The rows are filtered while typing; Enter searches on the hub.
     fn search_key(&mut self, key: KeyEvent, mut typing: TextInput) -> Vec<Effect> {
         match key.code {
-            KeyCode::Esc => self.search_words.clear(),
-            KeyCode::Enter if typing.is_blank() => self.search_words.clear(),
+            KeyCode::Esc => self.search_text.clear(),
+            KeyCode::Enter if typing.is_blank() => self.search_text.clear(),
             KeyCode::Enter => {
                 typing.text().trim().clone_into(&mut self.query);
                 self.list_mut(Tab::Found).forget();
@@ -89,7 +89,7 @@ impl InboxState {
             KeyCode::Down | KeyCode::Up => {}
             _ => {
                 typing.key(key);
-                typing.text().clone_into(&mut self.search_words);
+                typing.text().clone_into(&mut self.search_text);
                 self.overlay = Some(Overlay::Search(typing));
             }
         }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 use countersign_client::hub::ClientError;
 
 use super::{
-    DetailsPage, Effect, InboxReply, InboxState, ItemEnding, Listing, Overlay, Severity, SnoozeAction, StatusMessage,
+    Effect, EntriesPage, InboxReply, InboxState, ItemEnding, Listing, Overlay, Severity, SnoozeAction, StatusMessage,
     Tab,
 };
-use crate::item_details::ItemDetails;
-use crate::local_time::format_time;
+use crate::inbox_entry::InboxEntry;
+use crate::local_time::time_label;
 
 impl InboxState {
     pub(super) fn replied(&mut self, reply: InboxReply) -> Vec<Effect> {
         match reply {
             InboxReply::Loaded { listing, appends, page } => self.loaded(&listing, appends, page),
-            InboxReply::Read { id, fresh, details } => self.read(&id, fresh, details),
+            InboxReply::Read { id, fresh, entry } => self.read(&id, fresh, entry),
             InboxReply::Resolved { id, status } => self.answered(&id, status),
             InboxReply::Put { id, away, done } => self.put_done(&id, &away, done),
             InboxReply::Retried { id, done } => match done {
@@ -41,7 +41,7 @@ impl InboxState {
         Vec::new()
     }
 
-    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<DetailsPage, ClientError>) -> Vec<Effect> {
+    fn loaded(&mut self, listing: &Listing, appends: bool, page: Result<EntriesPage, ClientError>) -> Vec<Effect> {
         let tab = listing.tab();
         let now = self.now.elapsed;
         // The reply belongs to an earlier search.
@@ -64,18 +64,18 @@ impl InboxState {
         }
     }
 
-    fn read(&mut self, id: &str, fresh: bool, details: Result<Arc<ItemDetails>, ClientError>) -> Vec<Effect> {
+    fn read(&mut self, id: &str, fresh: bool, entry: Result<Arc<InboxEntry>, ClientError>) -> Vec<Effect> {
         if fresh {
             self.fresh_reads = self.fresh_reads.saturating_sub(1);
         }
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
-        match details {
-            Ok(details) => {
-                self.list_mut(Tab::Waiting).renew(&details);
+        match entry {
+            Ok(entry) => {
+                self.list_mut(Tab::Waiting).renew(&entry);
                 if is_open {
-                    self.update_open(Arc::clone(&details));
+                    self.update_open(Arc::clone(&entry));
                 }
-                if fresh { self.insert_new(details) } else { Vec::new() }
+                if fresh { self.insert_new(entry) } else { Vec::new() }
             }
             Err(error) if is_open => self.report_error(&error),
             Err(_) => Vec::new(),
@@ -83,10 +83,10 @@ impl InboxState {
     }
 
     /// If another person ends the item, the overlay closes and its text stays on screen.
-    fn update_open(&mut self, details: Arc<ItemDetails>) {
+    fn update_open(&mut self, entry: Arc<InboxEntry>) {
         let Some(open) = &mut self.open else { return };
         let before = open.ending;
-        open.update(details);
+        open.update(entry);
         if open.ending != before {
             clear_transient(&mut self.message);
         }
@@ -103,10 +103,10 @@ impl InboxState {
         }
     }
 
-    fn insert_new(&mut self, details: Arc<ItemDetails>) -> Vec<Effect> {
-        let is_new = match (details.is_notice(), details.is_open()) {
-            (true, _) => self.list_mut(Tab::Notices).insert_newest_first(details),
-            (false, true) if self.filter.admits(&details.item) => self.list_mut(Tab::Waiting).insert(details),
+    fn insert_new(&mut self, entry: Arc<InboxEntry>) -> Vec<Effect> {
+        let is_new = match (entry.is_notice(), entry.is_open()) {
+            (true, _) => self.list_mut(Tab::Notices).insert_newest_first(entry),
+            (false, true) if self.filter.admits(&entry.item) => self.list_mut(Tab::Waiting).insert(entry),
             (false, _) => false,
         };
         if is_new { vec![Effect::Ring] } else { Vec::new() }
@@ -159,7 +159,7 @@ impl InboxState {
                 self.remove_and_advance(id, Tab::Notices)
             }
             SnoozeAction::Until(until) => {
-                let when = format_time(*until, self.now.at, &self.zone);
+                let when = time_label(*until, self.now.at, &self.zone);
                 self.show_info(format!("set aside until {when}; u takes it back"));
                 self.remove_and_advance(id, Tab::Waiting)
             }
@@ -173,10 +173,10 @@ impl InboxState {
             Some(open) if open.id() == id => {
                 let next = self
                     .list(self.tab)
-                    .neighbour_of(id, 1, &self.search_words)
+                    .neighbour_of(id, 1, &self.search_text)
                     .filter(|_| self.tab == tab);
                 match next {
-                    Some(details) => self.show(details),
+                    Some(entry) => self.show(entry),
                     None => self.back(),
                 }
             }

@@ -129,7 +129,7 @@ fn delivery_label(item: &PersonView, resolution: &Resolution) -> Option<Delivery
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;
     }
-    let (text, mood) = match (&item.delivery, item.fetched_at) {
+    let (text, badge_class) = match (&item.delivery, item.fetched_at) {
         (_, Some(_)) => ("fetched by the agent", "good"),
         (None, None) => ("waiting for the agent", ""),
         (Some(delivery), None) => match (delivery.state, delivery.attempts) {
@@ -139,7 +139,7 @@ fn delivery_label(item: &PersonView, resolution: &Resolution) -> Option<Delivery
             (Delivered::Pending, _) => ("delivery failing, will try again", "warn"),
         },
     };
-    Some(DeliveryLabel { text, mood })
+    Some(DeliveryLabel { text, badge_class })
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ impl ListKind {
         }
     }
 
-    fn has_picks(self) -> bool {
+    fn is_selectable(self) -> bool {
         match self {
             Self::Open | Self::Notices => true,
             Self::Snoozed | Self::History | Self::Search => false,
@@ -75,7 +75,7 @@ pub struct RowOutcome {
 pub struct DeliveryLabel {
     pub text: &'static str,
     /// `good`, `warn`, `bad` or nothing.
-    pub mood: &'static str,
+    pub badge_class: &'static str,
 }
 
 /// Values that a form in a row needs from its page. Live events have rows without them; the page's script fills them
@@ -88,7 +88,7 @@ pub struct RowForm {
 
 pub struct MessageRow {
     pub list: ListKind,
-    pub picks: bool,
+    pub is_selectable: bool,
     pub id: String,
     pub rank: i64,
     pub seq: i64,
@@ -112,7 +112,7 @@ pub struct MessageRow {
     /// Presence of the agent of an open cue.
     pub presence: Option<PresenceMark>,
     /// Whether the user may answer; `None` in live events, which go to many users.
-    pub mine: Option<bool>,
+    pub may_answer: Option<bool>,
     pub until: Option<DisplayTime>,
     pub outcome: Option<RowOutcome>,
     pub form: RowForm,
@@ -130,7 +130,7 @@ impl MessageRow {
             .filter_map(|actor| actor.as_str().strip_prefix("human:"));
         Self {
             list,
-            picks: list.has_picks(),
+            is_selectable: list.is_selectable(),
             id: message.id.to_string(),
             rank: inbox_rank(content.priority),
             seq: item.seq,
@@ -153,7 +153,7 @@ impl MessageRow {
                 None
             },
             presence: presence_on_arrival(item),
-            mine: None,
+            may_answer: None,
             until: None,
             outcome: None,
             form: RowForm::default(),
@@ -164,7 +164,7 @@ impl MessageRow {
     pub fn unreadable(item: &UnreadableItem, now: Timestamp) -> Self {
         Self {
             list: ListKind::History,
-            picks: false,
+            is_selectable: false,
             id: item.error.id.clone(),
             rank: item.rank,
             seq: item.seq,
@@ -187,7 +187,7 @@ impl MessageRow {
             is_open: false,
             expiry: None,
             presence: None,
-            mine: None,
+            may_answer: None,
             until: None,
             outcome: None,
             form: RowForm::default(),
@@ -196,11 +196,11 @@ impl MessageRow {
 
     /// The row as one user sees it. Only an open message can be answered.
     pub fn seen_by(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &SignedInUser) -> Self {
-        let mine = may_answer(item, user);
+        let may_answer = may_answer(item, user);
         let row = Self::of(item, list, now);
         let presence = hub.cue_waiters.presence_of(&item.message).state.map(PresenceMark::of);
         Self {
-            mine: row.is_open.then_some(mine),
+            may_answer: row.is_open.then_some(may_answer),
             presence,
             ..row
         }

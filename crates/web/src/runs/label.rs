@@ -7,13 +7,13 @@ use countersign_protocol::runs::RunStatus;
 pub struct RunLabel {
     pub text: &'static str,
     /// `good`, `warn`, `bad` or nothing.
-    pub mood: &'static str,
+    pub badge_class: &'static str,
 }
 
 impl RunLabel {
     pub fn of(run: &RunOverview) -> Self {
         let is_waiting = !run.waiting.is_empty();
-        let (text, mood) = match run.status {
+        let (text, badge_class) = match run.status {
             RunStatus::Pending => ("prepared, not started", ""),
             RunStatus::Running if is_waiting => ("waiting for an answer", "warn"),
             RunStatus::Running => ("running", "good"),
@@ -21,7 +21,7 @@ impl RunLabel {
             RunStatus::Error => ("failed", "bad"),
             RunStatus::Cancelled => ("stopped", ""),
         };
-        Self { text, mood }
+        Self { text, badge_class }
     }
 }
 

@@ -10,9 +10,9 @@ use crate::layout::page::PageError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PresenceMark {
     /// `waiting`, `paused`, `gone` or `idle`.
-    pub class: &'static str,
+    pub state: &'static str,
     /// `good`, `warn` or nothing.
-    pub mood: &'static str,
+    pub badge_class: &'static str,
     pub text: &'static str,
 }
 
@@ -21,18 +21,18 @@ impl PresenceMark {
     pub fn of(state: CueState) -> Self {
         match state {
             CueState::Waiting => Self {
-                class: "waiting",
-                mood: "good",
+                state: "waiting",
+                badge_class: "good",
                 text: "waiting now",
             },
             CueState::Paused => Self {
-                class: "paused",
-                mood: "good",
+                state: "paused",
+                badge_class: "good",
                 text: "paused, waiting",
             },
             CueState::Gone => Self {
-                class: "gone",
-                mood: "warn",
+                state: "gone",
+                badge_class: "warn",
                 text: "gone",
             },
         }
@@ -41,8 +41,8 @@ impl PresenceMark {
     /// The mark of an agent: the best state among its open cues.
     pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
         let idle = Self {
-            class: "idle",
-            mood: "",
+            state: "idle",
+            badge_class: "",
             text: "idle",
         };
         if agent.open == 0 {

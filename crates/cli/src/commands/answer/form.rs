@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 
 use anyhow::{Context, Result, bail};
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::quote;
 use countersign_core::form::{self, FieldKind};
 use countersign_protocol::api::inbox::ItemQuestion;
@@ -95,7 +95,7 @@ fn read(field: &form::Field, typed: &str) -> Option<Value> {
 }
 
 /// The filled-in fields, one per line; empty for other kinds of answers.
-pub fn filled_in(item: &Item, value: &Value) -> String {
+pub fn filled_in(item: &ClientItem, value: &Value) -> String {
     let (Some(ItemQuestion::Form { schema }), Value::Object(answer)) = (&item.question, value) else {
         return String::new();
     };

@@ -6,7 +6,7 @@ mod form;
 
 use anyhow::{Result, anyhow, bail};
 use countersign_client::hub::{ClientError, HubClient, typed};
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, escape};
 use countersign_protocol::api::inbox::{ChecklistStep, ItemQuestion};
 use serde::Deserialize;
@@ -41,7 +41,7 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
     let decided = read_item(&args.id, client)
         .await
         .ok()
-        .and_then(|item| item.outcome_in_short());
+        .and_then(|item| item.short_outcome_text());
     let text = decided.unwrap_or(reply.status);
     // Values from a file or standard input are not echoed: they may be long or sensitive.
     let filled_in = if args.fields.is_empty() {
@@ -56,7 +56,7 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
     ))
 }
 
-async fn read_item(id: &str, client: &HubClient) -> Result<Item, ClientError> {
+async fn read_item(id: &str, client: &HubClient) -> Result<ClientItem, ClientError> {
     typed(&client.get(&["v1", "inbox", id], &[]).await?)
 }
 
@@ -71,18 +71,18 @@ async fn explain(error: ClientError, id: &str, client: &HubClient) -> anyhow::Er
     error.into()
 }
 
-fn already_decided(item: &Item) -> Option<String> {
+fn already_decided(item: &ClientItem) -> Option<String> {
     let winner = item.resolution.as_ref()?;
     Some(format!(
         "{} is already {} at {} (already_terminal)",
         item.id,
-        item.outcome_in_short().unwrap_or_default(),
+        item.short_outcome_text().unwrap_or_default(),
         winner.resolved_at
     ))
 }
 
 /// The body of the resolve call.
-fn resolution(args: &AnswerArgs, item: &Item) -> Result<Value> {
+fn resolution(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     let mut body = if args.decline {
         json!({ "resolution": "declined" })
     } else if args.complete {
@@ -102,7 +102,7 @@ fn resolution(args: &AnswerArgs, item: &Item) -> Result<Value> {
 }
 
 /// A value, files, or both.
-fn answered(args: &AnswerArgs, item: &Item) -> Result<Value> {
+fn answered(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     let mut body = json!({ "resolution": "answered" });
     let has_value = args.text.is_some() || !args.values.is_empty() || !args.fields.is_empty();
     if has_value || args.files.is_empty() {
@@ -120,7 +120,7 @@ fn answered(args: &AnswerArgs, item: &Item) -> Result<Value> {
     Ok(body)
 }
 
-fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
+fn value(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     let Some(question) = &item.question else {
         return Err(not_a_question(item));
     };
@@ -151,7 +151,7 @@ fn value(args: &AnswerArgs, item: &Item) -> Result<Value> {
 }
 
 /// A non-blank text, unless files come with it or an empty answer is allowed.
-fn text_value(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
+fn text_value(typed: &str, args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     let text = form::read_free_text(typed)?;
     if text.trim().is_empty() && args.files.is_empty() && !item.allows_empty() {
         bail!("--text is blank: write something (invalid_field)");
@@ -160,7 +160,7 @@ fn text_value(typed: &str, args: &AnswerArgs, item: &Item) -> Result<Value> {
 }
 
 /// Refuses here, with a hint, text that the hub would refuse.
-fn check_takes_text(item: &Item, question: &ItemQuestion) -> Result<()> {
+fn check_takes_text(item: &ClientItem, question: &ItemQuestion) -> Result<()> {
     match question {
         _ if item.open_ended => Ok(()),
         ItemQuestion::Text | ItemQuestion::Unknown => Ok(()),
@@ -181,7 +181,7 @@ fn check_takes_text(item: &Item, question: &ItemQuestion) -> Result<()> {
     }
 }
 
-fn not_a_question(item: &Item) -> anyhow::Error {
+fn not_a_question(item: &ClientItem) -> anyhow::Error {
     match item.verb.as_str() {
         "task" => anyhow!(
             "{} is a task: end it with --complete or --dismiss (invalid_field)",
@@ -192,7 +192,7 @@ fn not_a_question(item: &Item) -> anyhow::Error {
 }
 
 /// The whole checklist with the named steps done; steps already done stay done.
-fn ticked(numbers: &[usize], item: &Item) -> Result<Vec<ChecklistStep>> {
+fn ticked(numbers: &[usize], item: &ClientItem) -> Result<Vec<ChecklistStep>> {
     let mut steps = item
         .action
         .as_ref()
@@ -228,7 +228,7 @@ mod tests {
         Line::parse_from(["answer", "msg_1"].iter().chain(arguments)).answer
     }
 
-    fn item(verb: &str, extra: &Value) -> Item {
+    fn item(verb: &str, extra: &Value) -> ClientItem {
         let mut item = json!({
             "id": "msg_1", "type": verb, "status": "open", "title": "t", "priority": "normal",
             "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
@@ -237,7 +237,7 @@ mod tests {
         serde_json::from_value(item).unwrap()
     }
 
-    fn task() -> Item {
+    fn task() -> ClientItem {
         let checklist = json!([{"text": "a", "done": true}, {"text": "b"}, {"text": "c", "done": false}]);
         item(
             "task",

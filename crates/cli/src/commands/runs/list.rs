@@ -6,7 +6,7 @@ use countersign_client::screen::{self, TextTable};
 use countersign_protocol::api::runs::{ListedRun, RunsPage};
 use serde_json::Value;
 
-use super::summary::{status_text, took, waiting_words};
+use super::summary::{status_label, took, waiting_label};
 
 /// The memory limit, even if all runs are wanted.
 const MAX_RUNS: usize = 10_000;
@@ -44,10 +44,10 @@ async fn read(client: &HubClient, max_runs: usize) -> Result<Vec<Value>> {
 fn render(runs: &[ListedRun], now: jiff::Timestamp) -> String {
     let mut table = TextTable::new(&["RUN", "STATUS", "STARTED", "TOOK", "STRATEGY", "WAITS FOR"]);
     for run in runs {
-        let waiting: Vec<String> = run.waiting.iter().map(|waiting| waiting_words(waiting, now)).collect();
+        let waiting: Vec<String> = run.waiting.iter().map(|waiting| waiting_label(waiting, now)).collect();
         table.row([
             run.run_id.clone(),
-            status_text(run).to_owned(),
+            status_label(run).to_owned(),
             run.started_at.to_string(),
             took(run, now),
             run.strategy_name.clone(),

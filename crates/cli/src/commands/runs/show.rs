@@ -2,11 +2,11 @@
 
 use anyhow::Result;
 use countersign_client::hub::HubClient;
-use countersign_client::screen::{escape, format_instant, quote};
+use countersign_client::screen::{escape, instant_label, quote};
 use countersign_protocol::api::runs::{ListedRun, RunDetails, RunStep, WaitingQuestion};
 
 use super::super::present;
-use super::summary::{status_text, took, waiting_words};
+use super::summary::{status_label, took, waiting_label};
 
 pub async fn run(run_id: &str, client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get(&["v1", "runs", run_id], &[]).await?;
@@ -18,16 +18,16 @@ fn render(run: &RunDetails, now: jiff::Timestamp) -> String {
     let ended = one
         .completed_at
         .as_ref()
-        .map(|at| format_instant(at, now))
+        .map(|at| instant_label(at, now))
         .unwrap_or_default();
     let lines = [
         ("Run", one.run_id.clone()),
-        ("Status", status_text(one).to_owned()),
+        ("Status", status_label(one).to_owned()),
         ("Strategy", one.strategy_name.clone()),
         ("File", one.strategy_path.clone()),
         ("Directory", one.cwd.clone()),
         ("Agents", run.agents.join(", ")),
-        ("Started", format_instant(&one.started_at, now)),
+        ("Started", instant_label(&one.started_at, now)),
         ("Ended", ended),
         ("Took", took(one, now)),
     ];
@@ -69,7 +69,7 @@ fn asked(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String {
     let prompt = quote(waiting.prompt.as_deref().unwrap_or_default());
     format!(
         "\nWaits for {}\n{prompt}  countersign show {}\n",
-        escape(&waiting_words(waiting, now)),
+        escape(&waiting_label(waiting, now)),
         escape(&waiting.message_id)
     )
 }

@@ -1,11 +1,11 @@
-//! Runs in words.
+//! Labels of runs, for tables.
 
-use countersign_client::screen::format_duration;
+use countersign_client::screen::duration_label;
 use countersign_protocol::api::HubTime;
 use countersign_protocol::api::runs::{ListedRun, WaitingQuestion};
 
 /// A running run with open questions is shown as waiting.
-pub fn status_text(run: &ListedRun) -> &str {
+pub fn status_label(run: &ListedRun) -> &str {
     if run.status == "running" && !run.waiting.is_empty() {
         "waiting"
     } else {
@@ -16,11 +16,11 @@ pub fn status_text(run: &ListedRun) -> &str {
 /// The duration of the run so far, or until its end.
 pub fn took(run: &ListedRun, now: jiff::Timestamp) -> String {
     let end = run.completed_at.as_ref().and_then(HubTime::at).unwrap_or(now);
-    format_duration(run.started_at.age(end))
+    duration_label(run.started_at.age(end))
 }
 
 /// `editor for 5m`, with the kind if it is not a text.
-pub fn waiting_words(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String {
+pub fn waiting_label(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String {
     let kind = if waiting.kind == "input" {
         String::new()
     } else {
@@ -29,6 +29,6 @@ pub fn waiting_words(waiting: &WaitingQuestion, now: jiff::Timestamp) -> String 
     format!(
         "{}{kind} for {}",
         waiting.agent_name,
-        format_duration(waiting.since.age(now))
+        duration_label(waiting.since.age(now))
     )
 }

@@ -4,7 +4,7 @@ mod sections;
 
 use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient, typed};
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, TextTable};
 use countersign_protocol::api::admin::AuditEntry;
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub async fn run(id: &str, client: &HubClient, json: bool) -> Result<String> {
         }
         return Ok(screen::json(&item));
     }
-    let item: Item = typed(&item)?;
+    let item: ClientItem = typed(&item)?;
     let mut text = sections::render(&item, jiff::Timestamp::now());
     if let Some(audit) = audit {
         text.push_str("\nAudit trail\n");

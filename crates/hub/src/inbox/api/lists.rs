@@ -14,7 +14,7 @@ use super::query::ListQuery;
 use crate::Hub;
 use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
-use crate::inbox::item::{Item, render_entry, shown_presence};
+use crate::inbox::item::{HubItem, render_entry, shown_presence};
 use crate::problem::Problem;
 
 /// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
@@ -22,7 +22,7 @@ pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<ItemsPage<Item>>, Problem> {
+) -> Result<Json<ItemsPage<HubItem>>, Problem> {
     let limit = query.limit()?;
     let filter = query.filter()?;
     let after = query.open_cursor()?;
@@ -43,7 +43,7 @@ pub async fn list(
             .as_ref()
             .ok()
             .map(|item| hub.cue_waiters.presence_of(&item.message));
-        Item {
+        HubItem {
             presence: presence.map(shown_presence),
             ..render_entry(entry, &viewer)
         }
@@ -59,7 +59,7 @@ pub async fn notices(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<ItemsPage<Item>>, Problem> {
+) -> Result<Json<ItemsPage<HubItem>>, Problem> {
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
     let found = hub
@@ -78,7 +78,7 @@ pub async fn search(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<ItemsPage<Item>>, Problem> {
+) -> Result<Json<ItemsPage<HubItem>>, Problem> {
     let text = query.search_text()?;
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
@@ -92,7 +92,7 @@ pub async fn decided(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<ItemsPage<Item>>, Problem> {
+) -> Result<Json<ItemsPage<HubItem>>, Problem> {
     let limit = query.limit()?;
     let filter = query.filter()?;
     let before = query.decided_cursor()?;
@@ -116,7 +116,7 @@ pub async fn history(
     State(hub): State<Arc<Hub>>,
     AnyCaller(viewer): AnyCaller,
     Params(query): Params<ListQuery>,
-) -> Result<Json<MessagesPage<Item>>, Problem> {
+) -> Result<Json<MessagesPage<HubItem>>, Problem> {
     let limit = query.limit()?;
     let before = query.seq_cursor()?;
     let status = query.status()?.map(|status| status.as_str().to_owned());
@@ -146,11 +146,11 @@ fn last_of_full_page(items: &[ListEntry], limit: i64) -> Option<&ListEntry> {
     items.last().filter(|_| is_full)
 }
 
-fn page(items: Vec<ListEntry>, viewer: &Principal, next_cursor: Option<String>) -> Json<ItemsPage<Item>> {
+fn page(items: Vec<ListEntry>, viewer: &Principal, next_cursor: Option<String>) -> Json<ItemsPage<HubItem>> {
     let items = rendered(items, viewer);
     Json(ItemsPage { items, next_cursor })
 }
 
-fn rendered(items: Vec<ListEntry>, viewer: &Principal) -> Vec<Item> {
+fn rendered(items: Vec<ListEntry>, viewer: &Principal) -> Vec<HubItem> {
     items.into_iter().map(|entry| render_entry(entry, viewer)).collect()
 }

@@ -9,7 +9,7 @@ use crate::Hub;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
 use crate::inbox::find::find;
-use crate::inbox::item::{Item, render, shown_presence};
+use crate::inbox::item::{HubItem, render, shown_presence};
 use crate::messages::cue_waiters::CuePresence;
 use crate::problem::Problem;
 
@@ -17,7 +17,7 @@ pub async fn show(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     MessagePath(id): MessagePath,
-) -> Result<Json<Item>, Problem> {
+) -> Result<Json<HubItem>, Problem> {
     let item = find(&hub, &id).await?;
     let seen_at = hub
         .background
@@ -26,7 +26,7 @@ pub async fn show(
         .await?;
     let presence = hub.cue_waiters.presence_of(&item.message);
     let since = presence.since.or(seen_at).filter(|_| presence.state.is_some());
-    Ok(Json(Item {
+    Ok(Json(HubItem {
         presence: Some(shown_presence(CuePresence { since, ..presence })),
         agent_seen_at: Some(seen_at.map(Into::into)),
         waiting_now: Some(hub.messages.waiters.has_waiter(&id)),

@@ -15,12 +15,15 @@ use crate::Hub;
 use crate::http::body::read_json;
 use crate::http::callers::PersonCaller;
 use crate::http::extract::MessagePath;
-use crate::inbox::item::{Item, render_entry};
+use crate::inbox::item::{HubItem, render_entry};
 use crate::inbox::snooze;
 use crate::problem::Problem;
 
 /// Lists the caller's snoozed open items, the soonest to return first.
-pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> Result<Json<ItemsPage<Item>>, Problem> {
+pub async fn list_snoozed(
+    State(hub): State<Arc<Hub>>,
+    person: PersonCaller,
+) -> Result<Json<ItemsPage<HubItem>>, Problem> {
     let found = hub
         .store
         .run(ListSnoozed {
@@ -29,7 +32,7 @@ pub async fn list_snoozed(State(hub): State<Arc<Hub>>, person: PersonCaller) -> 
         })
         .await?;
     let viewer = person.into();
-    let items = found.into_iter().map(|snoozed| Item {
+    let items = found.into_iter().map(|snoozed| HubItem {
         until: Some(snoozed.until.into()),
         ..render_entry(snoozed.item, &viewer)
     });

@@ -3,7 +3,7 @@
 
 mod entry;
 
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use countersign_core::Rejection;
 use countersign_core::answer::FILLED_IN_AND_WROTE;
 use countersign_core::form::{check_all, fields};
@@ -31,7 +31,7 @@ pub struct FormEditor {
 }
 
 impl FormEditor {
-    pub fn of(schema: &Value, item: &Item) -> Self {
+    pub fn of(schema: &Value, item: &ClientItem) -> Self {
         let entries = fields(schema)
             .into_iter()
             .map(|field| FormEntry::of(field, item.sensitive))
@@ -242,7 +242,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::item_details::tests::details;
+    use crate::inbox_entry::tests::entry;
 
     fn form() -> FormEditor {
         let schema = json!({
@@ -255,7 +255,7 @@ mod tests {
             },
             "required": ["reason"],
         });
-        FormEditor::of(&schema, &details("a", &json!({})).item)
+        FormEditor::of(&schema, &entry("a", &json!({})).item)
     }
 
     fn press(form: &mut FormEditor, codes: &[KeyCode]) {
@@ -330,7 +330,7 @@ mod tests {
     fn any_number_of_choices_is_ticked_by_number_or_space() {
         let days = json!({"type": "array", "items": {"enum": ["Mon", "Tue", "Wed"]}, "default": ["Wed"]});
         let schema = json!({"properties": {"days": days, "why": {"type": "string"}}});
-        let mut form = FormEditor::of(&schema, &details("a", &json!({})).item);
+        let mut form = FormEditor::of(&schema, &entry("a", &json!({})).item);
         press(&mut form, &[KeyCode::Enter, KeyCode::Char('3'), KeyCode::Char('1')]);
         press(&mut form, &[KeyCode::Down, KeyCode::Char(' ')]);
         assert_eq!(form.cursor(), 0, "the cursor moves through the choices first");
@@ -353,7 +353,7 @@ mod tests {
     #[test]
     fn a_form_can_be_answered_in_free_text_where_it_is_allowed() {
         let schema = json!({"properties": {"why": {"type": "string"}}, "required": ["why"]});
-        let item = details("a", &json!({"open_ended": true})).item;
+        let item = entry("a", &json!({"open_ended": true})).item;
         for begin in [
             &[KeyCode::Char('o')][..],
             &[KeyCode::Enter, KeyCode::BackTab, KeyCode::Enter],
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_filled_in_form_takes_no_free_text() {
         let schema = json!({"properties": {"why": {"type": "string"}, "zone": {"enum": ["eu"], "default": "eu"}}});
-        let mut form = FormEditor::of(&schema, &details("a", &json!({"open_ended": true})).item);
+        let mut form = FormEditor::of(&schema, &entry("a", &json!({"open_ended": true})).item);
         press(&mut form, &[KeyCode::Enter]);
         type_in(&mut form, "load");
         press(&mut form, &[KeyCode::Esc, KeyCode::Char('o')]);

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::{Theme, draw};
 use crate::feed::{FeedEvent, InboxChange};
-use crate::item_details::tests::{answered, details};
+use crate::inbox_entry::tests::{answered, entry};
 use crate::state::{GUARD, InboxReply, InboxState, Listing, Scene};
 
 fn picture(state: &mut InboxState, width: u16, height: u16) -> Vec<String> {
@@ -35,7 +35,7 @@ fn the_list_shows_asker_question_and_expiry() {
         "title": "Ship 1.7 to production?", "priority": "urgent", "expires_at": "2026-06-04T15:59:05.000Z",
         "default_on_expire": "deny", "agent": {"id": "deploybot", "run_id": "r", "runtime": "cli", "project": "site"},
     });
-    let mut scene = Scene::holding(vec![details("a", &urgent), details("b", &json!({}))]);
+    let mut scene = Scene::holding(vec![entry("a", &urgent), entry("b", &json!({}))]);
     let expected = [
         " Countersign  Waiting 2  Notices 0  Aside  Decided                         live",
         "▌!! Ship 1.7 to production?                                                  5s",
@@ -62,7 +62,7 @@ fn an_empty_inbox_and_a_lost_connection_are_shown() {
 
 #[test]
 fn an_item_shows_the_text_and_below_it_the_choices() {
-    let mut scene = Scene::holding(vec![details("a", &json!({"body": "All checks are green.\nReally."}))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({"body": "All checks are green.\nReally."}))]);
     scene.open();
     scene.key('2');
     let expected = [
@@ -88,7 +88,7 @@ fn an_item_shows_the_text_and_below_it_the_choices() {
 
 #[test]
 fn a_wide_screen_has_both_side_by_side() {
-    let mut scene = Scene::holding(vec![details("a", &json!({"body": "All green."}))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({"body": "All green."}))]);
     scene.open();
     let picture = picture(&mut scene.state, 120, 12);
     assert!(
@@ -101,7 +101,7 @@ fn a_wide_screen_has_both_side_by_side() {
 #[test]
 fn long_content_scrolls_and_the_choices_stay() {
     let body: String = (1..=60).map(|line| format!("line {line}\n")).collect();
-    let mut scene = Scene::holding(vec![details("a", &json!({ "body": body }))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({ "body": body }))]);
     scene.open();
     let before = text(&mut scene.state);
     assert!(before.contains("line 1\n") && before.contains("1. Approve"), "{before}");
@@ -123,7 +123,7 @@ fn a_long_form_keeps_the_field_in_sight() {
         .map(|nth| (format!("field{nth:02}"), json!({"type": "string"})))
         .collect();
     let question = json!({"kind": "form", "schema": {"properties": properties}});
-    let mut scene = Scene::holding(vec![details("a", &json!({ "question": question }))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({ "question": question }))]);
     scene.open();
     for _ in 0..30 {
         scene.key('j');
@@ -136,7 +136,7 @@ fn a_long_form_keeps_the_field_in_sight() {
 
 #[test]
 fn a_late_answer_is_shown_beside_the_earlier_decision() {
-    let mut scene = Scene::holding(vec![details("a", &json!({"question": {"kind": "text"}}))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({"question": {"kind": "text"}}))]);
     scene.open();
     scene.press(crossterm::event::KeyCode::Enter);
     scene.keys("my answer");
@@ -162,7 +162,7 @@ fn a_late_answer_is_shown_beside_the_earlier_decision() {
 #[test]
 fn a_secret_shows_as_dots_even_after_a_lost_race() {
     let schema = json!({"properties": {"pin": {"type": "string", "x-a2h-sensitive": true}}});
-    let mut scene = Scene::holding(vec![details(
+    let mut scene = Scene::holding(vec![entry(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -220,7 +220,7 @@ fn the_reason_dialog_names_the_outcome() {
         ),
         (task, "r dismiss", "Dismiss: the agent gets"),
     ] {
-        let mut scene = Scene::holding(vec![details("a", &item)]);
+        let mut scene = Scene::holding(vec![entry("a", &item)]);
         scene.open();
         let before = text(&mut scene.state);
         assert!(before.contains(keys), "{before}");
@@ -254,7 +254,7 @@ fn agents_cannot_draw_control_characters() {
     let evil = "\u{1b}[2J\u{202e}\u{200b}\r\u{9b}31m\u{7}";
     let item =
         json!({"title": evil, "body": evil, "tags": [evil], "agent": {"id": evil, "run_id": evil, "runtime": evil}});
-    let mut scene = Scene::holding(vec![details("a", &item)]);
+    let mut scene = Scene::holding(vec![entry("a", &item)]);
     let mut shown = text(&mut scene.state);
     scene.open();
     scene.pass(GUARD);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::picture;
 use crate::feed::FeedEvent;
-use crate::item_details::tests::details;
+use crate::inbox_entry::tests::entry;
 use crate::state::Scene;
 
 fn small(scene: &mut Scene) -> String {
@@ -17,7 +17,7 @@ fn a_field_is_visible_with_all_its_choices() {
     let text = || json!({"type": "string"});
     let choices = json!({"enum": ["north", "south", "west"], "description": "where it goes"});
     let schema = json!({"properties": {"a": text(), "b": text(), "region": choices, "z": text()}});
-    let mut scene = Scene::holding(vec![details(
+    let mut scene = Scene::holding(vec![entry(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -32,7 +32,7 @@ fn a_field_is_visible_with_all_its_choices() {
 #[test]
 fn a_pick_is_visible_even_where_its_field_does_not_fit() {
     let schema = json!({"properties": {"region": {"enum": ["1", "2", "3", "4", "5", "6", "7", "8", "nine"]}}});
-    let mut scene = Scene::holding(vec![details(
+    let mut scene = Scene::holding(vec![entry(
         "a",
         &json!({"question": {"kind": "form", "schema": schema}}),
     )]);
@@ -48,7 +48,7 @@ fn an_option_is_visible_with_its_description() {
     let option = |value: &str| json!({"value": value, "label": value, "description": format!("about {value}")});
     let options: Vec<_> = ["a", "b", "c", "d"].into_iter().map(option).collect();
     let question = json!({"kind": "select", "options": options, "many": true});
-    let mut scene = Scene::holding(vec![details("a", &json!({ "question": question }))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({ "question": question }))]);
     scene.open();
     scene.key('3');
     let shown = small(&mut scene);
@@ -58,7 +58,7 @@ fn an_option_is_visible_with_its_description() {
 #[test]
 fn a_page_down_leaves_no_line_out() {
     let body: String = (1..=30).map(|line| format!("line {line}.\n")).collect();
-    let mut scene = Scene::holding(vec![details("a", &json!({ "body": body }))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({ "body": body }))]);
     scene.open();
     let mut all = small(&mut scene);
     assert!(all.contains('↓') && all.contains("PgUp PgDn ─"), "{all}");

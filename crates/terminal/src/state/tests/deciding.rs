@@ -5,11 +5,11 @@ use crossterm::event::KeyCode;
 use serde_json::{Value, json};
 
 use super::scene::Scene;
-use crate::item_details::tests::{answered, details};
+use crate::inbox_entry::tests::{answered, entry};
 use crate::state::{Effect, GUARD, InboxReply, ItemEnding, Overlay};
 
 fn opened(extra: &Value) -> Scene {
-    let mut scene = Scene::holding(vec![details("a", extra), details("b", &json!({}))]);
+    let mut scene = Scene::holding(vec![entry("a", extra), entry("b", &json!({}))]);
     scene.open();
     scene
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::scene::Scene;
 use crate::feed::{FeedEvent, InboxChange};
-use crate::item_details::tests::details;
+use crate::inbox_entry::tests::entry;
 use crate::state::{Effect, GUARD, HubLink, InboxReply, Listing, Overlay, SnoozeAction, Tab};
 
 fn fresh(id: &str) -> Vec<Effect> {
@@ -21,13 +21,13 @@ fn a_new_ask_goes_into_its_place_and_the_cursor_stays_on_its_item() {
     scene.key('j');
     assert_eq!(scene.change(InboxChange::Opened("a".to_owned())), fresh("a"));
     assert_eq!(
-        scene.read(details("a", &json!({"priority": "urgent"})), true),
+        scene.read(entry("a", &json!({"priority": "urgent"})), true),
         [Effect::Ring]
     );
     assert_eq!(scene.shown(), ["a", "b", "c"]);
     assert_eq!(scene.cursor(), "c");
     assert_eq!(
-        scene.read(details("a", &json!({"priority": "urgent"})), true),
+        scene.read(entry("a", &json!({"priority": "urgent"})), true),
         [],
         "announced twice, shown once"
     );
@@ -39,7 +39,7 @@ fn notices_never_mix_with_waiting_items() {
     scene.loaded(Listing::Notices, vec![]);
     scene.change(InboxChange::Noticed("n".to_owned()));
     scene.read(
-        details("n", &json!({"type": "notify", "status": "delivered", "question": null})),
+        entry("n", &json!({"type": "notify", "status": "delivered", "question": null})),
         true,
     );
     assert_eq!(scene.shown(), ["a"]);
@@ -106,7 +106,7 @@ fn snoozing_sets_a_time_and_decides_nothing() {
         }),
         fresh("a")
     );
-    scene.read(details("a", &json!({})), true);
+    scene.read(entry("a", &json!({})), true);
     assert_eq!(scene.shown(), ["a", "b"]);
 }
 
@@ -132,7 +132,7 @@ fn the_first_snooze_time_is_preselected() {
 #[test]
 fn notices_are_archived_one_key_each() {
     let mut scene = Scene::with(&[]);
-    let notice = |id: &str| details(id, &json!({"type": "notify", "status": "delivered", "question": null}));
+    let notice = |id: &str| entry(id, &json!({"type": "notify", "status": "delivered", "question": null}));
     scene.loaded(Listing::Notices, vec![notice("c"), notice("b"), notice("a")]);
     scene.key('n');
     for id in ["c", "b"] {
@@ -167,8 +167,8 @@ fn an_ask_is_not_archived_and_not_decided_from_the_list() {
 #[test]
 fn typing_narrows_the_list_and_enter_asks_the_hub() {
     let mut scene = Scene::holding(vec![
-        details("a", &json!({"title": "Ship it"})),
-        details("b", &json!({"body": "a leak"})),
+        entry("a", &json!({"title": "Ship it"})),
+        entry("b", &json!({"body": "a leak"})),
     ]);
     scene.key('/');
     scene.keys("lea");
@@ -186,7 +186,7 @@ fn typing_narrows_the_list_and_enter_asks_the_hub() {
         }]
     );
     assert_eq!(scene.state.tab, Tab::Found);
-    scene.loaded(listing, vec![details("old", &json!({"status": "answered"}))]);
+    scene.loaded(listing, vec![entry("old", &json!({"status": "answered"}))]);
     assert_eq!(scene.shown(), ["old"]);
     scene.press(KeyCode::Esc);
     assert_eq!((scene.state.tab, scene.shown()), (Tab::Waiting, vec!["a", "b"]));
@@ -200,7 +200,7 @@ fn results_of_an_earlier_search_are_not_shown_for_a_later_one() {
         scene.keys(word);
         scene.press(KeyCode::Enter);
     }
-    let effects = scene.loaded(Listing::Found("one".to_owned()), vec![details("1", &json!({}))]);
+    let effects = scene.loaded(Listing::Found("one".to_owned()), vec![entry("1", &json!({}))]);
     assert_eq!(scene.shown(), [] as [&str; 0]);
     let again = Effect::Load {
         listing: Listing::Found("two".to_owned()),
@@ -241,8 +241,8 @@ fn events_during_a_load_cause_another_load() {
     let mut scene = Scene::with(&["a"]);
     scene.control('l');
     scene.change(InboxChange::Opened("b".to_owned()));
-    scene.read(details("b", &json!({})), true);
-    let effects = scene.loaded(Listing::Waiting, vec![details("a", &json!({}))]);
+    scene.read(entry("b", &json!({})), true);
+    let effects = scene.loaded(Listing::Waiting, vec![entry("a", &json!({}))]);
     assert_eq!(
         effects,
         [Effect::Load {
@@ -281,9 +281,9 @@ fn the_list_is_reloaded_periodically() {
 fn more_is_read_when_the_cursor_comes_near_the_end() {
     let mut scene = Scene::with(&[]);
     let items = (0..100)
-        .map(|nth| std::sync::Arc::new(details(&format!("m{nth:03}"), &json!({}))))
+        .map(|nth| std::sync::Arc::new(entry(&format!("m{nth:03}"), &json!({}))))
         .collect();
-    let page = crate::state::DetailsPage {
+    let page = crate::state::EntriesPage {
         items,
         next_cursor: Some("2.100".to_owned()),
     };
@@ -299,7 +299,7 @@ fn more_is_read_when_the_cursor_comes_near_the_end() {
         want: 100,
     };
     assert_eq!(scene.key('G'), [more]);
-    scene.read(details("m500", &json!({})), true);
+    scene.read(entry("m500", &json!({})), true);
     assert_eq!(scene.shown().len(), 100, "an item beyond the end comes with its page");
 }
 

@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 
 use crate::feed::{FeedEvent, InboxChange};
 use crate::filter::InboxFilter;
-use crate::item_details::ItemDetails;
-use crate::item_details::tests::{answered, details};
-use crate::state::{DetailsPage, Effect, GUARD, InboxInput, InboxReply, InboxState, Listing, Now};
+use crate::inbox_entry::InboxEntry;
+use crate::inbox_entry::tests::{answered, entry};
+use crate::state::{Effect, EntriesPage, GUARD, InboxInput, InboxReply, InboxState, Listing, Now};
 
 pub struct Scene {
     pub state: InboxState,
@@ -23,10 +23,10 @@ pub struct Scene {
 impl Scene {
     /// With these open confirms, all loaded.
     pub fn with(ids: &[&str]) -> Self {
-        Self::holding(ids.iter().map(|id| details(id, &json!({}))).collect())
+        Self::holding(ids.iter().map(|id| entry(id, &json!({}))).collect())
     }
 
-    pub fn holding(items: Vec<ItemDetails>) -> Self {
+    pub fn holding(items: Vec<InboxEntry>) -> Self {
         let now = Now {
             at: "2026-06-04T15:00:05Z".parse().unwrap(),
             elapsed: Duration::ZERO,
@@ -62,8 +62,8 @@ impl Scene {
         self.put(InboxInput::Reply(reply))
     }
 
-    pub fn loaded(&mut self, listing: Listing, items: Vec<ItemDetails>) -> Vec<Effect> {
-        let page = DetailsPage {
+    pub fn loaded(&mut self, listing: Listing, items: Vec<InboxEntry>) -> Vec<Effect> {
+        let page = EntriesPage {
             items: items.into_iter().map(Arc::new).collect(),
             next_cursor: None,
         };
@@ -74,11 +74,11 @@ impl Scene {
         })
     }
 
-    pub fn read(&mut self, details: ItemDetails, fresh: bool) -> Vec<Effect> {
+    pub fn read(&mut self, entry: InboxEntry, fresh: bool) -> Vec<Effect> {
         self.reply(InboxReply::Read {
-            id: details.id().to_owned(),
+            id: entry.id().to_owned(),
             fresh,
-            details: Ok(Arc::new(details)),
+            entry: Ok(Arc::new(entry)),
         })
     }
 
@@ -141,11 +141,11 @@ impl Scene {
     }
 
     pub fn shown(&self) -> Vec<&str> {
-        self.state.rows().iter().map(|details| details.id()).collect()
+        self.state.rows().iter().map(|entry| entry.id()).collect()
     }
 
     pub fn cursor(&self) -> &str {
-        self.state.selected().map(|details| details.id()).unwrap_or_default()
+        self.state.selected().map(|entry| entry.id()).unwrap_or_default()
     }
 
     pub fn message(&self) -> &str {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::scene::Scene;
 use crate::feed::InboxChange;
-use crate::item_details::tests::details;
+use crate::inbox_entry::tests::entry;
 use crate::state::{Effect, InboxReply, Overlay};
 
 fn cue(state: &str) -> Value {
@@ -15,7 +15,7 @@ fn cue(state: &str) -> Value {
 }
 
 fn facing_cue() -> Scene {
-    let mut scene = Scene::holding(vec![details("a", &cue("waiting"))]);
+    let mut scene = Scene::holding(vec![entry("a", &cue("waiting"))]);
     scene.open();
     scene
 }
@@ -29,7 +29,7 @@ fn ahead(text: &str) -> Effect {
 
 #[test]
 fn the_list_follows_the_presence_of_agents() {
-    let mut scene = Scene::holding(vec![details("a", &cue("waiting")), details("b", &json!({}))]);
+    let mut scene = Scene::holding(vec![entry("a", &cue("waiting")), entry("b", &json!({}))]);
     let effects = scene.change(InboxChange::Tracked("a".to_owned()));
     assert_eq!(
         effects,
@@ -38,8 +38,8 @@ fn the_list_follows_the_presence_of_agents() {
             fresh: true
         }]
     );
-    assert_eq!(scene.read(details("a", &cue("gone")), true), [], "it rings no bell");
-    assert_eq!(scene.state.rows()[0].item.presence_word(), Some("gone"));
+    assert_eq!(scene.read(entry("a", &cue("gone")), true), [], "it rings no bell");
+    assert_eq!(scene.state.rows()[0].item.presence_label(), Some("gone"));
     assert_eq!(
         scene.change(InboxChange::Tracked("b".to_owned())),
         [],
@@ -117,7 +117,7 @@ fn any_question_of_a_terminal_takes_free_text() {
     ] {
         let mut item = cue("waiting");
         item["question"] = question.clone();
-        let mut scene = Scene::holding(vec![details("a", &item)]);
+        let mut scene = Scene::holding(vec![entry("a", &item)]);
         scene.open();
         scene.keys("owhatever");
         assert_eq!(
@@ -128,7 +128,7 @@ fn any_question_of_a_terminal_takes_free_text() {
     }
     let mut strange = cue("waiting");
     strange["question"] = json!({"kind": "drawing"});
-    let mut scene = Scene::holding(vec![details("a", &strange)]);
+    let mut scene = Scene::holding(vec![entry("a", &strange)]);
     scene.open();
     scene.press(KeyCode::Enter);
     scene.keys("a text");

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::scene::Scene;
 use crate::answer::Editor;
 use crate::feed::InboxChange;
-use crate::item_details::tests::{answered, details};
+use crate::inbox_entry::tests::{answered, entry};
 use crate::state::{Effect, InboxReply, ItemEnding, OpenItem};
 
 fn open(scene: &Scene) -> &OpenItem {
@@ -22,7 +22,7 @@ fn resolved(id: &str) -> InboxChange {
 }
 
 fn writing() -> Scene {
-    let mut scene = Scene::holding(vec![details("a", &json!({"question": {"kind": "text"}}))]);
+    let mut scene = Scene::holding(vec![entry("a", &json!({"question": {"kind": "text"}}))]);
     scene.open();
     scene.press(KeyCode::Enter);
     scene.keys("my long answer");
@@ -103,10 +103,10 @@ fn an_old_error_is_cleared_when_another_person_decides() {
     scene.reply(InboxReply::Read {
         id: "a".to_owned(),
         fresh: false,
-        details: Err(away),
+        entry: Err(away),
     });
     assert_eq!(scene.message(), "the hub is away");
-    scene.read(details("a", &json!({})), false);
+    scene.read(entry("a", &json!({})), false);
     assert_eq!(scene.message(), "the hub is away", "it stays while the item is open");
     scene.read(answered("a", "human:ann", "approve"), false);
     assert_eq!(
@@ -169,11 +169,11 @@ fn the_delivery_of_the_open_item_is_followed() {
 
 #[test]
 fn a_failed_delivery_can_be_retried() {
-    let mut decided = crate::item_details::tests::value("a", &json!({"status": "answered"}));
+    let mut decided = crate::inbox_entry::tests::value("a", &json!({"status": "answered"}));
     decided["resolution"] = json!({"resolution_id": "r", "resolution": "answered", "actor": "human:ann",
         "resolved_at": "2026-06-04T15:00:01.000Z"});
     decided["delivery"] = json!({"state": "failed", "attempts": 8});
-    let mut scene = Scene::holding(vec![crate::item_details::ItemDetails::read(&decided).unwrap()]);
+    let mut scene = Scene::holding(vec![crate::inbox_entry::InboxEntry::read(&decided).unwrap()]);
     scene.press(KeyCode::Enter);
     assert_eq!(scene.key('t'), [Effect::Retry { id: "a".to_owned() }]);
 }

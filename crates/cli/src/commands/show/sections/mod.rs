@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use countersign_client::item::{Item, file_text, outcome_remarks};
-use countersign_client::screen::{escape, format_instant, quote};
+use countersign_client::item::{ClientItem, file_label, outcome_remarks};
+use countersign_client::screen::{escape, instant_label, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
 use countersign_protocol::api::inbox::{
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::commands::answer::{kind_label, roles};
 
-pub fn render(item: &Item, now: jiff::Timestamp) -> String {
+pub fn render(item: &ClientItem, now: jiff::Timestamp) -> String {
     let mut page = head(item, now);
     page.push_str(&titled("Body", &quote(item.body.as_deref().unwrap_or_default())));
     for (index, part) in item.context.iter().enumerate() {
@@ -46,7 +46,7 @@ fn titled(title: &str, text: &str) -> String {
     }
 }
 
-fn head(item: &Item, now: jiff::Timestamp) -> String {
+fn head(item: &ClientItem, now: jiff::Timestamp) -> String {
     let agent = &item.agent;
     let mut lines = vec![
         ("Title", item.title.clone()),
@@ -55,7 +55,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     ];
     let project = if item.is_of_run() { "Strategy" } else { "Project" };
     lines.extend(agent.project.clone().map(|name| (project, name)));
-    lines.extend(item.place().map(|place| ("Terminal", place)));
+    lines.extend(item.terminal_label().map(|label| ("Terminal", label)));
     lines.extend(item.presence_text(now).map(|note| ("Presence", note)));
     lines.extend(item.supersedes().map(|ids| ("Supersedes", ids)));
     let labels: Vec<String> = agent
@@ -66,7 +66,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
     lines.push(("Labels", labels.join(", ")));
     lines.push(("Priority", item.priority.clone()));
     lines.push(("Tags", item.tags.join(", ")));
-    lines.push(("Asked", format_instant(&item.created_at, now)));
+    lines.push(("Asked", instant_label(&item.created_at, now)));
     if item.status == "open" {
         let expires_at = item.expires_at.as_ref().map(|at| format!("{at}, ")).unwrap_or_default();
         lines.push(("Expiry", format!("{expires_at}{}", item.expiry_text(now))));
@@ -86,7 +86,7 @@ fn head(item: &Item, now: jiff::Timestamp) -> String {
 }
 
 /// For a terminal, the agent and the run are the same.
-fn who(item: &Item) -> String {
+fn who(item: &ClientItem) -> String {
     let agent = &item.agent;
     if item.is_cue() {
         return agent.id.clone();
@@ -104,7 +104,7 @@ fn came_by(source: &ItemSource) -> String {
     }
 }
 
-fn resolvers(item: &Item) -> String {
+fn resolvers(item: &ClientItem) -> String {
     let you = if item.can_answer {
         " (you may answer)"
     } else {
@@ -163,7 +163,7 @@ fn options(choices: &Choices) -> String {
 }
 
 /// The commands to type. They never contain the agent's text, because people paste them into a shell.
-fn how_to_answer(item: &Item) -> String {
+fn how_to_answer(item: &ClientItem) -> String {
     let (answers, other) = match (&item.question, &item.action) {
         (Some(ItemQuestion::Confirm(choices)), _) => (spoken(choices), choices.allow_edit),
         (Some(ItemQuestion::Select(choices)), _) if choices.many => (vec!["NUMBER..."], false),
@@ -194,7 +194,7 @@ fn how_to_answer(item: &Item) -> String {
     answers.chain(the_run(item)).collect()
 }
 
-fn the_run(item: &Item) -> Option<String> {
+fn the_run(item: &ClientItem) -> Option<String> {
     item.is_of_run().then(|| {
         format!(
             "  countersign runs follow {}    (the whole run)\n",
@@ -215,7 +215,7 @@ fn spoken(choices: &Choices) -> Vec<&'static str> {
 }
 
 /// The head shows a single-value default; a form's default is shown here, unless a field is sensitive.
-fn declared_default(item: &Item) -> String {
+fn declared_default(item: &ClientItem) -> String {
     let secret = match &item.question {
         Some(ItemQuestion::Form { schema }) => item.sensitive || !sensitive_fields(schema).is_empty(),
         _ => item.sensitive,
@@ -265,7 +265,7 @@ fn action_section(action: &TaskDetails, sent_back: &[ChecklistStep]) -> String {
     text
 }
 
-fn sent_back(item: &Item) -> &[ChecklistStep] {
+fn sent_back(item: &ClientItem) -> &[ChecklistStep] {
     item.resolution
         .as_ref()
         .and_then(|resolution| resolution.checklist.as_deref())
@@ -281,10 +281,10 @@ fn steps(steps: &[ChecklistStep]) -> String {
     text
 }
 
-fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Timestamp) -> String {
+fn resolution_section(item: &ClientItem, resolution: &ItemResolution, now: jiff::Timestamp) -> String {
     let outcome = escape(&item.outcome_text().unwrap_or_default());
     let mut text = format!("\nOutcome\n  {outcome}{}\n", outcome_remarks(resolution));
-    let _ = writeln!(text, "  {}", format_instant(&resolution.resolved_at, now));
+    let _ = writeln!(text, "  {}", instant_label(&resolution.resolved_at, now));
     let _ = writeln!(text, "  {}", escape(&resolution.resolution_id));
     if let Some(value @ (Value::Object(_) | Value::Array(_))) = &resolution.value {
         text.push_str(&titled("Answer", &quote(&pretty(value))));
@@ -293,7 +293,7 @@ fn resolution_section(item: &Item, resolution: &ItemResolution, now: jiff::Times
     let files: String = resolution
         .files
         .iter()
-        .map(|file| format!("  {}\n", escape(&file_text(file))))
+        .map(|file| format!("  {}\n", escape(&file_label(file))))
         .collect();
     text.push_str(&titled("Files sent", &files));
     text.push_str(&titled(
@@ -310,10 +310,10 @@ fn delivery_section(delivery: &ItemDelivery, now: jiff::Timestamp) -> String {
         delivery.attempts
     );
     if let Some(at) = &delivery.delivered_at {
-        let _ = writeln!(text, "  delivered {}", format_instant(at, now));
+        let _ = writeln!(text, "  delivered {}", instant_label(at, now));
     }
     if let Some(at) = &delivery.next_attempt_at {
-        let _ = writeln!(text, "  next attempt {}", format_instant(at, now));
+        let _ = writeln!(text, "  next attempt {}", instant_label(at, now));
     }
     if let Some(error) = &delivery.last_error {
         let _ = writeln!(text, "  last error: {}", escape(error));

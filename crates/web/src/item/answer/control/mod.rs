@@ -167,11 +167,11 @@ fn shape(field: &Field, value: String) -> ControlShape {
                 .iter()
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
-            let picks = picks(field, labels, &value);
+            let options = control_options(field, labels, &value);
             if choices.len() <= MAX_RADIOS {
-                ControlShape::Radios(picks)
+                ControlShape::Radios(options)
             } else {
-                ControlShape::List(picks)
+                ControlShape::List(options)
             }
         }
         FieldKind::Choices(choices) => {
@@ -192,7 +192,7 @@ fn shape(field: &Field, value: String) -> ControlShape {
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
-            ControlShape::List(picks(field, labels.into_iter(), &value))
+            ControlShape::List(control_options(field, labels.into_iter(), &value))
         }
         // A password input has only one line, so multi-line text stays visible.
         FieldKind::Text { multiline: true, .. } => ControlShape::Lines { value },
@@ -227,7 +227,11 @@ fn shape(field: &Field, value: String) -> ControlShape {
 }
 
 /// The choices, after an empty one that is selected at first.
-fn picks(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
+fn control_options(
+    field: &Field,
+    offered: impl Iterator<Item = (String, String)>,
+    initial_value: &str,
+) -> Vec<ControlOption> {
     let nothing = if field.required { "Choose…" } else { "No answer" };
     let nothing = (String::new(), nothing.to_owned());
     let all = std::iter::once(nothing).chain(offered);
@@ -308,10 +312,10 @@ fn demand(kind: &FieldKind) -> String {
         } => {
             let length = match (min_length, max_length) {
                 (None | Some(0), None) => None,
-                (None | Some(0), Some(most)) => Some(format!("at most {most} characters")),
+                (None | Some(0), Some(max)) => Some(format!("at most {max} characters")),
                 (Some(1), None) => None,
-                (Some(least), None) => Some(format!("at least {least} characters")),
-                (Some(least), Some(most)) => Some(format!("{least} to {most} characters")),
+                (Some(min), None) => Some(format!("at least {min} characters")),
+                (Some(min), Some(max)) => Some(format!("{min} to {max} characters")),
             };
             let form = pattern.as_ref().map(|pattern| format!("in the form {pattern}"));
             let format = format.as_ref().map(|format| format!("as {format}"));

@@ -15,13 +15,19 @@ fn holds(control: &Control) -> (&str, String) {
         ControlShape::Line { kind, value, .. } => (kind, value.clone()),
         ControlShape::Number { value, .. } => ("number", value.clone()),
         ControlShape::Lines { value } => ("lines", value.clone()),
-        ControlShape::Boxes(picks) => {
-            let chosen = picks.iter().filter(|pick| pick.chosen).map(|pick| pick.label.as_str());
+        ControlShape::Boxes(options) => {
+            let chosen = options
+                .iter()
+                .filter(|option| option.chosen)
+                .map(|option| option.label.as_str());
             ("boxes", chosen.collect::<Vec<_>>().join(","))
         }
-        ControlShape::Radios(picks) | ControlShape::List(picks) => {
-            let chosen = picks.iter().find(|pick| pick.chosen).map(|pick| pick.label.clone());
-            ("picks", chosen.unwrap_or_default())
+        ControlShape::Radios(options) | ControlShape::List(options) => {
+            let chosen = options
+                .iter()
+                .find(|option| option.chosen)
+                .map(|option| option.label.clone());
+            ("options", chosen.unwrap_or_default())
         }
     }
 }
@@ -31,9 +37,9 @@ fn default_is_filled_in_unless_a_value_was_sent() {
     for (property, suggested) in [
         (json!({"type": "string", "default": "now"}), ("text", "now")),
         (json!({"type": "integer", "default": 3}), ("number", "3")),
-        (json!({"type": "boolean", "default": false}), ("picks", "No")),
-        (json!({"type": "boolean"}), ("picks", "Choose…")),
-        (json!({"enum": ["eu", "us"], "default": "us"}), ("picks", "us")),
+        (json!({"type": "boolean", "default": false}), ("options", "No")),
+        (json!({"type": "boolean"}), ("options", "Choose…")),
+        (json!({"enum": ["eu", "us"], "default": "us"}), ("options", "us")),
         (
             json!({"type": "string", "format": "date", "default": "2026-11-16"}),
             ("date", "2026-11-16"),
@@ -48,7 +54,7 @@ fn default_is_filled_in_unless_a_value_was_sent() {
     );
     assert_eq!(
         holds(&of(json!({"enum": ["eu", "us"], "default": "us"}), Some("0"))),
-        ("picks", "eu".to_owned())
+        ("options", "eu".to_owned())
     );
 }
 

@@ -1,15 +1,15 @@
-//! An item with the details a person needs before and after deciding.
+//! An item in the terminal inbox: who may decide it, where it is listed, and what a search finds in it.
 
 use countersign_client::hub::{ClientError, typed};
-use countersign_client::item::Item;
+use countersign_client::item::ClientItem;
 use serde_json::{Value, json};
 
 #[derive(Debug)]
-pub struct ItemDetails {
-    pub item: Item,
+pub struct InboxEntry {
+    pub item: ClientItem,
 }
 
-impl ItemDetails {
+impl InboxEntry {
     pub fn read(value: &Value) -> Result<Self, ClientError> {
         Ok(Self { item: typed(value)? })
     }
@@ -51,8 +51,8 @@ impl ItemDetails {
         (rank, self.item.created_at.at(), &self.item.id)
     }
 
-    /// Whether all `search_words` occur, in any order, in the item's row or body.
-    pub fn mentions(&self, search_words: &str) -> bool {
+    /// Whether all words of `search_text` occur, in any order, in the item's row or body.
+    pub fn mentions(&self, search_text: &str) -> bool {
         let item = &self.item;
         let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
         let texts = texts
@@ -62,7 +62,7 @@ impl ItemDetails {
             .map(|text| text.to_lowercase());
         let all = texts.collect::<Vec<_>>().join("\n");
         let kind = item.kind();
-        search_words
+        search_text
             .to_lowercase()
             .split_whitespace()
             .all(|word| all.contains(word) || kind == word)
@@ -99,17 +99,17 @@ pub mod tests {
         item
     }
 
-    pub fn details(id: &str, extra: &Value) -> ItemDetails {
-        ItemDetails::read(&value(id, extra)).unwrap()
+    pub fn entry(id: &str, extra: &Value) -> InboxEntry {
+        InboxEntry::read(&value(id, extra)).unwrap()
     }
 
     /// The same item after `actor` answered it.
-    pub fn answered(id: &str, actor: &str, value: &str) -> ItemDetails {
+    pub fn answered(id: &str, actor: &str, value: &str) -> InboxEntry {
         let resolution = json!({
             "resolution_id": "res_1", "resolution": "answered", "value": value, "actor": actor,
             "resolved_at": "2026-06-04T15:00:09.000Z",
         });
-        details(
+        entry(
             id,
             &json!({"status": "answered", "can_answer": false, "resolution": resolution}),
         )
@@ -118,47 +118,47 @@ pub mod tests {
     #[test]
     fn urgent_comes_first_and_then_the_longest_waiting() {
         let mut all = [
-            details("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
-            details("b", &json!({})),
-            details(
+            entry("c", &json!({"created_at": "2026-06-04T15:00:02.000Z"})),
+            entry("b", &json!({})),
+            entry(
                 "d",
                 &json!({"priority": "low", "created_at": "2026-06-04T14:00:00.000Z"}),
             ),
-            details(
+            entry(
                 "e",
                 &json!({"priority": "urgent", "created_at": "2026-06-04T16:00:00.000Z"}),
             ),
-            details("a", &json!({})),
+            entry("a", &json!({})),
         ];
         all.sort_by(|one, other| one.order().cmp(&other.order()));
-        assert_eq!(all.map(|details| details.item.id.clone()), ["e", "a", "b", "c", "d"]);
+        assert_eq!(all.map(|entry| entry.item.id.clone()), ["e", "a", "b", "c", "d"]);
     }
 
     #[test]
     fn permissions_are_granted_unless_withdrawn() {
-        assert!(details("a", &json!({})).may_decline());
-        let strict = details("a", &json!({"permissions": {"respond": false, "ignore": false}}));
+        assert!(entry("a", &json!({})).may_decline());
+        let strict = entry("a", &json!({"permissions": {"respond": false, "ignore": false}}));
         assert!(!strict.may_respond() && !strict.may_decline());
-        assert!(!details("a", &json!({"can_answer": false})).may_respond());
+        assert!(!entry("a", &json!({"can_answer": false})).may_respond());
     }
 
     #[test]
     fn words_are_found_in_any_order_and_case() {
-        let details = details(
+        let entry = entry(
             "a",
             &json!({"title": "Ship Büro 1.7", "body": "all green", "tags": ["db"]}),
         );
-        assert!(details.mentions("büro ship") && details.mentions("GREEN db bot confirm"));
-        assert!(!details.mentions("ship red"));
+        assert!(entry.mentions("büro ship") && entry.mentions("GREEN db bot confirm"));
+        assert!(!entry.mentions("ship red"));
     }
 
     #[test]
     fn an_item_of_a_later_version_is_listed_and_cannot_be_answered() {
         let mut strange = value("a", &json!({}));
         strange["question"]["options"] = json!("see elsewhere");
-        assert!(ItemDetails::read(&strange).is_err());
-        let details = ItemDetails::read_or_name(&strange).unwrap();
-        assert_eq!(details.item.title, "Title of a (this version cannot show it)");
-        assert!(details.is_open() && !details.may_respond() && !details.may_decline());
+        assert!(InboxEntry::read(&strange).is_err());
+        let entry = InboxEntry::read_or_name(&strange).unwrap();
+        assert_eq!(entry.item.title, "Title of a (this version cannot show it)");
+        assert!(entry.is_open() && !entry.may_respond() && !entry.may_decline());
     }
 }
