@@ -15,16 +15,16 @@ use crate::args::{AuditCommand, Globals, VerifyAuditArgs};
 
 pub async fn run(command: AuditCommand, globals: &Globals) -> Result<Finished> {
     let AuditCommand::Verify(VerifyAuditArgs { store, expect }) = command;
-    let place = location(store, globals).context("--store")?;
+    let location = location(store, globals).context("--store")?;
     let verify = VerifyAudit {
         expected: expect,
         deadline: None,
     };
-    let report = read_only(&place, &verify).await?;
+    let report = read_only(&location, &verify).await?;
     let text = if globals.json {
         screen::json(&serde_json::to_value(&report)?)
     } else {
-        report_text(&report, &place)?
+        report_text(&report, &location)?
     };
     Ok(if report.is_intact() {
         Finished::ok(text)
@@ -42,7 +42,7 @@ fn location(store: Option<String>, globals: &Globals) -> Result<StoreLocation> {
     }
 }
 
-fn report_text(report: &AuditReport, place: &StoreLocation) -> Result<String> {
+fn report_text(report: &AuditReport, location: &StoreLocation) -> Result<String> {
     let mut text = String::new();
     for fault in &report.faults {
         writeln!(text, "fault  {}", screen::escape(&fault.to_string()))?;
@@ -52,7 +52,7 @@ fn report_text(report: &AuditReport, place: &StoreLocation) -> Result<String> {
     }
     writeln!(
         text,
-        "{place}: {} entries, {} messages, {} other trails, {} unused numbers",
+        "{location}: {} entries, {} messages, {} other trails, {} unused numbers",
         report.entries, report.messages, report.other_trails, report.unused_numbers
     )?;
     match &report.checkpoint {

@@ -39,8 +39,8 @@ pub fn tables(rows: Vec<Row>) -> Result<Vec<TableSchema>, StoreError> {
 
 fn table(name: String, mut entries: Vec<CatalogueColumn>) -> TableSchema {
     entries.sort_by(|one, other| one.column.name.cmp(&other.column.name));
-    let mut key: Vec<usize> = (0..entries.len()).filter(|place| entries[*place].in_key > 0).collect();
-    key.sort_by_key(|place| entries[*place].in_key);
+    let mut key: Vec<usize> = (0..entries.len()).filter(|index| entries[*index].in_key > 0).collect();
+    key.sort_by_key(|index| entries[*index].in_key);
     TableSchema {
         name,
         columns: entries.into_iter().map(|entry| entry.column).collect(),

@@ -107,10 +107,10 @@ mod tests {
             &[&[text("a"), text("")], &[text("b"), text("")]],
             &[&[text("b"), text("")], &[text("a"), text("")]],
         ];
-        for (place, one) in tables.iter().enumerate() {
+        for (index, one) in tables.iter().enumerate() {
             assert_eq!(sum(one), sum(one));
             assert!(
-                tables[..place].iter().all(|other| sum(other).digest != sum(one).digest),
+                tables[..index].iter().all(|other| sum(other).digest != sum(one).digest),
                 "{one:?}"
             );
         }

@@ -24,7 +24,7 @@ pub async fn copy(
 ) -> Result<CopyReport, CopyError> {
     match from {
         StoreLocation::File(file) if !file.is_file() => Err(CopyError::NoStore {
-            place: from.to_string(),
+            location: from.to_string(),
         }),
         StoreLocation::File(file) => {
             let source = SqliteSide::open_source(file).map_err(|error| from.store_error(error))?;
@@ -81,28 +81,28 @@ async fn copy_from<S: CopySource>(
 }
 
 async fn check_source<S: CopySource>(source: &mut S, from: &StoreLocation) -> Result<(), CopyError> {
-    let place = from.to_string();
+    let location = from.to_string();
     let known = SCHEMA_VERSION;
     match source.version().await.map_err(|error| from.store_error(error))? {
-        None => return Err(CopyError::NoStore { place }),
+        None => return Err(CopyError::NoStore { location }),
         Some(found) if found > known => return Err(from.store_error(StoreError::NewerSchema { found, known })),
-        Some(found) if found < known => return Err(CopyError::OlderSchema { place, found, known }),
+        Some(found) if found < known => return Err(CopyError::OlderSchema { location, found, known }),
         Some(_) => {}
     }
     if let Some(mark) = source.marker().await.map_err(|error| from.store_error(error))? {
         return Err(CopyError::UnfinishedSource {
-            place,
+            location,
             of: mark.source_name,
         });
     }
     refuse_hubs(source, from).await
 }
 
-async fn refuse_hubs<S: CopySource>(side: &mut S, place: &StoreLocation) -> Result<(), CopyError> {
-    match side.running_hubs().await.map_err(|error| place.store_error(error))? {
+async fn refuse_hubs<S: CopySource>(side: &mut S, location: &StoreLocation) -> Result<(), CopyError> {
+    match side.running_hubs().await.map_err(|error| location.store_error(error))? {
         None => Ok(()),
         Some(sign) => Err(CopyError::HubRunning {
-            place: place.to_string(),
+            location: location.to_string(),
             sign,
         }),
     }
@@ -111,7 +111,7 @@ async fn refuse_hubs<S: CopySource>(side: &mut S, place: &StoreLocation) -> Resu
 impl StoreLocation {
     pub(super) fn store_error(&self, error: StoreError) -> CopyError {
         CopyError::Store {
-            place: self.to_string(),
+            location: self.to_string(),
             error,
         }
     }
@@ -165,9 +165,9 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
 
     /// Checks the target before the source is read in full. Returns the marker of an unfinished copy, if there is one.
     async fn check_target(&mut self) -> Result<Option<CopyMarker>, CopyError> {
-        let place = self.to.to_string();
+        let location = self.to.to_string();
         if !self.target.lock().await.map_err(|error| self.to.store_error(error))? {
-            return Err(CopyError::CopyInProgress { place });
+            return Err(CopyError::CopyInProgress { location });
         }
         refuse_hubs(&mut self.target, self.to).await?;
         let found = self
@@ -193,7 +193,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
                 > 0
             {
                 return Err(CopyError::NotEmpty {
-                    place,
+                    location,
                     table: table.name,
                 });
             }
@@ -245,7 +245,7 @@ impl<S: CopySource, T: CopyTarget, F: FnMut(CopyProgress<'_>)> CopyJob<'_, S, T,
         if let Some(earlier) = earlier {
             if earlier.content != mark.content {
                 return Err(CopyError::OtherCopy {
-                    place: self.to.to_string(),
+                    location: self.to.to_string(),
                     of: earlier.source_name,
                 });
             }

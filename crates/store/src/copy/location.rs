@@ -97,9 +97,9 @@ mod tests {
             "postgresql://ann@db.example:5433/hub?password=s3cret",
             "host=db.example port=5433 user=ann dbname=hub password=s3cret",
         ] {
-            let place = StoreLocation::database(url, Some("an0ther")).unwrap();
-            assert_eq!(place.to_string(), "postgres://ann@db.example:5433/hub");
-            assert_eq!(format!("{place:?}"), "Database(postgres://ann@db.example:5433/hub)");
+            let location = StoreLocation::database(url, Some("an0ther")).unwrap();
+            assert_eq!(location.to_string(), "postgres://ann@db.example:5433/hub");
+            assert_eq!(format!("{location:?}"), "Database(postgres://ann@db.example:5433/hub)");
         }
         let error = StoreLocation::database("postgres://ann:s3cret@db/hub?pass=s3cret", None).unwrap_err();
         assert!(!format!("{error} {error:?}").contains("s3cret"));
@@ -107,8 +107,8 @@ mod tests {
 
     #[test]
     fn socket_path_is_shown_percent_encoded() {
-        let place = StoreLocation::database("host=/run/postgresql user=ann dbname=hub", None).unwrap();
-        assert_eq!(place.to_string(), "postgres://ann@%2Frun%2Fpostgresql/hub");
+        let location = StoreLocation::database("host=/run/postgresql user=ann dbname=hub", None).unwrap();
+        assert_eq!(location.to_string(), "postgres://ann@%2Frun%2Fpostgresql/hub");
     }
 
     #[test]

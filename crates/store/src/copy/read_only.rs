@@ -10,36 +10,36 @@ use crate::exec::Op;
 use crate::migrations::SCHEMA_VERSION;
 
 /// Nothing is changed, locked or migrated. The operation sees one snapshot.
-pub async fn read_only<O: Op>(place: &StoreLocation, op: &O) -> Result<O::Out, CopyError> {
+pub async fn read_only<O: Op>(location: &StoreLocation, op: &O) -> Result<O::Out, CopyError> {
     let now = SystemClock.now();
-    match place {
+    match location {
         StoreLocation::File(file) if !file.is_file() => Err(CopyError::NoStore {
-            place: place.to_string(),
+            location: location.to_string(),
         }),
         StoreLocation::File(file) => {
-            let mut side = SqliteSide::open_source(file).map_err(|error| place.store_error(error))?;
-            check_schema(&mut side, place).await?;
-            side.read(op, now).map_err(|error| place.store_error(error))
+            let mut side = SqliteSide::open_source(file).map_err(|error| location.store_error(error))?;
+            check_schema(&mut side, location).await?;
+            side.read(op, now).map_err(|error| location.store_error(error))
         }
         StoreLocation::Database(database) => {
             let connected = PostgresSide::connect(&database.config).await;
-            let mut side = connected.map_err(|error| place.store_error(error))?;
-            check_schema(&mut side, place).await?;
-            side.read(op, now).await.map_err(|error| place.store_error(error))
+            let mut side = connected.map_err(|error| location.store_error(error))?;
+            check_schema(&mut side, location).await?;
+            side.read(op, now).await.map_err(|error| location.store_error(error))
         }
     }
 }
 
-async fn check_schema<S: CopySource>(side: &mut S, place: &StoreLocation) -> Result<(), CopyError> {
-    match side.version().await.map_err(|error| place.store_error(error))? {
+async fn check_schema<S: CopySource>(side: &mut S, location: &StoreLocation) -> Result<(), CopyError> {
+    match side.version().await.map_err(|error| location.store_error(error))? {
         Some(SCHEMA_VERSION) => Ok(()),
         Some(found) => Err(CopyError::OtherSchema {
-            place: place.to_string(),
+            location: location.to_string(),
             found,
             known: SCHEMA_VERSION,
         }),
         None => Err(CopyError::NoStore {
-            place: place.to_string(),
+            location: location.to_string(),
         }),
     }
 }

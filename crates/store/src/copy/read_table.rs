@@ -10,7 +10,7 @@ use crate::exec::{Row, Value};
 /// `each` gets every batch, and the number of rows up to its end.
 pub async fn checksum<S: CopySource>(
     side: &mut S,
-    place: &StoreLocation,
+    location: &StoreLocation,
     table: &TableSchema,
     batch_size: BatchSize,
     mut each: impl FnMut(&[Row], u64) -> Result<(), CopyError>,
@@ -19,14 +19,14 @@ pub async fn checksum<S: CopySource>(
     let mut count = 0;
     side.start_reading(table, None)
         .await
-        .map_err(|error| place.store_error(error))?;
+        .map_err(|error| location.store_error(error))?;
     loop {
         let rows = side
             .next_rows(batch_size)
             .await
-            .map_err(|error| place.store_error(error))?;
+            .map_err(|error| location.store_error(error))?;
         if rows.is_empty() {
-            return summing.end().map_err(|error| place.store_error(error));
+            return summing.end().map_err(|error| location.store_error(error));
         }
         rows.iter().for_each(|row| summing.add(row));
         count += rows.len() as u64;
@@ -35,14 +35,19 @@ pub async fn checksum<S: CopySource>(
 }
 
 /// SQLite stores any value in any column. The hub never writes a wrong type, but a manual edit may.
-pub fn check_rows(place: &StoreLocation, table: &TableSchema, rows: &[Row], allows_nul: bool) -> Result<(), CopyError> {
+pub fn check_rows(
+    location: &StoreLocation,
+    table: &TableSchema,
+    rows: &[Row],
+    allows_nul: bool,
+) -> Result<(), CopyError> {
     let found = rows
         .iter()
         .find_map(|row| Some((row, find_fault(table, row, allows_nul)?)));
     found.map_or(Ok(()), |(row, what)| {
-        let (place, table, key) = (place.to_string(), &table.name, table.describe_key(row));
+        let (location, table, key) = (location.to_string(), &table.name, table.describe_key(row));
         Err(CopyError::InvalidRow {
-            place,
+            location,
             table: table.clone(),
             key,
             what,
@@ -62,6 +67,6 @@ fn find_fault(table: &TableSchema, row: &Row, allows_nul: bool) -> Option<String
             ));
         }
     }
-    let has_hole = table.key_of(row).0.contains(&Value::Null);
-    has_hole.then(|| "its primary key is NULL".to_owned())
+    let key_has_null = table.key_of(row).0.contains(&Value::Null);
+    key_has_null.then(|| "its primary key is NULL".to_owned())
 }

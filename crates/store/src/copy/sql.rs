@@ -65,7 +65,7 @@ impl CopyDialect {
     }
 
     fn parameters(&self, count: usize) -> String {
-        let each: Vec<String> = (1..=count).map(|place| format!("{}{place}", self.parameter)).collect();
+        let each: Vec<String> = (1..=count).map(|index| format!("{}{index}", self.parameter)).collect();
         each.join(", ")
     }
 }

@@ -49,11 +49,11 @@ impl ColumnKind {
 
 impl TableSchema {
     pub fn key_columns(&self) -> impl Iterator<Item = &Column> {
-        self.key.iter().map(|place| &self.columns[*place])
+        self.key.iter().map(|index| &self.columns[*index])
     }
 
     pub fn key_of(&self, row: &Row) -> Row {
-        Row(self.key.iter().map(|place| row.0[*place].clone()).collect())
+        Row(self.key.iter().map(|index| row.0[*index].clone()).collect())
     }
 
     /// The row's key, for error messages.
@@ -61,7 +61,7 @@ impl TableSchema {
         let parts = self
             .key
             .iter()
-            .map(|place| format!("{} {}", self.columns[*place].name, describe_value(&row.0[*place])));
+            .map(|index| format!("{} {}", self.columns[*index].name, describe_value(&row.0[*index])));
         parts.collect::<Vec<_>>().join(", ")
     }
 }

@@ -27,9 +27,9 @@ impl Op for RegisterNode {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<(), StoreError> {
         // Idempotent, for a retry after a lost reply.
-        const ENTER: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3) \
+        const UPSERT: &str = "INSERT INTO node (id, started_at, lease_until) VALUES (?1, ?2, ?3) \
              ON CONFLICT (id) DO UPDATE SET lease_until = ?3";
-        x.exec(ENTER, &[(&self.id).into(), now.into(), now.plus(self.lease).into()])
+        x.exec(UPSERT, &[(&self.id).into(), now.into(), now.plus(self.lease).into()])
             .await
             .map(drop)
     }

@@ -62,8 +62,8 @@ pub fn check(text: &str, name: &str) -> Result<SkillSettings> {
     if front.name != name {
         faults.push(format!("name: is {}, but the directory is called {name}", front.name));
     }
-    faults.extend(leftovers(&text));
-    let settings = match SkillSettings::from_front(&front) {
+    faults.extend(content_faults(&text));
+    let settings = match SkillSettings::from_front_matter(&front) {
         Ok(settings) => settings,
         Err(error) => bail!("{}", join_faults(faults, format!("{error:#}"))),
     };
@@ -80,8 +80,8 @@ fn join_faults(mut faults: Vec<String>, last: String) -> String {
     faults.join("; ")
 }
 
-/// Content that must not be in a page.
-fn leftovers(text: &str) -> Vec<String> {
+/// Faults in the content of a page: placeholders, too many lines, secrets.
+fn content_faults(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     if text.contains("{{") {
         faults.push("it contains an unfilled placeholder".to_owned());
@@ -179,7 +179,7 @@ mod tests {
         for (name, text) in pages {
             let (front, _) = FrontMatter::split(text).unwrap();
             assert_eq!((front.name.as_str(), front.faults()), (name, vec![]));
-            assert_eq!(leftovers(text), Vec::<String>::new());
+            assert_eq!(content_faults(text), Vec::<String>::new());
         }
     }
 }

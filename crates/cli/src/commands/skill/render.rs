@@ -42,7 +42,7 @@ pub fn page(settings: &SkillSettings) -> Result<String> {
             .or_else(|| value(name, settings))
     };
     let body = fill(template, &known, MAX_DEPTH)?;
-    Ok(format!("{}\n{body}", settings.front().to_text()))
+    Ok(format!("{}\n{body}", settings.front_matter().to_text()))
 }
 
 fn part(name: &str, settings: &SkillSettings) -> Option<&'static str> {

@@ -91,7 +91,7 @@ impl SkillSettings {
         names
     }
 
-    pub fn front(&self) -> FrontMatter {
+    pub fn front_matter(&self) -> FrontMatter {
         let mut metadata = vec![
             (KIND, self.kind.to_string()),
             (HUB, self.hub.clone()),
@@ -155,8 +155,8 @@ impl SkillSettings {
         }
     }
 
-    /// Reads the output of [`SkillSettings::front`]; every value is checked again, because people edit these files.
-    pub fn from_front(front: &FrontMatter) -> Result<Self> {
+    /// Reads the output of [`SkillSettings::front_matter`]; every value is checked again, because people edit these files.
+    pub fn from_front_matter(front: &FrontMatter) -> Result<Self> {
         let kind: Kind = front
             .required(KIND)?
             .parse()
@@ -268,13 +268,16 @@ pub mod tests {
     #[test]
     fn settings_read_back_from_the_front_matter() {
         for settings in every_kind() {
-            assert_eq!(SkillSettings::from_front(&settings.front()).unwrap(), settings);
+            assert_eq!(
+                SkillSettings::from_front_matter(&settings.front_matter()).unwrap(),
+                settings
+            );
         }
     }
 
     #[test]
     fn front_matter_changed_by_hand_is_checked_again() {
-        let good = settings(Kind::Ask, Some(push())).front();
+        let good = settings(Kind::Ask, Some(push())).front_matter();
         for (key, value) in [
             (KIND, "question"),
             (KIND, "task"),
@@ -290,10 +293,14 @@ pub mod tests {
         ] {
             let mut changed = good.clone();
             changed.metadata.insert(key.to_owned(), value.to_owned());
-            assert!(SkillSettings::from_front(&changed).is_err(), "{key}: {value}");
+            assert!(SkillSettings::from_front_matter(&changed).is_err(), "{key}: {value}");
             changed.metadata.remove(key);
             let optional = [TOKEN_ENV, SIGNATURE_ALG, RUNTIME].contains(&key);
-            assert_eq!(SkillSettings::from_front(&changed).is_ok(), optional, "{key} left out");
+            assert_eq!(
+                SkillSettings::from_front_matter(&changed).is_ok(),
+                optional,
+                "{key} left out"
+            );
         }
     }
 }

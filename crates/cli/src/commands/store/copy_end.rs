@@ -9,7 +9,7 @@ use countersign_hub::serve::DataDirLock;
 use countersign_store::copy::StoreLocation;
 
 pub struct CopyEnd {
-    place: StoreLocation,
+    location: StoreLocation,
     /// For a file: the lock that keeps hubs from running on it.
     lock: Option<(PathBuf, DataDirLock)>,
 }
@@ -45,15 +45,15 @@ impl CopyEnd {
         Self::file(&file).context("--to")
     }
 
-    pub fn place(&self) -> &StoreLocation {
-        &self.place
+    pub fn location(&self) -> &StoreLocation {
+        &self.location
     }
 
     /// A password in the environment does not appear in the process list.
     fn database(url: &str) -> Result<Self> {
         let password = std::env::var("PGPASSWORD").ok();
         Ok(Self {
-            place: StoreLocation::database(url, password.as_deref())?,
+            location: StoreLocation::database(url, password.as_deref())?,
             lock: None,
         })
     }
@@ -63,7 +63,7 @@ impl CopyEnd {
         refuse_foreign(if file.exists() { file } else { directory })?;
         let lock = DataDirLock::on(directory)?;
         Ok(Self {
-            place: StoreLocation::file(file),
+            location: StoreLocation::file(file),
             lock: Some((directory.to_owned(), lock)),
         })
     }
@@ -78,7 +78,7 @@ impl CopyEnd {
 /// A store that is only read, whether or not a hub runs on it.
 pub fn location(what: &str) -> Result<StoreLocation> {
     if StoreLocation::is_database_url(what) {
-        return Ok(CopyEnd::database(what)?.place);
+        return Ok(CopyEnd::database(what)?.location);
     }
     refuse_url(what)?;
     let file = file_of(what)?;

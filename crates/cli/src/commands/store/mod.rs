@@ -17,9 +17,9 @@ pub async fn run(command: StoreCommand, globals: &Globals) -> Result<Finished> {
     let from = CopyEnd::source(&from)?;
     let to = CopyEnd::target(&to, &from)?;
     let mut printer = ProgressPrinter::default();
-    let report = copy(from.place(), to.place(), BatchSize::default(), |progress| {
+    let report = copy(from.location(), to.location(), BatchSize::default(), |progress| {
         printer.print(&progress)
     })
     .await?;
-    Ok(outcome::finished(&report, from.place(), to.place(), globals.json))
+    Ok(outcome::finished(&report, from.location(), to.location(), globals.json))
 }

@@ -13,10 +13,11 @@ use crate::postgres::values;
 
 /// From the system catalogues: the information_schema views take a hundred times as long and hide tables of other
 /// owners.
-const CATALOGUE: &str = "SELECT t.relname::text, c.attname::text, format_type(c.atttypid, NULL), coalesce(k.place, 0) \
+const CATALOGUE: &str = "SELECT t.relname::text, c.attname::text, format_type(c.atttypid, NULL), \
+         coalesce(k.key_position, 0) \
      FROM pg_class t JOIN pg_attribute c ON c.attrelid = t.oid AND c.attnum > 0 AND NOT c.attisdropped \
      LEFT JOIN pg_constraint p ON p.conrelid = t.oid AND p.contype = 'p' \
-     LEFT JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k (number, place) ON k.number = c.attnum \
+     LEFT JOIN LATERAL unnest(p.conkey) WITH ORDINALITY AS k (number, key_position) ON k.number = c.attnum \
      WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind IN ('r', 'p')";
 const NUMBERS: &str = "SELECT table_name::text, pg_sequence_last_value(pg_get_serial_sequence( \
          quote_ident(table_name), column_name)::regclass) \

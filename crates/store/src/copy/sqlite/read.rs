@@ -94,8 +94,8 @@ impl CopySource for SqliteSide {
 fn owned(table: &TableSchema, row: &rusqlite::Row<'_>) -> Result<Row, StoreError> {
     let mut values = Vec::with_capacity(table.columns.len());
     let mut unreadable = None;
-    for (place, column) in table.columns.iter().enumerate() {
-        values.push(match row.get_ref(place)? {
+    for (index, column) in table.columns.iter().enumerate() {
+        values.push(match row.get_ref(index)? {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Int(number),
             ValueRef::Blob(bytes) => Value::Blob(bytes.to_owned()),

@@ -35,7 +35,7 @@ impl CopyTarget for SqliteSide {
 
     async fn set_marker(&mut self, mark: &CopyMarker) -> Result<(), StoreError> {
         const INSERT: &str = "INSERT INTO copying (source_name, content) VALUES (?1, ?2)";
-        // The mark of an earlier store in this place says nothing about the copy.
+        // The high-water mark of an earlier store in this file says nothing about the copy.
         if let Some(file) = self.connection.path() {
             high_water_mark::remove(Path::new(file))?;
         }
@@ -51,7 +51,7 @@ impl CopyTarget for SqliteSide {
 
     async fn last_key(&mut self, table: &TableSchema) -> Result<Option<Row>, StoreError> {
         let key = |row: &rusqlite::Row<'_>| {
-            let value = |place| Ok::<_, rusqlite::Error>(Value::from(row.get::<_, rusqlite::types::Value>(place)?));
+            let value = |index| Ok::<_, rusqlite::Error>(Value::from(row.get::<_, rusqlite::types::Value>(index)?));
             (0..table.key.len()).map(value).collect::<Result<_, _>>().map(Row)
         };
         Ok(self
@@ -73,13 +73,16 @@ impl CopyTarget for SqliteSide {
 
     /// Only AUTOINCREMENT tables remember their last number; the others continue after their last row.
     async fn advance_sequences(&mut self, numbers: &SequenceNumbers) -> Result<(), StoreError> {
-        const GIVES_ONCE: &str = "SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
-        const RAISE: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
-        const ENTER: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
+        const COUNT_AUTOINCREMENT: &str =
+            "SELECT count(*) FROM sqlite_schema WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%'";
+        const RAISE_SEQUENCE: &str = "UPDATE sqlite_sequence SET seq = max(seq, ?2) WHERE name = ?1";
+        const INSERT_SEQUENCE: &str = "INSERT INTO sqlite_sequence (name, seq) VALUES (?1, ?2)";
         for (table, number) in numbers {
-            let gives_once: i64 = self.connection.query_row(GIVES_ONCE, [table], |row| row.get(0))?;
-            if gives_once > 0 && self.connection.execute(RAISE, params![table, number])? == 0 {
-                self.connection.execute(ENTER, params![table, number])?;
+            let autoincrement_tables: i64 = self
+                .connection
+                .query_row(COUNT_AUTOINCREMENT, [table], |row| row.get(0))?;
+            if autoincrement_tables > 0 && self.connection.execute(RAISE_SEQUENCE, params![table, number])? == 0 {
+                self.connection.execute(INSERT_SEQUENCE, params![table, number])?;
             }
         }
         Ok(())

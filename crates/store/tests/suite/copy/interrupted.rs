@@ -57,7 +57,7 @@ async fn lost_connection_loses_at_most_one_batch() {
          CREATE TRIGGER cut AFTER INSERT ON message_text FOR EACH ROW WHEN (NEW.seq = 13) EXECUTE FUNCTION cut()";
     operator.batch_execute(trap).await.unwrap();
     match refused(&from, &to).await {
-        CopyError::Store { place, .. } => assert_eq!(place, to.to_string()),
+        CopyError::Store { location, .. } => assert_eq!(location, to.to_string()),
         other => panic!("expected a lost connection, got {other}"),
     }
     let there = operator

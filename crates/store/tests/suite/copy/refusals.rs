@@ -22,7 +22,9 @@ async fn non_empty_target_is_refused_and_left_alone() {
     let before = dump(&other.connect());
     for to in [file(&other), database(&target)] {
         match refused(&from, &to).await {
-            CopyError::NotEmpty { place, table } => assert_eq!((place, table.as_str()), (to.to_string(), "agent")),
+            CopyError::NotEmpty { location, table } => {
+                assert_eq!((location, table.as_str()), (to.to_string(), "agent"));
+            }
             error => panic!("refused for another reason: {error}"),
         }
     }
