@@ -68,9 +68,9 @@ impl Figure {
         let ratio = self.base.as_ref().map(|base| base.ratio);
         self.met = match goal {
             Goal::RatioAtLeast(least) => ratio.map(|ratio| ratio >= least),
-            Goal::RatioAtMost(most) => ratio.map(|ratio| ratio <= most),
+            Goal::RatioAtMost(limit) => ratio.map(|ratio| ratio <= limit),
             Goal::ValueAtLeast(least) => Some(self.value >= least),
-            Goal::ValueAtMost(most) => Some(self.value <= most),
+            Goal::ValueAtMost(limit) => Some(self.value <= limit),
         };
         self.goal = Some(goal);
         self

@@ -46,9 +46,9 @@ fn ratio(base: &Base) -> String {
 fn describe(goal: Goal) -> String {
     match goal {
         Goal::RatioAtLeast(least) => format!("≥ {least}×"),
-        Goal::RatioAtMost(most) => format!("≤ {most}×"),
+        Goal::RatioAtMost(limit) => format!("≤ {limit}×"),
         Goal::ValueAtLeast(least) => format!("≥ {least}"),
-        Goal::ValueAtMost(most) => format!("≤ {most}"),
+        Goal::ValueAtMost(limit) => format!("≤ {limit}"),
     }
 }
 

@@ -339,12 +339,12 @@ impl From<CommandFailure> for Problem {
         let id = Uuid::new_v4();
         match failure {
             CommandFailure::Store(error) => error.into(),
-            CommandFailure::NotApplied => {
-                tracing::warn!(error_id = %id, "remote run command not applied");
+            CommandFailure::NotApplied { run_id } => {
+                tracing::warn!(error_id = %id, run_id, "remote run command not applied");
                 Self::Unavailable { id }
             }
-            CommandFailure::NoReply => {
-                tracing::warn!(error_id = %id, "no reply to a remote run command in time");
+            CommandFailure::NoReply { run_id } => {
+                tracing::warn!(error_id = %id, run_id, "no reply to a remote run command in time");
                 Self::Unsure { id }
             }
         }

@@ -1,4 +1,4 @@
-//! Why a request about a run was refused. The door has the codes and the words.
+//! Why a request about a run was refused. The door has the codes and the texts.
 
 use countersign_core::runs::policy::TooManyRules;
 use countersign_store::StoreError;
@@ -11,12 +11,16 @@ pub enum RunRefusal {
     NotAnOwner,
     NotFound,
     AlreadyExists,
-    /// This many runs are prepared or running, which is the limit.
-    TooManyLive(usize),
-    /// This many runs of other nodes are followed here, which is the limit.
-    TooManyReplicas(usize),
+    /// The limit of prepared and running runs is reached.
+    TooManyLiveRuns {
+        limit: usize,
+    },
+    /// The limit of followed runs of other nodes is reached.
+    TooManyReplicas {
+        limit: usize,
+    },
     /// The connection follows too many runs.
-    TooManyFollowed,
+    TooManyFollowedRuns,
     /// The strategy cannot be used, with the reason.
     Strategy(String),
     NotPrepared,
@@ -24,7 +28,7 @@ pub enum RunRefusal {
     PreparedForContinuation,
     NotPreparedForContinuation,
     /// No ask matches the answer, or another answer was first.
-    NotPending,
+    NoOpenAsk,
     /// This person could not resolve when the run asked.
     NotAResolver(String),
     NotRunning,
@@ -32,8 +36,8 @@ pub enum RunRefusal {
     TooManyRules(TooManyRules),
     /// The policy of a prepared run was changed too often.
     TooManyPolicyChanges,
-    /// The node that owns the run refused, in the words of its door.
-    ByOwner(RefusalText),
+    /// The node that owns the run refused, with the text of its door.
+    ByOwningNode(RefusalText),
     /// Nothing was done, with the cause.
     Failed(String),
     /// It may have been done or not, with the cause.

@@ -91,7 +91,7 @@ impl RunRegistry {
             return Err(RunRefusal::AlreadyExists);
         }
         if table.live.len() + table.preparing.len() >= self.max_live && !table.drop_abandoned() {
-            return Err(RunRefusal::TooManyLive(self.max_live));
+            return Err(RunRefusal::TooManyLiveRuns { limit: self.max_live });
         }
         table.preparing.insert(run_id.to_owned());
         Ok(RunReservation {
@@ -173,7 +173,7 @@ impl RunRegistry {
                 .is_some_and(|command_sender| !command_sender.is_closed())
     }
 
-    /// Stops all run tasks after other hubs have taken over from this one.
+    /// Stops all run tasks after other nodes have taken over from this one.
     pub fn release_all(&self) {
         for command_sender in self.all().iter().filter_map(|run| run.command_sender()) {
             // A task with a full queue learns of it at its next commit.

@@ -54,7 +54,7 @@ pub enum RunStage {
     /// The start is being stored.
     Starting(mpsc::Sender<RunCommand>),
     Running(mpsc::Sender<RunCommand>),
-    /// Another hub owns the run; its events are read from the store.
+    /// Another node owns the run; its events are read from the store.
     Remote,
     /// Dropped from memory; holders of this entry have to look the run up again.
     Forgotten,

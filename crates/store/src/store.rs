@@ -49,7 +49,7 @@ impl Store {
         Ok((store, loss))
     }
 
-    /// With a `DatabaseClock`, the database's clock decides every race, as several hubs on one database need.
+    /// With a `DatabaseClock`, the database's clock decides every race, as several nodes on one database need.
     pub async fn open_postgres(url: &str, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
         let database = PostgresDatabase::new(url)?;
         database.connect().await.map_err(|failed| failed.error)?;
@@ -93,7 +93,7 @@ impl Store {
         }
     }
 
-    /// The notification bus between hubs that share this store; `None` for an embedded store.
+    /// The notification bus between nodes that share this store; `None` for an embedded store.
     pub fn bus(&self) -> Option<&NotifyBus> {
         match &self.engine {
             Engine::Sqlite(_) => None,

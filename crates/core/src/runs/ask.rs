@@ -81,21 +81,21 @@ impl AskKind {
     }
 }
 
-/// What one kind of ask says to people.
+/// The parts of the content that depend on the kind of ask.
 struct Wording {
-    /// The title is its first line, or `otherwise` if it has none.
+    /// The title is its first line, or `fallback_title` if it has none.
     request_text: String,
-    otherwise: String,
+    fallback_title: String,
     body: Option<String>,
     context: Vec<Value>,
     question: Question,
 }
 
 impl Wording {
-    fn text(prompt: &str, otherwise: String) -> Self {
+    fn text(prompt: &str, fallback_title: String) -> Self {
         Self {
             request_text: prompt.to_owned(),
-            otherwise,
+            fallback_title,
             body: Some(shown(prompt)).filter(|text| !text.is_empty()),
             context: Vec::new(),
             question: Question::Text,
@@ -105,7 +105,7 @@ impl Wording {
     fn permission(name: &str, operation: &str, resource: &str, details: Option<&Value>) -> Self {
         Self {
             request_text: format!("{name} {}: {resource}", request_phrase(operation)),
-            otherwise: format!("{name} needs your permission"),
+            fallback_title: format!("{name} needs your permission"),
             body: Some(details.and_then(not_shown).unwrap_or_default() + &fenced(&shown(resource))),
             context: details
                 .map(|details| json!({"kind": "data", "data": details}))
@@ -134,7 +134,7 @@ pub fn content(ask: &RunAsk) -> Content {
             details,
         } => Wording::permission(name, operation, resource, details.as_ref()),
     };
-    let title = excerpt::title(&wording.request_text).or_else(|| excerpt::title(&wording.otherwise));
+    let title = excerpt::title(&wording.request_text).or_else(|| excerpt::title(&wording.fallback_title));
     Content {
         agent: Agent {
             // Ids of registered agents have no `#`, so a strategy cannot impersonate one.

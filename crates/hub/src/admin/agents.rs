@@ -1,3 +1,5 @@
+//! Agents as owners manage them: add, list, rotate credentials, remove.
+
 use std::sync::Arc;
 use std::time::Duration;
 

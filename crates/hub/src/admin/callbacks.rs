@@ -1,3 +1,5 @@
+//! Callback hosts of agents: register, approve, list, remove.
+
 use std::sync::Arc;
 
 use axum::Json;
@@ -31,22 +33,41 @@ struct OwnBinding {
     host: String,
 }
 
-pub async fn put(hub: &Hub, binding: CallbackBinding, approve: bool, actor: String) -> Result<CallbackHost, Problem> {
-    let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
-    let put = PutHost {
-        agent_id: binding.agent_id.clone(),
-        host,
-        approve,
+/// Registers a host, which waits for approval.
+async fn register_host(hub: &Hub, binding: CallbackBinding, actor: String) -> Result<CallbackHost, Problem> {
+    let host = PutHost {
+        host: normalised_host(&binding)?,
+        agent_id: binding.agent_id,
+        approve: false,
         actor,
     };
-    hub.store.run(put).await?.map_err(|refusal| match refusal {
-        HostRefusal::NoAgent => no_agent(&binding.agent_id),
+    put_host(hub, host).await
+}
+
+/// Approves a host, and registers it if it is new.
+pub async fn approve_host(hub: &Hub, binding: CallbackBinding, actor: String) -> Result<CallbackHost, Problem> {
+    let host = PutHost {
+        host: normalised_host(&binding)?,
+        agent_id: binding.agent_id,
+        approve: true,
+        actor,
+    };
+    put_host(hub, host).await
+}
+
+fn normalised_host(binding: &CallbackBinding) -> Result<String, Problem> {
+    normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))
+}
+
+async fn put_host(hub: &Hub, host: PutHost) -> Result<CallbackHost, Problem> {
+    let agent_id = host.agent_id.clone();
+    hub.store.run(host).await?.map_err(|refusal| match refusal {
+        HostRefusal::NoAgent => no_agent(&agent_id),
         HostRefusal::TooManyPending => Problem::invalid(
             "host",
             format!(
-                "{MAX_PENDING_HOSTS} hosts of {} already wait for approval; an owner approves or removes one first \
-                 (`countersign agent callback list`)",
-                binding.agent_id
+                "{MAX_PENDING_HOSTS} hosts of {agent_id} already wait for approval; an owner approves or removes one first \
+                 (`countersign agent callback list`)"
             ),
         ),
     })
@@ -61,17 +82,11 @@ pub async fn register(
     hub.auth.request_limiter.check(&agent.id).await?;
     let own: OwnBinding = read_json(body).await?;
     let actor = Actor::agent(&agent.id).to_string();
-    let stored = put(
-        &hub,
-        CallbackBinding {
-            agent_id: agent.id,
-            host: own.host,
-        },
-        false,
-        actor,
-    )
-    .await?;
-    Ok((StatusCode::CREATED, Json(stored)))
+    let binding = CallbackBinding {
+        agent_id: agent.id,
+        host: own.host,
+    };
+    Ok((StatusCode::CREATED, Json(register_host(&hub, binding, actor).await?)))
 }
 
 pub async fn add(
@@ -80,7 +95,10 @@ pub async fn add(
     body: Body,
 ) -> Result<(StatusCode, Json<CallbackHost>), Problem> {
     let binding = read_json(body).await?;
-    Ok((StatusCode::CREATED, Json(put(&hub, binding, false, owner.actor).await?)))
+    Ok((
+        StatusCode::CREATED,
+        Json(register_host(&hub, binding, owner.actor).await?),
+    ))
 }
 
 pub async fn approve(
@@ -89,12 +107,12 @@ pub async fn approve(
     body: Body,
 ) -> Result<Json<CallbackHost>, Problem> {
     let binding = read_json(body).await?;
-    Ok(Json(put(&hub, binding, true, owner.actor).await?))
+    Ok(Json(approve_host(&hub, binding, owner.actor).await?))
 }
 
 /// Returns the host in normalised form.
 pub async fn remove_host(hub: &Hub, binding: &CallbackBinding, actor: String) -> Result<String, Problem> {
-    let host = normalise_binding(&binding.host).map_err(|reason| Problem::invalid("host", reason))?;
+    let host = normalised_host(binding)?;
     let removal = RemoveHost {
         agent_id: binding.agent_id.clone(),
         host: host.clone(),

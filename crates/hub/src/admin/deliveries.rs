@@ -1,3 +1,5 @@
+//! Deliveries for owners: list, and retry one that failed.
+
 use std::sync::Arc;
 
 use axum::Json;

@@ -1,3 +1,5 @@
+//! Accounts of people: add, list, remove, and sign-in links.
+
 use std::sync::Arc;
 
 use axum::Json;

@@ -1,3 +1,5 @@
+//! Secrets that agents name in callbacks: set, list, remove.
+
 use std::sync::Arc;
 
 use axum::Json;

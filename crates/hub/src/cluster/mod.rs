@@ -1,6 +1,6 @@
-//! The other hubs on the same store: what is published to them, and the dedup window for what they publish.
+//! The other nodes on the same store: what is published to them, and the dedup window for what they publish.
 //!
-//! A signal between hubs is a hint and may be lost. The store is the truth, and `node::reconcile` reads it periodically to
+//! A signal between nodes is a hint and may be lost. The store is the truth, and `node::reconcile` reads it periodically to
 //! make up for lost signals. On an unshared store all of this is inactive.
 
 mod publish;

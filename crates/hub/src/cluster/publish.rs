@@ -34,7 +34,7 @@ impl Cluster {
         }
     }
 
-    /// Makes every hub resync, this one included.
+    /// Makes every node resync, this one included.
     pub fn publish_resync(&self) {
         if let Some(bus) = self.store.bus() {
             bus.publish_gap();

@@ -1,4 +1,4 @@
-//! Signals between hubs: ids of changed things, never the content of messages.
+//! Signals between nodes: ids of changed things, never the content of messages.
 
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
@@ -32,7 +32,7 @@ pub enum Signal {
     },
     /// A credential may have been revoked.
     Credentials,
-    /// A client of this hub waits for a cue, or will in a moment.
+    /// A client of this node waits for a cue, or will in a moment.
     #[serde(rename = "here")]
     CueWaiterCame {
         id: MessageId,
@@ -65,7 +65,7 @@ pub enum Signal {
     /// Another node was removed because its lease ran out.
     #[serde(rename = "gone")]
     NodeRemoved(String),
-    /// Asks every hub to publish its memory-only state again.
+    /// Asks every node to publish its memory-only state again.
     #[serde(rename = "hello")]
     StateWanted,
 }

@@ -18,7 +18,7 @@ use crate::limits::connection_limit::ConnectionLimit;
 const QUEUE_CAPACITY: usize = 4096;
 const MAX_STREAMS_PER_PERSON: usize = 50;
 /// Event ids start at the current millisecond times this, plus a random offset. So they never overlap with ids of an
-/// earlier process or another hub, and a client cannot resume at a position of another replay buffer.
+/// earlier process or another node, and a client cannot resume at a position of another replay buffer.
 const IDS_PER_MILLISECOND: u64 = 1 << 20;
 
 /// The HTML of a list row. The pages register it, and it runs once per change, however many people look on.
@@ -76,14 +76,14 @@ impl LiveBroadcaster {
         self.row_renderer.get().copied()
     }
 
-    /// Publishes a change on all hubs. Call it after the commit. It never blocks and never fails, and costs almost
+    /// Publishes a change on all nodes. Call it after the commit. It never blocks and never fails, and costs almost
     /// nothing without listeners.
     pub fn publish(&self, change: LiveChange) {
         self.cluster.publish(|| Signal::Changed(change.clone()));
         self.publish_local(change);
     }
 
-    /// Publishes a change to the listeners of this hub only; the other hubs already know it.
+    /// Publishes a change to the listeners of this node only; the other nodes already know it.
     pub fn publish_local(&self, change: LiveChange) {
         if !self.listeners.is_active() {
             self.has_gap.store(true, Ordering::SeqCst);

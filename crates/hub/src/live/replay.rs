@@ -21,7 +21,7 @@ pub enum ReplayNext {
     Event(LiveEvent),
     /// The listener has seen everything.
     UpToDate,
-    /// The next event is no longer buffered, or the id belongs to another hub.
+    /// The next event is no longer buffered, or the id belongs to another node.
     Gap {
         newest: u64,
     },
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(after(&buffer, newest - 1), Ok(Some(newest)));
         assert_eq!(after(&buffer, 105), Ok(Some(106)), "the oldest buffered event");
         assert_eq!(after(&buffer, 104), Err(newest), "the event before it was dropped");
-        assert_eq!(after(&buffer, newest + 1), Err(newest), "an id of another hub");
+        assert_eq!(after(&buffer, newest + 1), Err(newest), "an id of another node");
     }
 
     fn large(id: u64, length: usize) -> LiveEvent {

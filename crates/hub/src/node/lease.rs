@@ -70,7 +70,7 @@ async fn maintain_lease(hub: &Arc<Hub>, orphaned_runs: &Notify) {
         }
         let is_thorough = round % ROUNDS_PER_FULL_CHECK == 0 || !is_member;
         is_member = true;
-        // A stopping hub adopts nothing new.
+        // A stopping node adopts nothing new.
         if hub.process.is_stopping() {
             log_failure(hub, renew(hub).await);
             continue;
@@ -79,7 +79,7 @@ async fn maintain_lease(hub: &Arc<Hub>, orphaned_runs: &Notify) {
             Ok(None) => {
                 tracing::warn!(
                     node = hub.store.node(),
-                    "lease lost: this hub did not renew in time and other hubs took over its work"
+                    "lease lost: this node did not renew in time and other nodes took over its work"
                 );
                 // Agents still work on runs that belong to other nodes now; they are stopped before anything else.
                 hub.runs.registry.release_all();
@@ -128,7 +128,7 @@ async fn renew_until_dropped(hub: &Hub) {
 
 fn log_failure(hub: &Hub, renewed: Result<(), StoreError>) {
     if let Err(error) = renewed {
-        tracing::warn!(node = hub.store.node(), %error, "renewing the lease of this hub failed");
+        tracing::warn!(node = hub.store.node(), %error, "renewing the lease of this node failed");
     }
 }
 
@@ -161,7 +161,7 @@ async fn rejoin(hub: &Arc<Hub>) -> bool {
             true
         }
         Err(error) => {
-            tracing::warn!(node = hub.store.node(), %error, "registering this hub under a new node id failed; retrying");
+            tracing::warn!(node = hub.store.node(), %error, "registering this node under a new id failed; retrying");
             false
         }
     }
@@ -198,7 +198,7 @@ async fn take_over(hub: &Arc<Hub>, thorough: bool, other_nodes: GoneNodes) -> Re
             nodes = taken.removed.len(),
             removed = taken.removed.join(","),
             node = hub.store.node(),
-            "took over from hubs whose lease ran out"
+            "took over from nodes whose lease ran out"
         );
         nodes_gone(hub, &taken.removed);
     }

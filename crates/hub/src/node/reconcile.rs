@@ -1,5 +1,5 @@
-//! Reconciliation for lost signals: a hub that dies between its commit and its signal leaves waiters hanging on other
-//! hubs. Recently resolved messages are read from the store, and those not yet announced here are announced.
+//! Reconciliation for lost signals: a node that dies between its commit and its signal leaves waiters hanging on other
+//! nodes. Recently resolved messages are read from the store, and those not yet announced here are announced.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Reconciler {
                     && now.since(since) > LOOKBACK * 2;
                 reconcile_resolved(&self.hub, found, is_truncated);
             }
-            Err(error) => tracing::warn!(%error, "reconciliation with other hubs failed; retrying"),
+            Err(error) => tracing::warn!(%error, "reconciliation with other nodes failed; retrying"),
         }
     }
 }

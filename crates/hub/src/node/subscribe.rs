@@ -1,4 +1,4 @@
-//! Signals from the other hubs: subscribing to the bus and acting on each signal.
+//! Signals from the other nodes: subscribing to the bus and acting on each signal.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn handle_notification(hub: &Arc<Hub>, text: &str) {
     match Signal::read(text) {
         Some((node, signal)) if node != hub.store.node() => handle_signal(hub, node, signal),
         Some(_) => {}
-        None => tracing::debug!("unknown signal from another hub ignored; it may run a newer version"),
+        None => tracing::debug!("unknown signal from another node ignored; it may run a newer version"),
     }
 }
 
@@ -53,7 +53,7 @@ fn handle_signal(hub: &Arc<Hub>, node: &str, signal: Signal) {
     }
 }
 
-/// The counterpart of `announce` for a message that was resolved through another hub.
+/// The counterpart of `announce` for a message that was resolved through another node.
 pub(super) fn resolved_remotely(hub: &Hub, id: &MessageId, run_id: Option<&str>) {
     hub.cue_waiters.cue_ended(id);
     if let Some(run_id) = run_id {
@@ -65,7 +65,7 @@ pub(super) fn resolved_remotely(hub: &Hub, id: &MessageId, run_id: Option<&str>)
     }
 }
 
-/// Handles nodes whose lease ran out. Every hub is told, because the last signals of a dead node may be lost.
+/// Handles nodes whose lease ran out. Every node is told, because the last signals of a dead node may be lost.
 pub(super) fn nodes_gone(hub: &Arc<Hub>, nodes: &[String]) {
     nodes
         .iter()
@@ -73,7 +73,7 @@ pub(super) fn nodes_gone(hub: &Arc<Hub>, nodes: &[String]) {
     forget_nodes(hub, nodes);
 }
 
-/// Drops the state learned from these nodes. The surviving hubs still have their own, so no `StateWanted` is needed.
+/// Drops the state learned from these nodes. The surviving nodes still have their own, so no `StateWanted` is needed.
 fn forget_nodes(hub: &Arc<Hub>, nodes: &[String]) {
     nodes.iter().for_each(|node| hub.cue_waiters.remote_node_gone(node));
     resync_from_store(hub);

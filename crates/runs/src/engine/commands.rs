@@ -25,7 +25,7 @@ pub enum RunCommand {
     Stop {
         stopped: oneshot::Sender<()>,
     },
-    /// Another hub owns the run from now on.
+    /// Another node owns the run from now on.
     OwnershipLost,
     /// The hub shuts down. A run that waits for a person is kept as it is.
     HubStops {
@@ -80,7 +80,7 @@ impl RunTask {
             RunCommand::Steer { text, taken } => {
                 let has_room = self.checkpoint.steering.add(&text);
                 if has_room {
-                    self.note(&Event::SteerQueued { text });
+                    self.buffer_event(&Event::SteerQueued { text });
                     self.commit(self.phase).await?;
                 }
                 // The client may have disconnected.
@@ -131,7 +131,7 @@ impl RunTask {
             .unwrap_or_else(PoisonError::into_inner)
             .clone_from(policy);
         let policies = policy.names().into_iter().map(|name| PolicyName { name }).collect();
-        self.note(&Event::PolicyUpdated { tool, policies });
+        self.buffer_event(&Event::PolicyUpdated { tool, policies });
         self.commit(self.phase).await
     }
 }

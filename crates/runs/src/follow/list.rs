@@ -15,7 +15,7 @@ use crate::service::RunService;
 const MAX_LISTED: i64 = 1000;
 
 impl RunService {
-    /// Runs in memory and running runs of other hubs, ordered by start.
+    /// Runs in memory and running runs of other nodes, ordered by start.
     pub async fn live_runs(self: &Arc<Self>) -> Result<Vec<LiveRun>, StoreError> {
         let mut known: HashMap<String, Arc<TrackedRun>> = self
             .registry

@@ -39,7 +39,7 @@ impl RunService {
                     }
                     self.read_earlier(&run, &mut subscription, up_to, request_id).await?;
                 }
-                SubscribeOutcome::TooMany => return Err(RunRefusal::TooManyFollowed),
+                SubscribeOutcome::TooManyFollowedRuns => return Err(RunRefusal::TooManyFollowedRuns),
             }
         }
     }

@@ -34,7 +34,7 @@ pub enum SubscribeOutcome {
     /// New records were added since `first` was built.
     Stale,
     /// The client follows too many runs.
-    TooMany,
+    TooManyFollowedRuns,
     /// This entry was dropped from memory; look the run up again.
     Gone,
 }
@@ -55,7 +55,7 @@ impl TrackedRun {
             }
         }
         if !client.follow(&self.id) {
-            return SubscribeOutcome::TooMany;
+            return SubscribeOutcome::TooManyFollowedRuns;
         }
         let is_new = state.follow(client, subscription.extensions);
         subscription

@@ -30,7 +30,7 @@ impl RunService {
             pending = self.pending_in_shared_store(run_id, selector).await?;
         }
         let Some(mut asked) = pending else {
-            return Err(RunRefusal::NotPending);
+            return Err(RunRefusal::NoOpenAsk);
         };
         let command = Command::Resolve {
             actor,
@@ -56,7 +56,7 @@ impl RunService {
             ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => Err(RunRefusal::NotAResolver(actor)),
             // Another answer won the race, or the ask expired.
             ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
-                Err(RunRefusal::NotPending)
+                Err(RunRefusal::NoOpenAsk)
             }
         }
     }

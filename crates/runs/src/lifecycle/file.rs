@@ -81,15 +81,15 @@ fn prompt_text(prompt: &str, folder: &Path) -> Result<String, String> {
     }
 }
 
-/// Returns `None` if the file is longer than `most`. Only regular files are read: a pipe or device may never end.
-fn read(file: &Path, anchor: &Path, most: usize) -> io::Result<Option<Vec<u8>>> {
+/// Returns `None` if the file is longer than `limit`. Only regular files are read: a pipe or device may never end.
+fn read(file: &Path, anchor: &Path, limit: usize) -> io::Result<Option<Vec<u8>>> {
     let opened = open_below(file, anchor)?;
     if !opened.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a plain file"));
     }
     let mut bytes = Vec::new();
-    opened.take(most as u64 + 1).read_to_end(&mut bytes)?;
-    Ok((bytes.len() <= most).then_some(bytes))
+    opened.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    Ok((bytes.len() <= limit).then_some(bytes))
 }
 
 /// Opens a file whose real path is below that of `anchor`. Links that stay below it are resolved first; the opening then

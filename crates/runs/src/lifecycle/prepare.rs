@@ -59,7 +59,7 @@ impl RunService {
         let run_id = request.run_id.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
         let reservation = self.registry.reserve(&run_id, request.strategy_path.is_some())?;
         if !who.client.can_follow(&run_id) {
-            return Err(RunRefusal::TooManyFollowed);
+            return Err(RunRefusal::TooManyFollowedRuns);
         }
         let (plan, earlier_segment, history) = self.read(request).await?;
         let reply = run_prepared(&run_id, &plan, history);
@@ -150,7 +150,7 @@ impl RunService {
                 SubscribeOutcome::Done | SubscribeOutcome::Missing { .. } => return Ok(true),
                 SubscribeOutcome::Gone => return Ok(false),
                 SubscribeOutcome::Stale => {}
-                SubscribeOutcome::TooMany => return Err(RunRefusal::TooManyFollowed),
+                SubscribeOutcome::TooManyFollowedRuns => return Err(RunRefusal::TooManyFollowedRuns),
             }
         }
         Ok(true)

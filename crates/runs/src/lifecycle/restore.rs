@@ -1,4 +1,4 @@
-//! Adopting runs whose hub is gone: an earlier process, or another node on the same store.
+//! Adopting runs whose node is gone: an earlier process, or another node on the same store.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ const ADOPT_BATCH: i64 = 50;
 /// Runs restored concurrently.
 const MAX_CONCURRENT_RESTORES: usize = 8;
 
-/// Adopts runs that no hub drives.
+/// Adopts runs that no node drives.
 #[derive(Default)]
 pub struct Adoption {
     /// Runs that the store assigns to this node but no task here drives, each with its last write id.
@@ -40,7 +40,7 @@ pub struct Adoption {
 impl Adoption {
     /// Adopts the runs of removed nodes.
     pub async fn adopt(&mut self, service: &Arc<RunService>) -> Result<(), StoreError> {
-        // With runs disabled, they are left to other hubs.
+        // With runs disabled, they are left to other nodes.
         while service.settings.enabled && !service.host.is_stopping() {
             let Adopted { runs, is_all } = service
                 .store
@@ -78,7 +78,7 @@ impl Adoption {
         {
             Ok(found) => found,
             Err(error) => {
-                tracing::warn!(node = service.store.node(), %error, "reading the runs of this hub failed; retrying");
+                tracing::warn!(node = service.store.node(), %error, "reading the runs of this node failed; retrying");
                 return !self.suspects.is_empty();
             }
         };
@@ -90,14 +90,14 @@ impl Adoption {
         self.suspects = suspects;
         for (run_id, _) in forgotten {
             let node = service.store.node();
-            tracing::warn!(run_id, node, "run assigned to this hub but not running; adopting it");
+            tracing::warn!(run_id, node, "run assigned to this node but not running; adopting it");
             let adopted = async {
                 let run_id = run_id.clone();
                 let stored = service.store.run(ReadRun { run_id }).await?;
                 restore(service, stored.into_iter().collect()).await
             };
             if let Err(error) = adopted.await {
-                tracing::warn!(run_id, node, %error, "adopting a run of this hub failed");
+                tracing::warn!(run_id, node, %error, "adopting a run of this node failed");
             }
         }
         !self.suspects.is_empty()

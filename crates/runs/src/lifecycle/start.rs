@@ -57,8 +57,8 @@ impl RunService {
             return Err(RunRefusal::HubStopping);
         }
         check(&run, how)?;
-        if run.subscribe(client, &Subscription::default()) == SubscribeOutcome::TooMany {
-            return Err(RunRefusal::TooManyFollowed);
+        if run.subscribe(client, &Subscription::default()) == SubscribeOutcome::TooManyFollowedRuns {
+            return Err(RunRefusal::TooManyFollowedRuns);
         }
         let claimed = claim(&run, input, request_id)?;
         // Spawned, so that a disconnecting client does not leave a half-done start.
@@ -159,7 +159,7 @@ async fn begin(
             RunTask::new(service, start).spawn();
             Ok(BeginOutcome::New)
         }
-        // Another hub started it first; it becomes a replica here.
+        // Another node started it first; it becomes a replica here.
         Ok(BeginOutcome::Exists) if service.store.is_shared() => {
             service.become_replica(&run);
             Ok(BeginOutcome::Exists)

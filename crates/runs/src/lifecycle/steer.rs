@@ -26,15 +26,18 @@ impl RunService {
             run_id: run_id.to_owned(),
             text,
         };
-        self.send_to_owner(run_id, &steer).await
+        self.send_to_owning_node(run_id, &steer).await
     }
 
     /// Sends a remote command to the node that owns the run.
-    async fn send_to_owner(self: &Arc<Self>, run_id: &str, message: &ClientMessage) -> Result<(), RunRefusal> {
+    async fn send_to_owning_node(self: &Arc<Self>, run_id: &str, message: &ClientMessage) -> Result<(), RunRefusal> {
         match self.send_run_command(run_id, message).await? {
             Some(CommandReply::Done) => Ok(()),
-            Some(CommandReply::Refused(text)) => Err(RunRefusal::ByOwner(text)),
-            Some(CommandReply::NotApplied) => Err(CommandFailure::NotApplied.into()),
+            Some(CommandReply::Refused(text)) => Err(RunRefusal::ByOwningNode(text)),
+            Some(CommandReply::NotApplied) => {
+                let run_id = run_id.to_owned();
+                Err(CommandFailure::NotApplied { run_id }.into())
+            }
             None => Err(RunRefusal::NotRunning),
         }
     }
@@ -83,7 +86,7 @@ impl RunService {
             return self.change_local_policy(change).await;
         }
         let change = ClientMessage::UpdatePolicy(change);
-        self.send_to_owner(&run_id, &change).await
+        self.send_to_owning_node(&run_id, &change).await
     }
 
     pub(crate) async fn change_local_policy(self: &Arc<Self>, change: UpdatePolicy) -> Result<(), RunRefusal> {

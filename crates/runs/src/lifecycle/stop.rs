@@ -32,7 +32,9 @@ impl RunService {
         };
         match self.send_run_command(run_id, &stop).await? {
             Some(CommandReply::Done) | None => Ok(()),
-            Some(CommandReply::Refused(_) | CommandReply::NotApplied) => Err(CommandFailure::NotApplied),
+            Some(CommandReply::Refused(_) | CommandReply::NotApplied) => Err(CommandFailure::NotApplied {
+                run_id: run_id.to_owned(),
+            }),
         }
     }
 

@@ -33,9 +33,13 @@ pub enum CommandReply {
 /// Why a remote command was not applied, or why its result is unknown.
 pub enum CommandFailure {
     Store(StoreError),
-    NotApplied,
+    NotApplied {
+        run_id: String,
+    },
     /// The command may have been applied or not.
-    NoReply,
+    NoReply {
+        run_id: String,
+    },
 }
 
 impl From<StoreError> for CommandFailure {
@@ -52,14 +56,14 @@ impl From<CommandFailure> for RunRefusal {
     fn from(failure: CommandFailure) -> Self {
         match failure {
             CommandFailure::Store(error) => error.into(),
-            CommandFailure::NotApplied => Self::Failed(NOT_APPLIED.to_owned()),
-            CommandFailure::NoReply => Self::OutcomeUnknown(NO_REPLY.to_owned()),
+            CommandFailure::NotApplied { .. } => Self::Failed(NOT_APPLIED.to_owned()),
+            CommandFailure::NoReply { .. } => Self::OutcomeUnknown(NO_REPLY.to_owned()),
         }
     }
 }
 
 impl RunService {
-    /// Sends a client's message to the node that owns the run. Returns `None` if no hub does.
+    /// Sends a client's message to the node that owns the run. Returns `None` if no node does.
     pub async fn send_run_command(
         self: &Arc<Self>,
         run_id: &str,
@@ -78,12 +82,13 @@ impl RunService {
         };
         let reply = self.commands.expect_reply(number);
         self.host.command_stored();
-        // This hub may itself be taking the run over.
+        // This node may itself be taking the run over.
         process_pending(self);
+        let run_id = run_id.to_owned();
         match timeout(REPLY_TIMEOUT, reply).await {
-            Ok(Ok(CommandReply::NotApplied)) => Err(CommandFailure::NotApplied),
+            Ok(Ok(CommandReply::NotApplied)) => Err(CommandFailure::NotApplied { run_id }),
             Ok(Ok(reply)) => Ok(Some(reply)),
-            Ok(Err(_)) | Err(_) => Err(CommandFailure::NoReply),
+            Ok(Err(_)) | Err(_) => Err(CommandFailure::NoReply { run_id }),
         }
     }
 }

@@ -24,7 +24,9 @@ const MAX_CHECKED_TOGETHER: usize = 1000;
 pub enum FindRunError {
     Store(StoreError),
     /// The limit of replicas is reached.
-    TooMany(usize),
+    TooManyReplicas {
+        limit: usize,
+    },
 }
 
 impl From<StoreError> for FindRunError {
@@ -37,7 +39,7 @@ impl From<FindRunError> for RunRefusal {
     fn from(error: FindRunError) -> Self {
         match error {
             FindRunError::Store(error) => error.into(),
-            FindRunError::TooMany(most) => Self::TooManyReplicas(most),
+            FindRunError::TooManyReplicas { limit } => Self::TooManyReplicas { limit },
         }
     }
 }
@@ -50,7 +52,7 @@ pub async fn watch(service: Arc<RunService>) {
     loop {
         tokio::time::sleep(CHECK_INTERVAL).await;
         if let Err(error) = service.check_watched_runs().await {
-            tracing::warn!(%error, "checking followed runs of other hubs failed; retrying");
+            tracing::warn!(%error, "checking followed runs of other nodes failed; retrying");
         }
     }
 }
@@ -93,7 +95,7 @@ impl RunService {
                 Ok(run)
             }
             AddedReplica::Existing(run) => Ok(run),
-            AddedReplica::TooMany(most) => Err(FindRunError::TooMany(most)),
+            AddedReplica::TooManyReplicas { limit } => Err(FindRunError::TooManyReplicas { limit }),
         }
     }
 
@@ -126,7 +128,7 @@ impl RunService {
 
     /// True if no other node can own the run.
     pub(crate) async fn is_run_local(self: &Arc<Self>, run_id: &str) -> bool {
-        // On a store error the caller tries the other hubs.
+        // On a store error the caller tries the other nodes.
         !self.store.is_shared() || matches!(self.current_run(run_id).await, Ok(Some(run)) if !run.is_remote())
     }
 
@@ -145,7 +147,7 @@ impl RunService {
         let run_id = run_id.to_owned();
         tokio::spawn(async move {
             if let Err(error) = service.current_run(&run_id).await {
-                tracing::warn!(run_id, %error, "reading a run continued by another hub failed");
+                tracing::warn!(run_id, %error, "reading a run continued by another node failed");
             }
         });
     }

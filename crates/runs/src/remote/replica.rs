@@ -77,7 +77,7 @@ impl RunService {
         }
     }
 
-    /// The pending asks of a run, no matter which hub owns it.
+    /// The pending asks of a run, no matter which node owns it.
     pub async fn pending_in_store(self: &Arc<Self>, run_id: &str) -> Result<Vec<PendingAsk>, StoreError> {
         Ok(still_open(
             self.store
@@ -112,7 +112,7 @@ async fn follow(service: Arc<RunService>, run: Arc<TrackedRun>, wakeup: Arc<Noti
             Ok(true) => {}
             Ok(false) => return service.registry.remove_replica(&run.id, &wakeup),
             Err(error) => {
-                tracing::warn!(run_id = run.id, %error, "reading a run of another hub failed; retrying on its next change")
+                tracing::warn!(run_id = run.id, %error, "reading a run of another node failed; retrying on its next change")
             }
         }
         wakeup.notified().await;
@@ -137,7 +137,7 @@ impl TrackedRun {
         matches!(self.lock().stage, RunStage::Remote)
     }
 
-    /// Events sent here while the run was only prepared were never stored, and the owning hub reused their seqs.
+    /// Events sent here while the run was only prepared were never stored, and the owning node reused their seqs.
     /// Returns true if the segment has to be read again from its start.
     fn rewind(&self, found: &Followed, byte_budget: &ByteBudget) -> bool {
         let Some(first) = found

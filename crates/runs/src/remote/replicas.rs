@@ -1,4 +1,4 @@
-//! The replicas of other hubs' runs that are followed here, and the wake-up of each.
+//! The replicas of other nodes' runs that are followed here, and the wake-up of each.
 
 use std::collections::HashMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -24,7 +24,9 @@ pub enum AddedReplica {
     /// Another request added the run first.
     Existing(Arc<TrackedRun>),
     /// The limit of replicas is reached.
-    TooMany(usize),
+    TooManyReplicas {
+        limit: usize,
+    },
 }
 
 impl RunRegistry {
@@ -36,7 +38,7 @@ impl RunRegistry {
         }
         let mut replicas = self.replicas();
         if replicas.len() >= self.max_live {
-            return AddedReplica::TooMany(self.max_live);
+            return AddedReplica::TooManyReplicas { limit: self.max_live };
         }
         table.runs.insert(run.id.clone(), Arc::clone(&run));
         let wakeup = add(&mut replicas, &run);
@@ -210,7 +212,7 @@ mod tests {
     fn put(runs: &RunRegistry, run: &Arc<TrackedRun>) -> Arc<Notify> {
         match runs.add_replica(Arc::clone(run)) {
             AddedReplica::New(_, wakeup) => wakeup,
-            AddedReplica::Existing(_) | AddedReplica::TooMany(_) => panic!("there is room"),
+            AddedReplica::Existing(_) | AddedReplica::TooManyReplicas { .. } => panic!("there is room"),
         }
     }
 
@@ -249,7 +251,10 @@ mod tests {
     fn the_number_of_replicas_is_bounded() {
         let runs = runs(1);
         let wakeup = put(&runs, &elsewhere("one"));
-        assert!(matches!(runs.add_replica(elsewhere("two")), AddedReplica::TooMany(1)));
+        assert!(matches!(
+            runs.add_replica(elsewhere("two")),
+            AddedReplica::TooManyReplicas { limit: 1 }
+        ));
         assert!(matches!(runs.add_replica(elsewhere("one")), AddedReplica::Existing(_)));
         runs.remove_replica("one", &wakeup);
         put(&runs, &elsewhere("two"));

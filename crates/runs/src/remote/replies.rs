@@ -1,4 +1,4 @@
-//! Remote run commands in memory: replies this node awaits, and commands of other hubs it has queued.
+//! Remote run commands in memory: replies this node awaits, and commands of other nodes it has queued.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::commands::CommandReply;
 
-/// Replies that arrived before they were awaited, including replies to commands of other hubs.
+/// Replies that arrived before they were awaited, including replies to commands of other nodes.
 const MAX_EARLY_REPLIES: usize = 256;
 /// Longer than the TTL of a command.
 const HANDLED_TTL: Duration = Duration::from_secs(60);

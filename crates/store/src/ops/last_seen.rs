@@ -5,7 +5,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 
-/// The time never moves backwards, regardless of the order in which hubs report it.
+/// The time never moves backwards, regardless of the order in which nodes report it.
 pub struct RecordSeen {
     pub seen: Vec<(String, Timestamp)>,
 }
@@ -16,7 +16,7 @@ impl Op for RecordSeen {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<(), StoreError> {
         const RECORD: &str = "UPDATE agent SET seen_at = ?1 WHERE id = ?2 AND (seen_at IS NULL OR seen_at < ?1)";
-        // A fixed lock order, so that two hubs cannot deadlock.
+        // A fixed lock order, so that two nodes cannot deadlock.
         let mut seen: Vec<_> = self.seen.iter().collect();
         seen.sort();
         for (agent_id, at) in seen {

@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::database;
 use crate::error::StoreError;
 
-/// Three hubs, each with one more connection for LISTEN, stay below PostgreSQL's default limit of 100 connections.
+/// Three nodes, each with one more connection for LISTEN, stay below PostgreSQL's default limit of 100 connections.
 pub const MAX_CONNECTIONS: usize = 23;
 /// A separate pool for operations that must not queue behind others.
 pub const PRIORITY_CONNECTIONS: usize = 1;

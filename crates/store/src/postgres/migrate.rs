@@ -5,7 +5,7 @@ use deadpool_postgres::{Pool, Transaction};
 use crate::error::StoreError;
 use crate::migrations::{self, SCHEMA_VERSION};
 
-/// The advisory lock that serializes migrations between hubs. The number spells "counters".
+/// The advisory lock that serializes migrations between nodes. The number spells "counters".
 const LOCK: i64 = i64::from_be_bytes(*b"counters");
 
 pub async fn run(pool: &Pool) -> Result<(), StoreError> {

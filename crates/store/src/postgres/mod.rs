@@ -1,4 +1,4 @@
-//! The engine for several hubs on one database: a connection pool, and one transaction per operation.
+//! The engine for several nodes on one database: a connection pool, and one transaction per operation.
 //!
 //! Writers run concurrently here. Operations guard their writes by what they read (optimistic locking); an operation
 //! whose guard fails returns `Conflict`, is rolled back and runs again from its start. READ COMMITTED is enough for

@@ -1,4 +1,4 @@
-//! Messages between the hubs on one database, by LISTEN and NOTIFY on one connection per hub. A message may be lost,
+//! Messages between the nodes on one database, by LISTEN and NOTIFY on one connection per node. A message may be lost,
 //! with a connection or with the hub that sent it; after a reconnect the subscriber gets a gap notification.
 
 use std::future::Future;
@@ -64,7 +64,7 @@ impl NotifyBus {
         }
     }
 
-    /// Never blocks and never fails. All hubs receive the message, this one too. At most a few kilobytes, in one line.
+    /// Never blocks and never fails. All nodes receive the message, this one too. At most a few kilobytes, in one line.
     pub fn publish(&self, message: String) {
         if message.len() > MAX_PAYLOAD_BYTES || self.queue.try_send(message).is_err() {
             self.dropped.store(true, Ordering::SeqCst);
@@ -73,7 +73,7 @@ impl NotifyBus {
         }
     }
 
-    /// Tells all hubs to re-read everything.
+    /// Tells all nodes to re-read everything.
     pub fn publish_gap(&self) {
         self.publish(GAP_PAYLOAD.to_owned());
     }
@@ -82,7 +82,7 @@ impl NotifyBus {
     pub async fn flush(&self) {
         let queued = self.queued_count.load(Ordering::SeqCst);
         let mut sent = self.sent_count.subscribe();
-        // Messages that miss the timeout are found by the other hubs' reconciliation.
+        // Messages that miss the timeout are found by the other nodes' reconciliation.
         drop(timeout(FLUSH_TIMEOUT, sent.wait_for(|sent| *sent >= queued)).await);
     }
 

@@ -1,7 +1,7 @@
 //! A version 3 store: the data of version 2, and cues of terminal agents.
 
 use countersign_store::Store;
-use countersign_store::ops::terminal::{CueOutcome, TerminalQuota, TooMany};
+use countersign_store::ops::terminal::{CueOutcome, ExceededQuota, TerminalQuota};
 
 use crate::cues::{NO_QUOTA, ask_within, cue_of};
 use crate::version_two;
@@ -31,7 +31,7 @@ pub async fn assert_upgraded(store: &Store) {
     };
     let full = ask("anselmo", 90, 1).await;
     assert!(
-        matches!(full, CueOutcome::TooMany(TooMany::OpenOfPerson)),
+        matches!(full, CueOutcome::QuotaExceeded(ExceededQuota::OpenOfPerson)),
         "what was open is counted: {full:?}"
     );
     let removed = ask("bertold", 91, 9).await;

@@ -91,13 +91,13 @@ impl RunFeed {
         Ok(feed)
     }
 
-    /// Joins after the last seen event, so that nothing is missed between page and stream. A run of another hub gets a
+    /// Joins after the last seen event, so that nothing is missed between page and stream. A run of another node gets a
     /// local replica; if there are too many replicas, only the inbox's live events trigger updates.
     async fn join(&mut self) -> Result<(), StoreError> {
         loop {
             let run = match self.hub.runs.find_run(&self.run_id).await {
                 Ok(Some(run)) => run,
-                Ok(None) | Err(FindRunError::TooMany(_)) => return Ok(()),
+                Ok(None) | Err(FindRunError::TooManyReplicas { .. }) => return Ok(()),
                 Err(FindRunError::Store(error)) => return Err(error),
             };
             if self.joined.as_ptr() == Arc::as_ptr(&run) || self.try_join(&run) {

@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::admin::agents::{remove_agent, rotate_agent};
-use countersign_hub::admin::callbacks::{CallbackBinding, put};
+use countersign_hub::admin::callbacks::{self, CallbackBinding};
 use countersign_hub::admin::no_agent;
 use countersign_hub::admin::secrets::NewSecret;
 use countersign_hub::problem::Problem;
@@ -160,7 +160,7 @@ pub async fn approve_host(
 ) -> Result<Response, PageError> {
     let wanted = binding(&posted);
     let id = wanted.agent_id.clone();
-    match put(&hub, wanted, true, posted.user.actor().to_string()).await {
+    match callbacks::approve_host(&hub, wanted, posted.user.actor().to_string()).await {
         Ok(_) => Ok(done(&id, "host")),
         Err(problem) => show(&hub, &posted.user, &request, &id, problem.into()).await,
     }
@@ -172,7 +172,7 @@ pub async fn remove_host(
     posted: OwnerForm,
 ) -> Result<Response, PageError> {
     let wanted = binding(&posted);
-    let removed = countersign_hub::admin::callbacks::remove_host(&hub, &wanted, posted.user.actor().to_string()).await;
+    let removed = callbacks::remove_host(&hub, &wanted, posted.user.actor().to_string()).await;
     match removed {
         Ok(_) => Ok(done(&wanted.agent_id, "host-removed")),
         Err(problem) => show(&hub, &posted.user, &request, &wanted.agent_id, problem.into()).await,

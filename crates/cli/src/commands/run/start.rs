@@ -33,6 +33,14 @@ pub struct StartedRun {
     pub first: String,
 }
 
+/// The hub's reply to a start or a continuation.
+enum StartReply {
+    /// With the first event, verbatim.
+    Started(String),
+    /// With the hub's reason.
+    Refused(String),
+}
+
 impl StartedRun {
     /// Leaves the run going without a follower.
     pub fn leave(self, json: bool) -> Result<Finished> {
@@ -54,18 +62,18 @@ pub async fn begin(client: &HubClient, prepare: PrepareRun, input: StartInput) -
     let mut socket = Socket::open(client).await?;
     let begun = timeout(START_TIMEOUT, async {
         let run_id = prepared(&mut socket, prepare).await?;
-        let started = started(&mut socket, &run_id, input.clone()).await?;
-        anyhow::Ok((run_id, started))
+        let reply = start(&mut socket, &run_id, input.clone()).await?;
+        anyhow::Ok((run_id, reply))
     });
-    let (run_id, started) = begun
+    let (run_id, reply) = begun
         .await
         .map_err(|_| anyhow!("the hub took too long to start the run"))??;
-    match started {
-        Ok(first) => Ok(StartedRun { socket, run_id, first }),
-        Err(refusal) => {
+    match reply {
+        StartReply::Started(first) => Ok(StartedRun { socket, run_id, first }),
+        StartReply::Refused(reason) => {
             id_conflict::withdraw_preparation(client, &run_id).await;
             id_conflict::check(client, &run_id, &input).await?;
-            bail!(refusal)
+            bail!(reason)
         }
     }
 }
@@ -81,8 +89,7 @@ async fn prepared(socket: &mut Socket, prepare: PrepareRun) -> Result<String> {
     }
 }
 
-/// Returns the first event, or the hub's reason for refusing.
-async fn started(socket: &mut Socket, run_id: &str, input: StartInput) -> Result<Result<String, String>, SocketClosed> {
+async fn start(socket: &mut Socket, run_id: &str, input: StartInput) -> Result<StartReply, SocketClosed> {
     let run_id = run_id.to_owned();
     // The preparing client already follows the run; the subscription adds resolved questions.
     let subscribe = ClientMessage::Subscribe {
@@ -100,9 +107,9 @@ async fn started(socket: &mut Socket, run_id: &str, input: StartInput) -> Result
         let text = socket.next().await?;
         match read(&text) {
             HubMessage::Event(numbered) if matches!(numbered.event, Some(Event::StrategyStarted { .. })) => {
-                return Ok(Ok(text));
+                return Ok(StartReply::Started(text));
             }
-            HubMessage::Error { code, message, .. } => return Ok(Err(format!("{message} ({code})"))),
+            HubMessage::Error { code, message, .. } => return Ok(StartReply::Refused(format!("{message} ({code})"))),
             HubMessage::Event(_)
             | HubMessage::Resolved { .. }
             | HubMessage::Prepared { .. }

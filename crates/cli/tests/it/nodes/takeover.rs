@@ -78,7 +78,7 @@ async fn a_hub_that_cannot_rejoin_retries_until_it_can() {
     cluster.hubs[0].thaw();
     cluster.hubs[0]
         .process()
-        .stderr_with("registering this hub under a new node id failed")
+        .stderr_with("registering this node under a new id failed")
         .await;
     cluster.hubs[0].owner.get("/v1/inbox").await.expect(200);
     cluster.database.execute("DROP TRIGGER refuse ON node").await;

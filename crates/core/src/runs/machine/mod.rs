@@ -57,7 +57,8 @@ pub struct AgentCall {
 pub struct Machine {
     /// From the top-level flow to the active one. Empty at the end.
     frames: Vec<FlowFrame>,
-    at: At,
+    #[serde(rename = "at")]
+    progress: StepProgress,
     /// Number of finished agent calls.
     calls: u64,
 }
@@ -65,7 +66,7 @@ pub struct Machine {
 /// Progress of the current step of the last frame.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum At {
+enum StepProgress {
     Ready,
     Started,
     Called,
@@ -76,13 +77,13 @@ enum At {
 }
 
 /// An action to report, `None` to continue, or why the flow cannot go on.
-type Move = Result<Option<MachineAction>, String>;
+type NextAction = Result<Option<MachineAction>, String>;
 
 impl Machine {
     pub fn start(input: &str) -> Self {
         Self {
             frames: vec![FlowFrame::new(input.to_owned())],
-            at: At::Ready,
+            progress: StepProgress::Ready,
             calls: 0,
         }
     }
@@ -94,46 +95,46 @@ impl Machine {
 
     pub fn next(&mut self, strategy: &Strategy) -> MachineAction {
         loop {
-            let moved = match replace(&mut self.at, At::Ready) {
-                At::Ready => {
-                    self.at = At::Started;
+            let next = match replace(&mut self.progress, StepProgress::Ready) {
+                StepProgress::Ready => {
+                    self.progress = StepProgress::Started;
                     self.reported_step(strategy)
                         .map(|step| step.map(|(name, message)| MachineAction::StepStarted { name, message }))
                 }
-                At::Started => self.enter(strategy, false),
-                At::Called => self.enter(strategy, true),
-                At::Supplied(output) => {
-                    self.at = At::Completed(output.clone());
+                StepProgress::Started => self.enter(strategy, false),
+                StepProgress::Called => self.enter(strategy, true),
+                StepProgress::Supplied(output) => {
+                    self.progress = StepProgress::Completed(output.clone());
                     self.reported_step(strategy)
                         .map(|step| step.map(|(name, _)| MachineAction::StepCompleted { name, output }))
                 }
-                At::Completed(output) => self.advance(strategy, output),
-                At::Finished(output) => {
-                    self.at = At::Finished(output.clone());
+                StepProgress::Completed(output) => self.advance(strategy, output),
+                StepProgress::Finished(output) => {
+                    self.progress = StepProgress::Finished(output.clone());
                     Ok(Some(MachineAction::Finished { output }))
                 }
-                At::Failed(message) => {
-                    self.at = At::Failed(message.clone());
+                StepProgress::Failed(message) => {
+                    self.progress = StepProgress::Failed(message.clone());
                     Ok(Some(MachineAction::Failed { message }))
                 }
             };
-            match moved {
+            match next {
                 Ok(Some(action)) => return action,
                 Ok(None) => {}
-                Err(cause) => self.at = At::Failed(self.failure(strategy, &cause)),
+                Err(cause) => self.progress = StepProgress::Failed(self.failure(strategy, &cause)),
             }
         }
     }
 
     /// Supplies the output of the called agent. Does nothing if no call is pending.
     pub fn supply(&mut self, strategy: &Strategy, output: Output) {
-        if self.at != At::Called {
+        if self.progress != StepProgress::Called {
             return;
         }
         self.calls = self.calls.saturating_add(1);
-        self.at = match check_bytes(output.text.len()) {
-            Ok(()) => At::Supplied(output),
-            Err(too_long) => At::Failed(self.failure(strategy, &too_long.to_string())),
+        self.progress = match check_bytes(output.text.len()) {
+            Ok(()) => StepProgress::Supplied(output),
+            Err(too_long) => StepProgress::Failed(self.failure(strategy, &too_long.to_string())),
         };
     }
 
@@ -143,7 +144,7 @@ impl Machine {
     }
 
     /// Enters a nested flow, or calls the agent of the current step. A step that was called before cannot be a flow.
-    fn enter(&mut self, strategy: &Strategy, is_called: bool) -> Move {
+    fn enter(&mut self, strategy: &Strategy, is_called: bool) -> NextAction {
         let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         let agent = match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
@@ -156,7 +157,7 @@ impl Machine {
             CurrentWork::Step(Step::Agent(name)) => name.clone(),
             CurrentWork::Observer(name) => name.to_owned(),
         };
-        self.at = At::Called;
+        self.progress = StepProgress::Called;
         Ok(Some(MachineAction::Call(AgentCall {
             agent,
             message: frame.message().to_owned(),
@@ -164,15 +165,15 @@ impl Machine {
         })))
     }
 
-    fn advance(&mut self, strategy: &Strategy, output: Output) -> Move {
+    fn advance(&mut self, strategy: &Strategy, output: Output) -> NextAction {
         let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
             self.frames.pop();
-            self.at = if self.frames.is_empty() {
-                At::Finished(output)
+            self.progress = if self.frames.is_empty() {
+                StepProgress::Finished(output)
             } else {
-                At::Supplied(output)
+                StepProgress::Supplied(output)
             };
         }
         Ok(None)

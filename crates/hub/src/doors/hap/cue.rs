@@ -16,7 +16,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use super::message::{
-    CueOrigin, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
+    CueOrigin, complete_terminal, new_cue, new_resolution_id, not_your_name, quota_exceeded, terminal_quota,
 };
 use super::request::{TerminalInfo, TerminalRequest};
 use super::wait::load_cue;
@@ -113,7 +113,7 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
         }
         CueOutcome::Attached(id) => Ok((StatusCode::OK, Json(attached(hub, &person, id, cue, &earlier).await?))),
         CueOutcome::NotYours => Err(not_your_name()),
-        CueOutcome::TooMany(limit) => Err(too_many(limit)),
+        CueOutcome::QuotaExceeded(quota) => Err(quota_exceeded(quota)),
     }
 }
 

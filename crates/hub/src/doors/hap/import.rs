@@ -16,7 +16,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::message::{
-    CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, terminal_quota, too_many,
+    CueOrigin, ImportSource, complete_terminal, new_cue, new_resolution_id, not_your_name, quota_exceeded,
+    terminal_quota,
 };
 use super::request::{TerminalInfo, TerminalRequest};
 use crate::Hub;
@@ -101,7 +102,7 @@ pub async fn import(
         }
         ImportOutcome::Known(id) => Ok(Json(ImportAck { id, imported: false })),
         ImportOutcome::NotYours => Err(not_your_name()),
-        ImportOutcome::TooMany(limit) => Err(too_many(limit)),
+        ImportOutcome::QuotaExceeded(quota) => Err(quota_exceeded(quota)),
     }
 }
 

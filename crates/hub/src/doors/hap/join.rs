@@ -8,10 +8,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::hap::Terminal;
 use countersign_protocol::hap::name;
-use countersign_store::ops::terminal::{JoinOutcome, JoinTerminal, TerminalOf, TooMany};
+use countersign_store::ops::terminal::{ExceededQuota, JoinOutcome, JoinTerminal, TerminalOf};
 use uuid::Uuid;
 
-use super::message::{not_your_name, terminal_quota, too_many};
+use super::message::{not_your_name, quota_exceeded, terminal_quota};
 use super::request::TerminalRequest;
 use crate::Hub;
 use crate::http::body;
@@ -47,7 +47,7 @@ async fn join_under_name(
 ) -> Result<(StatusCode, Json<Terminal>), Problem> {
     match reserve_name(hub, &person, &terminal).await? {
         JoinOutcome::New => return Ok((StatusCode::CREATED, Json(terminal))),
-        JoinOutcome::TooMany => return Err(too_many(TooMany::Joined)),
+        JoinOutcome::TooManyJoined => return Err(quota_exceeded(ExceededQuota::Joined)),
         JoinOutcome::Taken => {}
     }
     match hub
@@ -84,7 +84,7 @@ async fn join_under_new_name(hub: &Hub, person: &str, mut terminal: Terminal) ->
         terminal.agent_id = agent_id;
         match reserve_name(hub, person, &terminal).await? {
             JoinOutcome::New => return Ok(terminal),
-            JoinOutcome::TooMany => return Err(too_many(TooMany::Joined)),
+            JoinOutcome::TooManyJoined => return Err(quota_exceeded(ExceededQuota::Joined)),
             JoinOutcome::Taken => {}
         }
     }

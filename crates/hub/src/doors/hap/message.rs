@@ -6,7 +6,7 @@ use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Incoming;
-use countersign_store::ops::terminal::{NewCue, TerminalOf, TerminalQuota, TooMany};
+use countersign_store::ops::terminal::{ExceededQuota, NewCue, TerminalOf, TerminalQuota};
 use uuid::Uuid;
 
 use super::request::TerminalInfo;
@@ -28,13 +28,13 @@ pub fn terminal_quota(hub: &Hub) -> TerminalQuota {
     }
 }
 
-pub fn too_many(limit: TooMany) -> Problem {
-    let message = match limit {
-        TooMany::OpenOfAgent => "too many open cues of this agent; wait until some are answered".to_owned(),
-        TooMany::OpenOfPerson => {
+pub fn quota_exceeded(quota: ExceededQuota) -> Problem {
+    let message = match quota {
+        ExceededQuota::OpenOfAgent => "too many open cues of this agent; wait until some are answered".to_owned(),
+        ExceededQuota::OpenOfPerson => {
             format!("{MAX_OPEN_CUES} cues of your agents are open; answer or decline some of them first")
         }
-        TooMany::Joined => format!(
+        ExceededQuota::Joined => format!(
             "{MAX_JOINED_AGENTS} of your agents joined in the last 90 days; reuse the name of one of them, or let an \
              owner remove some with `countersign agent remove NAME`"
         ),

@@ -139,9 +139,9 @@ impl<S: AsyncRead + Unpin> FrameSplitter<S> {
         }
     }
 
-    /// Reads at most `most` bytes; returns how many.
-    fn poll_payload(&mut self, most: u64, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
-        let count = out.remaining().min(usize::try_from(most).unwrap_or(usize::MAX));
+    /// Reads at most `limit` bytes; returns how many.
+    fn poll_payload(&mut self, limit: u64, cx: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<usize>> {
+        let count = out.remaining().min(usize::try_from(limit).unwrap_or(usize::MAX));
         let mut part = ReadBuf::new(out.initialize_unfilled_to(count));
         ready!(Pin::new(&mut self.stream).poll_read(cx, &mut part))?;
         let read = part.filled().len();

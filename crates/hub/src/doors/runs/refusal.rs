@@ -24,20 +24,20 @@ pub fn refusal_text(request: &ClientMessage, refusal: RunRefusal) -> RefusalText
         }
         RunRefusal::NotFound => format!("Run not found: {run_id}"),
         RunRefusal::AlreadyExists => format!("Run already exists: {run_id}"),
-        RunRefusal::TooManyLive(most) => {
-            format!("{most} runs are prepared or running, which is the limit (runs.max_live); stop some first")
+        RunRefusal::TooManyLiveRuns { limit } => {
+            format!("{limit} runs are prepared or running, which is the limit (runs.max_live); stop some first")
         }
-        RunRefusal::TooManyReplicas(most) => format!(
-            "{most} runs of other hubs are followed here, which is the limit (runs.max_live); connect to the hub that runs it"
+        RunRefusal::TooManyReplicas { limit } => format!(
+            "{limit} runs of other hubs are followed here, which is the limit (runs.max_live); connect to the hub that runs it"
         ),
-        RunRefusal::TooManyFollowed if is_start => format!("{TOO_MANY_FOLLOWED}: {run_id}"),
-        RunRefusal::TooManyFollowed => TOO_MANY_FOLLOWED.to_owned(),
+        RunRefusal::TooManyFollowedRuns if is_start => format!("{TOO_MANY_FOLLOWED}: {run_id}"),
+        RunRefusal::TooManyFollowedRuns => TOO_MANY_FOLLOWED.to_owned(),
         RunRefusal::Strategy(reason) => reason,
         RunRefusal::NotPrepared => format!("Prepared run not found: {run_id}"),
         RunRefusal::AlreadyStarted => format!("Run already started: {run_id}"),
         RunRefusal::PreparedForContinuation => format!("Run was prepared for continuation: {run_id}"),
         RunRefusal::NotPreparedForContinuation => format!("Run was not prepared for continuation: {run_id}"),
-        RunRefusal::NotPending => not_pending(request, run_id),
+        RunRefusal::NoOpenAsk => no_open_ask(request, run_id),
         RunRefusal::NotAResolver(actor) => {
             let message = format!(
                 "{actor} is not a resolver of this ask; only the people who could resolve when it was asked may answer"
@@ -55,7 +55,7 @@ pub fn refusal_text(request: &ClientMessage, refusal: RunRefusal) -> RefusalText
         RunRefusal::TooManyPolicyChanges => {
             return invalid_policy("the policy of this prepared run was changed too often; start the run first");
         }
-        RunRefusal::ByOwner(text) => return text,
+        RunRefusal::ByOwningNode(text) => return text,
         RunRefusal::Failed(cause) => return internal_error(Some(run_id), &cause, NOT_DONE),
         RunRefusal::OutcomeUnknown(cause) => return internal_error(Some(run_id), &cause, MAY_BE_DONE),
     };
@@ -102,7 +102,7 @@ fn code(request: &ClientMessage) -> &'static str {
     }
 }
 
-fn not_pending(request: &ClientMessage, run_id: &str) -> String {
+fn no_open_ask(request: &ClientMessage, run_id: &str) -> String {
     match request {
         ClientMessage::PermissionDecision {
             permission_request_id: id,

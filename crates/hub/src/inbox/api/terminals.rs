@@ -118,7 +118,7 @@ pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: S
             Ok(id)
         }
         TypeAheadOutcome::NoSuchAgent => Err(Problem::no_terminal()),
-        TypeAheadOutcome::TooMany => Err(Problem::RateLimited {
+        TypeAheadOutcome::TooManyTexts => Err(Problem::RateLimited {
             retry_after_seconds: RETRY_AFTER_SECONDS,
             message: format!("{MAX_AHEAD} texts are already queued for this agent; drop one, or wait for its next cue"),
         }),

@@ -50,7 +50,7 @@ impl RunOverview {
         }
     }
 
-    /// Adds the pending asks of a run that another hub owns.
+    /// Adds the pending asks of a run that another node owns.
     pub async fn with_remote_asks(mut self, hub: &Hub) -> Result<Self, StoreError> {
         if hub.store.is_shared()
             && self.status == RunStatus::Running
@@ -82,7 +82,7 @@ impl RunOverview {
     }
 }
 
-/// The local view of a segment. Returns `None` if another hub started the segment, even when an earlier one is here.
+/// The local view of a segment. Returns `None` if another node started the segment, even when an earlier one is here.
 fn live(hub: &Hub, run_id: &str, segment: u64) -> Option<RunView> {
     hub.runs
         .registry

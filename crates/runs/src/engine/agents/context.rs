@@ -8,14 +8,14 @@ use countersign_protocol::runs::strategy::AgentDef;
 use countersign_protocol::runs::{ContextUsage, Record, StreamEvent, Usage};
 use serde_json::Value;
 
-/// The nodes a working agent gets from its run task. Dropping the future of `work` stops the agent.
+/// The calls that a working agent can make to its run task. Dropping the future of `work` stops the agent.
 pub trait AgentContext: Send {
     /// Streams an event to followers; it is not stored.
     fn emit(&mut self, event: StreamEvent) -> impl Future<Output = ()> + Send;
 
     /// Asks people, all questions at once, and returns the answers in the order of the asks. If the hub restarts
     /// meanwhile, the job starts again with `state` and the answers as [`Resumed`].
-    fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> impl Future<Output = Result<Vec<String>, String>> + Send;
+    fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> impl Future<Output = Answers> + Send;
 
     /// The verdict of the run's policy on a command.
     fn judge(&self, resource: &str) -> Judgement;
@@ -23,6 +23,9 @@ pub trait AgentContext: Send {
     /// Stores a decision for the rest of the run.
     fn remember(&mut self, resource: &str, allow: bool) -> impl Future<Output = ()> + Send;
 }
+
+/// The answers in the order of the asks, or the reason why one of them is missing.
+pub type Answers = Result<Vec<String>, String>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum AgentAsk {
@@ -57,6 +60,9 @@ pub struct Resumed {
     pub state: Value,
     pub answers: Vec<String>,
 }
+
+/// The outcome of an agent call, or the reason why it failed.
+pub type AgentResult = Result<AgentOutcome, String>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentOutcome {

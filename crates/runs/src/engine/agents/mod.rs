@@ -13,7 +13,7 @@ use self::command::Commander;
 use self::llm::Models;
 use crate::settings::{LlmSettings, RunsSettings};
 
-pub use context::{AgentAsk, AgentContext, AgentJob, AgentOutcome, Resumed};
+pub use context::{AgentAsk, AgentContext, AgentJob, AgentOutcome, AgentResult, Answers, Resumed};
 
 const ASSISTANT: &str = "assistant";
 
@@ -34,7 +34,7 @@ impl Tools {
 }
 
 /// Runs one job. The error is a sentence for the person who started the run.
-pub async fn work<D: AgentContext>(tools: &Tools, job: AgentJob<'_>, context: &mut D) -> Result<AgentOutcome, String> {
+pub async fn work<D: AgentContext>(tools: &Tools, job: AgentJob<'_>, context: &mut D) -> AgentResult {
     match &job.agent.kind {
         AgentKind::Llm(agent) => llm::talk(&tools.models, agent, &job, context).await,
         AgentKind::Command(agent) => command::run(&tools.commander, agent, &job, context).await,

@@ -20,8 +20,12 @@ use uuid::Uuid;
 
 use super::pending_answer::{AskBody, PendingAnswer};
 use super::{Halt, RunTask, Stopped};
+use crate::engine::agents::Answers;
 use crate::follow::broadcast::EventFrame;
 use crate::follow::pending::PendingAsk;
+
+/// The text of an answer, or the reason why it is missing.
+type Answer = Result<String, String>;
 
 /// A question, as people see it and as the protocol sends it.
 pub struct RunQuestion {
@@ -74,7 +78,7 @@ impl RunTask {
             advance,
             asks: asks.clone(),
         };
-        let mut update = self.store(RunPhase::Between, ask_in_run).await?;
+        let mut update = self.store_buffered_events(RunPhase::Between, ask_in_run).await?;
         self.open.extend(waiting.iter().map(|waiting| waiting.id.clone()));
         update.pending = pending;
         self.broadcast(update);
@@ -113,12 +117,12 @@ impl RunTask {
         row.into_row()
     }
 
-    /// Waits for all answers. The inner error says why an answer is missing; the remaining asks are cancelled then.
-    pub(crate) async fn answers(
+    /// Waits for all answers. If one is missing, the remaining asks are cancelled.
+    pub(crate) async fn wait_for_answers(
         &mut self,
         waiting: Vec<PendingAnswer>,
         agent_name: &str,
-    ) -> Result<Result<Vec<String>, String>, Halt> {
+    ) -> Result<Answers, Halt> {
         // No ask is marked done before all are: a restart in between needs the state stored with each.
         let ids: Vec<_> = waiting.iter().map(|waiting| waiting.id.clone()).collect();
         let service = Arc::clone(&self.service);
@@ -137,7 +141,7 @@ impl RunTask {
             self.open.retain(|open| *open != waiting.id);
             // Covers an answer that arrived before the ask was broadcast.
             self.run.resolved(&waiting.id, resolution.resolved_at);
-            match self.read(resolution, agent_name)? {
+            match self.answer_of(resolution, agent_name)? {
                 Ok(text) => texts.push(text),
                 Err(cause) => {
                     self.cancel_asks().await;
@@ -150,7 +154,7 @@ impl RunTask {
         Ok(missing.map_or(Ok(texts), Err))
     }
 
-    fn read(&self, resolution: Resolution, agent_name: &str) -> Result<Result<String, String>, Halt> {
+    fn answer_of(&self, resolution: Resolution, agent_name: &str) -> Result<Answer, Halt> {
         match resolution.outcome {
             Outcome::Answered => Ok(match resolution.value {
                 Some(Value::String(text)) => Ok(text),

@@ -178,14 +178,14 @@ impl EventBuffer {
 
 impl RunTask {
     pub(crate) async fn commit(&mut self, phase: RunPhase) -> Result<(), Halt> {
-        let update = self.store(phase, |advance| advance).await?;
+        let update = self.store_buffered_events(phase, |advance| advance).await?;
         self.broadcast(update);
         Ok(())
     }
 
     /// Stores the buffered events, as part of the operation that `op` makes of them. Stores or waits: followers must not
     /// see an event that a restart would not know.
-    pub(crate) async fn store<O: Op<Out = bool>>(
+    pub(crate) async fn store_buffered_events<O: Op<Out = bool>>(
         &mut self,
         phase: RunPhase,
         op: impl Fn(Advance) -> O,
@@ -204,7 +204,7 @@ impl RunTask {
         }
     }
 
-    /// Broadcasts stored events to followers here and signals other hubs.
+    /// Broadcasts stored events to followers here and signals other nodes.
     pub(crate) fn broadcast(&self, update: RunUpdate) {
         self.run.lock().broadcast(update);
         self.service.host.run_advanced(&self.run.id);

@@ -26,8 +26,8 @@ impl RunTask {
                 MachineAction::StepStarted {
                     name: step_name,
                     message,
-                } => self.note(&Event::StepStarted { step_name, message }),
-                MachineAction::StepCompleted { name, output } => self.note_completed(name, output),
+                } => self.buffer_event(&Event::StepStarted { step_name, message }),
+                MachineAction::StepCompleted { name, output } => self.buffer_step_completed(name, output),
                 MachineAction::Call(call) => {
                     let plan = Arc::clone(&self.plan);
                     let Some(agent) = plan.strategy.agent(&call.agent) else {
@@ -52,13 +52,14 @@ impl RunTask {
         }
     }
 
-    pub(crate) fn note(&mut self, event: &Event) {
+    /// Adds an event to the next commit.
+    pub(crate) fn buffer_event(&mut self, event: &Event) {
         let now = self.now();
         self.event_buffer.add(event, now);
     }
 
     /// A step that is an agent takes the finish reason and the context of the agent; a flow has `stop` and no context.
-    fn note_completed(&mut self, step_name: String, Output { text, usage }: Output) {
+    fn buffer_step_completed(&mut self, step_name: String, Output { text, usage }: Output) {
         let is_agent = |step: &Step| matches!(step, Step::Agent(name) if *name == step_name);
         let (finish_reason, context_usage) = match self.plan.strategy.flow.steps.iter().any(is_agent) {
             true => (self.finish_reason.clone(), self.context_usage),
@@ -70,7 +71,7 @@ impl RunTask {
             context_usage,
             finish_reason,
         };
-        self.note(&Event::StepCompleted { step_name, result });
+        self.buffer_event(&Event::StepCompleted { step_name, result });
     }
 
     async fn call_user(&mut self, user: &UserAgent, call: AgentCall) -> Result<Output, Halt> {
@@ -91,7 +92,7 @@ impl RunTask {
                     };
                     waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
                 }
-                let answers = self.answers(waiting, &call.agent).await?;
+                let answers = self.wait_for_answers(waiting, &call.agent).await?;
                 let texts = answers.map_err(|cause| self.failed(&cause))?;
                 texts.into_iter().next().unwrap_or_default()
             }
@@ -128,14 +129,14 @@ impl RunTask {
             usage,
             context_usage,
         };
-        self.note(&output);
+        self.buffer_event(&output);
         let result = StepResult {
             text: text.clone(),
             usage,
             context_usage,
             finish_reason: finish_reason.clone(),
         };
-        self.note(&Event::AgentStreaming {
+        self.buffer_event(&Event::AgentStreaming {
             agent_name,
             model,
             event: StreamEvent::Done { result },
@@ -163,7 +164,7 @@ impl RunTask {
                 "a question of agent {agent_name:?} is no longer stored, so the run cannot resume"
             )));
         }
-        match self.answers(restored_asks, agent_name).await? {
+        match self.wait_for_answers(restored_asks, agent_name).await? {
             Ok(answers) => Ok(Some(Resumed { state, answers })),
             Err(cause) => Err(self.failed(&cause)),
         }

@@ -41,16 +41,16 @@ impl RunTask {
                     result: output.text,
                     usage: output.usage,
                 };
-                self.note(&event);
+                self.buffer_event(&event);
                 self.store_end(RunEnding::Completed).await;
             }
             Halt::Failed(message) => {
-                self.note(&error(EXECUTION_ERROR, message));
+                self.buffer_event(&error(EXECUTION_ERROR, message));
                 self.store_end(RunEnding::Error).await;
             }
             Halt::Cancelled(stopped) => {
                 self.event_buffer.forget_request_id();
-                self.note(&cancelled(stopped));
+                self.buffer_event(&cancelled(stopped));
                 self.store_end(RunEnding::Cancelled).await;
             }
             Halt::Suspended => tracing::debug!(run_id = self.run.id, "run suspended until the next start"),
@@ -91,7 +91,7 @@ impl RunTask {
             ending,
             at,
         };
-        match self.store(RunPhase::Between, end).await {
+        match self.store_buffered_events(RunPhase::Between, end).await {
             Ok(update) => self.service.registry.end(&self.run, |run| run.end(ending, at, update)),
             Err(Halt::OwnershipLost) => return self.on_ownership_lost(None),
             Err(_) => {
@@ -106,11 +106,11 @@ impl RunTask {
         tracing::debug!(run_id = self.run.id, ending = ending.status().as_str(), "run ended");
     }
 
-    /// Another hub owns or ended the run; it becomes a replica here. The store is not asked for the owner, because
+    /// Another node owns or ended the run; it becomes a replica here. The store is not asked for the owner, because
     /// ownership is lost mostly around an outage of the store.
     fn on_ownership_lost(&self, owner: Option<&str>) {
         self.service.become_replica(&self.run);
         let node = self.event_buffer.node();
-        tracing::warn!(run_id = self.run.id, node, owner, "run ownership lost to another hub");
+        tracing::warn!(run_id = self.run.id, node, owner, "run ownership lost to another node");
     }
 }

@@ -16,7 +16,7 @@ use uuid::Uuid;
 
 use super::asking::RunQuestion;
 use super::{Halt, RunTask};
-use crate::engine::agents::{self, AgentAsk, AgentContext, AgentJob, AgentOutcome, Resumed};
+use crate::engine::agents::{self, AgentAsk, AgentContext, AgentJob, AgentResult, Answers, Resumed};
 use crate::follow::broadcast::RunUpdate;
 
 /// Requests queued before the task handles them.
@@ -29,7 +29,7 @@ enum AgentRequest {
     Ask {
         asks: Vec<AgentAsk>,
         state: Value,
-        answers: oneshot::Sender<Result<Vec<String>, String>>,
+        answers: oneshot::Sender<Answers>,
     },
     Remember {
         resource: String,
@@ -49,7 +49,7 @@ impl AgentContext for TaskContext {
         let _ = self.requests.send(AgentRequest::Stream(event)).await;
     }
 
-    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
+    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Answers {
         let (answers, answered) = oneshot::channel();
         let _ = self.requests.send(AgentRequest::Ask { asks, state, answers }).await;
         answered.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
@@ -77,14 +77,14 @@ impl AgentContext for TaskContext {
 }
 
 impl RunTask {
-    /// Returns the outcome of the agent, or why it failed. Dropping this future stops the agent.
+    /// Runs one agent call. Dropping this future stops the agent.
     pub(crate) async fn work(
         &mut self,
         agent: &AgentDef,
         message: &str,
         call: &AgentCall,
         resumed: Option<Resumed>,
-    ) -> Result<Result<AgentOutcome, String>, Halt> {
+    ) -> Result<AgentResult, Halt> {
         let has_effects = match &agent.kind {
             AgentKind::Llm(_) | AgentKind::Command(_) => true,
             AgentKind::Echo | AgentKind::Template { .. } | AgentKind::User(_) => false,
@@ -146,7 +146,7 @@ impl RunTask {
             AgentRequest::Ask { asks, state, answers } => {
                 let questions = asks.into_iter().map(|ask| question(&agent.name, ask)).collect();
                 let waiting = self.ask(&agent.name, questions, call.number, state).await?;
-                let answered = self.answers(waiting, &agent.name).await?;
+                let answered = self.wait_for_answers(waiting, &agent.name).await?;
                 // The agent works again from here on.
                 self.mark_working().await?;
                 // A dropped receiver means that the agent has ended.

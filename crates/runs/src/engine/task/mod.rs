@@ -87,7 +87,7 @@ pub(crate) enum Halt {
     Cancelled(Stopped),
     /// The hub stops; the run resumes after the next start.
     Suspended,
-    /// The segment has ended in the store, or another hub owns it.
+    /// The segment has ended in the store, or another node owns it.
     OwnershipLost,
 }
 

@@ -28,7 +28,7 @@ pub enum AddPasskeyOutcome {
     /// The id is already in use, or the person does not exist.
     Refused,
     /// The person has the maximum number of passkeys.
-    TooMany,
+    TooManyPasskeys,
 }
 
 pub struct AddPasskey {
@@ -54,7 +54,7 @@ impl Op for AddPasskey {
             .await?
             .map_or(Ok(0), |mut row| row.int(0))?;
         if usize::try_from(held).is_ok_and(|held| held >= MAX_PASSKEYS) {
-            return Ok(AddPasskeyOutcome::TooMany);
+            return Ok(AddPasskeyOutcome::TooManyPasskeys);
         }
         let params = [
             self.id.as_slice().into(),

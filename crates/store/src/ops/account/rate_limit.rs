@@ -1,4 +1,4 @@
-//! A rate limiter (GCRA) for hubs that share a store. One row per key holds the time at which the full burst is
+//! A rate limiter (GCRA) for nodes that share a store. One row per key holds the time at which the full burst is
 //! available again; each admission moves that time later by one interval, up to the size of the burst.
 
 use std::time::Duration;

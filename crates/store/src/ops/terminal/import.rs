@@ -4,7 +4,7 @@ use countersign_core::Resolution;
 use countersign_protocol::time::Timestamp;
 
 use super::join::CueAdmission;
-use super::model::{ImportOutcome, NewCue, TooMany};
+use super::model::{ExceededQuota, ImportOutcome, NewCue};
 use super::quota::TerminalQuota;
 use super::{find, join, submit as cue_submit};
 use crate::error::StoreError;
@@ -36,8 +36,8 @@ impl Op for ImportCue {
         match join::admit(x, &self.cue, &self.quota, now).await? {
             CueAdmission::Admitted => {}
             CueAdmission::NotYours => return Ok(ImportOutcome::NotYours),
-            CueAdmission::TooManyJoined => return Ok(ImportOutcome::TooMany(TooMany::Joined)),
-            CueAdmission::TooManyOpen => return Ok(ImportOutcome::TooMany(TooMany::OpenOfPerson)),
+            CueAdmission::TooManyJoined => return Ok(ImportOutcome::QuotaExceeded(ExceededQuota::Joined)),
+            CueAdmission::TooManyOpen => return Ok(ImportOutcome::QuotaExceeded(ExceededQuota::OpenOfPerson)),
         }
         if let Some(key) = &message.idempotency_key
             && let Some(earlier) = submit::find(x, &message.agent_id, key).await?
@@ -47,7 +47,7 @@ impl Op for ImportCue {
         // A resolved cue releases its slots at once.
         let ending = if self.resolution.is_some() { i64::MAX } else { 0 };
         if let Some(refusal) = cue_submit::reserve_slots(x, &self.cue, &self.quota, ending).await? {
-            return Ok(ImportOutcome::TooMany(refusal));
+            return Ok(ImportOutcome::QuotaExceeded(refusal));
         }
         let seq = cue_submit::insert(x, &self.cue, &message.source).await?;
         if let Some(resolution) = &self.resolution {

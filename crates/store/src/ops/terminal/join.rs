@@ -30,7 +30,7 @@ impl Op for JoinTerminal {
             return Ok(JoinOutcome::Taken);
         }
         if !quota::may_join(x, &self.person, self.max_joined, now).await? {
-            return Ok(JoinOutcome::TooMany);
+            return Ok(JoinOutcome::TooManyJoined);
         }
         match enroll(x, &self.terminal, &self.person, now).await? {
             Enrollment::Done => Ok(JoinOutcome::New),

@@ -16,7 +16,7 @@ pub use import::ImportCue;
 pub use join::JoinTerminal;
 pub use list::{ListTerminals, TerminalOf};
 pub use model::{
-    Ahead, CueOutcome, FoundCue, ImportOutcome, JoinOutcome, NewCue, TerminalSummary, TooMany, TypeAheadOutcome,
+    Ahead, CueOutcome, ExceededQuota, FoundCue, ImportOutcome, JoinOutcome, NewCue, TerminalSummary, TypeAheadOutcome,
 };
 pub use quota::{JOIN_WINDOW, TerminalQuota};
 pub use submit::SubmitCue;

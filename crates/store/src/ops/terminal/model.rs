@@ -35,12 +35,12 @@ pub enum CueOutcome {
     Attached(MessageId),
     /// The name belongs to another person's agent, to an agent outside terminals, or to a removed agent.
     NotYours,
-    TooMany(TooMany),
+    QuotaExceeded(ExceededQuota),
 }
 
 /// The quota that was exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TooMany {
+pub enum ExceededQuota {
     OpenOfAgent,
     OpenOfPerson,
     Joined,
@@ -52,7 +52,8 @@ pub enum JoinOutcome {
     New,
     /// The name is or was in use, or the person does not exist.
     Taken,
-    TooMany,
+    /// The person has reached the quota of recently joined agents.
+    TooManyJoined,
 }
 
 /// A cue as its terminal sees it.
@@ -81,7 +82,7 @@ pub enum TypeAheadOutcome {
     Waiting(i64),
     /// The agent does not exist, or belongs to another person.
     NoSuchAgent,
-    TooMany,
+    TooManyTexts,
 }
 
 /// The result of importing a cue.
@@ -91,7 +92,7 @@ pub enum ImportOutcome {
     /// It was imported before.
     Known(MessageId),
     NotYours,
-    TooMany(TooMany),
+    QuotaExceeded(ExceededQuota),
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -6,7 +6,7 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 
 use super::join::CueAdmission;
-use super::model::{CueOutcome, NewCue, TooMany};
+use super::model::{CueOutcome, ExceededQuota, NewCue};
 use super::quota::{self, TerminalQuota};
 use super::{join, type_ahead, waits};
 use crate::error::StoreError;
@@ -32,8 +32,8 @@ impl Op for SubmitCue {
         match join::admit(x, cue, &self.quota, now).await? {
             CueAdmission::Admitted => {}
             CueAdmission::NotYours => return Ok(CueOutcome::NotYours),
-            CueAdmission::TooManyJoined => return Ok(CueOutcome::TooMany(TooMany::Joined)),
-            CueAdmission::TooManyOpen => return Ok(CueOutcome::TooMany(TooMany::OpenOfPerson)),
+            CueAdmission::TooManyJoined => return Ok(CueOutcome::QuotaExceeded(ExceededQuota::Joined)),
+            CueAdmission::TooManyOpen => return Ok(CueOutcome::QuotaExceeded(ExceededQuota::OpenOfPerson)),
         }
         if let Some(id) = find_same(x, cue).await? {
             return Ok(CueOutcome::Attached(id));
@@ -41,7 +41,7 @@ impl Op for SubmitCue {
         // Superseded cues release their slots.
         let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
         if let Some(refusal) = reserve_slots(x, cue, &self.quota, ending).await? {
-            return Ok(CueOutcome::TooMany(refusal));
+            return Ok(CueOutcome::QuotaExceeded(refusal));
         }
         let superseded = supersede(x, cue, gone, now).await?;
         let source = with_superseded(&cue.message.source, &superseded)?;
@@ -57,12 +57,12 @@ pub(super) async fn reserve_slots<X: Exec>(
     cue: &NewCue,
     quota: &TerminalQuota,
     ending: i64,
-) -> Result<Option<TooMany>, StoreError> {
+) -> Result<Option<ExceededQuota>, StoreError> {
     if !quota::lock_and_check_may_ask(x, &cue.person, quota.open_of_person.saturating_add(ending)).await? {
-        return Ok(Some(TooMany::OpenOfPerson));
+        return Ok(Some(ExceededQuota::OpenOfPerson));
     }
     if !submit::reserve_slot(x, &cue.message.agent_id, quota.open_of_agent.saturating_add(ending)).await? {
-        return Ok(Some(TooMany::OpenOfAgent));
+        return Ok(Some(ExceededQuota::OpenOfAgent));
     }
     quota::reserve(x, &cue.person).await?;
     Ok(None)

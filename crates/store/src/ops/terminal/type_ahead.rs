@@ -41,7 +41,7 @@ impl Op for TypeAhead {
             .await?
             .map_or(Ok(0), |mut row| row.int(0))?;
         if waiting >= MAX_AHEAD {
-            return Ok(TypeAheadOutcome::TooMany);
+            return Ok(TypeAheadOutcome::TooManyTexts);
         }
         let params = [agent_id.into(), (&self.person).into(), (&self.text).into(), now.into()];
         x.insert(INSERT, &params).await.map(TypeAheadOutcome::Waiting)

@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::ops::message::audit::Trail;
 use countersign_store::ops::message::pull::Pull;
 use countersign_store::ops::message::sweep::Purge;
-use countersign_store::ops::terminal::{CueOutcome, MAX_UNCOLLECTED, OpenCues, TooMany};
+use countersign_store::ops::terminal::{CueOutcome, ExceededQuota, MAX_UNCOLLECTED, OpenCues};
 
 use super::audit::assert_chained;
 use crate::cues::*;
@@ -186,10 +186,16 @@ pub async fn agent_at_its_open_quota_is_refused(store: &Store, _clock: &ManualCl
     created(store, cue(2, "Ship that?")).await;
     created(store, cue(3, "And that?")).await;
     let full = ask_within(store, after(&[1], cue(4, "Stop?")), depth(2)).await;
-    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfAgent)), "{full:?}");
+    assert!(
+        matches!(full, CueOutcome::QuotaExceeded(ExceededQuota::OpenOfAgent)),
+        "{full:?}"
+    );
     assert_eq!(status(store, 1).await, Status::Open, "nothing was ended for nothing");
     let full = ask_within(store, cue(4, "Stop?"), depth(3)).await;
-    assert!(matches!(full, CueOutcome::TooMany(TooMany::OpenOfAgent)), "{full:?}");
+    assert!(
+        matches!(full, CueOutcome::QuotaExceeded(ExceededQuota::OpenOfAgent)),
+        "{full:?}"
+    );
     let made = ask_within(store, after(&[1], cue(4, "Stop?")), depth(3)).await;
     assert!(
         matches!(made, CueOutcome::Created { .. }),
@@ -284,13 +290,13 @@ pub async fn decided_cues_stay_until_collected(store: &Store, _clock: &ManualClo
         kept(store, "alice").await.expect("her agent"),
         [1, 3, 5].map(message_id)
     );
-    let most = usize::try_from(MAX_UNCOLLECTED).unwrap();
-    for number in (100..).take(most) {
+    let limit = usize::try_from(MAX_UNCOLLECTED).unwrap();
+    for number in (100..).take(limit) {
         created(store, cue(number, &format!("Ship {number}?"))).await;
         resolved(store, &message_id(number), answer("yes")).await;
     }
     let bounded = kept(store, "alice").await.expect("her agent");
-    assert_eq!((bounded.len(), &bounded[3]), (most, &message_id(100)));
+    assert_eq!((bounded.len(), &bounded[3]), (limit, &message_id(100)));
 }
 
 pub async fn open_cues_come_oldest_first(store: &Store, _clock: &ManualClock) {

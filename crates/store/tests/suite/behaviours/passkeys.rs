@@ -114,7 +114,7 @@ pub async fn passkeys_are_limited_per_person(store: &Store, _clock: &ManualClock
     assert_eq!(
         answers
             .iter()
-            .filter(|answer| **answer == AddPasskeyOutcome::TooMany)
+            .filter(|answer| **answer == AddPasskeyOutcome::TooManyPasskeys)
             .count(),
         4
     );

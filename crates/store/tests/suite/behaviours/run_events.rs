@@ -11,7 +11,7 @@ use crate::scene::*;
 
 const MIB: usize = 1024 * 1024;
 
-fn most(bound: i64) -> u64 {
+fn limit(bound: i64) -> u64 {
     bound.try_into().expect("the limit is positive")
 }
 
@@ -148,8 +148,8 @@ pub async fn event_number_is_never_reused(store: &Store, _clock: &ManualClock) {
 }
 
 pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
-    let most = most(MAX_EVENTS);
-    let first = (1..=most).map(|seq| event_saying(seq, "")).collect();
+    let limit = limit(MAX_EVENTS);
+    let first = (1..=limit).map(|seq| event_saying(seq, "")).collect();
     assert_eq!(
         store
             .run(BeginRun {
@@ -162,22 +162,22 @@ pub async fn the_newest_events_are_kept(store: &Store, _clock: &ManualClock) {
     );
     record_events(
         store,
-        (most + 1..=most + 1_000).map(|seq| event_saying(seq, "")).collect(),
+        (limit + 1..=limit + 1_000).map(|seq| event_saying(seq, "")).collect(),
     )
     .await;
     assert_eq!(
         events_after(store, RUN, 0).await.len() as u64,
-        most + 1_000,
+        limit + 1_000,
         "it may be over by so many"
     );
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 0);
-    record_events(store, vec![event(most + 1_001)]).await;
+    record_events(store, vec![event(limit + 1_001)]).await;
     let kept = numbers(&events_after(store, RUN, 0).await);
-    assert_eq!(kept, (1_002..=most + 1_001).collect::<Vec<_>>());
+    assert_eq!(kept, (1_002..=limit + 1_001).collect::<Vec<_>>());
     assert_eq!(found_run(store, RUN).await.run.pruned_seq, 1_001);
     // Pruned events are subtracted from the counters.
-    record_events(store, (most + 1_002..=most + 2_001).map(event).collect()).await;
-    assert_eq!(events_after(store, RUN, 0).await.len() as u64, most + 1_000);
+    record_events(store, (limit + 1_002..=limit + 2_001).map(event).collect()).await;
+    assert_eq!(events_after(store, RUN, 0).await.len() as u64, limit + 1_000);
 }
 
 pub async fn stored_event_bytes_are_limited(store: &Store, _clock: &ManualClock) {
@@ -187,9 +187,9 @@ pub async fn stored_event_bytes_are_limited(store: &Store, _clock: &ManualClock)
         record_events(store, vec![event(seq * 2), event_saying(seq * 2 + 1, &half)]).await;
     }
     let kept = events_after(store, RUN, 0).await;
-    let most = usize::try_from(MAX_BYTES).expect("the limit is positive");
+    let limit = usize::try_from(MAX_BYTES).expect("the limit is positive");
     assert!(
-        (most - MIB / 2..most + most / 10).contains(&bytes(&kept)),
+        (limit - MIB / 2..limit + limit / 10).contains(&bytes(&kept)),
         "{}",
         bytes(&kept)
     );
@@ -227,12 +227,12 @@ pub async fn newest_event_is_kept_regardless_of_size(store: &Store, _clock: &Man
 pub async fn the_newest_records_are_kept(store: &Store, _clock: &ManualClock) {
     begun(store).await;
     let records = |numbers: std::ops::RangeInclusive<u64>| numbers.map(|number| number.to_string()).collect();
-    let most = most(MAX_RECORDS);
+    let limit = limit(MAX_RECORDS);
     assert!(
         advance(
             store,
             Advance {
-                records: records(1..=most + 100),
+                records: records(1..=limit + 100),
                 ..step(RUN)
             }
         )
@@ -240,20 +240,20 @@ pub async fn the_newest_records_are_kept(store: &Store, _clock: &ManualClock) {
     );
     assert_eq!(
         found_run(store, RUN).await.records.len() as u64,
-        most + 100,
+        limit + 100,
         "it may be over by so many"
     );
     assert!(
         advance(
             store,
             Advance {
-                records: records(most + 101..=most + 102),
+                records: records(limit + 101..=limit + 102),
                 ..step(RUN)
             }
         )
         .await
     );
-    assert_eq!(found_run(store, RUN).await.records, records(103..=most + 102));
+    assert_eq!(found_run(store, RUN).await.records, records(103..=limit + 102));
     let long = vec!["x".repeat(5 * MIB), "y".repeat(5 * MIB)];
     assert!(
         advance(

@@ -4,7 +4,7 @@ use countersign_core::message::Outcome;
 use countersign_store::Store;
 use countersign_store::clock::{Clock, ManualClock};
 use countersign_store::ops::terminal::{
-    CueOutcome, ImportCue, ImportOutcome, JOIN_WINDOW, JoinOutcome, TerminalQuota, TooMany, TypeAhead,
+    CueOutcome, ExceededQuota, ImportCue, ImportOutcome, JOIN_WINDOW, JoinOutcome, TerminalQuota, TypeAhead,
 };
 
 use super::credentials::add_person;
@@ -18,9 +18,9 @@ const TWO_OPEN: TerminalQuota = TerminalQuota {
 };
 const TWO_JOINED: TerminalQuota = TerminalQuota { joined: 2, ..NO_QUOTA };
 
-fn of(outcome: &CueOutcome) -> Option<TooMany> {
+fn of(outcome: &CueOutcome) -> Option<ExceededQuota> {
     match outcome {
-        CueOutcome::TooMany(what) => Some(*what),
+        CueOutcome::QuotaExceeded(what) => Some(*what),
         CueOutcome::Created { .. } | CueOutcome::Attached(_) | CueOutcome::NotYours => None,
     }
 }
@@ -30,7 +30,10 @@ pub async fn recent_joins_are_limited_per_person(store: &Store, clock: &ManualCl
     for name in ["anselmo", "bertold"] {
         assert_eq!(join_within(store, name, "alice", 2).await, JoinOutcome::New);
     }
-    assert_eq!(join_within(store, "castoro", "alice", 2).await, JoinOutcome::TooMany);
+    assert_eq!(
+        join_within(store, "castoro", "alice", 2).await,
+        JoinOutcome::TooManyJoined
+    );
     assert_eq!(
         join_within(store, "anselmo", "alice", 2).await,
         JoinOutcome::Taken,
@@ -42,7 +45,7 @@ pub async fn recent_joins_are_limited_per_person(store: &Store, clock: &ManualCl
         "regardless of other people's agents"
     );
     let on_the_way = ask_within(store, cue(1, "Ship it?"), TWO_JOINED).await;
-    assert_eq!(of(&on_the_way), Some(TooMany::Joined));
+    assert_eq!(of(&on_the_way), Some(ExceededQuota::Joined));
     assert!(summary(store, ZOBAL).await.is_none());
     remove_agent(store, "bertold").await;
     assert_eq!(
@@ -51,7 +54,10 @@ pub async fn recent_joins_are_limited_per_person(store: &Store, clock: &ManualCl
         "an owner made room"
     );
     clock.set(clock.now().plus(JOIN_WINDOW));
-    assert_eq!(join_within(store, "edelgar", "alice", 2).await, JoinOutcome::TooMany);
+    assert_eq!(
+        join_within(store, "edelgar", "alice", 2).await,
+        JoinOutcome::TooManyJoined
+    );
     clock.set(clock.now().plus(std::time::Duration::from_millis(1)));
     assert_eq!(
         join_within(store, "edelgar", "alice", 2).await,
@@ -66,7 +72,7 @@ pub async fn open_cues_are_limited_per_person(store: &Store, _clock: &ManualCloc
     created(store, cue_of("anselmo", "alice", 2, "Two?")).await;
     for agent_id in [ZOBAL, "bertold"] {
         let refused = ask_within(store, cue_of(agent_id, "alice", 3, "Three?"), TWO_OPEN).await;
-        assert_eq!(of(&refused), Some(TooMany::OpenOfPerson), "{agent_id}");
+        assert_eq!(of(&refused), Some(ExceededQuota::OpenOfPerson), "{agent_id}");
     }
     assert!(summary(store, "bertold").await.is_none(), "a name is not taken in vain");
     assert_eq!(summary(store, ZOBAL).await.expect("it is there").open, 1, "nor a place");
@@ -95,7 +101,7 @@ pub async fn resolved_cue_releases_its_slot(store: &Store, _clock: &ManualClock)
             TWO_OPEN,
         )
         .await;
-        of(&outcome) == Some(TooMany::OpenOfPerson)
+        of(&outcome) == Some(ExceededQuota::OpenOfPerson)
     };
     assert!(is_full(3).await);
     resolved(store, &message_id(2), answer("yes")).await;
@@ -139,7 +145,7 @@ pub async fn a_namesake_begins_with_nothing_open(store: &Store, _clock: &ManualC
         let outcome = ask(number).await;
         assert!(matches!(outcome, CueOutcome::Created { .. }), "{outcome:?}");
     }
-    assert_eq!(of(&ask(5).await), Some(TooMany::OpenOfPerson));
+    assert_eq!(of(&ask(5).await), Some(ExceededQuota::OpenOfPerson));
 }
 
 pub async fn import_respects_the_same_quotas(store: &Store, _clock: &ManualClock) {
@@ -175,11 +181,11 @@ pub async fn import_respects_the_same_quotas(store: &Store, _clock: &ManualClock
     }
     assert_eq!(
         import(3, TWO_OPEN, false).await,
-        ImportOutcome::TooMany(TooMany::OpenOfPerson)
+        ImportOutcome::QuotaExceeded(ExceededQuota::OpenOfPerson)
     );
     assert_eq!(
         import(3, depth(2), false).await,
-        ImportOutcome::TooMany(TooMany::OpenOfAgent)
+        ImportOutcome::QuotaExceeded(ExceededQuota::OpenOfAgent)
     );
     assert_eq!(
         import(3, TWO_OPEN, true).await,

@@ -157,7 +157,10 @@ pub async fn waiting_texts_are_limited(store: &Store, _clock: &ManualClock) {
     for number in 1..=MAX_AHEAD {
         typed_ahead(store, &format!("text {number}")).await;
     }
-    assert_eq!(type_ahead(store, "alice", "one more").await, TypeAheadOutcome::TooMany);
+    assert_eq!(
+        type_ahead(store, "alice", "one more").await,
+        TypeAheadOutcome::TooManyTexts
+    );
     assert_eq!(texts(store).await.len(), usize::try_from(MAX_AHEAD).unwrap());
     created(store, cue(1, "Ship it?")).await;
     typed_ahead(store, "one more").await;

@@ -68,7 +68,7 @@ pub async fn begin(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body) 
         })
         .await?;
     if existing.len() >= MAX_PASSKEYS {
-        return Err(too_many());
+        return Err(too_many_passkeys());
     }
     let known = existing.into_iter().map(|passkey| passkey.id).collect();
     let user_handle = user_handle(hub.process.url(), &user.name);
@@ -113,11 +113,11 @@ pub async fn finish(State(hub): State<Arc<Hub>>, headers: HeaderMap, body: Body)
         AddPasskeyOutcome::Refused => Err(Problem::AlreadyExists {
             message: "this passkey is already registered".to_owned(),
         }),
-        AddPasskeyOutcome::TooMany => Err(too_many()),
+        AddPasskeyOutcome::TooManyPasskeys => Err(too_many_passkeys()),
     }
 }
 
-fn too_many() -> Problem {
+fn too_many_passkeys() -> Problem {
     Problem::invalid(
         "name",
         format!("{MAX_PASSKEYS} passkeys are the most a person can have; remove one first"),

@@ -9,7 +9,7 @@ use countersign_protocol::runs::strategy::CommandAgent;
 use serde_json::{Value, json};
 
 use super::{environment, process};
-use crate::engine::agents::context::{AgentAsk, AgentContext, AgentJob, AgentOutcome};
+use crate::engine::agents::context::{AgentAsk, AgentContext, AgentJob, AgentResult};
 use crate::engine::agents::text_outcome;
 use crate::settings::{Commands, LlmSettings, RunsSettings};
 
@@ -42,7 +42,7 @@ pub async fn run<D: AgentContext>(
     agent: &CommandAgent,
     job: &AgentJob<'_>,
     context: &mut D,
-) -> Result<AgentOutcome, String> {
+) -> AgentResult {
     let resource = resource(agent);
     permit(commander, agent, &resource, job, context).await?;
     process::run(commander, agent, job.cwd, job.message)

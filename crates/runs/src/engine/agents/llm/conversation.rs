@@ -13,7 +13,7 @@ use super::excerpt::excerpt;
 use super::prompt;
 use super::questions::{self, PlannedCall};
 use super::response::LlmResponse;
-use crate::engine::agents::context::{AgentContext, AgentJob, AgentOutcome};
+use crate::engine::agents::context::{AgentContext, AgentJob, AgentOutcome, AgentResult};
 use crate::settings::MAX_RETRIES;
 
 const DEFAULT_ROUNDS: u32 = 20;
@@ -23,7 +23,7 @@ pub async fn talk<D: AgentContext>(
     agent: &LlmAgent,
     job: &AgentJob<'_>,
     context: &mut D,
-) -> Result<AgentOutcome, String> {
+) -> AgentResult {
     let model = job.model_override.or(agent.model.as_deref());
     let model = model.ok_or_else(|| format!("Agent \"{}\" has no model.", job.agent.name))?;
     let (endpoint, name) = models.endpoint_for(model)?;
@@ -65,11 +65,7 @@ struct ConversationDriver<'a> {
 }
 
 impl ConversationDriver<'_> {
-    async fn converse<D: AgentContext>(
-        &self,
-        mut talk: LlmConversation,
-        context: &mut D,
-    ) -> Result<AgentOutcome, String> {
+    async fn converse<D: AgentContext>(&self, mut talk: LlmConversation, context: &mut D) -> AgentResult {
         loop {
             context.emit(StreamEvent::StepStart).await;
             let is_last = talk.rounds + 1 >= self.rounds;
