@@ -129,8 +129,7 @@ where
     // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
         HttpVersion::Http1 => {
-            let service =
-                service_fn(move |request| front.clone().serve_http1(endpoints.attach_to(request), phase.clone()));
+            let service = service_fn(move |request| front.serve_http1(endpoints.attach_to(request), phase.clone()));
             let connection = http1().serve_connection(io, service).with_upgrades();
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()
@@ -140,7 +139,7 @@ where
         HttpVersion::Http2 => {
             // Many requests share the connection, so it has no phases; pings find out whether the client is there.
             phase.advance();
-            let service = service_fn(move |request| front.clone().serve_http2(endpoints.attach_to(request)));
+            let service = service_fn(move |request| front.serve_http2(endpoints.attach_to(request)));
             let connection = http2().serve_connection(io, service);
             drive(Box::pin(connection), stopping, |connection| {
                 connection.graceful_shutdown()

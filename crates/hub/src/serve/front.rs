@@ -10,11 +10,12 @@ use axum::Router;
 use axum::http::{HeaderValue, Request, Response, StatusCode, header};
 use axum::response::IntoResponse;
 use bytes::Bytes;
+use futures_util::FutureExt;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use tokio::time::timeout;
-use tower::ServiceExt;
+use tower::Service;
 
 use super::stream::RequestPhase;
 use crate::http::host::{AllowedHosts, is_loopback_name};
@@ -36,46 +37,59 @@ pub struct Front {
 }
 
 impl Front {
-    pub async fn serve_http1(
-        self,
+    /// The request is handed on before the future is made, so that a waiting one does not hold it too.
+    pub fn serve_http1(
+        &self,
         request: Request<Incoming>,
         phase: RequestPhase,
-    ) -> Result<Response<axum::body::Body>, Infallible> {
+    ) -> impl Future<Output = Result<Response<axum::body::Body>, Infallible>> + use<> {
         phase.advance();
         let (request, unread) = UnreadBody::track(request);
-        let mut response = self.reply(request).await;
-        if let Some(unread) = unread
-            && unread.remains().await
-        {
-            response.headers_mut().insert(header::CONNECTION, CLOSE);
+        let reply = self.reply(request);
+        async move {
+            let mut response = reply.await;
+            if let Some(unread) = unread
+                && unread.remains().await
+            {
+                response.headers_mut().insert(header::CONNECTION, CLOSE);
+            }
+            // A WebSocket has no further requests.
+            if response.status() != StatusCode::SWITCHING_PROTOCOLS {
+                phase.advance();
+            }
+            Ok(response)
         }
-        // A WebSocket has no further requests.
-        if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-            phase.advance();
-        }
-        Ok(response)
     }
 
-    pub async fn serve_http2(self, request: Request<Incoming>) -> Result<Response<axum::body::Body>, Infallible> {
-        Ok(self.reply(request).await)
+    pub fn serve_http2(
+        &self,
+        request: Request<Incoming>,
+    ) -> impl Future<Output = Result<Response<axum::body::Body>, Infallible>> + use<> {
+        self.reply(request).map(Ok)
     }
 
-    async fn reply<B>(self, request: Request<B>) -> Response<axum::body::Body>
+    fn reply<B>(&self, request: Request<B>) -> impl Future<Output = Response<axum::body::Body>> + use<B>
     where
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<axum::BoxError>,
     {
-        if let Err(problem) = self.hosts.check(&request) {
-            return problem.into_response();
-        }
         let is_strict = self.has_tls && !is_local(&request);
-        let Ok(mut response) = self.router.oneshot(request).await;
-        if is_strict {
+        // A router is always ready, so it can be called at once.
+        let routed = self.hosts.check(&request).map(|()| self.router.clone().call(request));
+        async move {
+            let mut response = match routed {
+                Err(problem) => return problem.into_response(),
+                Ok(routed) => match routed.await {
+                    Ok(response) => response,
+                },
+            };
+            if is_strict {
+                response
+                    .headers_mut()
+                    .insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
+            }
             response
-                .headers_mut()
-                .insert(header::STRICT_TRANSPORT_SECURITY, STRICT_TRANSPORT);
         }
-        response
     }
 }
 
