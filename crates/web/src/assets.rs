@@ -21,13 +21,28 @@ struct Asset {
 
 macro_rules! assets {
     ($($name:literal $mime:literal),+ $(,)?) => {
-        [$(Asset { name: $name, mime: $mime, bytes: include_bytes!(concat!("../assets/", $name)) }),+]
+        [STYLESHEET, $(Asset { name: $name, mime: $mime, bytes: include_bytes!(concat!("../assets/", $name)) }),+]
     };
 }
 
+/// The parts of the one stylesheet, in the order of the cascade.
+macro_rules! stylesheet {
+    ($($name:literal),+ $(,)?) => {
+        concat!($(include_str!(concat!("../assets/css/", $name, ".css"))),+)
+    };
+}
+
+const STYLESHEET: Asset = Asset {
+    name: "app.css",
+    mime: "text/css; charset=utf-8",
+    bytes: stylesheet!(
+        "tokens", "base", "controls", "frame", "lists", "item", "runs", "content", "devices",
+    )
+    .as_bytes(),
+};
+
 static ASSETS: &[Asset] = &assets![
     "answer.js" "text/javascript; charset=utf-8",
-    "app.css" "text/css; charset=utf-8",
     "app.js" "text/javascript; charset=utf-8",
     "arrivals.js" "text/javascript; charset=utf-8",
     "batch.js" "text/javascript; charset=utf-8",
