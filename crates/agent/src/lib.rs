@@ -37,7 +37,7 @@ mod ticket;
 pub use client::{Client, Progress, WaitUntil};
 pub use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CheckItem, Family, Kind, Priority, Version};
 pub use countersign_protocol::time::Timestamp;
-pub use draft::{Addressed, Ask, Callback, Choice, Draft, Notify, Part, Task, Unaddressed};
+pub use draft::{Addressed, Ask, Callback, Choice, Draft, Notify, Part, TEXT_FIELD, Task, Unaddressed, text_schema};
 pub use error::Error;
 pub use identity::Identity;
 pub use journal::{Action, ActionState, Claim, Journal, JournalError, Reservation, StoredDraft};

@@ -6,6 +6,7 @@ use countersign_protocol::time::Timestamp;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::draft::TEXT_FIELD;
 use crate::error::Error;
 
 /// Most of a large response is usually its state.
@@ -76,6 +77,16 @@ pub enum Answer {
     Choice(String),
     /// The answer to a form.
     Form(Map<String, Value>),
+}
+
+impl Answer {
+    /// The text that answers an [`Ask::text`](crate::Ask::text).
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Form(fields) if fields.len() == 1 => fields.get(TEXT_FIELD).and_then(Value::as_str),
+            Self::Form(_) | Self::Choice(_) => None,
+        }
+    }
 }
 
 impl Resolved {

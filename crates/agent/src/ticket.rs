@@ -16,6 +16,9 @@ pub struct Ticket {
     /// The poll address, exactly as the hub sent it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub poll_url: Option<String>,
+    /// The page where people answer. `None` for a ticket from the journal, which does not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review_url: Option<String>,
     /// Ask, notify or task.
     pub kind: Kind,
 }
@@ -31,6 +34,7 @@ mod tests {
             agent_id: "deploybot/dev".to_owned(),
             message_id: None,
             poll_url: None,
+            review_url: None,
             kind: Kind::Ask,
         };
         let text = serde_json::to_string(&sent).unwrap();

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use args::{Cli, CliCommand, Globals, ServeArgs};
 use commands::Finished;
+use commands::serve::GreetingStyle;
 use countersign_client::screen;
 use countersign_hub::serve::output;
 use tokio::runtime::Builder;
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         Some(CliCommand::Client(command)) => run_client(commands::run(command, &globals)),
         Some(CliCommand::AgentSide(command)) => run_client(commands::agent_commands::run(command, &globals)),
         Some(CliCommand::Skill(command)) => run_client(commands::skill::run(command, &globals)),
+        Some(CliCommand::Demo(args)) => run_client(commands::demo::run(&args, &globals)),
+        Some(CliCommand::Completions { shell }) => commands::shell_files::completions(shell),
+        Some(CliCommand::Man { directory }) => commands::shell_files::man(directory.as_deref()),
         Some(CliCommand::Smoke(args)) => run_client(commands::smoke::run(args, &globals)),
         Some(CliCommand::Audit(command)) => run_client(commands::audit::run(command, &globals)),
         Some(CliCommand::Store(command)) => run_client(commands::store::run(command, &globals)),
@@ -56,7 +60,7 @@ fn print(finished: Finished) -> anyhow::Result<Finished> {
 fn start_serve(args: ServeArgs, globals: &Globals) -> anyhow::Result<Finished> {
     let data = countersign_client::data_dir::resolve(globals.data.as_deref())?;
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let served = runtime.block_on(commands::serve::run(args, data));
+    let served = runtime.block_on(commands::serve::run(args, data, GreetingStyle::of(globals)));
     // Threads that are still blocked do not keep the process.
     runtime.shutdown_timeout(RUNTIME_SHUTDOWN_TIMEOUT);
     let Err(error) = served else {

@@ -8,6 +8,8 @@ pub mod hub;
 #[cfg(feature = "hub")]
 pub mod item;
 #[cfg(feature = "hub")]
+pub mod last_table;
+#[cfg(feature = "hub")]
 pub mod screen;
 #[cfg(feature = "hub")]
 pub mod stop_signals;

@@ -41,6 +41,11 @@ impl Actor {
         self.0.strip_prefix("agent:")
     }
 
+    /// The name of a person; `None` for agents and the system.
+    pub fn person_name(&self) -> Option<&str> {
+        self.0.strip_prefix("human:")
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use aws_lc_rs::digest;
+use countersign_protocol::hex::hex;
 use countersign_protocol::time::Timestamp;
 use serde::{Serialize, Serializer};
 
@@ -72,13 +73,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let mut text = [0; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(self.0) {
-            pair[0] = DIGITS[usize::from(byte >> 4)];
-            pair[1] = DIGITS[usize::from(byte & 15)];
-        }
-        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        f.write_str(&hex(&self.0))
     }
 }
 

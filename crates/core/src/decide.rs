@@ -35,6 +35,15 @@ impl Command {
             Self::Cancel | Self::Supersede { .. } | Self::Expire => &[],
         }
     }
+
+    /// Whether an agent sent it. An agent does not learn of a hold: its command waits for the end.
+    pub fn is_by_agent(&self) -> bool {
+        match self {
+            Self::Resolve { actor, .. } => actor.agent_id().is_some(),
+            Self::Cancel | Self::Supersede { .. } => true,
+            Self::Expire => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -77,54 +86,53 @@ pub fn decide(
     resolution_id: ResolutionId,
     now: Timestamp,
 ) -> Result<Resolution, Rejection> {
-    let draft = ResolutionDraft { id: resolution_id, now };
+    let expiry = Resolution {
+        id: resolution_id,
+        outcome: Outcome::Expired,
+        defaulted: false,
+        value: None,
+        edited: false,
+        actor: Actor::expired(),
+        resolved_at: now,
+        comment: None,
+        checklist: None,
+        files: Vec::new(),
+    };
+    let is_overdue = is_overdue_at(message.expires_at, now);
     let decided = match command {
         Command::Resolve {
             actor,
             verdict,
             comment,
-        } => resolve(message, actor, verdict, comment, &draft)?,
-        Command::Cancel => cancel(message, &draft)?,
+        } => {
+            let outcome = verdict.outcome();
+            let draft = Resolution {
+                actor,
+                outcome,
+                comment,
+                ..expiry.clone()
+            };
+            resolve(message, verdict, draft)?
+        }
+        Command::Cancel => cancel(message, expiry.clone())?,
         Command::Supersede { by } => Resolution {
             comment: Some(format!("superseded by {by}")),
-            ..cancel(message, &draft)?
+            ..cancel(message, expiry.clone())?
         },
-        Command::Expire if is_overdue_at(message.expires_at, now) => expire(message, &draft),
+        Command::Expire if is_overdue => expiry.clone(),
         Command::Expire => return ensure_open(message).and(Err(Rejection::NotDue)),
     };
     ensure_open(message)?;
-    Ok(if is_overdue_at(message.expires_at, now) {
-        expire(message, &draft)
-    } else {
-        decided
-    })
+    // Before the expiry: an answer on hold came in time.
+    if let Some(hold) = &message.hold {
+        return Err(hold.rejection());
+    }
+    Ok(if is_overdue { expire(message, expiry) } else { decided })
 }
 
 /// An answer exactly at `expires_at` is still in time.
 pub fn is_overdue_at(expires_at: Option<Timestamp>, now: Timestamp) -> bool {
     expires_at.is_some_and(|expires_at| now > expires_at)
-}
-
-struct ResolutionDraft {
-    id: ResolutionId,
-    now: Timestamp,
-}
-
-impl ResolutionDraft {
-    fn by(&self, actor: Actor, outcome: Outcome) -> Resolution {
-        Resolution {
-            id: self.id.clone(),
-            outcome,
-            defaulted: false,
-            value: None,
-            edited: false,
-            actor,
-            resolved_at: self.now,
-            comment: None,
-            checklist: None,
-            files: Vec::new(),
-        }
-    }
 }
 
 fn ensure_open(message: &Message) -> Result<(), Rejection> {
@@ -136,40 +144,30 @@ fn ensure_open(message: &Message) -> Result<(), Rejection> {
 }
 
 /// The checks run in a fixed order: kind of message, permission, verb, value.
-fn resolve(
-    message: &Message,
-    actor: Actor,
-    verdict: Verdict,
-    comment: Option<String>,
-    draft: &ResolutionDraft,
-) -> Result<Resolution, Rejection> {
+fn resolve(message: &Message, verdict: Verdict, draft: Resolution) -> Result<Resolution, Rejection> {
     if matches!(message.content.payload, Payload::Notify) {
         return Err(Rejection::NotApplicable("a notify wants no answer"));
     }
-    if !access::may_resolve(&message.content, &actor) {
-        return Err(Rejection::NotAuthorized(actor.to_string()));
+    if !access::may_resolve(&message.content, &draft.actor) {
+        return Err(Rejection::NotAuthorized(draft.actor.to_string()));
     }
-    let resolution = draft.by(actor, verdict.outcome());
-    let filled = match (&message.content.payload, verdict) {
-        (Payload::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), resolution)?,
-        (Payload::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, resolution)?,
-        (Payload::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, resolution)?,
-        (Payload::Ask(ask), Verdict::Declined) => declined(ask, &message.source, resolution)?,
+    match (&message.content.payload, verdict) {
+        (Payload::Ask(ask), Verdict::Answered(value)) => answered(ask, value, Vec::new(), draft),
+        (Payload::Ask(ask), Verdict::AnsweredWith { value, files }) => answered(ask, value, files, draft),
+        (Payload::Ask(ask), Verdict::Wrote(text)) => wrote(ask, text, draft),
+        (Payload::Ask(ask), Verdict::Declined) => declined(ask, &message.source, draft),
         (Payload::Task(task), Verdict::Completed(checklist) | Verdict::Dismissed(checklist)) => {
-            finished(task, checklist, resolution)?
+            finished(task, checklist, draft)
         }
         (Payload::Ask(_), Verdict::Completed(_) | Verdict::Dismissed(_)) => {
-            return Err(Rejection::field("resolution", "an ask is answered or declined"));
+            Err(Rejection::field("resolution", "an ask is answered or declined"))
         }
         (
             Payload::Task(_),
             Verdict::Answered(_) | Verdict::AnsweredWith { .. } | Verdict::Wrote(_) | Verdict::Declined,
-        ) => {
-            return Err(Rejection::field("resolution", "a task is completed or dismissed"));
-        }
-        (Payload::Notify, _) => return Err(Rejection::NotApplicable("a notify wants no answer")),
-    };
-    Ok(Resolution { comment, ..filled })
+        ) => Err(Rejection::field("resolution", "a task is completed or dismissed")),
+        (Payload::Notify, _) => Err(Rejection::NotApplicable("a notify wants no answer")),
+    }
 }
 
 fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolution) -> Result<Resolution, Rejection> {
@@ -236,9 +234,13 @@ fn finished(task: &Task, checklist: Option<Vec<CheckItem>>, resolution: Resoluti
     })
 }
 
-fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Rejection> {
+fn cancel(message: &Message, draft: Resolution) -> Result<Resolution, Rejection> {
     match message.content.payload {
-        Payload::Ask(_) => Ok(draft.by(Actor::agent(&message.content.agent.id), Outcome::Cancelled)),
+        Payload::Ask(_) => Ok(Resolution {
+            actor: Actor::agent(&message.content.agent.id),
+            outcome: Outcome::Cancelled,
+            ..draft
+        }),
         Payload::Task(_) => Err(Rejection::NotApplicable(
             "a task cannot be cancelled; it is completed or dismissed",
         )),
@@ -247,17 +249,14 @@ fn cancel(message: &Message, draft: &ResolutionDraft) -> Result<Resolution, Reje
 }
 
 /// Silence is not consent: only a default that the asker declared becomes the value.
-fn expire(message: &Message, draft: &ResolutionDraft) -> Resolution {
-    let default = match &message.content.payload {
-        Payload::Ask(ask) => ask.default_on_expire.clone(),
-        Payload::Task(_) | Payload::Notify => None,
-    };
-    match default {
-        Some(value) => Resolution {
+fn expire(message: &Message, expiry: Resolution) -> Resolution {
+    match &message.content.payload {
+        Payload::Ask(ask) if ask.default_on_expire.is_some() => Resolution {
             defaulted: true,
-            value: Some(value),
-            ..draft.by(Actor::default_on_expire(), Outcome::Expired)
+            value: ask.default_on_expire.clone(),
+            actor: Actor::default_on_expire(),
+            ..expiry
         },
-        None => draft.by(Actor::expired(), Outcome::Expired),
+        Payload::Ask(_) | Payload::Task(_) | Payload::Notify => expiry,
     }
 }

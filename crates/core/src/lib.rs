@@ -9,6 +9,7 @@ pub mod envelope;
 pub mod excerpt;
 pub mod form;
 pub mod hap;
+pub mod hold;
 pub mod limits;
 pub mod message;
 pub mod question;
@@ -16,6 +17,7 @@ pub mod rejection;
 pub mod retention;
 pub mod runs;
 pub mod schema;
+pub mod vocabulary;
 
 pub use access::Actor;
 pub use audit::Digest;

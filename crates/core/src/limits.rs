@@ -5,7 +5,7 @@ use countersign_protocol::a2h::limits::{
 };
 use countersign_protocol::escape;
 
-use crate::message::{Content, FileNote};
+use crate::message::{Content, FileNote, Payload, Task};
 use crate::rejection::Rejection;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,27 @@ impl Limits {
     pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
         let body = content.body.as_deref().unwrap_or_default();
         check_bytes("body", body, self.max_body_bytes)?;
-        check_names(content)?;
+        let agent = &content.agent;
+        check_name("agent.id", &agent.id)?;
+        check_name("agent.run_id", &agent.run_id)?;
+        check_name("agent.project", agent.project.as_deref().unwrap_or_default())?;
+        check_count("agent.labels", agent.labels.len(), MAX_LABELS)?;
+        for (name, value) in &agent.labels {
+            check_name("agent.labels", name)?;
+            check_name("agent.labels", value)?;
+        }
+        check_count("tags", content.tags.len(), MAX_TAGS)?;
+        for (index, tag) in content.tags.iter().enumerate() {
+            check_name(&format!("tags[{index}]"), tag)?;
+        }
+        check_count("allowed_resolvers", content.resolvers.len(), MAX_RESOLVERS)?;
+        content
+            .resolvers
+            .iter()
+            .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
+        if let Payload::Task(task) = &content.payload {
+            check_task(task)?;
+        }
         ensure(content.context.len() <= self.max_context_parts, "context", || {
             format!("send at most {} parts", self.max_context_parts)
         })?;
@@ -61,32 +81,7 @@ fn check_bytes(field: &str, text: &str, max: usize) -> Result<(), Rejection> {
     ensure(text.len() <= max, field, || format!("keep it within {max} bytes"))
 }
 
-fn check_names(content: &Content) -> Result<(), Rejection> {
-    let agent = &content.agent;
-    check_name("agent.id", &agent.id)?;
-    check_name("agent.run_id", &agent.run_id)?;
-    check_name("agent.project", agent.project.as_deref().unwrap_or_default())?;
-    check_count("agent.labels", agent.labels.len(), MAX_LABELS)?;
-    for (name, value) in &agent.labels {
-        check_name("agent.labels", name)?;
-        check_name("agent.labels", value)?;
-    }
-    check_count("tags", content.tags.len(), MAX_TAGS)?;
-    for (index, tag) in content.tags.iter().enumerate() {
-        check_name(&format!("tags[{index}]"), tag)?;
-    }
-    check_count("allowed_resolvers", content.resolvers.len(), MAX_RESOLVERS)?;
-    content
-        .resolvers
-        .iter()
-        .try_for_each(|actor| check_name("allowed_resolvers", actor.as_str()))?;
-    match &content.payload {
-        crate::Payload::Task(task) => check_task(task),
-        crate::Payload::Ask(_) | crate::Payload::Notify => Ok(()),
-    }
-}
-
-fn check_task(task: &crate::message::Task) -> Result<(), Rejection> {
+fn check_task(task: &Task) -> Result<(), Rejection> {
     check_count("action.checklist", task.checklist.len(), MAX_CHECKLIST)?;
     check_bytes("action.instructions", &task.instructions, MAX_TASK_BYTES)?;
     let verification = task.verification.as_deref().unwrap_or_default();

@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
+use countersign_protocol::a2h::{Agent, CheckItem, DENY, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
+use countersign_protocol::wire_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Actor;
+use crate::hold::Hold;
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
 
@@ -157,6 +159,16 @@ pub enum Door {
     Runs,
 }
 
+impl Door {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::A2h => "a2h",
+            Self::Hap => "hap",
+            Self::Runs => "runs",
+        }
+    }
+}
+
 /// Where the resolution is pushed to. Separate from `Content`, because no surface shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Callback {
@@ -182,6 +194,8 @@ pub struct Message {
     pub source: Source,
     pub callback: Option<Callback>,
     pub state: State,
+    /// Only an open message has one.
+    pub hold: Option<Hold>,
     /// The revision for optimistic locking: a write succeeds only if the revision is still the one that was read.
     pub rev: i64,
 }
@@ -228,6 +242,17 @@ pub struct Resolution {
     pub files: Vec<FileNote>,
 }
 
+impl Resolution {
+    /// A person said no. The default of an ask that expired is not a person's.
+    pub fn is_denial(&self) -> bool {
+        match self.outcome {
+            Outcome::Declined => true,
+            Outcome::Answered => self.value.as_ref().and_then(Value::as_str) == Some(DENY),
+            Outcome::Cancelled | Outcome::Completed | Outcome::Dismissed | Outcome::Expired => false,
+        }
+    }
+}
+
 /// Metadata of a file in an answer; the bytes are stored separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileNote {
@@ -238,16 +263,17 @@ pub struct FileNote {
     pub sha256: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Answered,
-    Declined,
-    Cancelled,
-    Completed,
-    Dismissed,
-    Expired,
-}
+wire_enum!(
+    /// How an ask or a task ended.
+    Outcome {
+        Answered = "answered",
+        Declined = "declined",
+        Cancelled = "cancelled",
+        Completed = "completed",
+        Dismissed = "dismissed",
+        Expired = "expired",
+    }
+);
 
 impl Outcome {
     pub const ALL: [Self; 6] = [
@@ -258,23 +284,6 @@ impl Outcome {
         Self::Dismissed,
         Self::Expired,
     ];
-
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Answered => "answered",
-            Self::Declined => "declined",
-            Self::Cancelled => "cancelled",
-            Self::Completed => "completed",
-            Self::Dismissed => "dismissed",
-            Self::Expired => "expired",
-        }
-    }
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
 }
 
 /// The lifecycle phase, as spelled on the wire and in the store.
@@ -308,11 +317,7 @@ impl FromStr for Status {
         match text {
             "open" => Ok(Self::Open),
             "delivered" => Ok(Self::Delivered),
-            other => Outcome::ALL
-                .into_iter()
-                .find(|outcome| outcome.as_str() == other)
-                .map(Self::Resolved)
-                .ok_or(UnknownStatus),
+            outcome => outcome.parse().map(Self::Resolved).map_err(|_| UnknownStatus),
         }
     }
 }
@@ -320,3 +325,24 @@ impl FromStr for Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a status: use open, delivered, answered, declined, cancelled, completed, dismissed or expired")]
 pub struct UnknownStatus;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_person_denies() {
+        let resolution = |outcome: &str, value: Value| -> Resolution {
+            serde_json::from_value(serde_json::json!({
+                "id": "res_00000000000000000000000000", "outcome": outcome, "defaulted": false, "value": value,
+                "edited": false, "actor": "human:ann", "resolved_at": "2026-06-04T16:00:00.000Z",
+            }))
+            .unwrap()
+        };
+        assert!(resolution("declined", Value::Null).is_denial());
+        assert!(resolution("answered", "deny".into()).is_denial());
+        for (outcome, value) in [("answered", "approve"), ("expired", "deny"), ("cancelled", "deny")] {
+            assert!(!resolution(outcome, value.into()).is_denial(), "{outcome} {value}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::answer;
 use crate::rejection::Rejection;
 use crate::schema;
+use crate::vocabulary::Action;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
@@ -58,7 +59,7 @@ fn is_granted(permission: &bool) -> bool {
 
 /// The default choices of a confirm.
 pub fn approve_or_deny() -> Vec<Choice> {
-    [(APPROVE, "Approve"), (DENY, "Deny")]
+    [(APPROVE, Action::Approve.label()), (DENY, Action::Deny.label())]
         .map(|(value, label)| Choice {
             value: value.to_owned(),
             label: label.to_owned(),

@@ -26,6 +26,11 @@ pub enum Rejection {
     },
     #[error("the message has not reached its expiry")]
     NotDue,
+    /// A decision is on hold: its author can still take it back.
+    #[error("{} is answering this", by.person_name().unwrap_or(by.as_str()))]
+    Held { by: Actor, until: Timestamp },
+    #[error("there is no answer to take back")]
+    NotHeld,
 }
 
 impl Rejection {

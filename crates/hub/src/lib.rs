@@ -4,7 +4,6 @@ pub mod admin;
 pub mod auth;
 pub mod background;
 pub mod cluster;
-pub mod config;
 pub mod delivery;
 pub mod doors;
 pub mod http;
@@ -12,7 +11,6 @@ pub mod inbox;
 pub mod limits;
 pub mod live;
 pub mod messages;
-mod metrics;
 pub mod node;
 pub mod problem;
 pub mod process;
@@ -24,21 +22,22 @@ pub use serve::routes::Pages;
 
 use std::sync::Arc;
 
+use countersign_config::Config;
 use countersign_runs::engine::agents::Tools;
 use countersign_runs::{RunRegistry, RunService, RunServiceParts};
 use countersign_store::Store;
+use countersign_telemetry::metrics::{Durations, Metrics};
 use tokio::sync::watch;
 
 use crate::auth::Auth;
 use crate::background::Background;
 use crate::cluster::{Cluster, LEASE};
-use crate::config::Config;
 use crate::delivery::Outbox;
+use crate::inbox::images::ImageFetcher;
 use crate::limits::Limits;
 use crate::live::LiveBroadcaster;
 use crate::messages::cue_waiters::CueWaiters;
 use crate::messages::{Messages, MessagesParts};
-use crate::metrics::Metrics;
 use crate::process::Process;
 
 pub struct Hub {
@@ -51,14 +50,24 @@ pub struct Hub {
     pub cluster: Arc<Cluster>,
     pub cue_waiters: Arc<CueWaiters>,
     pub runs: Arc<RunService>,
+    /// Images that people ask to see.
+    pub images: ImageFetcher,
     pub auth: Arc<Auth>,
     pub limits: Limits,
     pub background: Background,
-    pub(crate) metrics: Arc<Metrics>,
+    pub metrics: Arc<Metrics>,
     pub process: Process,
 }
 
 impl Hub {
+    /// The URL for agents. No program trusts the certificate of `--lan`, so agents stay on loopback there.
+    pub fn agent_url(&self) -> &str {
+        match self.config.lan {
+            Some(_) => self.process.local_url(),
+            None => self.process.url(),
+        }
+    }
+
     pub fn new(
         store: Arc<Store>,
         config: Config,
@@ -76,7 +85,10 @@ impl Hub {
             process.started_at,
         );
         let background = Background::new(&store, &live);
-        let metrics = Arc::new(Metrics::new());
+        let metrics = Arc::new(Metrics::new(Durations {
+            commits: store.commit_durations(),
+            deliveries: outbox.durations(),
+        }));
         let registry = Arc::new(RunRegistry::new(config.runs.max_live));
         let messages = Messages::new(MessagesParts {
             store: Arc::clone(&store),
@@ -88,6 +100,7 @@ impl Hub {
             indexer: Arc::clone(&background.indexer),
             metrics: Arc::clone(&metrics),
             stopping,
+            default_undo_seconds: config.undo_seconds,
         });
         let runs = RunService::new(RunServiceParts {
             store: Arc::clone(&store),
@@ -101,6 +114,7 @@ impl Hub {
         });
         Ok(Arc::new(Self {
             messages,
+            images: ImageFetcher::new(&outbox, &store, config.push.allow_loopback),
             outbox,
             live,
             auth: Auth::new(&store, Arc::clone(&cluster), config.requests_per_minute),

@@ -11,8 +11,8 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::json::JsonError;
 use countersign_runs::CommandFailure;
 use countersign_store::{StoreError, Unreadable};
+use countersign_telemetry::request::{RequestId, error_id};
 use serde_json::{Value, json};
-use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Problem {
@@ -42,6 +42,14 @@ pub enum Problem {
     AlreadyTerminal {
         id: MessageId,
         outcome: Outcome,
+        message: String,
+    },
+    /// Another person's decision is on hold.
+    Held {
+        message: String,
+    },
+    /// There is no decision to take back.
+    NotHeld {
         message: String,
     },
     AlreadyExists {
@@ -74,11 +82,11 @@ pub enum Problem {
         why: String,
     },
     Unavailable {
-        id: Uuid,
+        id: RequestId,
     },
     /// The commit may or may not have happened.
     Unsure {
-        id: Uuid,
+        id: RequestId,
     },
 }
 
@@ -144,6 +152,8 @@ impl Problem {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::IdempotencyConflict
             | Self::AlreadyTerminal { .. }
+            | Self::Held { .. }
+            | Self::NotHeld { .. }
             | Self::AlreadyExists { .. }
             | Self::NameUsed { .. } => StatusCode::CONFLICT,
             Self::Gone => StatusCode::GONE,
@@ -167,6 +177,8 @@ impl Problem {
             Self::MethodNotAllowed => "method_not_allowed",
             Self::IdempotencyConflict => "idempotency_conflict",
             Self::AlreadyTerminal { .. } => "already_terminal",
+            Self::Held { .. } => "held",
+            Self::NotHeld { .. } => "not_held",
             Self::AlreadyExists { .. } => "already_exists",
             Self::NameUsed { .. } => "name_used",
             Self::Gone => "gone",
@@ -189,6 +201,8 @@ impl Problem {
             | Self::NotAuthorized { message }
             | Self::NotFound { message }
             | Self::AlreadyTerminal { message, .. }
+            | Self::Held { message }
+            | Self::NotHeld { message }
             | Self::AlreadyExists { message }
             | Self::NameUsed { message }
             | Self::Misdirected { message }
@@ -279,6 +293,8 @@ impl From<Rejection> for Problem {
             Rejection::NotAuthorized(_) => Self::NotAuthorized { message },
             Rejection::AlreadyTerminal { id, outcome, .. } => Self::AlreadyTerminal { id, outcome, message },
             Rejection::NotDue => Self::malformed(message),
+            Rejection::Held { .. } => Self::Held { message },
+            Rejection::NotHeld => Self::NotHeld { message },
         }
     }
 }
@@ -302,8 +318,8 @@ impl From<JsonError> for Problem {
     }
 }
 
-/// The caller gets an id; the log gets the cause and the place of the operation under the same id. Damaged data is
-/// named, and the store has logged it.
+/// The caller gets the id of the request; the log gets the cause and the place of the operation under the same id.
+/// Damaged data is named, and the store has logged it.
 impl From<StoreError> for Problem {
     #[track_caller]
     fn from(error: StoreError) -> Self {
@@ -312,7 +328,7 @@ impl From<StoreError> for Problem {
             StoreError::AuditBroken { subject, why } => return Self::AuditBroken { subject, why },
             other => other,
         };
-        let id = Uuid::new_v4();
+        let id = error_id();
         tracing::error!(error_id = %id, at = %Location::caller(), %error, "store operation failed");
         match error {
             StoreError::CommitUnknown(_) => Self::Unsure { id },
@@ -328,15 +344,16 @@ impl From<StoreError> for Problem {
         }
     }
 }
+
 pub fn no_randomness(error: getrandom::Error) -> Problem {
-    let id = Uuid::new_v4();
+    let id = error_id();
     tracing::error!(error_id = %id, %error, "reading random bytes from the operating system failed");
     Problem::Unavailable { id }
 }
 
 impl From<CommandFailure> for Problem {
     fn from(failure: CommandFailure) -> Self {
-        let id = Uuid::new_v4();
+        let id = error_id();
         match failure {
             CommandFailure::Store(error) => error.into(),
             CommandFailure::NotApplied { run_id } => {

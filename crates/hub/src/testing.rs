@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use countersign_config::{Config, ConfigFile, Overrides};
 use countersign_store::Store;
 use countersign_store::clock::SystemClock;
 use tokio::sync::watch;
 use uuid::Uuid;
 
 use crate::Hub;
-use crate::config::{Config, ConfigFile, Overrides};
 use crate::delivery::Outbox;
 
 pub fn store() -> Arc<Store> {

@@ -29,6 +29,8 @@ pub enum RunRefusal {
     NotPreparedForContinuation,
     /// No ask matches the answer, or another answer was first.
     NoOpenAsk,
+    /// Another answer is on hold, with the text that names its author.
+    Held(String),
     /// This person could not resolve when the run asked.
     NotAResolver(String),
     NotRunning,

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use countersign_core::message::Source;
 use countersign_protocol::id::MessageId;
+use countersign_protocol::runs::RunStatus;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::AgentView;
 use tokio::sync::{Notify, Semaphore};
@@ -78,6 +79,23 @@ impl RunRegistry {
     /// Number of prepared and running runs.
     pub fn live(&self) -> usize {
         self.table().live.len()
+    }
+
+    /// The live runs, by state.
+    pub fn live_by_state(&self) -> [(&'static str, usize); 3] {
+        let table = self.table();
+        let mut counts = [("prepared", 0), ("running", 0), ("waiting", 0)];
+        for run in table.live.iter().filter_map(|run_id| table.runs.get(run_id)) {
+            let state = run.lock();
+            let index = match state.status() {
+                RunStatus::Pending => 0,
+                _ if state.pending.is_empty() => 1,
+                // For the answer of a person.
+                _ => 2,
+            };
+            counts[index].1 += 1;
+        }
+        counts
     }
 
     /// Reserves the id until the guard is dropped. An abandoned prepared run of this id is replaced if the request

@@ -30,6 +30,18 @@ pub struct BatchStatement<'a> {
     pub into: Option<&'static str>,
 }
 
+impl<'a> BatchStatement<'a> {
+    pub fn insert(table: &'static str, sql: &'static str, params: &'a [Param<'a>]) -> Self {
+        let into = Some(table);
+        Self { sql, params, into }
+    }
+
+    pub fn change(sql: &'static str, params: &'a [Param<'a>]) -> Self {
+        let into = None;
+        Self { sql, params, into }
+    }
+}
+
 impl<'a> From<&'a str> for Param<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)

@@ -23,4 +23,4 @@ pub use migrations::SCHEMA_VERSION;
 pub use postgres::{ConnectError, Notification, NotifyBus, PostgresDatabase};
 pub use sqlite::high_water_mark::DataLoss;
 pub use sqlite::inspect;
-pub use store::Store;
+pub use store::{Store, StoreLoad};

@@ -1,6 +1,6 @@
 //! The schema migrations: one file per version, with the same version numbers for every engine.
 
-pub const SCHEMA_VERSION: i64 = 6;
+pub const SCHEMA_VERSION: i64 = 7;
 const COUNT: usize = SCHEMA_VERSION as usize;
 
 pub const SQLITE: [&str; COUNT] = [
@@ -10,6 +10,7 @@ pub const SQLITE: [&str; COUNT] = [
     include_str!("../migrations/sqlite/004_bounds.sql"),
     include_str!("../migrations/sqlite/005_runs.sql"),
     include_str!("../migrations/sqlite/006_nodes.sql"),
+    include_str!("../migrations/sqlite/007_holds.sql"),
 ];
 pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/001_initial.sql"),
@@ -18,6 +19,7 @@ pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/004_bounds.sql"),
     include_str!("../migrations/postgres/005_runs.sql"),
     include_str!("../migrations/postgres/006_nodes.sql"),
+    include_str!("../migrations/postgres/007_holds.sql"),
 ];
 
 /// The migrations that a store of version `found` still lacks, in order.

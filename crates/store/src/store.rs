@@ -1,6 +1,8 @@
 use std::path::Path;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use countersign_telemetry::metrics::DurationHistogram;
+
 use crate::clock::Clock;
 use crate::error::StoreError;
 use crate::exec::Op;
@@ -16,6 +18,18 @@ pub struct Store {
     clock: Arc<dyn Clock>,
     node: RwLock<String>,
     faults: Faults,
+    commits: DurationHistogram,
+}
+
+/// How busy the way to the database is. What the engine does not have is zero.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreLoad {
+    /// Operations that wait for SQLite's writer thread.
+    pub queued_writes: usize,
+    /// Open connections to PostgreSQL.
+    pub pool_size: usize,
+    /// Those that an operation uses now.
+    pub pool_in_use: usize,
 }
 
 enum Engine {
@@ -39,12 +53,14 @@ impl Store {
         clock: Arc<dyn Clock>,
         on_data_loss: OnDataLoss,
     ) -> Result<(Self, Option<DataLoss>), StoreError> {
-        let (sqlite, loss) = Sqlite::open(file, Arc::clone(&clock), on_data_loss)?;
+        let commits = DurationHistogram::of_commits();
+        let (sqlite, loss) = Sqlite::open(file, Arc::clone(&clock), on_data_loss, commits.clone())?;
         let store = Self {
             engine: Engine::Sqlite(sqlite),
             clock,
             node: RwLock::new(new_node()?),
             faults: Faults::default(),
+            commits,
         };
         Ok((store, loss))
     }
@@ -58,12 +74,14 @@ impl Store {
 
     /// Like `open_postgres`, on a database that the caller has connected to.
     pub async fn open_database(database: PostgresDatabase, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
-        let engine = Engine::Postgres(Box::new(Postgres::open(database, Arc::clone(&clock)).await?));
+        let commits = DurationHistogram::of_commits();
+        let postgres = Postgres::open(database, Arc::clone(&clock), commits.clone()).await?;
         Ok(Self {
-            engine,
+            engine: Engine::Postgres(Box::new(postgres)),
             clock,
             node: RwLock::new(new_node()?),
             faults: Faults::default(),
+            commits,
         })
     }
 
@@ -78,6 +96,21 @@ impl Store {
             Err(error) => self.faults.record(error),
         }
         done
+    }
+
+    /// How long transactions that write take.
+    pub fn commit_durations(&self) -> DurationHistogram {
+        self.commits.clone()
+    }
+
+    pub fn load(&self) -> StoreLoad {
+        match &self.engine {
+            Engine::Sqlite(sqlite) => StoreLoad {
+                queued_writes: sqlite.queued_writes(),
+                ..StoreLoad::default()
+            },
+            Engine::Postgres(postgres) => postgres.load(),
+        }
     }
 
     /// The damaged data met since this store was opened.

@@ -65,6 +65,11 @@ impl Waiters {
         self.lock().contains_key(id)
     }
 
+    /// How many long-polls wait.
+    pub fn count(&self) -> usize {
+        self.lock().values().map(Vec::len).sum()
+    }
+
     /// How many messages have waiters.
     pub fn message_count(&self) -> usize {
         self.lock().len()

@@ -6,6 +6,7 @@ use countersign_client::hub::{ClientError, HubClient, typed};
 use countersign_protocol::api::inbox::ItemsPage;
 use serde_json::{Value, json};
 
+use super::browser;
 use super::filter::InboxFilter;
 use super::inbox_entry::InboxEntry;
 use super::presets;
@@ -28,7 +29,8 @@ pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -
             let entry = read(client, &id).await.map(Arc::new);
             InboxReply::Read { id, fresh, entry }
         }
-        Effect::Resolve { id, body } => {
+        Effect::Resolve { id, mut body } => {
+            body["hold"] = true.into();
             let done = client.post(&["v1", "messages", &id, "resolve"], &body).await;
             let status = done.map(|reply| reply["status"].as_str().unwrap_or_default().to_owned());
             InboxReply::Resolved { id, status }
@@ -36,6 +38,10 @@ pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -
         Effect::Put { id, away } => {
             let done = put(client, &id, &away).await.map(drop);
             InboxReply::Put { id, away, done }
+        }
+        Effect::Undo { id } => {
+            let done = client.post(&["v1", "inbox", &id, "undo"], &json!({})).await.map(drop);
+            InboxReply::Undone { id, done }
         }
         Effect::Retry { id } => {
             let done = client
@@ -49,6 +55,7 @@ pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -
             InboxReply::Ahead { agent_id, text, done }
         }
         Effect::Presets => InboxReply::Presets(presets::read(client).await),
+        Effect::Browse { id } => InboxReply::Browsed(browser::open(client, &id).await),
         Effect::Ring | Effect::Quit => return None,
     })
 }

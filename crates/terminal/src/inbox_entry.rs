@@ -2,7 +2,11 @@
 
 use countersign_client::hub::{ClientError, typed};
 use countersign_client::item::ClientItem;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+
+/// What expires within this time comes first, as at the hub.
+const SOON: SignedDuration = SignedDuration::from_hours(1);
 
 #[derive(Debug)]
 pub struct InboxEntry {
@@ -40,15 +44,37 @@ impl InboxEntry {
         self.item.can_answer && self.is_open() && self.item.question.is_some() && self.item.permissions.ignore
     }
 
-    /// The hub's order: urgent first, then the longest waiting. Ids grow with time.
-    pub fn order(&self) -> (u8, Option<jiff::Timestamp>, &str) {
+    /// The hub's order: what expires within an hour, then what an agent waits for, then by priority and age. Ids grow with
+    /// time.
+    pub fn order(&self, now: Timestamp) -> (u8, Option<Timestamp>, u8, Option<Timestamp>, &str) {
         let rank = match self.item.priority.as_str() {
             "urgent" => 0,
             "high" => 1,
             "low" => 3,
             _ => 2,
         };
-        (rank, self.item.created_at.at(), &self.item.id)
+        let soon = self.expiry().filter(|at| at.duration_since(now) < SOON);
+        let section = match soon {
+            Some(_) => 0,
+            None if self.is_awaited() => 1,
+            None => 2,
+        };
+        let rank = if soon.is_some() { 0 } else { rank };
+        (section, soon, rank, self.item.created_at.at(), &self.item.id)
+    }
+
+    fn expiry(&self) -> Option<Timestamp> {
+        self.item.expires_at.as_ref().and_then(|at| at.at())
+    }
+
+    /// Whether a process of the agent waits for the answer.
+    fn is_awaited(&self) -> bool {
+        let presence = self
+            .item
+            .presence
+            .as_ref()
+            .and_then(|presence| presence.state.as_deref());
+        matches!(presence, Some("waiting" | "paused"))
     }
 
     /// Whether all words of `search_text` occur, in any order, in the item's row or body.
@@ -130,8 +156,28 @@ pub mod tests {
             ),
             entry("a", &json!({})),
         ];
-        all.sort_by(|one, other| one.order().cmp(&other.order()));
+        let now = "2026-06-04T16:00:00Z".parse().unwrap();
+        all.sort_by(|one, other| one.order(now).cmp(&other.order(now)));
         assert_eq!(all.map(|entry| entry.item.id.clone()), ["e", "a", "b", "c", "d"]);
+    }
+
+    #[test]
+    fn what_ends_soon_comes_before_what_an_agent_waits_for() {
+        let mut all = [
+            entry("urgent", &json!({"priority": "urgent"})),
+            entry("awaited", &json!({"priority": "low", "presence": {"state": "waiting"}})),
+            entry("gone", &json!({"presence": {"state": "gone"}})),
+            entry("later", &json!({"expires_at": "2026-06-04T17:00:00.000Z"})),
+            entry("soon", &json!({"expires_at": "2026-06-04T16:50:00.000Z"})),
+            entry(
+                "sooner",
+                &json!({"priority": "low", "expires_at": "2026-06-04T16:10:00.000Z"}),
+            ),
+        ];
+        let now = "2026-06-04T16:00:00Z".parse().unwrap();
+        all.sort_by(|one, other| one.order(now).cmp(&other.order(now)));
+        let order = all.map(|entry| entry.item.id.clone());
+        assert_eq!(order, ["sooner", "soon", "awaited", "urgent", "gone", "later"]);
     }
 
     #[test]

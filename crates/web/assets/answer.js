@@ -3,9 +3,11 @@
 import { discardDraft } from "./drafts.js";
 import * as files from "./files.js";
 import { refreshItem, replacePanel, SECRET, shownItem } from "./item.js";
+import { markResolved } from "./rows.js";
 import { applyRunPage } from "./run.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, UnexpectedResponse, visit } from "./swap.js";
 import { showToast } from "./tell.js";
+import { isHeld, offerUndo } from "./undo.js";
 
 const SUBMIT_TIMEOUT_MS = 30_000;
 const UPLOAD_TIMEOUT_MS = 180_000;
@@ -31,7 +33,8 @@ async function onSubmit(event) {
     url.search = new URLSearchParams([...fields].filter(([, value]) => value !== "")).toString();
     visit(url);
   } else {
-    await send({ form, id: shownItem()?.dataset.id ?? "", from: location.href }, url, fields);
+    const id = form.dataset.id ?? shownItem()?.dataset.id ?? "";
+    await send({ form, id, from: location.href }, url, fields);
   }
 }
 
@@ -51,7 +54,8 @@ async function send(submission, url, fields) {
     const page = await load(url, options);
     const { status = "open" } = page.main.querySelector("#item")?.dataset ?? {};
     if (status !== "open") discardDraft(id);
-    if (isStillShown(submission)) await showResponse(form, page);
+    if (form.matches(".quick")) showInRow(submission, page);
+    else if (isStillShown(submission)) await showResponse(form, page);
     else toastOutcome(submission, page);
   } catch (error) {
     showSendError(form, error);
@@ -72,18 +76,30 @@ function isStillShown({ id, from }) {
   return !isLeaving() && location.href === from && (shownItem()?.dataset.id ?? "") === id;
 }
 
+/** A decision in a row: the row tells the outcome and leaves, the list stays. */
+function showInRow(submission, page) {
+  toastOutcome(submission, page);
+  const outcome = outcomeText(page.main.querySelector("#outcome"));
+  if (page.status < 400 && outcome) markResolved(submission.id, outcome, new Date());
+}
+
 /** The person has moved on to another page: the outcome is shown as a toast only. */
 function toastOutcome({ id }, page) {
+  const item = page.main.querySelector("#item");
+  if (page.status < 400 && isHeld(item)) {
+    offerUndo(item);
+    return;
+  }
   const outcome = outcomeText(page.main.querySelector("#outcome"));
   const message = page.status < 400 ? outcome || "Done." : `Not taken: ${outcome || "the hub refused it"}`;
-  showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "Look again" });
+  showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "View" });
 }
 
 async function showResponse(form, page) {
   const item = page.main.querySelector("#item");
   if (page.status >= 400) {
     showRefusal(form, page, item);
-  } else if (form.id === "answer" && item && item.dataset.status !== "open") {
+  } else if (form.id === "answer" && item && (item.dataset.status !== "open" || isHeld(item))) {
     await goToNext(page, item);
   } else if (applyRunPage(page)) {
     showToast(form.id === "stop" ? "Stopped." : "Answered.");
@@ -116,10 +132,15 @@ function showRefusal(form, page, item) {
 /** The next open item is shown; a link in the toast leads back to the decided item. */
 async function goToNext(page, item) {
   const outcome = page.main.querySelector("#outcome");
+  if (isHeld(item)) offerUndo(item);
+  else showDecided(item, outcome);
   const next = page.main.querySelector("a#next");
-  showToast(outcomeText(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "Look again" });
   const isVisited = await visit(next ? next.getAttribute("href") : "/inbox", "replace");
   if (isVisited === false) enter(page, "keep");
+}
+
+function showDecided(item, outcome) {
+  showToast(outcomeText(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "View" });
 }
 
 function outcomeText(outcome) {

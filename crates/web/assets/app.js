@@ -3,18 +3,27 @@ import * as answer from "./answer.js";
 import * as arrivals from "./arrivals.js";
 import * as batch from "./batch.js";
 import * as clock from "./clock.js";
+import * as copy from "./copy.js";
 import * as counts from "./counts.js";
 import * as drafts from "./drafts.js";
 import * as files from "./files.js";
+import * as form from "./form.js";
 import * as guard from "./guard.js";
+import * as images from "./images.js";
 import * as item from "./item.js";
 import * as keys from "./keys.js";
 import * as live from "./live.js";
+import * as menus from "./menus.js";
+import * as more from "./more.js";
+import * as localTime from "./local_time.js";
 import * as notify from "./notify.js";
+import * as palette from "./palette.js";
 import * as passkey from "./passkey.js";
 import * as prefs from "./prefs.js";
 import * as rows from "./rows.js";
 import * as run from "./run.js";
+import * as snooze from "./snooze.js";
+import * as split from "./split.js";
 import * as swap from "./swap.js";
 
 /** The hash of this build: the name of the directory that holds its modules and icons. */
@@ -33,7 +42,7 @@ async function registerWorker() {
 
 /** Scrollable boxes within the page get keyboard focus, so that the arrow keys scroll them. */
 function makeScrollersFocusable() {
-  for (const box of document.querySelectorAll("main :is(pre, .table, .json)")) {
+  for (const box of document.querySelectorAll(":is(main, #detail) :is(pre, .table, .json, .diff .lines)")) {
     if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) box.tabIndex = 0;
   }
 }
@@ -42,10 +51,13 @@ function makeScrollersFocusable() {
 function updatePage() {
   prefs.update();
   clock.update();
+  localTime.update();
+  form.update();
   batch.update();
   passkey.update();
   drafts.update();
   item.update();
+  copy.update();
   run.update();
   makeScrollersFocusable();
 }
@@ -62,17 +74,26 @@ document.addEventListener("panel", updatePage);
 document.addEventListener("rows", clock.update);
 
 guard.start();
+images.start();
+copy.start();
+localTime.start();
 answer.start();
 arrivals.start();
 batch.start();
 clock.start();
 drafts.start();
 files.start();
+menus.start();
+more.start();
+form.start();
 keys.start();
 notify.start();
+palette.start();
 passkey.start();
 prefs.start(notify.onPrefChange);
 run.start();
+snooze.start();
+split.start();
 swap.start();
 live.start();
 guard.arm();

@@ -1,5 +1,6 @@
 // New rows from live events. Rows are batched for a moment and inserted together; a list stays one page long.
-import { anchorScroll, csrfToken, list, rows } from "./rows.js";
+import { compareKeys, cursorAfter, sortKey, updateHeadings } from "./groups.js";
+import { anchorScroll, csrfToken, list, listUrl, rows } from "./rows.js";
 import { parse } from "./swap.js";
 
 const BATCH_MS = 50;
@@ -7,7 +8,7 @@ const MAX_BATCH = 200;
 /** Rows in use (hovered, focused, current or picked) are not removed. */
 const IN_USE = ":is(:hover, :focus-within, [aria-current], :has(.pick:checked))";
 /** Query parameters that filter a list or page through it. */
-const QUERY_PARAMS = ["agent", "project", "kind", "tag", "cursor", "before"];
+const QUERY_PARAMS = ["agent", "project", "kind", "tag", "show", "cursor", "before"];
 const pending = new Map();
 let batchTimer;
 
@@ -23,9 +24,10 @@ export function parseRow(event) {
 function personalize(row) {
   const { me } = document.getElementById("main").dataset;
   for (const field of row.querySelectorAll("input[name=csrf]")) field.value = csrfToken();
-  for (const field of row.querySelectorAll("input[name=back]")) field.value = location.pathname + location.search;
+  for (const field of row.querySelectorAll("input[name=back]")) field.value = listUrl().pathname + listUrl().search;
   if (row.dataset.people === undefined || row.dataset.kind === "notify") return;
   row.dataset.mine = me && row.dataset.people.split(" ").includes(me) ? "yes" : "no";
+  if (row.dataset.mine === "no") row.querySelector(".quick")?.remove();
   if (row.dataset.mine === "yes" || row.querySelector(".not-mine")) return;
   const badge = document.createElement("span");
   badge.className = "badge not-mine";
@@ -47,16 +49,22 @@ export function dropPending(id) {
 }
 
 function belongs({ listName, row }) {
-  return list()?.dataset.list === listName && !document.getElementById(row.id) && matchesFilters(row) && isOnThisPage(row);
+  const isShown = list()?.dataset.list === listName && !document.getElementById(row.id);
+  return isShown && matchesScope(row) && matchesFilters(row) && isOnThisPage(row);
 }
 
 function decodeNames(joined = "") {
   return joined.split(" ").filter(Boolean).map((name) => decodeURIComponent(name.replaceAll("+", " ")));
 }
 
+/** Whether the list shows what other people have to answer, or the row is for this person. */
+function matchesScope(row) {
+  return list().dataset.show !== "mine" || row.dataset.mine !== "no";
+}
+
 /** Whether a row passes the filters in the URL. */
 function matchesFilters(row) {
-  const params = new URLSearchParams(location.search);
+  const params = listUrl().searchParams;
   const { agent, project, kind, tags } = row.dataset;
   const actual = { agent: [agent], project: [project], kind: [kind], tag: decodeNames(tags) };
   return Object.entries(actual).every(([name, values]) => !params.get(name) || values.includes(params.get(name)));
@@ -66,32 +74,18 @@ function isNotices() {
   return list().dataset.list === "notices";
 }
 
-function sortKey({ dataset: { rank, seq } }) {
-  return { rank: Number(rank), seq: Number(seq) };
-}
-
-/** Sort order: urgent first, then oldest first; notices are newest first. */
-function compare(one, other) {
-  if (isNotices()) return other.seq - one.seq;
-  return one.rank - other.rank || one.seq - other.seq;
-}
-
-/** The cursor in a query string, or null. */
-function cursorIn(search) {
-  const text = new URLSearchParams(search).get(isNotices() ? "before" : "cursor");
-  const [seq, rank = 0] = (text ?? "").split(".").reverse().map(Number);
-  return text ? { rank, seq } : null;
-}
-
 function olderLink() {
   return document.querySelector("main .pages a#older");
 }
 
-/** Whether a row falls between the first and the last position of the page that is shown. */
+/** Whether a row falls between the first and the last row of the pages that are shown. */
 function isOnThisPage(row) {
-  const begin = cursorIn(location.search);
-  const end = cursorIn(olderLink()?.search ?? "");
-  return !(begin && compare(sortKey(row), begin) <= 0) && !(end && compare(sortKey(row), end) > 0);
+  const all = rows();
+  const key = sortKey(row, list());
+  const isLater = listUrl().searchParams.get(isNotices() ? "before" : "cursor");
+  const isBefore = (other) => compareKeys(key, sortKey(other, list())) < 0;
+  if (isLater && (all.length === 0 || isBefore(all[0]))) return false;
+  return !olderLink() || all.length === 0 || isBefore(all.at(-1));
 }
 
 function flush() {
@@ -102,10 +96,11 @@ function flush() {
   if (added.length === 0) return;
   // The page size of the hub.
   const pageSize = Number(list().dataset.most);
-  const order = [...rows(), ...added].sort((one, other) => compare(sortKey(one), sortKey(other)));
+  const keys = new Map([...rows(), ...added].map((row) => [row, sortKey(row, list())]));
+  const order = [...keys.keys()].sort((one, other) => compareKeys(keys.get(one), keys.get(other)));
   const removed = order.slice(pageSize).filter((row) => !row.matches(IN_USE));
   anchorScroll(() => placeRows(order.filter((row) => !removed.includes(row)), removed));
-  if (order.length > pageSize) setNextPage(sortKey(order[pageSize - 1]));
+  if (order.length > pageSize) setNextPage(order[pageSize - 1]);
   document.querySelector("main .empty")?.remove();
   document.dispatchEvent(new CustomEvent("rows"));
 }
@@ -113,17 +108,21 @@ function flush() {
 /** Existing rows keep their order, so only new rows are inserted. */
 function placeRows(remaining, removed) {
   for (const row of removed) row.remove();
-  const { children } = list();
-  for (const [at, row] of remaining.entries()) if (children[at] !== row) list().insertBefore(row, children[at] ?? null);
+  let before = null;
+  for (const row of [...remaining].reverse()) {
+    if (row.parentElement !== list()) list().insertBefore(row, before);
+    before = row;
+  }
+  updateHeadings(list());
 }
 
-/** Sets the cursor of the next-page link, unless that link already begins further up. */
-function setNextPage({ rank, seq }) {
-  const old = cursorIn(olderLink()?.search ?? "");
-  if (old && compare(old, { rank, seq }) <= 0) return;
-  const url = new URL(location.href);
+/** The next page begins after the last row that stays. */
+function setNextPage(row) {
+  const cursor = cursorAfter(row, list());
+  if (!cursor) return;
+  const url = listUrl();
   url.hash = "";
-  url.searchParams.set(...(isNotices() ? ["before", seq] : ["cursor", `${rank}.${seq}`]));
+  url.searchParams.set(isNotices() ? "before" : "cursor", cursor);
   (olderLink() ?? createOlderLink()).href = url.href;
 }
 
@@ -147,7 +146,7 @@ function createOlderLink() {
  */
 function updateOlderLabel() {
   if (!olderLink() || !list()) return;
-  const params = new URLSearchParams(location.search);
+  const params = listUrl().searchParams;
   const isUnfiltered = list().dataset.list === "open" && !QUERY_PARAMS.some((name) => params.get(name));
   const open = Number.parseInt(document.getElementById("count")?.textContent ?? "", 10) || 0;
   const more = open - rows().filter((row) => !row.matches(".gone")).length;

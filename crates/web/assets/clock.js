@@ -66,6 +66,17 @@ export function formatLocal(at) {
   return `${date.format(at)} ${TIME.format(at)}`;
 }
 
+/** Times that a list shows as an age; the instant is their title. */
+const RELATIVE = ":is(time[data-ago], .row.run .who > time, .terminal .active > time, .table time)[data-ms]";
+const MAX_RELATIVE = 7 * DAY;
+
+/** A past time in words: just now, 5 min ago, else its date. */
+export function formatAgo(at) {
+  const seconds = Math.floor((now() - at.getTime()) / 1000);
+  if (seconds < -MINUTE || seconds > MAX_RELATIVE) return formatLocal(at);
+  return seconds < MINUTE ? "just now" : `${formatAge(seconds)} ago`;
+}
+
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
@@ -96,16 +107,17 @@ function refreshWhenDue() {
 function tick() {
   for (const time of document.querySelectorAll("time.age[data-since]")) updateAge(time);
   for (const time of document.querySelectorAll("time.countdown[data-at]")) updateCountdown(time);
+  for (const time of document.querySelectorAll(RELATIVE)) setText(time, formatAgo(new Date(Number(time.dataset.ms))));
   refreshWhenDue();
 }
 
 function localizeTimes() {
-  for (const time of document.querySelectorAll("main time[datetime]:not([data-zoned])")) {
+  for (const time of document.querySelectorAll(":is(main, #detail) time[datetime]:not([data-zoned])")) {
     const at = new Date(time.dateTime);
     if (Number.isNaN(at.getTime())) continue;
     time.dataset.zoned = "";
     time.title = FULL.format(at);
-    if (time.dataset.ms) setText(time, formatLocal(at));
+    if (time.dataset.ms && !time.matches(RELATIVE)) setText(time, formatLocal(at));
   }
 }
 

@@ -19,9 +19,10 @@ function setCount(id, count) {
   element.toggleAttribute("data-none", count === 0);
 }
 
-function render({ open, notices }) {
+function render({ open, notices, snoozed }) {
   setCount("count", open);
   setCount("notices-count", notices);
+  setCount("snoozed-count", snoozed);
   const title = document.title.replace(/^\(\d+\) /, "");
   document.title = open > 0 ? `(${open}) ${title}` : title;
   document.dispatchEvent(new CustomEvent("counts"));
@@ -34,7 +35,8 @@ export function showCounts({ isFromPage, ...counts }) {
 }
 
 function publish(main, isFromPage) {
-  const counts = { open: parseCount(main.dataset.open), notices: parseCount(main.dataset.notices), isFromPage };
+  const { open, notices, snoozed } = main.dataset;
+  const counts = { open: parseCount(open), notices: parseCount(notices), snoozed: parseCount(snoozed), isFromPage };
   showCounts(counts);
   broadcast("counts", counts);
 }

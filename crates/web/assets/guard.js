@@ -28,6 +28,19 @@ function release(guarded) {
   guarded.removeAttribute("aria-busy");
 }
 
+/** When the pointer or the focus entered a row: the buttons of a row are blocked for as long after that. */
+const enteredAt = new WeakMap();
+
+function onEnter({ target, relatedTarget }) {
+  const row = target.closest?.("#rows > .row");
+  if (row && !row.contains(relatedTarget)) enteredAt.set(row, performance.now());
+}
+
+function isTooEarly(target) {
+  const row = target.closest?.(".quick")?.closest(".row");
+  return Boolean(row) && performance.now() - (enteredAt.get(row) ?? Infinity) < GUARD_MS;
+}
+
 function block(event) {
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -42,8 +55,9 @@ export function start() {
   document.addEventListener("click", (event) => {
     const isBlocked = wasPressedGuarded || isGuarded();
     wasPressedGuarded = false;
-    if (isBlocked && choiceAt(event.target)) block(event);
+    if ((isBlocked && choiceAt(event.target)) || isTooEarly(event.target)) block(event);
   }, true);
+  for (const name of ["pointerover", "focusin"]) document.addEventListener(name, onEnter, true);
   document.addEventListener("submit", (event) => {
     if (isGuarded() && event.target.closest(GUARDED)) block(event);
   }, true);

@@ -1,9 +1,14 @@
 // Single-key shortcuts. They are inactive with ctrl, alt or meta and in text fields, and can be switched off.
 import * as batch from "./batch.js";
 import { isGuarded } from "./guard.js";
+import { openHelp } from "./menus.js";
+import { loadMore } from "./more.js";
 import { isOn } from "./prefs.js";
-import { archive, current, move } from "./rows.js";
+import { archive, current, move, moveTo, rows } from "./rows.js";
+import { openMenu } from "./snooze.js";
+import { isSplit } from "./split.js";
 import { back, visit } from "./swap.js";
+import { undoLast } from "./undo.js";
 
 const NON_TEXT_TYPES = ["checkbox", "radio", "button", "submit", "reset", "range", "color", "file", "image"];
 
@@ -37,9 +42,12 @@ async function openCurrent() {
   return link ? visit(link.href) : false;
 }
 
-function step(by) {
-  if (find("#rows")) move(by);
-  else find(by > 0 ? "a#next[rel=next]" : "a#previous[rel=prev]")?.click();
+/** Moves in the list, over the end of the page too; beside the list the item follows. */
+async function step(by) {
+  if (find("#rows")) {
+    const isMoved = move(by) || (by > 0 && (await loadMore()) && move(by));
+    if (isMoved && isSplit()) openCurrent();
+  } else find(by > 0 ? "a#next[rel=next]" : "a#previous[rel=prev]")?.click();
 }
 
 function archiveCurrent(event) {
@@ -47,8 +55,27 @@ function archiveCurrent(event) {
   else if (current() && !event.repeat) archive(current());
 }
 
-async function snooze() {
-  if (isItem() || (await openCurrent())) openDetails("#aside-box", ":is(select, input, button):not(:disabled, [type=hidden])");
+function snooze() {
+  if (isItem()) openDetails("#aside-box", ":is(select, input, button):not(:disabled, [type=hidden])");
+  else openMenu();
+}
+
+const JUMPS = { i: "inbox", n: "notices", z: "aside", h: "history", t: "terminals", r: "runs", s: "settings" };
+const JUMP_MS = 1500;
+let jumpUntil = 0;
+
+/** `g` and then a letter within a moment follows a link of the navigation. */
+function onJump(event) {
+  if (event.timeStamp > jumpUntil) return false;
+  jumpUntil = 0;
+  const target = JUMPS[event.key];
+  if (target) find(`#nav-${target}`)?.click();
+  return Boolean(target);
+}
+
+function last() {
+  const all = rows();
+  if (all.length > 0) moveTo(all.at(-1));
 }
 
 /** Rejects the item that is shown, all selected rows, or the row under the cursor. */
@@ -65,11 +92,6 @@ function search() {
   const field = find("#q");
   field?.focus();
   field?.select();
-}
-
-function help() {
-  const dialog = find("dialog#help");
-  if (dialog && !dialog.open) dialog.showModal();
 }
 
 function escape() {
@@ -96,8 +118,11 @@ const KEYS = {
   c: () => openDetails("#comment-box", "#comment"),
   e: archiveCurrent,
   s: snooze,
+  g: (event) => (jumpUntil = event.timeStamp + JUMP_MS),
+  G: last,
+  z: (event) => event.repeat || undoLast(),
   "/": search,
-  "?": help,
+  "?": openHelp,
 };
 
 /** A digit presses the choice with that number, or focuses the field with that number if there are no choices. */
@@ -111,6 +136,7 @@ function onDigit(event) {
 }
 
 function onSingleKey(event) {
+  if (onJump(event)) return true;
   if (/^[1-9]$/.test(event.key)) return onDigit(event);
   if (event.key === "Enter") {
     const isFree = !document.activeElement?.closest("a, button, summary, input");

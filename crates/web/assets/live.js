@@ -10,6 +10,7 @@ import { markResolved } from "./rows.js";
 import { isShown as isRuns, scheduleRefresh } from "./runs.js";
 import * as tabs from "./tabs.js";
 import { isShown as isTerminals } from "./terminals.js";
+import { refreshHeldItem, showHold } from "./undo.js";
 
 const STATUS_DELAY_MS = 3000;
 const MIN_RETRY_MS = 4000;
@@ -37,6 +38,10 @@ const hubEvents = {
     if (!deferEvent(id)) onResolved(id, message).catch(() => {});
     // The resolved item may have been ahead of the shown item in its agent's queue.
     if (document.getElementById("queued")) refreshItem(shownItem().dataset.id).catch(() => {});
+  },
+  held(event) {
+    showHold(event);
+    if (!deferEvent(event.id)) refreshHeldItem(event.id).catch(() => {});
   },
   tracked({ id }) {
     if (deferEvent(id)) return;
@@ -78,7 +83,7 @@ function connect() {
       const data = JSON.parse(event.data);
       tabs.broadcast(name, data);
       handleEvent(name, data);
-      if (!["tracked", "run"].includes(name)) recount();
+      if (!["tracked", "run", "held"].includes(name)) recount();
     });
   }
   source.addEventListener("open", onOpen);

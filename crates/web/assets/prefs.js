@@ -1,4 +1,4 @@
-// Preferences of this browser: single keys, sound, system notifications.
+// Preferences of this browser: single keys, sound, system notifications, and the look.
 const NAMES = ["keys", "sound", "system"];
 const DEFAULTS = { keys: "on", sound: "off", system: "off" };
 
@@ -19,6 +19,33 @@ export function set(name, on) {
   update();
 }
 
+/** Applies a theme or a density at once. The cookie tells the hub, which renders it into every page from then on. */
+export function setLook(name, value) {
+  const root = document.documentElement;
+  if (value === "system") delete root.dataset[name];
+  else root.dataset[name] = value;
+  const { theme = "system", density = "compact" } = root.dataset;
+  const secure = location.protocol === "https:" ? "; Secure" : "";
+  document.cookie = `countersign_look=${theme}.${density}; Path=/; SameSite=Lax; Max-Age=31536000${secure}`;
+  const schemes = theme === "system" ? "light dark" : theme;
+  document.querySelector("meta[name=color-scheme]")?.setAttribute("content", schemes);
+  update();
+}
+
+function onLook(event) {
+  const button = event.submitter;
+  if (!event.target.matches?.("form.look") || !button?.name) return;
+  event.preventDefault();
+  setLook(button.name, button.value);
+}
+
+function showLook() {
+  const { theme = "system", density = "compact" } = document.documentElement.dataset;
+  for (const button of document.querySelectorAll("form.look button[name]")) {
+    button.setAttribute("aria-pressed", String(button.value === (button.name === "theme" ? theme : density)));
+  }
+}
+
 /** All checkboxes of a preference: in the settings by id, in the help by class. */
 function switches(name) {
   return document.querySelectorAll(`#${name}, .switch-${name}`);
@@ -26,6 +53,7 @@ function switches(name) {
 
 export function update() {
   document.documentElement.dataset.keys = isOn("keys") ? "on" : "off";
+  showLook();
   for (const name of NAMES) for (const box of switches(name)) box.checked = isOn(name);
 }
 
@@ -37,5 +65,7 @@ export function start(onChange) {
     set(name, event.target.checked);
     onChange(name, event.target.checked);
   });
+  // Before the handler that sends forms.
+  document.addEventListener("submit", onLook, true);
   window.addEventListener("storage", update);
 }

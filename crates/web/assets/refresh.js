@@ -3,13 +3,16 @@
 import { readPage } from "./counts.js";
 import { refreshItem, typedTexts } from "./item.js";
 import { isTyping } from "./keys.js";
-import { current, moveTo, updatePresence } from "./rows.js";
+import { current, list, listUrl, moveTo, updatePresence } from "./rows.js";
 import { isShown as isRun, refreshRun } from "./run.js";
 import { isShown as isRuns, refreshRuns } from "./runs.js";
+import { isSplit } from "./split.js";
 import { load, show } from "./swap.js";
 import { isShown, refreshTerminals } from "./terminals.js";
 
 const MAX_TRIES = 3;
+/** The hub renders this many rows; more were appended here. */
+const PAGE_ROWS = 50;
 let isRunning = false;
 let isQueued = false;
 let eventCount = 0;
@@ -47,7 +50,7 @@ async function refreshPage(isStale) {
   const item = document.getElementById("item");
   if (item) {
     await refreshItem(item.dataset.id);
-    return;
+    if (!isSplit()) return;
   }
   const handler = [[isShown, refreshTerminals], [isRun, refreshRun], [isRuns, refreshRuns]].find(([isCurrent]) => isCurrent());
   if (handler) {
@@ -55,17 +58,18 @@ async function refreshPage(isStale) {
     return;
   }
   if (!document.querySelector("#rows, main .empty")) return;
-  const url = location.href;
+  const { href: url } = listUrl();
   const page = await load(url);
-  if (location.href !== url || page.status !== 200 || isStale()) return;
+  if (listUrl().href !== url || page.status !== 200 || isStale()) return;
   readPage(page.main);
   if (signature(page.main) !== signature(document.getElementById("main"))) replaceList(page);
   else updatePresence(page.main);
 }
 
-/** The signature of a list: its row ids in order, the text of an empty list and the next return time. */
+/** The signature of a list: its row ids in order, those with a decision on hold, the text of an empty list and the next return time. */
 function signature(main) {
-  const ids = [...main.querySelectorAll("#rows > .row:not(.gone)")].map((row) => row.dataset.id);
+  const all = [...main.querySelectorAll("#rows > .row:not(.gone)")].slice(0, PAGE_ROWS);
+  const ids = all.map((row) => row.dataset.id + (row.querySelector(".badge.held")?.textContent ?? ""));
   return [...ids, main.querySelector(".empty")?.textContent, main.querySelector("#rows")?.dataset.returnsAt].join();
 }
 
@@ -79,8 +83,16 @@ function replaceList(page) {
   const hadFocus = current()?.contains(document.activeElement) ?? false;
   for (const pick of page.main.querySelectorAll(".pick")) pick.checked = picked.includes(pick.value);
   const scroll = window.scrollY;
-  show(page);
+  if (isSplit()) replaceBesideItem(page);
+  else show(page);
   const row = cursor && document.getElementById(`row-${cursor}`);
   if (row) moveTo(row, { focus: hadFocus });
   window.scrollTo(0, scroll);
+}
+
+/** The item beside the list stays as it is, with what is typed in it. */
+function replaceBesideItem({ main }) {
+  main.querySelector("#rows").dataset.url = list().dataset.url;
+  document.getElementById("main").replaceWith(document.adoptNode(main));
+  for (const name of ["rows", "panel"]) document.dispatchEvent(new CustomEvent(name));
 }

@@ -2,6 +2,7 @@
 import { updateBar as updateBatchBar } from "./batch.js";
 import { formatLocal } from "./clock.js";
 import { recount } from "./counts.js";
+import { updateHeadings } from "./groups.js";
 import { refresh } from "./refresh.js";
 import { showToast } from "./tell.js";
 
@@ -11,6 +12,11 @@ let lastId = null;
 
 export function list() {
   return document.getElementById("rows");
+}
+
+/** The address of the list that is shown; beside an item the address of the window is that of the item. */
+export function listUrl() {
+  return new URL(list()?.dataset.url ?? location.href, location.href);
 }
 
 export function rows() {
@@ -30,11 +36,13 @@ export function moveTo(row, { focus = true } = {}) {
   row.scrollIntoView({ block: "nearest" });
 }
 
+/** Moves the cursor. Returns false at the end of the list. */
 export function move(step) {
   const all = rows().filter((row) => row === current() || !row.matches(".gone, [data-leaving]"));
   const at = all.indexOf(current());
   const row = at < 0 ? all[step > 0 ? 0 : all.length - 1] : all[at + step];
   if (row) moveTo(row);
+  return Boolean(row);
 }
 
 /** Puts the cursor back on its last row, after the return from an item. */
@@ -112,10 +120,14 @@ function showOutcome(row, message, at) {
 export function removeRow(row) {
   if (!row.isConnected) return;
   if (row === current()) {
-    const next = row.nextElementSibling ?? row.previousElementSibling;
+    const all = rows();
+    const next = all[all.indexOf(row) + 1] ?? all[all.indexOf(row) - 1];
     if (next) moveTo(next, { focus: row.contains(document.activeElement) });
   }
-  anchorScroll(() => row.remove());
+  anchorScroll(() => {
+    row.remove();
+    updateHeadings(list());
+  });
   document.dispatchEvent(new CustomEvent("rows"));
   if (rows().length === 0) refresh();
 }
@@ -125,7 +137,7 @@ export async function archive(row) {
   const isNotice = row.dataset.kind === "notify" && document.body.dataset.page === "notices";
   if (!isNotice || row.dataset.leaving) return;
   row.dataset.leaving = "yes";
-  move(row.nextElementSibling ? 1 : -1);
+  move(rows().at(-1) === row ? -1 : 1);
   if (await postArchive(row.dataset.id)) {
     recount();
     removeRow(row);
@@ -137,7 +149,7 @@ export async function archive(row) {
 
 /** Success is a redirect to the list, which is not followed. */
 async function postArchive(id) {
-  const body = new URLSearchParams({ csrf: csrfToken(), back: location.pathname + location.search });
+  const body = new URLSearchParams({ csrf: csrfToken(), back: location.pathname });
   const options = { method: "POST", body, redirect: "manual" };
   const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/archive`, options).catch(() => null);
   return response !== null && (response.type === "opaqueredirect" || response.ok);

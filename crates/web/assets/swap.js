@@ -4,6 +4,7 @@ import { syncClock } from "./clock.js";
 import { saveDraft } from "./drafts.js";
 import { refresh, watchEvents } from "./refresh.js";
 import { restoreCursor } from "./rows.js";
+import * as split from "./split.js";
 import { showToast } from "./tell.js";
 
 const WORKER = "/inbox/sw.js";
@@ -106,10 +107,12 @@ export function enter(page, historyMode) {
   const depth = history.state?.depth ?? 0;
   if (historyMode === "push") history.pushState({ depth: depth + 1 }, "", page.url);
   if (historyMode === "replace") history.replaceState({ depth }, "", page.url);
+  const isBeside = split.canSplit(page);
+  const keepsRow = isBeside && document.activeElement?.closest("#rows > .row");
   show(page);
   scrollNav();
-  window.scrollTo(0, historyMode === "keep" ? (history.state?.scroll ?? 0) : 0);
-  focusStart();
+  if (!isBeside) window.scrollTo(0, historyMode === "keep" ? (history.state?.scroll ?? 0) : 0);
+  if (!keepsRow) focusStart();
 }
 
 /** Scrolls the navigation, which is wider than the screen on a phone, to the current link. */
@@ -119,12 +122,19 @@ function scrollNav() {
 }
 
 /** Swaps a page in; the URL stays. */
-export function show({ main, title }) {
+export function show(loaded) {
+  const { main, title } = loaded;
   saveDraft();
-  document.getElementById("main").replaceWith(document.adoptNode(main));
   document.title = title;
   const page = main.dataset.page ?? "";
   document.body.dataset.page = page;
+  if (split.canSplit(loaded)) {
+    split.showItem(loaded);
+    document.dispatchEvent(new CustomEvent("shown"));
+    return;
+  }
+  split.close();
+  document.getElementById("main").replaceWith(document.adoptNode(main));
   for (const link of document.querySelectorAll("a[id^=nav-]")) link.removeAttribute("aria-current");
   document.getElementById(`nav-${page === "list" ? "inbox" : page}`)?.setAttribute("aria-current", "page");
   document.dispatchEvent(new CustomEvent("shown"));
@@ -132,8 +142,8 @@ export function show({ main, title }) {
 
 /** Focuses the last row of the list, or the heading of the page. */
 function focusStart() {
-  if (restoreCursor()) return;
-  const heading = document.querySelector("main h1") ?? document.getElementById("main");
+  if (!split.isSplit() && restoreCursor()) return;
+  const heading = split.pane()?.querySelector("h1") ?? document.querySelector("main h1") ?? document.getElementById("main");
   heading.tabIndex = -1;
   heading.focus({ preventScroll: true });
 }

@@ -7,6 +7,7 @@ mod lists;
 mod runs;
 mod settings;
 mod sign_in;
+mod styleguide;
 mod terminals;
 pub mod text;
 
@@ -14,9 +15,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::get;
+use countersign_hub::http::route::NoteRoute;
 use countersign_hub::{Hub, Pages};
-use layout::not_found::{no_such_address, no_such_method};
-use layout::{events, page};
+use layout::not_found::{no_such_address, no_such_method, redirects};
+use layout::{events, look, page};
 use lists::row;
 
 pub const PAGES: Pages = Pages {
@@ -26,7 +28,8 @@ pub const PAGES: Pages = Pages {
 
 /// The pages are for people and are not part of the API description.
 fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
-    api.route("/", get(async || page::see_other("/inbox")))
+    let pages = Router::new()
+        .route("/", get(async || page::see_other("/inbox")))
         .route("/inbox/assets/{hash}/{name}", get(assets::asset))
         .route("/inbox/manifest.webmanifest", get(assets::manifest))
         .route("/inbox/sw.js", get(assets::worker))
@@ -39,6 +42,11 @@ fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
         .merge(terminals::router())
         .merge(runs::router())
         .merge(events::router())
+        .merge(look::router())
+        .merge(styleguide::router())
+        .merge(redirects())
+        .layer(NoteRoute);
+    api.merge(pages)
         .fallback(no_such_address)
         .method_not_allowed_fallback(no_such_method)
 }

@@ -20,6 +20,7 @@ const MAX_URL_BYTES: usize = 4096;
 struct SubmitAck {
     id: String,
     poll_url: String,
+    review_url: Option<String>,
 }
 
 impl Client {
@@ -40,6 +41,7 @@ impl Client {
             agent_id,
             message_id: None,
             poll_url: None,
+            review_url: None,
             kind,
         };
         self.send(journal, ticket, bytes).await
@@ -79,6 +81,7 @@ impl Client {
         self.poll_address(&ack.poll_url)?;
         ticket.message_id = Some(ack.id.clone());
         ticket.poll_url = Some(ack.poll_url.clone());
+        ticket.review_url = ack.review_url.clone().filter(|url| url.len() <= MAX_URL_BYTES);
         let hub = self.origin();
         let sent = ticket.clone();
         let stored = with_journal(journal, move |journal| {

@@ -76,6 +76,7 @@ fn ticket(scene: &Scene) -> Ticket {
         agent_id: "deploybot".to_owned(),
         message_id: Some("msg_1".to_owned()),
         poll_url: Some(format!("{}poll/msg_1?sig=a%2Fb", scene.url)),
+        review_url: None,
         kind: Kind::Ask,
     }
 }
@@ -126,6 +127,7 @@ fn calls_can_run_on_any_thread() {
         agent_id: "a".to_owned(),
         message_id: None,
         poll_url: None,
+        review_url: None,
         kind: Kind::Ask,
     };
     sent(hub.resend(&kept.journal, &ticket));

@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::address::{Addressed, Unaddressed};
 use super::common::{Common, common_setters, outcome_setters};
+use super::form::text_schema;
 use super::{Choice, Draft, DraftContext};
 use crate::error::Error;
 use crate::identity::Identity;
@@ -64,6 +65,12 @@ impl Ask<Unaddressed> {
     /// Answered with an object that matches the schema: a flat JSON Schema of strings, numbers, booleans and enums.
     pub fn form(title: impl Into<String>, schema: Map<String, Value>) -> Self {
         Self::new(title, AskQuestion::Form(schema))
+    }
+
+    /// Answered with a text in the person's own words: a form whose only field is `answer`. See
+    /// [`Answer::text`](crate::Answer::text).
+    pub fn text(title: impl Into<String>) -> Self {
+        Self::form(title, text_schema())
     }
 
     fn new(title: impl Into<String>, question: AskQuestion) -> Self {

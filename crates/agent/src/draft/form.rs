@@ -1,10 +1,24 @@
 //! Form schemas: checks for the most common mistakes. The hub checks schemas thoroughly.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::error::Error;
 
+/// The only field of a form that asks for a text.
+pub const TEXT_FIELD: &str = "answer";
+
 const SCALARS: [&str; 5] = ["string", "number", "integer", "boolean", "null"];
+
+/// The form of [`Ask::text`](crate::Ask::text). The media type makes it a field for several lines.
+pub fn text_schema() -> Map<String, Value> {
+    let field = json!({"type": "string", "title": "Your answer", "minLength": 1, "contentMediaType": "text/plain"});
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), json!({ TEXT_FIELD: field }));
+    schema.insert("required".to_owned(), json!([TEXT_FIELD]));
+    schema.insert("additionalProperties".to_owned(), false.into());
+    schema
+}
 
 pub(super) fn check(schema: &Value) -> Result<(), Error> {
     if !names_of(schema.get("type")).is_none_or(|names| names.contains(&"object")) {

@@ -20,6 +20,7 @@ use uuid::Uuid;
 pub use address::{Addressed, Unaddressed};
 pub use ask::Ask;
 use common::Common;
+pub use form::{TEXT_FIELD, text_schema};
 pub use notify::Notify;
 pub use part::{Callback, Choice, Part};
 pub use task::Task;

@@ -127,6 +127,7 @@ impl StoredTicket {
             agent_id: self.agent_id,
             message_id: self.message_id,
             poll_url: self.poll_url,
+            review_url: None,
             kind,
         })
     }

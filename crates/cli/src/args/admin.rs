@@ -123,7 +123,7 @@ pub enum PersonCommand {
         /// The person.
         name: String,
     },
-    /// End a token; whoever is connected with it is sent away.
+    /// Revoke a token and close its connections.
     TokenEnd {
         /// The person.
         name: String,

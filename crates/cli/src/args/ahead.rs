@@ -6,7 +6,7 @@ use clap::Args;
 pub struct AheadArgs {
     /// The agent, as `countersign terminals` lists it.
     pub agent_id: String,
-    /// The text, or `-` to read it from standard input. Without one, what waits is listed.
+    /// The text, or `-` to read it from standard input. Without one, the queue is listed.
     #[arg(conflicts_with = "drop")]
     pub text: Option<String>,
     /// Take back the text with this number.

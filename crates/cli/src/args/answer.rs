@@ -2,24 +2,27 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgGroup, Args};
+use clap::error::ErrorKind;
+use clap::{ArgGroup, Args, Command};
 
-/// Answer an ask, or complete or dismiss a task.
+use crate::commands::ItemRef;
+
+/// Answer an item, or skip it.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "countersign answer ID [VALUE...] [--text T | --field NAME=VALUE... | --decline | --complete | --dismiss] [--file PATH...]"
+    override_usage = "countersign answer [ITEM] [VALUE...] [--text T | --field NAME=VALUE... | --skip | --done | --cant-do] [--file PATH...]"
 )]
 #[command(group = ArgGroup::new("outcome").args(["values", "text", "fields", "decline", "complete", "dismiss"]))]
-#[command(group = ArgGroup::new("said").required(true).multiple(true).args(["values", "text", "fields", "decline", "complete", "dismiss", "files"]))]
 pub struct AnswerArgs {
-    /// The message.
-    pub id: String,
+    /// The item: its id or the beginning of it, its row in the last `inbox --table`, or `last` for the newest one. It may
+    /// be left out when one item waits.
+    pub item: Option<String>,
     /// The answer.
     ///
     /// For a confirm an option, or `yes` or `no` for `approve` or `deny`; for a select an option's value, label or
     /// number, and several of them where several may be picked; for a text the text, or `-` to read it from standard input;
-    /// for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input. What comes from
-    /// there stays out of the process list and the shell's history.
+    /// for a form a JSON object, `@FILE` to read one from a file, or `-` to read one from standard input. Input from a file
+    /// or standard input stays out of the process list and the shell's history.
     #[arg(value_name = "VALUE", allow_negative_numbers = true)]
     pub values: Vec<String>,
     /// Answer with this text as it stands, or `-` to read it from standard input, where the question allows other text
@@ -32,21 +35,49 @@ pub struct AnswerArgs {
     /// A file that goes with the answer, or is the answer; repeat for more. Only for agents in terminals.
     #[arg(long = "file", value_name = "PATH", conflicts_with_all = ["decline", "complete", "dismiss", "check"])]
     pub files: Vec<PathBuf>,
-    /// Decline to answer.
-    #[arg(long)]
+    /// Skip the question: no answer is given.
+    #[arg(long = "skip", alias = "decline")]
     pub decline: bool,
     /// Report a task as done.
-    #[arg(long)]
+    #[arg(long = "done", alias = "complete")]
     pub complete: bool,
-    /// Dismiss a task without doing it.
-    #[arg(long)]
+    /// Report that you can't do a task.
+    #[arg(long = "cant-do", alias = "dismiss")]
     pub dismiss: bool,
     /// Tick a checklist item of a task by its number; repeat for more.
     #[arg(long, value_name = "N", conflicts_with_all = ["values", "text", "fields", "decline"])]
     pub check: Vec<usize>,
-    /// A word to the agent.
+    /// A comment for the agent.
     #[arg(long, allow_hyphen_values = true)]
     pub comment: Option<String>,
+}
+
+impl AnswerArgs {
+    /// Moves a first word that names no item to the answer, and checks what clap then cannot: that there is exactly one
+    /// outcome.
+    pub fn checked(mut self, command: &mut Command) -> Result<Self, clap::Error> {
+        if let Some(word) = self.item.take_if(|word| ItemRef::read(word).is_none()) {
+            self.values.insert(0, word);
+        }
+        let has_flag = self.text.is_some() || !self.fields.is_empty() || self.decline || self.complete || self.dismiss;
+        match (self.values.is_empty(), has_flag) {
+            (false, true) => Err(command.error(
+                ErrorKind::ArgumentConflict,
+                "give one outcome: an answer, --text, --field, --skip, --done or --cant-do",
+            )),
+            (true, false) if self.files.is_empty() => Err(command.error(
+                ErrorKind::MissingRequiredArgument,
+                "give an answer such as `yes`, or --text, --field, --file, --skip, --done or --cant-do",
+            )),
+            _ => Ok(self),
+        }
+    }
+
+    /// The item that is answered.
+    pub fn take_item(&mut self) -> ItemRef {
+        let word = self.item.take();
+        word.as_deref().and_then(ItemRef::read).unwrap_or(ItemRef::Only)
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -69,7 +100,7 @@ impl FieldArg {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
+    use clap::{CommandFactory, Parser};
 
     use super::*;
 
@@ -80,7 +111,13 @@ mod tests {
     }
 
     fn read(args: &[&str]) -> Result<AnswerArgs, clap::Error> {
-        Line::try_parse_from(["answer", "msg_1"].iter().chain(args)).map(|line| line.answer)
+        read_line(&[&["msg_1"], args].concat())
+    }
+
+    fn read_line(args: &[&str]) -> Result<AnswerArgs, clap::Error> {
+        Line::try_parse_from(["answer"].iter().chain(args))?
+            .answer
+            .checked(&mut Line::command())
     }
 
     #[test]
@@ -110,6 +147,19 @@ mod tests {
             &["--decline", "--file", "a.txt"],
         ] {
             assert_eq!(read(args).unwrap_err().exit_code(), 2, "{args:?}");
+        }
+    }
+
+    #[test]
+    fn the_item_may_be_left_out() {
+        let words = |line: &[&str]| read_line(line).map(|args| (args.item, args.values));
+        let owned = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        assert_eq!(words(&["yes"]).unwrap(), (None, owned(&["yes"])));
+        assert_eq!(words(&["2", "yes"]).unwrap(), (Some("2".to_owned()), owned(&["yes"])));
+        assert_eq!(words(&["last", "--decline"]).unwrap().0.as_deref(), Some("last"));
+        assert_eq!(words(&["red", "green"]).unwrap(), (None, owned(&["red", "green"])));
+        for line in [&[][..], &["2"], &["last"], &["yes", "--decline"]] {
+            assert_eq!(words(line).unwrap_err().exit_code(), 2, "{line:?}");
         }
     }
 

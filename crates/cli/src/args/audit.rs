@@ -6,7 +6,7 @@ use countersign_store::ops::message::audit_report::AuditCheckpoint;
 #[derive(Debug, Subcommand)]
 pub enum AuditCommand {
     /// Check every entry of the audit trail, and every stored message and answer against it. Changes nothing; hubs may
-    /// go on running. Exits with 1 if there is a fault.
+    /// keep running. Exits with 1 if there is a fault.
     Verify(VerifyAuditArgs),
 }
 

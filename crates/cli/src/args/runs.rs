@@ -9,7 +9,7 @@ use countersign_protocol::runs::is_run_id;
 pub struct RunArgs {
     /// The strategy: JSON, JSONC or YAML. The hub reads it, so it lies on the hub's machine.
     pub file: PathBuf,
-    /// What the run is given to begin with, or `-` to read it from standard input.
+    /// The input of the run, or `-` to read it from standard input.
     #[arg(
         long,
         value_name = "TEXT",
@@ -21,13 +21,13 @@ pub struct RunArgs {
     /// The id of the run [default: a new one]
     #[arg(long, value_name = "ID", value_parser = run_id)]
     pub run_id: Option<String>,
-    /// The model of all agents that think, whatever the strategy says.
+    /// The model of all LLM agents; overrides the strategy.
     #[arg(long)]
     pub model: Option<String>,
     /// The directory of the run [default: the current one]
     #[arg(long, value_name = "DIR")]
     pub cwd: Option<PathBuf>,
-    /// Print the id of the run as soon as it has started, and leave it going.
+    /// Print the id of the run once it has started, and exit.
     #[arg(long, visible_alias = "detach")]
     pub no_wait: bool,
 }
@@ -47,7 +47,7 @@ pub struct RunsArgs {
 
 #[derive(Debug, Subcommand)]
 pub enum RunsCommand {
-    /// One run: where it stands, what it waits for, what its agents said.
+    /// Show a run: its state, what it waits for, what its agents said.
     Show {
         /// The run.
         id: String,
@@ -57,12 +57,12 @@ pub enum RunsCommand {
         /// The run.
         id: String,
     },
-    /// Stop a run. What it asks is withdrawn.
+    /// Stop a run and withdraw its questions.
     Stop {
         /// The run.
         id: String,
     },
-    /// Go on with a run that has ended: its flow begins anew, and its agents remember what was said.
+    /// Continue a run that has ended: its flow starts again, and its agents keep their history.
     Continue(ContinueArgs),
 }
 
@@ -70,7 +70,7 @@ pub enum RunsCommand {
 pub struct ContinueArgs {
     /// The run.
     pub id: String,
-    /// What it is given to go on with, or `-` to read it from standard input.
+    /// The input to continue with, or `-` to read it from standard input.
     #[arg(
         long,
         value_name = "TEXT",
@@ -79,10 +79,10 @@ pub struct ContinueArgs {
         allow_hyphen_values = true
     )]
     pub input: String,
-    /// The model of all agents that think, whatever the strategy says.
+    /// The model of all LLM agents; overrides the strategy.
     #[arg(long)]
     pub model: Option<String>,
-    /// Leave it going as soon as it has started.
+    /// Exit once it has started.
     #[arg(long, visible_alias = "detach")]
     pub no_wait: bool,
 }

@@ -11,7 +11,7 @@ use super::SignatureAlgArg;
 
 #[derive(Debug, Subcommand)]
 pub enum SkillCommand {
-    /// Write a skill for the agents of an app; asks for what is missing when there is a terminal.
+    /// Write a skill for the agents of an app; on a terminal, missing values are asked for.
     Build(Box<BuildArgs>),
     /// Check a skill that was written before, or changed by hand.
     Check {
@@ -25,7 +25,7 @@ pub enum SkillCommand {
 pub struct BuildArgs {
     /// What the skill is for.
     #[arg(value_enum)]
-    pub kind: SkillKind,
+    pub kind: Option<SkillKind>,
     /// The name of the app: lower case letters, digits and hyphens. The skill is called APP-ask, APP-notify or APP-task.
     #[arg(long, value_name = "NAME")]
     pub app: Option<String>,
@@ -82,8 +82,8 @@ pub struct SmokeArgs {
     /// Test what the skill in this directory says.
     #[arg(long, value_name = "DIR", conflicts_with = "mode")]
     pub skill: Option<PathBuf>,
-    /// Test an ask whose outcome comes back this way.
-    #[arg(long, value_enum, required_unless_present = "skill")]
+    /// Test an ask whose outcome comes back this way [default: pull]
+    #[arg(long, value_enum)]
     pub mode: Option<ReturnMode>,
     /// The hub that the skill names, when it is neither that of COUNTERSIGN_URL nor that of the data directory: tokens
     /// are sent there only if it is named here too.

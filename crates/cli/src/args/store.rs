@@ -4,16 +4,16 @@ use clap::{Args, Subcommand};
 
 #[derive(Debug, Subcommand)]
 pub enum StoreCommand {
-    /// Copy everything to another store: from a data directory to PostgreSQL, or back. Cut off, it goes on where it was.
+    /// Copy everything to another store: from a data directory to PostgreSQL, or back. An interrupted copy resumes where it stopped.
     Copy(CopyArgs),
 }
 
 #[derive(Args)]
 pub struct CopyArgs {
-    /// The store there is: a data directory, its hub.db, or a postgres:// URL. It is not changed.
+    /// The source store: a data directory, its hub.db, or a postgres:// URL. It is not changed.
     #[arg(long, value_name = "WHAT")]
     pub from: String,
-    /// The store to be: the same kinds, empty or not there yet.
+    /// The target store, of the same kinds: empty or missing.
     #[arg(long, value_name = "WHAT")]
     pub to: String,
 }

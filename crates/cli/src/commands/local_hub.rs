@@ -81,6 +81,17 @@ impl KnownAgents {
         }
     }
 
+    /// The address the hub listens on.
+    pub fn address(&self) -> Option<&str> {
+        self.addresses.first().map(|url| url.as_str().trim_end_matches('/'))
+    }
+
+    /// Whether the hub at `hub` is this one, and does not have the agent.
+    pub fn lacks(&self, hub: &str, agent_id: &str) -> bool {
+        let is_here = Url::parse(hub).is_ok_and(|hub| self.addresses.iter().any(|address| leads_to(&hub, address)));
+        is_here && !self.algs.contains_key(agent_id)
+    }
+
     pub fn signature_alg(&self, hub: &str, agent_id: &str) -> Option<SignatureAlgArg> {
         let hub = Url::parse(hub).ok()?;
         let is_here = self.addresses.iter().any(|address| leads_to(&hub, address));

@@ -2,24 +2,27 @@
 
 mod admin;
 pub mod agent_commands;
-mod ahead;
 mod answer;
 pub mod audit;
+pub mod demo;
 pub mod doctor;
 mod local_hub;
 mod run;
 mod runs;
 pub mod serve;
+pub mod shell_files;
 mod show;
 pub mod skill;
 pub mod smoke;
 pub mod store;
 mod terminals;
 
+pub use answer::ItemRef;
 use anyhow::Result;
 use countersign_client::data_dir;
 use countersign_client::hub::{HubClient, HubLocation, typed};
 use countersign_client::screen;
+use countersign_terminal::InboxOutput;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -58,11 +61,18 @@ pub async fn run(command: ClientCommand, globals: &Globals) -> Result<Finished> 
         ClientCommand::Agent(command) => admin::agent::run(command, client, json).await,
         ClientCommand::Secret(command) => admin::secret::run(command, client, json).await,
         ClientCommand::Person(command) => admin::person::run(command, client, json).await,
-        ClientCommand::Inbox(args) => countersign_terminal::run(&args, client, json).await,
-        ClientCommand::Show { id } => show::run(&id, client, json).await,
-        ClientCommand::Answer(args) => answer::run(&args, client, json).await,
+        ClientCommand::Inbox(args) => {
+            let output = InboxOutput {
+                data: data().ok(),
+                json,
+                colours: globals.color.allows(),
+            };
+            countersign_terminal::run(&args, client, output).await
+        }
+        ClientCommand::Show { id } => show::run(&id, client, data, json).await,
+        ClientCommand::Answer(args) => answer::run(args, client, data, json).await,
         ClientCommand::Terminals => terminals::run(client, json).await,
-        ClientCommand::Ahead(args) => ahead::run(&args, client, json).await,
+        ClientCommand::Ahead(args) => terminals::ahead::run(&args, client, json).await,
         ClientCommand::Run(args) => return run::run(&args, client, json).await,
         ClientCommand::Runs(args) => return runs::run(args, client, json).await,
         ClientCommand::Delivery(command) => admin::delivery::run(command, client, json).await,

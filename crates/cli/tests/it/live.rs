@@ -129,10 +129,7 @@ async fn an_ask_and_its_answer_appear_on_every_stream() {
     bot.pull(&id).await;
     for stream in &mut streams {
         let resolved = stream.expect("resolved", &id).await;
-        assert_eq!(
-            [&resolved["words"], &resolved["actor"]],
-            ["answered Approve", "human:owner"]
-        );
+        assert_eq!([&resolved["words"], &resolved["actor"]], ["Approved", "human:owner"]);
         assert!(resolved["at_ms"].is_i64());
         stream.expect("tracked", &id).await;
     }
@@ -150,7 +147,7 @@ async fn a_notify_and_an_expiry_appear_too() {
     let ended = stream.expect("resolved", &late).await;
     assert_eq!(
         [&ended["words"], &ended["actor"]],
-        ["ended without an answer", "system:expired"]
+        ["Expired: no answer in time", "system:expired"]
     );
 }
 

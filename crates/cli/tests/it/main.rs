@@ -28,5 +28,7 @@ mod skill;
 mod startup;
 mod store_copy;
 mod submit;
+mod telemetry;
 mod tui;
+mod undo;
 mod web;

@@ -49,19 +49,40 @@ impl ClientItem {
         }
     }
 
-    /// The effect of the expiry on an unanswered item. Only a declared default ever answers automatically.
-    pub fn expiry_text(&self, now: jiff::Timestamp) -> String {
-        let Some(expires_at) = &self.expires_at else {
-            return "waits until answered".to_owned();
-        };
+    /// The person whose decision is on hold: `ann is answering`.
+    pub fn held_text(&self) -> Option<String> {
+        let by = &self.held.as_ref()?.by;
+        Some(format!("{} is answering", by.strip_prefix("human:").unwrap_or(by)))
+    }
+
+    /// What the expiry does to an unanswered item; `None` without an expiry. Only a declared default ever answers
+    /// automatically.
+    pub fn expiry_text(&self, now: jiff::Timestamp) -> Option<String> {
+        let expires_at = self.expires_at.as_ref()?;
         let when = match expires_at.remaining(now) {
             Duration::ZERO => "any moment".to_owned(),
             remaining => format!("in {}", duration_label(remaining)),
         };
+        Some(match &self.default_on_expire {
+            Some(Value::String(value)) if !self.sensitive => format!("expires {when}, then answers \"{value}\""),
+            Some(Value::Null) | None => format!("expires {when}, unanswered"),
+            Some(_) => format!("expires {when}, then answers its default"),
+        })
+    }
+
+    /// The expiry for a column of a table.
+    pub fn expiry_cell(&self, now: jiff::Timestamp) -> String {
+        let Some(expires_at) = &self.expires_at else {
+            return "–".to_owned();
+        };
+        let when = match expires_at.remaining(now) {
+            Duration::ZERO => "now".to_owned(),
+            remaining => duration_label(remaining),
+        };
         match &self.default_on_expire {
-            Some(Value::String(value)) if !self.sensitive => format!("{when}: will answer \"{value}\" by itself"),
-            Some(Value::Null) | None => format!("{when}: ends without an answer"),
-            Some(_) => format!("{when}: will answer with its default by itself"),
+            Some(Value::String(value)) if !self.sensitive => format!("{when}: {value}"),
+            Some(Value::Null) | None => when,
+            Some(_) => format!("{when}: default"),
         }
     }
 }
@@ -143,17 +164,24 @@ pub mod tests {
     #[test]
     fn expiry_text_names_the_default() {
         let now = "2026-06-04T15:00:00Z".parse().unwrap();
-        let text = |extra| item(extra).expiry_text(now);
+        let text = |extra| {
+            let item = item(extra);
+            (item.expiry_text(now).unwrap_or_default(), item.expiry_cell(now))
+        };
+        let shown = |text: &str, cell: &str| (text.to_owned(), cell.to_owned());
         let at = "2026-06-04T15:05:00.000Z";
-        assert_eq!(text(json!({"expires_at": null})), "waits until answered");
+        assert_eq!(text(json!({"expires_at": null})), shown("", "–"));
         assert_eq!(
             text(json!({"expires_at": at, "default_on_expire": null})),
-            "in 5m: ends without an answer"
+            shown("expires in 5m, unanswered", "5m")
         );
         let hold = json!({"expires_at": at, "default_on_expire": "hold"});
-        assert_eq!(text(hold), "in 5m: will answer \"hold\" by itself");
+        assert_eq!(text(hold), shown("expires in 5m, then answers \"hold\"", "5m: hold"));
         let secret = json!({"expires_at": at, "default_on_expire": "hold", "sensitive": true});
-        assert_eq!(text(secret), "in 5m: will answer with its default by itself");
+        assert_eq!(
+            text(secret),
+            shown("expires in 5m, then answers its default", "5m: default")
+        );
     }
 
     #[test]

@@ -3,7 +3,7 @@
 mod clock;
 mod table;
 
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use serde_json::Value;
 
@@ -22,6 +22,16 @@ pub fn quote(text: &str) -> String {
         .lines()
         .map(|line| format!("  | {line}").trim_end().to_owned() + "\n")
         .collect()
+}
+
+/// The columns of the terminal that standard output goes to; `None` for a pipe or a file.
+pub fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(&stdout).ok()?;
+    Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
 }
 
 /// Writes to standard output. A closed pipe (`| head`) is not an error.

@@ -1,9 +1,11 @@
 //! A small aligned table. Cells are escaped here, so that no caller can forget it.
 
-use super::escape;
+use super::{escape, terminal_width};
 
-/// A longer cell pushes its own line out of alignment instead of every line.
-const MAX_PADDING: usize = 60;
+/// Space between two columns.
+const GAP: usize = 2;
+/// Prose is not cut below this, so that a narrow terminal shows its beginning.
+const MIN_PROSE_WIDTH: usize = 8;
 
 pub struct TextTable {
     rows: Vec<Vec<String>>,
@@ -20,28 +22,46 @@ impl TextTable {
         self.rows.push(cells.into_iter().map(|cell| escape(&cell)).collect());
     }
 
-    /// The table, or `empty` when it has no rows.
+    /// The table, or `empty` when it has no rows. On a terminal it is cut to the width of the terminal.
     pub fn render_or(&self, empty: &str) -> String {
         if self.rows.len() == 1 {
             format!("{empty}\n")
         } else {
-            self.render()
+            self.render(terminal_width())
         }
     }
 
-    fn render(&self) -> String {
+    fn render(&self, terminal: Option<usize>) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let widths: Vec<usize> = (0..columns).map(|column| self.width(column)).collect();
+        let mut widths: Vec<usize> = (0..columns).map(|column| self.width(column)).collect();
+        if let Some(terminal) = terminal {
+            self.fit(&mut widths, terminal);
+        }
         self.rows.iter().map(|row| render_row(row, &widths)).collect()
     }
 
+    fn cells(&self, column: usize) -> impl Iterator<Item = &String> {
+        self.rows.iter().filter_map(move |row| row.get(column))
+    }
+
     fn width(&self, column: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.get(column));
-        cells
-            .map(|cell| cell.chars().count())
-            .max()
-            .unwrap_or(0)
-            .min(MAX_PADDING)
+        self.cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+
+    /// Takes the missing space from the widest columns of prose. An id or an address that is cut is of no use, so a
+    /// column without spaces keeps its width.
+    fn fit(&self, widths: &mut [usize], terminal: usize) {
+        let is_prose: Vec<bool> = (0..widths.len())
+            .map(|column| self.cells(column).skip(1).any(|cell| cell.contains(' ')))
+            .collect();
+        let total: usize = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        for _ in 0..total.saturating_sub(terminal) {
+            let widest = (0..widths.len())
+                .filter(|column| is_prose[*column] && widths[*column] > MIN_PROSE_WIDTH)
+                .max_by_key(|column| widths[*column]);
+            let Some(widest) = widest else { return };
+            widths[widest] -= 1;
+        }
     }
 }
 
@@ -49,9 +69,16 @@ fn render_row(row: &[String], widths: &[usize]) -> String {
     let cells: Vec<String> = row
         .iter()
         .zip(widths)
-        .map(|(cell, width)| format!("{cell:width$}"))
+        .map(|(cell, width)| format!("{:width$}", cut(cell, *width)))
         .collect();
-    cells.join("  ").trim_end().to_owned() + "\n"
+    cells.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
+}
+
+fn cut(cell: &str, width: usize) -> String {
+    if cell.chars().count() <= width {
+        return cell.to_owned();
+    }
+    cell.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -65,6 +92,23 @@ mod tests {
         table.row(["longer-agent".to_owned(), "x".to_owned()]);
         let expected = "AGENT         TITLE\na             one\\ntwo\nlonger-agent  x\n";
         assert_eq!(table.render_or("nothing"), expected);
+    }
+
+    #[test]
+    fn prose_is_cut_to_the_terminal_and_ids_are_not() {
+        let mut table = TextTable::new(&["ID", "TITLE", "NOTE"]);
+        table.row(["msg_0123456789", "Ship the new release today?", "in 5m"].map(str::to_owned));
+        let text = table.render(Some(40));
+        assert_eq!(
+            text,
+            "ID              TITLE              NOTE\nmsg_0123456789  Ship the new rel…  in 5m\n"
+        );
+        assert_eq!(text.lines().map(|line| line.chars().count()).max(), Some(40));
+        assert!(
+            table.render(Some(10)).contains("msg_0123456789  Ship th…"),
+            "never less"
+        );
+        assert!(table.render(None).contains("Ship the new release today?"));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod affordance;
 mod expiry;
+mod hold;
 mod order;
 mod race;
 mod scene;

@@ -45,6 +45,7 @@ pub fn message(payload: Payload) -> Message {
         source: Source::A2h(A2hSource::default()),
         callback: None,
         state,
+        hold: None,
         rev: 1,
     }
 }

@@ -1,20 +1,15 @@
-//! Liveness, readiness and metrics endpoints.
+//! Liveness and readiness endpoints.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use countersign_store::ops::list::Counts;
 use serde_json::{Value, json};
 
 use crate::Hub;
-use crate::http::callers::OwnerCaller;
-use crate::metrics::Snapshot;
 use crate::problem::Problem;
-use crate::process::DROPPED_LOG_LINES;
 
 /// Stands for no person in counts, so that no snoozed message is left out.
 pub const NO_PERSON: &str = "";
@@ -42,30 +37,6 @@ pub async fn ready(State(hub): State<Arc<Hub>>) -> Result<Response, Problem> {
     }
     hub.process.readiness.check(&hub.store).await?;
     Ok(Json(json!({"status": "ready"})).into_response())
-}
-
-/// Open on loopback, where the hub belongs to its user; otherwise it needs an owner's token.
-pub async fn metrics(State(hub): State<Arc<Hub>>, headers: HeaderMap) -> Result<Response, Problem> {
-    let is_exposed = !hub.config.listen.ip().is_loopback() || hub.config.public_url.is_some();
-    if is_exposed {
-        OwnerCaller::from_headers(&headers, &hub).await?;
-    }
-    let snapshot = Snapshot {
-        waiters: i64::try_from(hub.messages.waiters.message_count()).unwrap_or(i64::MAX),
-        open: hub
-            .store
-            .run(Counts {
-                person: NO_PERSON.to_owned(),
-            })
-            .await?
-            .open,
-        deliveries: hub.outbox.counts(),
-        faults: hub.store.faults().all(),
-        dropped_log_lines: DROPPED_LOG_LINES.load(Ordering::Relaxed),
-    };
-    let text = hub.metrics.render(&snapshot).unwrap_or_default();
-    let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    Ok(([(header::CONTENT_TYPE, content_type)], text).into_response())
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ pub mod deliveries;
 pub mod health;
 pub mod keys;
 pub mod links;
+pub mod metrics;
 pub mod openapi;
 pub mod people;
 pub mod secrets;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
+use countersign_config::LegacyPush;
 use countersign_core::delivery::DeliveryState;
 use countersign_protocol::api::admin::{AuditTrail, HubFaults, HubStatus};
 use countersign_store::SCHEMA_VERSION;
 use countersign_store::faults::Fault;
-use countersign_store::model::AuditRow;
+use countersign_store::model::{AuditRow, InboxOrder};
 use countersign_store::ops::admin::callbacks::ListHosts;
 use countersign_store::ops::deliver::Deliveries;
 use countersign_store::ops::list::{Counts, Inbox, ListFilter};
@@ -18,7 +19,6 @@ use serde::Deserialize;
 
 use crate::Hub;
 use crate::admin::health::NO_PERSON;
-use crate::config::LegacyPush;
 use crate::http::callers::OwnerCaller;
 use crate::http::extract::Params;
 use crate::problem::Problem;
@@ -118,6 +118,8 @@ async fn stranded(hub: &Hub) -> Result<Vec<String>, Problem> {
     let inbox = Inbox {
         viewer: None,
         filter: ListFilter::default(),
+        order: InboxOrder::Smart,
+        waiting: Vec::new(),
         after: None,
         limit: MAX_CHECKED_OPEN,
     };

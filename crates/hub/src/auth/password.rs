@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::{Algorithm, Argon2, Params, PasswordHasher, PasswordVerifier, Version};
+use countersign_telemetry::request::error_id;
 use tokio::sync::Semaphore;
-use uuid::Uuid;
 
 use crate::problem::Problem;
 
@@ -89,7 +89,7 @@ impl Passwords {
             work()
         });
         let failed = |error: String| {
-            let id = Uuid::new_v4();
+            let id = error_id();
             tracing::error!(error_id = %id, %error, "password hashing task failed");
             Problem::Unavailable { id }
         };

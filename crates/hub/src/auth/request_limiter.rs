@@ -48,6 +48,11 @@ impl RequestLimiter {
         self.check_key(key, "your terminals").await
     }
 
+    /// Images that one person asks the hub to fetch.
+    pub async fn check_images(&self, person: &str) -> Result<(), Problem> {
+        self.check_key(format!("images {person}"), "you for images").await
+    }
+
     async fn check_key(&self, key: String, subject: &str) -> Result<(), Problem> {
         let wait = match self {
             Self::Unlimited => None,

@@ -104,7 +104,7 @@ impl AgentLastSeen {
     }
 
     /// Flushes until the future is dropped.
-    pub async fn run(&self) {
+    pub async fn run(self: Arc<Self>) {
         let interval = if self.store.is_shared() {
             SHARED_STORE_FLUSH_INTERVAL
         } else {

@@ -116,7 +116,7 @@ impl Indexer {
     }
 
     /// Indexes until the future is dropped.
-    pub async fn run(&self) {
+    pub async fn run(self: Arc<Self>) {
         loop {
             if !self.is_behind() {
                 self.wakeup.notified().await;

@@ -15,16 +15,16 @@ use crate::live::LiveBroadcaster;
 
 pub struct Background {
     pub indexer: Arc<Indexer>,
-    pub receipts: Receipts,
-    pub agent_last_seen: AgentLastSeen,
+    pub receipts: Arc<Receipts>,
+    pub agent_last_seen: Arc<AgentLastSeen>,
 }
 
 impl Background {
     pub fn new(store: &Arc<Store>, live: &Arc<LiveBroadcaster>) -> Self {
         Self {
             indexer: Arc::new(Indexer::new(Arc::clone(store))),
-            receipts: Receipts::new(Arc::clone(store), Arc::clone(live)),
-            agent_last_seen: AgentLastSeen::new(Arc::clone(store)),
+            receipts: Arc::new(Receipts::new(Arc::clone(store), Arc::clone(live))),
+            agent_last_seen: Arc::new(AgentLastSeen::new(Arc::clone(store))),
         }
     }
 }

@@ -112,7 +112,7 @@ impl Receipts {
     }
 
     /// Flushes until the future is dropped.
-    pub async fn run(&self) {
+    pub async fn run(self: Arc<Self>) {
         loop {
             self.wakeup.notified().await;
             tokio::time::sleep(BATCH_DELAY).await;

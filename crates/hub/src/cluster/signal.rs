@@ -14,6 +14,8 @@ pub enum LiveChange {
     /// A notify arrived.
     Noticed(MessageId),
     Resolved(MessageId),
+    /// A decision is on hold, or was taken back.
+    Held(MessageId),
     /// The delivery of the answer made progress.
     Tracked(MessageId),
     /// A run began or ended. Asks of a run are published as `Opened` and `Resolved`, like all others.
@@ -98,6 +100,7 @@ mod tests {
         let id = MessageId::from_uuid(Uuid::from_u128(7));
         for signal in [
             Signal::Changed(LiveChange::Opened(id.clone())),
+            Signal::Changed(LiveChange::Held(id.clone())),
             Signal::Changed(LiveChange::Run("r".to_owned())),
             Signal::Resolved {
                 id: id.clone(),

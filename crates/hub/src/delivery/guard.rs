@@ -70,7 +70,7 @@ pub enum TargetRefused {
 
 /// Checks a URL before name resolution, and returns its `host:port`. IP literals are checked here, because no look-up
 /// follows for them; the `url` crate has normalised their decimal, hexadecimal and octal spellings.
-pub(super) fn check_url(url: &Url, allow_loopback: bool) -> Result<String, TargetRefused> {
+pub(crate) fn check_url(url: &Url, allow_loopback: bool) -> Result<String, TargetRefused> {
     if !matches!(url.scheme(), "https" | "http") {
         return Err(TargetRefused::NotHttps);
     }

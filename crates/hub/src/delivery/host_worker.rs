@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::Attempt;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -16,7 +17,6 @@ use tokio::task::{JoinError, JoinSet};
 
 use super::concurrency_window::ConcurrencyWindow;
 use super::outbox::Outbox;
-use crate::config::PushSettings;
 
 /// Added to the attempt time-out in the lease of a claim, for settling.
 const SETTLE_RESERVE: Duration = Duration::from_secs(30);
@@ -86,11 +86,23 @@ impl HostWorker {
                     QueueState::Until(self.now().plus(STORE_RETRY_DELAY))
                 }
             };
-            let is_idle = matches!(state, QueueState::Empty) && self.in_flight.is_empty();
-            if !is_idle {
-                self.wait(state).await;
-            } else if self.outbox.close_worker(&self.host, &self.wakeup) {
-                return;
+            let sleep = match state {
+                QueueState::Empty if self.in_flight.is_empty() => {
+                    if self.outbox.close_worker(&self.host, &self.wakeup) {
+                        return;
+                    }
+                    continue;
+                }
+                QueueState::Full | QueueState::Empty => MAX_SLEEP,
+                QueueState::Until(at) => at.since(self.now()).clamp(MIN_SLEEP, MAX_SLEEP),
+            };
+            tokio::select! {
+                Some(ended) = self.in_flight.join_next() => self.record_end(ended),
+                () = self.wakeup.notified() => {}
+                () = tokio::time::sleep(sleep) => {}
+            }
+            while let Some(ended) = self.in_flight.try_join_next() {
+                self.record_end(ended);
             }
         }
     }
@@ -118,11 +130,10 @@ impl HostWorker {
             if free_slots == 0 {
                 return Ok(QueueState::Full);
             }
+            let store = self.outbox.store();
+            let host = self.host.clone();
             // Reads before it claims, so that an empty queue does not cost a write.
-            let next = NextDue {
-                host: self.host.clone(),
-            };
-            let Some(due_at) = self.outbox.store().run(next).await? else {
+            let Some(due_at) = store.run(NextDue { host: host.clone() }).await? else {
                 return Ok(QueueState::Empty);
             };
             if due_at > self.now() {
@@ -131,7 +142,17 @@ impl HostWorker {
             let Some(slots) = self.outbox.slots(free_slots).await else {
                 return Ok(QueueState::Full);
             };
-            let claims = self.claim(slots.num_permits()).await?;
+            let claim = ClaimDue {
+                node: store.node(),
+                host,
+                limit: i64::try_from(slots.num_permits()).unwrap_or(i64::MAX),
+                lease: claim_lease(self.outbox.settings()),
+            };
+            self.may_have_lost_claims = true;
+            let claims = store.run(claim).await;
+            self.may_have_lost_claims =
+                matches!(claims, Err(StoreError::CommitUnknown(_) | StoreError::Unavailable(_)));
+            let claims = claims?;
             if claims.is_empty() {
                 return Ok(QueueState::Until(self.now().plus(STORE_RETRY_DELAY)));
             }
@@ -156,23 +177,6 @@ impl HostWorker {
         Ok(())
     }
 
-    async fn claim(&mut self, limit: usize) -> Result<Vec<Claim>, StoreError> {
-        let lease = claim_lease(self.outbox.settings());
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let store = self.outbox.store();
-        self.may_have_lost_claims = true;
-        let claims = store
-            .run(ClaimDue {
-                node: store.node(),
-                host: self.host.clone(),
-                limit,
-                lease,
-            })
-            .await;
-        self.may_have_lost_claims = matches!(claims, Err(StoreError::CommitUnknown(_) | StoreError::Unavailable(_)));
-        claims
-    }
-
     fn spawn_attempts(&mut self, claims: Vec<Claim>, mut slots: OwnedSemaphorePermit) {
         for claim in claims {
             let Some(slot) = slots.split(1) else { return };
@@ -190,21 +194,6 @@ impl HostWorker {
                 drop(in_flight);
                 attempt
             });
-        }
-    }
-
-    async fn wait(&mut self, state: QueueState) {
-        let sleep = match state {
-            QueueState::Full | QueueState::Empty => MAX_SLEEP,
-            QueueState::Until(at) => at.since(self.now()).clamp(MIN_SLEEP, MAX_SLEEP),
-        };
-        tokio::select! {
-            Some(ended) = self.in_flight.join_next() => self.record_end(ended),
-            () = self.wakeup.notified() => {}
-            () = tokio::time::sleep(sleep) => {}
-        }
-        while let Some(ended) = self.in_flight.try_join_next() {
-            self.record_end(ended);
         }
     }
 

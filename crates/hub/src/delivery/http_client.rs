@@ -5,13 +5,13 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::Attempt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, ClientBuilder};
 
 use super::guard::TargetRefused;
 use super::resolver::{GuardedResolver, Unresolved};
-use crate::config::PushSettings;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -61,7 +61,8 @@ pub fn attempt_from_error(error: &reqwest::Error) -> Attempt {
     Attempt::Failed { reason }
 }
 
-fn reason(error: &reqwest::Error) -> String {
+/// The cause of a failed request in a few words, without its URL.
+pub fn reason(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "no answer in time".to_owned();
     }
@@ -80,7 +81,7 @@ fn reason(error: &reqwest::Error) -> String {
 
 /// Finds an error of this type in the chain of causes. `io::Error` does not expose its inner error as `source`, so it
 /// is unwrapped here.
-fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
+pub fn cause<'e, T: Error + 'static>(error: &'e (dyn Error + 'static)) -> Option<&'e T> {
     let mut next = Some(error);
     while let Some(current) = next {
         let wrapped = current.downcast_ref::<io::Error>().and_then(io::Error::get_ref);

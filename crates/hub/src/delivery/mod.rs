@@ -10,6 +10,8 @@ mod resolver;
 pub mod respond;
 mod settle;
 
+pub(crate) use http_client::{cause as failure_cause, reason as failure_reason};
+
 pub use guard::{TargetRefused, callback_host, normalise_binding};
 pub use outbox::{Outbox, OutboxError};
 pub use resolver::{DnsLookup, SystemLookup};

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::{Attempt, MAX_DELAY_WITH_JITTER};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Claim;
 use countersign_store::ops::deliver::{DueHosts, PendingHosts, ResetDistantDue};
 use countersign_store::{Store, StoreError};
+use countersign_telemetry::metrics::DurationHistogram;
 use futures_util::FutureExt;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinHandle;
@@ -19,7 +21,6 @@ use super::push_client::PushClient;
 use super::resolver::{DnsLookup, SystemLookup};
 use super::settle::{self, DeliveryCounts};
 use crate::cluster::LiveChange;
-use crate::config::PushSettings;
 use crate::live::LiveBroadcaster;
 
 /// Over all hosts.
@@ -42,6 +43,8 @@ pub struct Outbox {
     push_client: PushClient,
     slots: Arc<Semaphore>,
     counts: watch::Sender<DeliveryCounts>,
+    /// From the decision to the delivery.
+    durations: DurationHistogram,
     workers: Mutex<Workers>,
     stop: watch::Sender<bool>,
     /// Announces attempts to open pages; set once the hub exists.
@@ -84,10 +87,16 @@ impl Outbox {
             settings,
             slots: Arc::new(Semaphore::new(MAX_CONCURRENT_ATTEMPTS)),
             counts: watch::Sender::default(),
+            durations: DurationHistogram::of_deliveries(),
             workers: Mutex::default(),
             stop: watch::Sender::default(),
             live: OnceLock::new(),
         }))
+    }
+
+    /// The HTTP client of the pushes, for other requests to addresses that agents name.
+    pub(crate) fn guarded_client(&self) -> reqwest::Client {
+        self.push_client.guarded_client()
     }
 
     /// Starts a worker for every host with pending deliveries.
@@ -116,7 +125,7 @@ impl Outbox {
 
     /// Wakes the workers of all hosts with due deliveries, until dropped. Workers that wait for a retry time wake by
     /// themselves.
-    pub async fn sweep(self: &Arc<Self>) {
+    pub async fn sweep(self: Arc<Self>) {
         let interval = if self.store.is_shared() {
             SHARED_STORE_SWEEP_INTERVAL
         } else {
@@ -178,6 +187,10 @@ impl Outbox {
         drop(self.live.set(live));
     }
 
+    pub fn durations(&self) -> DurationHistogram {
+        self.durations.clone()
+    }
+
     pub fn counts(&self) -> DeliveryCounts {
         *self.counts.borrow()
     }
@@ -201,7 +214,11 @@ impl Outbox {
 
     pub(super) async fn settle(&self, host: &str, claim: Claim, attempt: &Attempt) {
         let message_id = claim.message_id.clone();
+        let decided_at = claim.created_at;
         settle::settle(&self.store, &self.settings.schedule, &self.counts, host, claim, attempt).await;
+        if matches!(attempt, Attempt::Delivered { .. }) {
+            self.durations.observe(self.store.clock().now().since(decided_at));
+        }
         if let Some(live) = self.live.get() {
             live.publish(LiveChange::Tracked(message_id));
         }
@@ -254,7 +271,7 @@ mod tests {
     use countersign_store::clock::SystemClock;
 
     use super::*;
-    use crate::config::LegacyPush;
+    use countersign_config::LegacyPush;
 
     #[test]
     fn only_a_real_step_back_of_the_clock_counts() {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::Attempt;
 use countersign_protocol::a2h::AuthScheme;
 use countersign_protocol::id::MessageId;
@@ -17,7 +18,6 @@ use super::guard;
 use super::http_client;
 use super::resolver::{DnsLookup, GuardedResolver};
 use super::respond::{self, Signer, named_secret};
-use crate::config::PushSettings;
 
 /// A response body up to this size is drained, so that its connection can be reused.
 const MAX_DRAINED_BYTES: usize = 16 * 1024;
@@ -43,6 +43,11 @@ impl PushClient {
         })
     }
 
+    /// The client that resolves names under the guard. It follows no redirect and sends no cookie.
+    pub fn guarded_client(&self) -> Client {
+        self.client.clone()
+    }
+
     pub async fn attempt(&self, message_id: &MessageId) -> Attempt {
         let request = match self.request(message_id).await {
             Ok(request) => request,
@@ -66,7 +71,16 @@ impl PushClient {
             .await
             .map_err(|error| failed_by_store(message_id, &error))?;
         let push_context = loaded.ok_or_else(|| refused("the message or its agent no longer exists"))?;
-        let url = self.target(&push_context)?;
+        // Checked again, because an approval may have been withdrawn after the submit.
+        if !push_context.host_approved {
+            return Err(refused("the callback host is no longer approved"));
+        }
+        let url = Url::parse(&push_context.callback.url).map_err(|_| refused("the callback is not a URL"))?;
+        let host = guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
+        // The approval is for the stored host; a credential must not go to another one.
+        if host != push_context.callback.host {
+            return Err(refused("the callback URL and its approved host differ"));
+        }
         let body = respond::text(&push_context.view, &push_context.resolution)
             .map_err(|error| failed_by_store(message_id, &error))?;
         let headers = self
@@ -82,20 +96,6 @@ impl PushClient {
         }
         let request = post.body(body).build();
         request.map_err(|error| http_client::attempt_from_error(&error))
-    }
-
-    /// Checks the target again, because an approval may have been withdrawn after the submit.
-    fn target(&self, push_context: &PushContext) -> Result<Url, Attempt> {
-        if !push_context.host_approved {
-            return Err(refused("the callback host is no longer approved"));
-        }
-        let url = Url::parse(&push_context.callback.url).map_err(|_| refused("the callback is not a URL"))?;
-        let host = guard::check_url(&url, self.allow_loopback).map_err(|error| refused(&error.to_string()))?;
-        // The approval is for the stored host; a credential must not go to another one.
-        if host != push_context.callback.host {
-            return Err(refused("the callback URL and its approved host differ"));
-        }
-        Ok(url)
     }
 }
 

@@ -5,10 +5,11 @@ use std::time::Duration;
 use axum::body::{Body, Bytes};
 use bytes::BytesMut;
 use countersign_protocol::json;
+use countersign_telemetry::request::error_id;
 use http_body::Body as _;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use serde::de::DeserializeOwned;
-use uuid::Uuid;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::Hub;
 use crate::http::client_addr::ClientAddr;
@@ -29,11 +30,12 @@ pub async fn read(mut body: Body, limit: usize) -> Result<Bytes, Problem> {
     let bytes = read_within(&mut body, limit).await;
     if matches!(bytes, Err(BodyError::TooLarge)) && body.size_hint().lower() <= MAX_DISCARDED_BYTES {
         // A slower client gets a reset connection.
-        drop(tokio::time::timeout(DISCARD_TIMEOUT, discard(&mut body)).await);
+        drop(timeout(DISCARD_TIMEOUT, discard(&mut body)).await);
     }
     bytes.map_err(|error| error.into_problem(limit))
 }
 
+/// Collects the body into one buffer. A list of chunks would take many times their bytes when they are small.
 async fn read_within(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
     if body.size_hint().lower() > limit as u64 {
         return Err(BodyError::TooLarge);
@@ -43,8 +45,31 @@ async fn read_within(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> 
     } else {
         READ_TIMEOUT
     };
-    let collected = tokio::time::timeout(read_timeout, collect(body, limit)).await;
-    collected.unwrap_or(Err(BodyError::Stalled))
+    let deadline = Instant::now() + read_timeout;
+    let mut first = Bytes::new();
+    let mut all = BytesMut::new();
+    loop {
+        let chunk_deadline = deadline.min(Instant::now() + READ_TIMEOUT);
+        let next = timeout_at(chunk_deadline, body.frame()).await;
+        let Some(next) = next.map_err(|_| BodyError::Stalled)? else {
+            break;
+        };
+        let frame = next.map_err(|_| BodyError::Disconnected)?;
+        let Ok(piece) = frame.into_data() else { continue };
+        if first.len() + all.len() + piece.len() > limit {
+            return Err(BodyError::TooLarge);
+        }
+        if all.is_empty() && first.is_empty() {
+            first = piece;
+            continue;
+        }
+        if all.is_empty() {
+            all.extend_from_slice(&std::mem::take(&mut first));
+        }
+        all.extend_from_slice(&piece);
+    }
+    // Most bodies arrive in one chunk, which needs no copy.
+    Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
 enum BodyError {
@@ -66,37 +91,6 @@ impl BodyError {
             Self::Stalled => Problem::TimedOut,
         }
     }
-}
-
-/// Collects the body into one buffer. A list of chunks would take many times their bytes when they are small.
-async fn collect(body: &mut Body, limit: usize) -> Result<Bytes, BodyError> {
-    let mut body = Limited::new(body, limit);
-    let mut first = Bytes::new();
-    let mut all = BytesMut::new();
-    loop {
-        let next = tokio::time::timeout(READ_TIMEOUT, body.frame())
-            .await
-            .map_err(|_| BodyError::Stalled)?;
-        let Some(next) = next else { break };
-        let frame = next.map_err(|error| {
-            if error.is::<LengthLimitError>() {
-                BodyError::TooLarge
-            } else {
-                BodyError::Disconnected
-            }
-        })?;
-        let Ok(piece) = frame.into_data() else { continue };
-        if all.is_empty() && first.is_empty() {
-            first = piece;
-            continue;
-        }
-        if all.is_empty() {
-            all.extend_from_slice(&std::mem::take(&mut first));
-        }
-        all.extend_from_slice(&piece);
-    }
-    // Most bodies arrive in one chunk, which needs no copy.
-    Ok(if all.is_empty() { first } else { all.freeze() })
 }
 
 /// Reads a body that may be large, under the memory budget of the caller. Dropping the permit releases its bytes.
@@ -144,7 +138,7 @@ pub async fn offload_if_large<T: Send + 'static>(
         return Ok(work());
     }
     tokio::task::spawn_blocking(work).await.map_err(|error| {
-        let id = Uuid::new_v4();
+        let id = error_id();
         tracing::error!(error_id = %id, %error, "worker for a large request panicked");
         Problem::Unavailable { id }
     })

@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use countersign_core::access::{Principal, Role};
+use countersign_telemetry::request::set_account;
 
 use crate::Hub;
 use crate::problem::Problem;
@@ -78,8 +79,14 @@ pub fn token_from_headers(headers: &HeaderMap) -> Option<&str> {
 async fn authenticate(headers: &HeaderMap, hub: &Hub) -> Result<Principal, Problem> {
     let token = token_from_headers(headers).ok_or(Problem::Unauthenticated)?;
     let found = hub.auth.credentials.authenticate(&hub.store, token).await?;
-    if let Some(Principal::Agent { id }) = &found {
-        hub.background.agent_last_seen.record(id, hub.store.clock().now());
+    match &found {
+        Some(Principal::Agent { id }) => {
+            set_account("agent", id);
+            hub.background.agent_last_seen.record(id, hub.store.clock().now());
+        }
+        Some(Principal::Person { name, .. }) => set_account("human", name),
+        Some(Principal::Terminal { person }) => set_account("terminal", person),
+        None => {}
     }
     found.ok_or(Problem::Unauthenticated)
 }

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, Request};
+use countersign_config::TrustedProxies;
 
 use crate::Hub;
-use crate::config::TrustedProxies;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 /// Longer chains of proxies are a misconfiguration or an attack.

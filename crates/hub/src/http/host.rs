@@ -4,9 +4,9 @@
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, Request, header};
+use countersign_config::Config;
 use url::Url;
 
-use crate::config::Config;
 use crate::problem::Problem;
 
 /// Names of this machine; a page from elsewhere cannot have them.
@@ -96,7 +96,7 @@ mod tests {
     use axum::http::HeaderValue;
 
     use super::*;
-    use crate::config::{ConfigFile, Overrides};
+    use countersign_config::{ConfigFile, Overrides};
 
     fn hosts(change: impl FnOnce(&mut ConfigFile)) -> AllowedHosts {
         let mut file = ConfigFile::default();

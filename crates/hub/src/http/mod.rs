@@ -9,3 +9,4 @@ pub mod event_stream;
 pub mod extract;
 pub mod host;
 pub mod long_poll;
+pub mod route;

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::asker::asker_name;
 use super::find::find;
+use super::item::shown_hold;
 use super::outcome;
 use crate::Hub;
 use crate::cluster::LiveChange;
@@ -36,6 +37,7 @@ async fn draft(change: LiveChange, hub: &Hub) -> Result<Option<EventDraft>, Prob
         LiveChange::Opened(id) => load(hub, &id).await?.map(|item| arrived("opened", &item, hub)),
         LiveChange::Noticed(id) => load(hub, &id).await?.map(|item| arrived("noticed", &item, hub)),
         LiveChange::Resolved(id) => load(hub, &id).await?.and_then(|item| resolved(&item)),
+        LiveChange::Held(id) => load(hub, &id).await?.and_then(|item| held(&item, hub)),
         LiveChange::Tracked(id) => Some(moved("tracked", id.to_string())),
         LiveChange::Run(run_id) => Some(moved("run", run_id)),
     })
@@ -75,6 +77,16 @@ fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
         web,
         api,
     }
+}
+
+/// A decision is on hold, or was taken back. `None` once the message is resolved: that has an event of its own.
+fn held(item: &PersonView, hub: &Hub) -> Option<EventDraft> {
+    let State::Open = item.message.state else { return None };
+    let mut draft = arrived("held", item, hub);
+    let held = json!(item.message.hold.as_ref().map(shown_hold));
+    draft.web["held"] = held.clone();
+    draft.api["held"] = held;
+    Some(draft)
 }
 
 fn resolved(item: &PersonView) -> Option<EventDraft> {

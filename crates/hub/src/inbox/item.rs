@@ -1,14 +1,15 @@
 //! One message as people, terminals and scripts see it.
 
 use countersign_core::access::{Principal, may_resolve};
+use countersign_core::hold::Hold;
 use countersign_core::message::{FileNote, Payload, Status, Task};
 use countersign_core::question::{Ask, Question};
 use countersign_core::schema::sensitive_fields;
 use countersign_core::{Content, Resolution, State};
 use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
 use countersign_protocol::api::inbox::{
-    self as api, Choices, ItemDelivery, ItemPermissions, ItemPresence, ItemQuestion, ItemResolution, SentFile,
-    TaskDetails,
+    self as api, Choices, ItemDelivery, ItemHold, ItemPermissions, ItemPresence, ItemQuestion, ItemResolution,
+    SentFile, TaskDetails,
 };
 use countersign_store::model::{Delivery, ListEntry, PersonView, UnreadableItem};
 use serde_json::Value;
@@ -55,7 +56,9 @@ fn unreadable(item: UnreadableItem) -> HubItem {
 pub fn render(item: PersonView, viewer: &Principal) -> HubItem {
     let message = item.message;
     let content = message.content;
-    let can_answer = can_answer(&message.state, &content, viewer);
+    // An agent lists its own messages too, and must not learn of a hold.
+    let hold = message.hold.filter(|_| matches!(viewer, Principal::Person { .. }));
+    let can_answer = hold.is_none() && can_answer(&message.state, &content, viewer);
     let status = message.state.status().to_string();
     let default_on_expire = match &content.payload {
         Payload::Ask(ask) => ask
@@ -92,6 +95,7 @@ pub fn render(item: PersonView, viewer: &Principal) -> HubItem {
         action: action.map(shown_task),
         resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
         can_answer,
+        held: hold.as_ref().map(shown_hold),
         created_at: message.received_at.into(),
         expires_at: message.expires_at.map(Into::into),
         default_on_expire,
@@ -142,6 +146,13 @@ fn permissions(ask: &Ask) -> ItemPermissions {
 fn can_answer(state: &State, content: &Content, viewer: &Principal) -> bool {
     let is_open = state.status() == Status::Open;
     is_open && viewer.resolver().is_ok_and(|actor| may_resolve(content, &actor))
+}
+
+pub fn shown_hold(hold: &Hold) -> ItemHold {
+    ItemHold {
+        by: hold.by.to_string(),
+        until: hold.until.into(),
+    }
 }
 
 fn shown_resolution(resolution: Resolution, content: &Content) -> ItemResolution {

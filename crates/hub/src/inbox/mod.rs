@@ -5,6 +5,7 @@ pub mod asker;
 pub mod cursor;
 pub mod events;
 pub mod find;
+pub mod images;
 pub mod item;
 pub mod kind;
 pub mod outcome;

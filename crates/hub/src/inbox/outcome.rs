@@ -1,6 +1,7 @@
 //! The outcome of a message in words, for lists and events.
 
 use countersign_core::question::{Ask, Question};
+use countersign_core::vocabulary::{Ending, Tone};
 use countersign_core::{Content, Outcome, Payload, Resolution};
 use countersign_protocol::a2h::Choice;
 use serde_json::Value;
@@ -51,37 +52,78 @@ pub fn answered(resolution: &Resolution, content: &Content) -> Option<String> {
     }
 }
 
-/// The outcome without its actor: `answered Approve`, `declined`.
+/// The outcome without its actor: `Approved`, `Answered: Blue`, `Skipped`.
 pub fn describe(resolution: &Resolution, content: &Content) -> String {
-    let answer = answered(resolution, content).map(|answer| match (answer.is_empty(), resolution.files.len()) {
-        (true, 0) => "with an empty text".to_owned(),
-        (true, count) => with_files(count),
-        (false, _) => start_of(answer),
-    });
-    let verb = match (resolution.outcome, resolution.defaulted) {
-        (Outcome::Expired, true) => "answered by its default",
-        (Outcome::Expired, false) => "ended without an answer",
-        (outcome, _) => outcome.as_str(),
+    let label = ending(resolution, content).label;
+    match detail(resolution, content) {
+        Some(detail) => format!("{label}: {}", start_of(detail)),
+        None => label.to_owned(),
+    }
+}
+
+/// How the message ended, as a word and a colour.
+pub fn ending(resolution: &Resolution, content: &Content) -> Ending {
+    let is_confirm = matches!(
+        &content.payload,
+        Payload::Ask(Ask {
+            question: Question::Confirm { .. },
+            ..
+        })
+    );
+    let value = resolution.value.as_ref().and_then(Value::as_str);
+    let is_choice = is_confirm && !resolution.edited && !content.sensitive;
+    Ending::of(resolution.outcome, value.filter(|_| is_choice))
+}
+
+/// The words after the ending: the answer, unless the ending says it already.
+pub fn detail(resolution: &Resolution, content: &Content) -> Option<String> {
+    let ending = ending(resolution, content);
+    let answer = answered(resolution, content);
+    match (resolution.outcome, resolution.defaulted) {
+        (Outcome::Expired, true) => Some(match answer {
+            Some(answer) => format!("answered “{answer}” by default"),
+            None => "answered with its default".to_owned(),
+        }),
+        (Outcome::Expired, false) => Some("no answer in time".to_owned()),
+        _ if ending.tone != Tone::Plain => answer.filter(|answer| is_own_label(resolution, answer)),
+        _ => Some(match (answer.as_deref(), resolution.files.len()) {
+            (Some(""), 0) => "an empty text".to_owned(),
+            (Some(""), 1) => "a file".to_owned(),
+            (Some(""), count) => format!("{count} files"),
+            _ => return answer,
+        }),
+    }
+}
+
+/// True if the chosen button had another label than the one of the vocabulary, such as `Ship it`.
+fn is_own_label(resolution: &Resolution, answer: &str) -> bool {
+    let value = resolution.value.as_ref().and_then(Value::as_str).unwrap_or_default();
+    !answer.eq_ignore_ascii_case(value)
+}
+
+/// The default that a message answers with at its expiry: its text, or `None` inside if it does not fit in a line. A
+/// message answers by itself only if its asker declared a default.
+pub fn default_answer(content: &Content) -> Option<Option<String>> {
+    let default = match &content.payload {
+        Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
+        Payload::Task(_) | Payload::Notify => None,
     };
-    match answer {
-        Some(answer) => format!("{verb} {answer}"),
-        None => verb.to_owned(),
+    default.map(|value| answer_text(value, content))
+}
+
+/// What happens at the expiry: `ends without an answer`.
+pub fn at_expiry(content: &Content) -> String {
+    match default_answer(content) {
+        None => "ends without an answer".to_owned(),
+        Some(Some(answer)) => format!("will answer “{answer}” by itself"),
+        Some(None) => "will answer with its default by itself".to_owned(),
     }
 }
 
 /// Cuts an answer that is too long for a line; the item's page shows all of it.
-fn start_of(answer: String) -> String {
+pub fn start_of(answer: String) -> String {
     match answer.char_indices().nth(MAX_LINE_CHARS) {
         Some((end, _)) => format!("{}…", &answer[..end]),
         None => answer,
-    }
-}
-
-/// For an answer that has only files.
-fn with_files(count: usize) -> String {
-    if count == 1 {
-        "with a file".to_owned()
-    } else {
-        format!("with {count} files")
     }
 }

@@ -1,18 +1,20 @@
-//! Items that one person snoozed (set aside) or archived. The message itself does not change, and other people still
+//! Items that one person snoozed or archived. The message itself does not change, and other people still
 //! see it.
 
 use std::time::Duration;
 
-use countersign_core::{Payload, Rejection, State};
+use countersign_core::vocabulary::span;
+use countersign_core::{Message, Payload, Rejection, State};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::message::snooze::{RestoreItem, SnoozeOrArchive};
 
 use super::find::find;
+use super::outcome;
 use crate::Hub;
 use crate::problem::Problem;
 
-/// An item that should be put off for longer is better declined.
+/// An item that should be put off for longer is better skipped.
 const MAX_SNOOZE: Duration = Duration::from_secs(90 * 24 * 3600);
 
 pub fn check_until(until: Timestamp, now: Timestamp) -> Result<Timestamp, Problem> {
@@ -22,8 +24,22 @@ pub fn check_until(until: Timestamp, now: Timestamp) -> Result<Timestamp, Proble
     Ok(until)
 }
 
-/// Snoozes an open item. The caller has checked `until` with `check_until`.
+/// An item must come back before it expires, so that its person can still decide.
+fn check_expiry(message: &Message, until: Timestamp, now: Timestamp) -> Result<(), Problem> {
+    match message.expires_at {
+        Some(expires_at) if until >= expires_at && message.state == State::Open => {
+            let left = span(expires_at.since(now));
+            let then = outcome::at_expiry(&message.content);
+            let text = format!("it expires in {left}, then it {then}; choose an earlier time");
+            Err(Problem::invalid("until", text))
+        }
+        Some(_) | None => Ok(()),
+    }
+}
+
+/// Snoozes an open item until a time before its expiry. The caller has checked `until` with `check_until`.
 pub async fn snooze(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -> Result<(), Problem> {
+    check_expiry(&find(hub, id).await?.message, until, hub.store.clock().now())?;
     let put = SnoozeOrArchive {
         person: person.to_owned(),
         id: id.clone(),
@@ -35,7 +51,7 @@ pub async fn snooze(hub: &Hub, person: &str, id: &MessageId, until: Timestamp) -
     Err(match find(hub, id).await?.message.state {
         State::Delivered => Problem::invalid(
             "id",
-            "a notice needs no answer and cannot be set aside; archive it instead",
+            "a notice needs no answer and cannot be snoozed; archive it instead",
         ),
         State::Resolved(resolution) => Rejection::already(id, &resolution).into(),
         State::Open => Problem::no_message(),
@@ -47,7 +63,7 @@ pub async fn archive(hub: &Hub, person: &str, id: &MessageId) -> Result<(), Prob
     match find(hub, id).await?.message.content.payload {
         Payload::Notify => {}
         Payload::Ask(_) | Payload::Task(_) => {
-            let message = "only notices can be archived; answer this item or set it aside instead";
+            let message = "only notices can be archived; answer this item or snooze it instead";
             return Err(Problem::invalid("id", message));
         }
     }

@@ -2,6 +2,7 @@
 //! stores cues that were asked, and perhaps answered, in another program before.
 
 pub mod cue_waiters;
+mod holds;
 mod run_host;
 mod timers;
 
@@ -24,6 +25,7 @@ use countersign_store::ops::message::pull::Pull;
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::waiters::Waiters;
 use countersign_store::{Store, StoreError};
+use countersign_telemetry::metrics::{Decision, Metrics};
 use timers::Alarm;
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -33,9 +35,9 @@ use crate::cluster::{Cluster, LiveChange, Signal};
 use crate::delivery::Outbox;
 use crate::live::LiveBroadcaster;
 use crate::messages::cue_waiters::CueWaiters;
-use crate::metrics::Metrics;
 use crate::problem::Problem;
-pub use timers::{expire, purge, purge_once};
+pub use holds::PersonDecision;
+pub use timers::{expire, purge, purge_once, release};
 
 /// Between two tries to find out whether a commit succeeded, after the store was lost in the middle of it.
 const RECONCILE_INTERVAL: Duration = Duration::from_millis(200);
@@ -51,14 +53,17 @@ pub struct MessagesParts {
     pub runs: Arc<RunRegistry>,
     pub outbox: Arc<Outbox>,
     pub indexer: Arc<Indexer>,
-    pub(crate) metrics: Arc<Metrics>,
+    pub metrics: Arc<Metrics>,
     pub stopping: watch::Receiver<bool>,
+    /// For people who have set no undo time.
+    pub default_undo_seconds: u32,
 }
 
 pub struct Messages {
     parts: MessagesParts,
     pub waiters: Arc<Waiters>,
     expiry_alarm: Alarm,
+    release_alarm: Alarm,
 }
 
 /// A committed message, as far as its announcement needs it.
@@ -84,6 +89,7 @@ impl Messages {
             parts,
             waiters: Arc::default(),
             expiry_alarm: Alarm::default(),
+            release_alarm: Alarm::default(),
         })
     }
 
@@ -117,22 +123,11 @@ impl Messages {
         command: Command,
         files: Vec<Vec<u8>>,
     ) -> Result<ApplyOutcome, StoreError> {
-        let resolution_id = ResolutionId::from_uuid(Uuid::new_v4());
-        let request = ResolveRequest {
-            message_id: message_id.clone(),
-            command,
-            resolution_id,
-            files,
-        };
+        let request = resolve_request(message_id, command, files);
         let messages = Arc::clone(self);
         // The command runs to completion after a disconnect; otherwise a run could wait forever for its announcement.
         run_to_completion(async move {
-            let store = &messages.parts.store;
-            let again = store.is_shared().then(|| request.clone());
-            let outcome = match (store.run(Apply(request)).await, again) {
-                (Err(StoreError::CommitUnknown(_)), Some(request)) => messages.reconcile(request).await,
-                (applied, _) => applied,
-            };
+            let outcome = messages.apply(request).await;
             let outcome = outcome.inspect_err(|error| messages.resync_if_unsure(error))?;
             messages.parts.indexer.note_activity();
             if let ApplyOutcome::Resolved(applied) = &outcome {
@@ -143,24 +138,30 @@ impl Messages {
         .await
     }
 
-    /// Resolves an unsure commit: the resolution is found by its own id, or the command is applied again.
-    async fn reconcile(&self, request: ResolveRequest) -> Result<ApplyOutcome, StoreError> {
-        let began = Instant::now();
-        loop {
-            tokio::time::sleep(RECONCILE_INTERVAL).await;
-            match self.apply_or_find(&request).await {
-                // Still unsure, because the first commit may stand.
-                Err(error) if began.elapsed() > RECONCILE_TIMEOUT => {
-                    return Err(StoreError::CommitUnknown(error.to_string()));
-                }
-                Err(_) => {}
-                applied => return applied,
+    async fn apply(&self, request: ResolveRequest) -> Result<ApplyOutcome, StoreError> {
+        let store = &self.parts.store;
+        let again = (store.is_shared() || request.command.is_by_agent()).then(|| request.clone());
+        let applied = match (store.run(Apply(request)).await, &again) {
+            (Err(StoreError::CommitUnknown(_)), Some(request)) => reconcile(|| self.apply_or_find(request)).await,
+            (applied, _) => applied,
+        };
+        match (applied, again) {
+            (Ok(ApplyOutcome::Rejected(Rejection::Held { until, .. })), Some(request))
+                if request.command.is_by_agent() =>
+            {
+                Box::pin(self.apply_after_hold(request, until)).await
             }
+            (applied, _) => applied,
         }
     }
 
     async fn apply_or_find(&self, request: &ResolveRequest) -> Result<ApplyOutcome, StoreError> {
         let outcome = self.parts.store.run(Apply(request.clone())).await?;
+        self.find_own(request, outcome).await
+    }
+
+    /// The stored outcome instead of a rejection, if this very request produced it.
+    async fn find_own(&self, request: &ResolveRequest, outcome: ApplyOutcome) -> Result<ApplyOutcome, StoreError> {
         let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &outcome else {
             return Ok(outcome);
         };
@@ -186,35 +187,27 @@ impl Messages {
         command: Command,
         files: Vec<Vec<u8>>,
     ) -> Result<Resolution, Problem> {
-        let wanted = match &command {
-            Command::Resolve { verdict, .. } => verdict.outcome(),
-            Command::Cancel | Command::Supersede { .. } => Outcome::Cancelled,
-            Command::Expire => Outcome::Expired,
-        };
-        match self.decide_with_files(message_id, command, files).await? {
-            ApplyOutcome::Resolved(applied) if applied.resolution.outcome == wanted => Ok(applied.resolution),
-            // The command came after the expiry, and so caused it.
-            ApplyOutcome::Resolved(applied) => Err(Rejection::already(message_id, &applied.resolution).into()),
-            ApplyOutcome::Rejected(rejection) => Err(rejection.into()),
-            ApplyOutcome::Purged => Err(Problem::Gone),
-            ApplyOutcome::NotFound => Err(Problem::no_message()),
-        }
+        let wanted = wanted_outcome(&command);
+        let outcome = self.decide_with_files(message_id, command, files).await?;
+        expect_outcome(message_id, wanted, outcome)
     }
 
-    /// Expires an overdue message that is read before the timer got to it. Returns whether it was overdue.
+    /// Expires an overdue message that is read before the timer got to it. Returns whether it has ended since.
     pub async fn expire_if_overdue(self: &Arc<Self>, view: &AgentView) -> Result<bool, StoreError> {
         let is_open = matches!(view.state, State::Open);
         if !is_open || !is_overdue_at(view.expires_at, self.parts.store.clock().now()) {
             return Ok(false);
         }
         // Boxed because it is rare: inline, its state would enlarge every waiting future.
-        Box::pin(self.decide(&view.id, Command::Expire)).await.map(|_| true)
+        let outcome = Box::pin(self.decide(&view.id, Command::Expire)).await?;
+        // An answer on hold came in time; for the agent the message stays open until the hold ends.
+        Ok(!matches!(outcome, ApplyOutcome::Rejected(Rejection::Held { .. })))
     }
 
     /// Call after the commit of every new message: the inbox, the search index, the expiry timer and the metrics.
     pub fn announce_accepted(&self, accepted: &Accepted) {
         let Accepted { id, kind, expires_at } = accepted;
-        self.parts.metrics.submitted(*kind);
+        self.parts.metrics.submitted(kind.as_str());
         if let Some(expires_at) = expires_at {
             self.expiry_alarm.due(*expires_at);
         }
@@ -229,12 +222,19 @@ impl Messages {
     /// Call after the commit of every resolution: wakes waiters, runs, pages, other nodes and the outbox.
     pub fn announce(&self, applied: &ResolvedMessage) {
         let id = &applied.view.id;
-        let outcome = applied.resolution.outcome;
-        self.parts.metrics.resolved(outcome);
+        let resolution = &applied.resolution;
+        let outcome = resolution.outcome;
+        self.parts.metrics.resolved(&Decision {
+            door: applied.view.source.door().as_str(),
+            outcome: outcome.as_str(),
+            took: resolution.resolved_at.since(applied.view.received_at),
+            is_default: resolution.defaulted,
+            is_denied: resolution.is_denial(),
+        });
         match &applied.view.source {
             Source::A2h(_) => {}
             Source::Hap(_) => self.parts.cue_waiters.cue_ended(id),
-            Source::Runs(_) => self.parts.runs.resolved(&applied.view, applied.resolution.resolved_at),
+            Source::Runs(_) => self.parts.runs.resolved(&applied.view, resolution.resolved_at),
         }
         self.waiters.wake(&applied.view);
         if self.parts.cluster.is_first_notice(id) {
@@ -257,6 +257,54 @@ impl Messages {
             self.waiters.invalidate_all();
             self.parts.live.publish_resync();
             self.parts.cluster.publish_resync();
+        }
+    }
+}
+
+fn wanted_outcome(command: &Command) -> Outcome {
+    match command {
+        Command::Resolve { verdict, .. } => verdict.outcome(),
+        Command::Cancel | Command::Supersede { .. } => Outcome::Cancelled,
+        Command::Expire => Outcome::Expired,
+    }
+}
+
+fn expect_outcome(message_id: &MessageId, wanted: Outcome, outcome: ApplyOutcome) -> Result<Resolution, Problem> {
+    match outcome {
+        ApplyOutcome::Resolved(applied) if applied.resolution.outcome == wanted => Ok(applied.resolution),
+        // The command came after the expiry, and so caused it.
+        ApplyOutcome::Resolved(applied) => Err(Rejection::already(message_id, &applied.resolution).into()),
+        ApplyOutcome::Rejected(rejection) => Err(rejection.into()),
+        ApplyOutcome::Purged => Err(Problem::Gone),
+        ApplyOutcome::NotFound => Err(Problem::no_message()),
+    }
+}
+
+/// The request, with a new resolution id.
+fn resolve_request(message_id: &MessageId, command: Command, files: Vec<Vec<u8>>) -> ResolveRequest {
+    ResolveRequest {
+        message_id: message_id.clone(),
+        command,
+        resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
+        files,
+    }
+}
+
+/// Resolves an unsure commit: `attempt` finds the outcome by its own id, or applies the command again.
+async fn reconcile<T, F>(attempt: impl Fn() -> F) -> Result<T, StoreError>
+where
+    F: Future<Output = Result<T, StoreError>>,
+{
+    let began = Instant::now();
+    loop {
+        tokio::time::sleep(RECONCILE_INTERVAL).await;
+        match attempt().await {
+            // Still unsure, because the first commit may stand.
+            Err(error) if began.elapsed() > RECONCILE_TIMEOUT => {
+                return Err(StoreError::CommitUnknown(error.to_string()));
+            }
+            Err(_) => {}
+            applied => return applied,
         }
     }
 }

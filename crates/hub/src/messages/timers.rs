@@ -1,4 +1,4 @@
-//! Timers for expiry and retention. Both sleep while there is nothing due.
+//! Timers for expiry, for the end of holds and for retention. They sleep while there is nothing due.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -9,8 +9,9 @@ use countersign_protocol::id::ResolutionId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::ops::account::rate_limit::ForgetRates;
+use countersign_store::ops::message::hold::{NextRelease, ReleaseDue};
 use countersign_store::ops::message::retention_clock::CheckRetentionClock;
-use countersign_store::ops::message::sweep::{ExpireDue, Expired, NextExpiry, OldestResolved, Purge};
+use countersign_store::ops::message::sweep::{ExpireDue, NextExpiry, OldestResolved, Purge, Swept};
 use countersign_store::ops::run::{OldestEndedRun, PurgeRuns};
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -18,7 +19,7 @@ use uuid::Uuid;
 
 use super::Messages;
 
-/// Wakes the expiry timer when a new message is due before its next wake-up.
+/// Wakes a timer when new work is due before its next wake-up.
 #[derive(Default)]
 pub struct Alarm {
     notify: Notify,
@@ -26,14 +27,14 @@ pub struct Alarm {
 }
 
 impl Alarm {
-    /// Call after the message is committed.
-    pub fn due(&self, expires_at: Timestamp) {
-        if expires_at.as_millis() < self.sleeps_until.load(Ordering::SeqCst) {
+    /// Call after the work is committed.
+    pub fn due(&self, at: Timestamp) {
+        if at.as_millis() < self.sleeps_until.load(Ordering::SeqCst) {
             self.notify.notify_one();
         }
     }
 
-    /// Until the timer sleeps again, every new message wakes it: it may have read the next expiry already.
+    /// Until the timer sleeps again, all new work wakes it: it may have read the next due time already.
     fn awake(&self) {
         self.sleeps_until.store(i64::MAX, Ordering::SeqCst);
     }
@@ -58,8 +59,69 @@ const MIN_HELD_PAUSE: Duration = Duration::from_millis(20);
 const MAX_HELD_PAUSE: Duration = Duration::from_secs(1);
 const PURGE_INTERVAL: Duration = Duration::from_secs(600);
 
+/// Work that falls due at the time that a message row has.
+#[derive(Clone, Copy)]
+pub enum DueWork {
+    Expiry,
+    /// The end of a hold.
+    Release,
+}
+
+impl DueWork {
+    fn alarm(self, messages: &Messages) -> &Alarm {
+        match self {
+            Self::Expiry => &messages.expiry_alarm,
+            Self::Release => &messages.release_alarm,
+        }
+    }
+
+    async fn next(self, messages: &Messages, unreadable: &[String]) -> Result<Option<Timestamp>, StoreError> {
+        let skipped = unreadable.to_vec();
+        match self {
+            Self::Expiry => messages.parts.store.run(NextExpiry { skipped }).await,
+            Self::Release => messages.parts.store.run(NextRelease { skipped }).await,
+        }
+    }
+
+    async fn sweep(self, messages: &Messages, batch_rows: i64, unreadable: &[String]) -> Result<Swept, StoreError> {
+        let skipped = unreadable.to_vec();
+        match self {
+            Self::Expiry => {
+                let resolution_ids = (0..batch_rows)
+                    .map(|_| ResolutionId::from_uuid(Uuid::new_v4()))
+                    .collect();
+                let expire = ExpireDue {
+                    resolution_ids,
+                    skipped,
+                };
+                messages.parts.store.run(expire).await
+            }
+            Self::Release => {
+                let limit = usize::try_from(batch_rows).unwrap_or_default();
+                messages.parts.store.run(ReleaseDue { limit, skipped }).await
+            }
+        }
+    }
+
+    fn log_failure(self, error: &StoreError) {
+        match self {
+            Self::Expiry => tracing::error!(%error, "expiring messages failed; retrying"),
+            Self::Release => tracing::error!(%error, "releasing decisions on hold failed; retrying"),
+        }
+    }
+}
+
 /// Runs until dropped.
 pub async fn expire(messages: &Messages) {
+    run_timer(messages, DueWork::Expiry).await;
+}
+
+/// Runs until dropped.
+pub async fn release(messages: &Messages) {
+    run_timer(messages, DueWork::Release).await;
+}
+
+async fn run_timer(messages: &Messages, work: DueWork) {
     let max_sleep = if messages.parts.store.is_shared() {
         SHARED_STORE_MAX_SLEEP
     } else {
@@ -68,8 +130,8 @@ pub async fn expire(messages: &Messages) {
     let mut unreadable = Vec::new();
     let mut backoff = HeldBackoff::default();
     loop {
-        messages.expiry_alarm.awake();
-        let (until, pause) = match expire_due(messages, &mut unreadable).await {
+        work.alarm(messages).awake();
+        let (until, pause) = match sweep_due(messages, work, &mut unreadable).await {
             Ok(Some(next)) => {
                 let now = messages.parts.store.clock().now();
                 let pause = backoff.pause_until(next, now).min(max_sleep);
@@ -77,22 +139,22 @@ pub async fn expire(messages: &Messages) {
             }
             Ok(None) => (None, max_sleep),
             Err(error) => {
-                tracing::error!(%error, "expiring messages failed; retrying");
+                work.log_failure(&error);
                 (None, ERROR_RETRY_DELAY)
             }
         };
-        messages.expiry_alarm.sleep(until, pause).await;
+        work.alarm(messages).sleep(until, pause).await;
     }
 }
 
-/// Exponential backoff while an overdue message cannot be expired here, because another node holds it.
+/// Exponential backoff while an overdue message cannot be ended here, because another node has locked it.
 #[derive(Default)]
 struct HeldBackoff {
     last_pause: Duration,
 }
 
 impl HeldBackoff {
-    /// How long to sleep until the message that is due next has expired.
+    /// How long to sleep until the message that is due next can be ended.
     fn pause_until(&mut self, next: Timestamp, now: Timestamp) -> Duration {
         if !is_overdue_at(Some(next), now) {
             self.last_pause = Duration::ZERO;
@@ -104,54 +166,38 @@ impl HeldBackoff {
     }
 }
 
-/// Expires all due messages and returns when the next one is due. Unreadable messages are skipped from then on.
-async fn expire_due(messages: &Messages, unreadable: &mut Vec<String>) -> Result<Option<Timestamp>, StoreError> {
+/// Ends all due messages and returns when the next one is due. Unreadable messages are skipped from then on.
+pub async fn sweep_due(
+    messages: &Messages,
+    work: DueWork,
+    unreadable: &mut Vec<String>,
+) -> Result<Option<Timestamp>, StoreError> {
     let mut batch_rows = if messages.parts.store.is_shared() {
         SHARED_STORE_BATCH_ROWS
     } else {
         BATCH_ROWS
     };
     while is_overdue_at(
-        next_expiry(messages, unreadable).await?,
+        work.next(messages, unreadable).await?,
         messages.parts.store.clock().now(),
     ) {
-        let expired = with_shrinking_batch(&mut batch_rows, |batch_rows| {
-            messages.parts.store.run(expire_batch(batch_rows, unreadable))
+        let swept = with_shrinking_batch(&mut batch_rows, |batch_rows| {
+            work.sweep(messages, batch_rows, unreadable)
         })
         .await;
-        let Expired {
+        let Swept {
             applied,
             unreadable: found,
-        } = expired.inspect_err(|error| messages.resync_if_unsure(error))?;
+        } = swept.inspect_err(|error| messages.resync_if_unsure(error))?;
         messages.parts.indexer.note_activity();
         applied.iter().for_each(|applied| messages.announce(applied));
         if applied.is_empty() && found.is_empty() {
-            // Another node is expiring them.
+            // Another node is ending them.
             break;
         }
         unreadable.extend(found.into_iter().map(|message| message.id));
     }
-    next_expiry(messages, unreadable).await
-}
-
-fn expire_batch(batch_rows: i64, unreadable: &[String]) -> ExpireDue {
-    let resolution_ids = (0..batch_rows)
-        .map(|_| ResolutionId::from_uuid(Uuid::new_v4()))
-        .collect();
-    ExpireDue {
-        resolution_ids,
-        skipped: unreadable.to_vec(),
-    }
-}
-
-async fn next_expiry(messages: &Messages, unreadable: &[String]) -> Result<Option<Timestamp>, StoreError> {
-    messages
-        .parts
-        .store
-        .run(NextExpiry {
-            skipped: unreadable.to_vec(),
-        })
-        .await
+    work.next(messages, unreadable).await
 }
 
 /// Halves the batch each time the store cannot finish it in time; the same batch would fail forever.

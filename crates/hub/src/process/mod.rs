@@ -10,13 +10,12 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 
+use countersign_config::browser_url;
 use countersign_protocol::time::Timestamp;
 use readiness::ReadinessCache;
 pub use task_health::{FailedForGood, TaskHealth};
 use tokio::sync::watch;
 use url::Url;
-
-use crate::config::browser_url;
 
 /// Log lines that could not be written, since the start. Static, because a process has one log, and it exists before the
 /// hub.
@@ -94,7 +93,7 @@ impl Process {
 }
 
 /// Writes a file that only its owner can read, also if it was there before.
-fn write_private(path: &Path, text: &str) -> io::Result<()> {
+pub fn write_private(path: &Path, text: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.create(true).truncate(true).write(true).mode(0o600).open(path)?;
     file.set_permissions(Permissions::from_mode(0o600))?;

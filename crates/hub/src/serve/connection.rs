@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::{Config, TlsFiles};
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
@@ -20,7 +21,6 @@ use tokio_rustls::TlsAcceptor;
 use super::front::Front;
 use super::stream::{BoundedStream, HttpVersion, RequestPhase};
 use super::tls;
-use crate::config::Config;
 use crate::http::client_addr::Endpoints;
 
 const MAX_CONNECTIONS: usize = 100_000;
@@ -49,6 +49,12 @@ impl Acceptor {
         })
     }
 
+    pub fn with_tls(files: &TlsFiles) -> anyhow::Result<Self> {
+        Ok(Self {
+            tls: Some(tls::acceptor(files)?),
+        })
+    }
+
     pub fn scheme(&self) -> &'static str {
         if self.tls.is_some() { "https" } else { "http" }
     }
@@ -67,14 +73,10 @@ impl Acceptor {
             };
             let front = front.clone();
             let stopping = stopping.clone();
-            let tls = self.tls.clone();
-            tokio::spawn(async move {
-                match tls {
-                    None => serve_connection(stream, endpoints, front, stopping).await,
-                    Some(tls) => Box::pin(serve_tls(tls, stream, endpoints, front, stopping)).await,
-                }
-                drop(slot);
-            });
+            match self.tls.clone() {
+                None => tokio::spawn(serve_connection(stream, endpoints, front, stopping, slot)),
+                Some(tls) => tokio::spawn(serve_tls(tls, stream, endpoints, front, stopping, slot)),
+            };
         }
         drop(listener);
         let all_slots = u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX);
@@ -90,9 +92,10 @@ async fn serve_tls(
     endpoints: Endpoints,
     front: Front,
     stopping: watch::Receiver<bool>,
+    slot: OwnedSemaphorePermit,
 ) {
     if let Ok(Ok(stream)) = timeout(HANDSHAKE_TIMEOUT, tls.accept(stream)).await {
-        serve_connection(stream, endpoints, front, stopping).await;
+        serve_connection(stream, endpoints, front, stopping, slot).await;
     }
 }
 
@@ -118,14 +121,20 @@ async fn accept(
 }
 
 /// Serves until the client disconnects or stops reading; drains gracefully when the hub stops.
-async fn serve_connection<S>(stream: S, endpoints: Endpoints, front: Front, stopping: watch::Receiver<bool>)
-where
+async fn serve_connection<S>(
+    stream: S,
+    endpoints: Endpoints,
+    mut front: Front,
+    stopping: watch::Receiver<bool>,
+    _slot: OwnedSemaphorePermit,
+) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let phase = RequestPhase::default();
     let sniffed = timeout(FIRST_BYTES_TIMEOUT, BoundedStream::sniff(stream, phase.clone())).await;
     let Ok(Ok((stream, version))) = sniffed else { return };
     let io = TokioIo::new(stream);
+    front.is_from_proxy = front.proxies.contains(endpoints.client.ip());
     // Boxed, so that a connection has the size of its own protocol, not of the larger one.
     match version {
         HttpVersion::Http1 => {
@@ -186,13 +195,14 @@ async fn drive<C: Future>(
 mod tests {
     use axum::Router;
     use axum::routing::{get, post};
+    use countersign_telemetry::metrics::{Durations, Metrics};
     use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
     use tokio::task::JoinHandle;
 
     use super::*;
-    use crate::config::{Config, ConfigFile, Overrides};
     use crate::http::host::AllowedHosts;
+    use countersign_config::{Config, ConfigFile, Overrides};
 
     const LARGE_REPLY_BYTES: usize = 1024 * 1024;
 
@@ -214,6 +224,9 @@ mod tests {
             router: router(),
             hosts: Arc::new(AllowedHosts::from_config(&config)),
             has_tls: false,
+            metrics: Arc::new(Metrics::new(Durations::default())),
+            proxies: Arc::default(),
+            is_from_proxy: false,
         }
     }
 
@@ -227,7 +240,8 @@ mod tests {
                 client: loopback,
                 hub: loopback,
             };
-            serve_connection(stream, endpoints, front(), stopping).await;
+            let slot = Arc::new(Semaphore::new(1)).try_acquire_owned().unwrap();
+            serve_connection(stream, endpoints, front(), stopping, slot).await;
             drop(sender);
         });
         (client, served)

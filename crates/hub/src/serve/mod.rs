@@ -4,6 +4,7 @@ mod connection;
 mod data_dir;
 mod database;
 mod front;
+mod lan;
 pub mod output;
 pub mod routes;
 mod startup;
@@ -21,13 +22,16 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use connection::Acceptor;
+use countersign_config::Config;
 use countersign_store::Store;
-use countersign_store::clock::SystemClock;
+use countersign_store::clock::{Clock, SystemClock};
 use countersign_store::ops::admin::data_loss::RecordDataLoss;
 use countersign_store::ops::node::LeaveNode;
 use data_dir::DataDir;
 use front::Front;
 use futures_util::FutureExt;
+use futures_util::future::OptionFuture;
+use lan::LanCertificate;
 use output::print;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -36,7 +40,6 @@ use tokio::time::timeout;
 
 use crate::Hub;
 use crate::admin::keys::ensure_key;
-use crate::config::Config;
 use crate::delivery::Outbox;
 use crate::http::host::AllowedHosts;
 use crate::node;
@@ -56,6 +59,18 @@ pub struct ServeOptions {
     pub pages: Pages,
     /// Starts on a `hub.db` that has lost entries too.
     pub accept_data_loss: bool,
+    /// The text that is printed when the hub is ready.
+    pub greet: Box<dyn FnOnce(&Greeting) -> String + Send>,
+}
+
+/// What the person who starts a hub needs to know.
+pub struct Greeting {
+    pub local_url: String,
+    /// The address for browsers.
+    pub browser_url: String,
+    pub sign_in_url: String,
+    /// The fingerprint of the certificate of `--lan`.
+    pub fingerprint: Option<String>,
 }
 
 /// Serves until `stop` resolves or a part of the hub fails for good, then drains and returns. The error of a failed part
@@ -63,6 +78,7 @@ pub struct ServeOptions {
 pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyhow::Result<()> {
     let data = DataDir::open(&options.data)?;
     let acceptor = Acceptor::from_config(&options.config)?;
+    let lan = LanListener::open(&options).await?;
     let mut stop = pin!(stop);
     let opening = open_store(&options.config, &data, options.accept_data_loss);
     let store = tokio::select! {
@@ -89,11 +105,20 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
         router: routes::router(Arc::clone(&hub), options.pages),
         hosts: Arc::new(AllowedHosts::from_config(&hub.config)),
         has_tls: hub.config.tls.is_some(),
+        metrics: Arc::clone(&hub.metrics),
+        proxies: Arc::new(hub.config.trusted_proxies.clone()),
+        is_from_proxy: false,
     };
-    let serving = tokio::spawn(accept_connections(Arc::clone(&hub), acceptor, listener, front));
-    print(&welcome.text(&hub));
+    let greeting = Greeting {
+        browser_url: hub.process.browser_url().to_owned(),
+        fingerprint: lan.as_ref().map(|lan| lan.fingerprint.clone()),
+        local_url: welcome.local_url,
+        sign_in_url: welcome.sign_in_url,
+    };
+    let serving = start_accepting(&hub, (acceptor, listener), lan, front);
+    print(&(options.greet)(&greeting));
     let failure = stop_or_failure(&hub, stop).await;
-    print("Stopping: answering waiting requests and finishing open work.\n");
+    print("Shutting down: releasing waiting agents, finishing open requests.\n");
     data.withdraw();
     // Fails only when no receiver is left.
     let _ = stop_sender.send(true);
@@ -102,6 +127,48 @@ pub async fn run(options: ServeOptions, stop: impl Future<Output = ()>) -> anyho
         Some(failure) => Err(failure.into()),
         None => drained.context("the hub did not finish its open work in time")?,
     }
+}
+
+/// The second listener, for phones in the same network.
+struct LanListener {
+    acceptor: Acceptor,
+    listener: TcpListener,
+    fingerprint: String,
+}
+
+impl LanListener {
+    /// `None` without `--lan`.
+    async fn open(options: &ServeOptions) -> anyhow::Result<Option<Self>> {
+        let Some(address) = options.config.lan else {
+            return Ok(None);
+        };
+        let certificate = LanCertificate::open(&options.data, address.ip(), SystemClock.now())?;
+        let listener = TcpListener::bind(address).await;
+        Ok(Some(Self {
+            acceptor: Acceptor::with_tls(&certificate.files)?,
+            listener: listener.with_context(|| format!("--lan cannot listen on {address}"))?,
+            fingerprint: certificate.fingerprint,
+        }))
+    }
+}
+
+fn start_accepting(
+    hub: &Arc<Hub>,
+    (acceptor, listener): (Acceptor, TcpListener),
+    lan: Option<LanListener>,
+    front: Front,
+) -> JoinHandle<()> {
+    let on_lan = OptionFuture::from(lan.map(|lan| {
+        let front = Front {
+            has_tls: true,
+            ..front.clone()
+        };
+        accept_connections(Arc::clone(hub), lan.acceptor, lan.listener, front)
+    }));
+    let main = accept_connections(Arc::clone(hub), acceptor, listener, front);
+    tokio::spawn(async move {
+        tokio::join!(main, on_lan);
+    })
 }
 
 /// Returns the part of the hub that failed, or `None` for a stop.

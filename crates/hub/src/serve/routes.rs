@@ -9,6 +9,7 @@ use axum::routing::{MethodRouter, get, post};
 use crate::Hub;
 use crate::admin::{self, health, openapi};
 use crate::doors::{a2h, hap, runs as run_door};
+use crate::http::route::Named;
 use crate::inbox;
 use crate::live::RowRenderer;
 use crate::problem::Problem;
@@ -27,7 +28,7 @@ impl Routes {
         T: 'static,
     {
         self.listed.push(("get", path));
-        self.add(path, get(handler))
+        self.add(path, get(Named { route: path, handler }))
     }
 
     fn post<H, T>(mut self, path: &'static str, handler: H) -> Self
@@ -36,7 +37,7 @@ impl Routes {
         T: 'static,
     {
         self.listed.push(("post", path));
-        self.add(path, post(handler))
+        self.add(path, post(Named { route: path, handler }))
     }
 
     fn add(mut self, path: &'static str, methods: MethodRouter<Arc<Hub>>) -> Self {
@@ -49,7 +50,7 @@ pub fn routes() -> Routes {
     let routes = Routes::default()
         .get("/health", health::health)
         .get("/ready", health::ready)
-        .get("/metrics", health::metrics)
+        .get("/metrics", admin::metrics::metrics)
         .get("/openapi.json", openapi::document);
     admin_routes(people_routes(terminal_routes(agent_routes(routes))))
 }
@@ -90,6 +91,7 @@ fn people_routes(routes: Routes) -> Routes {
         .post("/v1/inbox/{id}/aside", inbox::api::snooze)
         .post("/v1/inbox/{id}/archive", inbox::api::archive)
         .post("/v1/inbox/{id}/return", inbox::api::restore)
+        .post("/v1/inbox/{id}/undo", inbox::api::undo)
         .get("/v1/notices", inbox::api::notices)
         .get("/v1/search", inbox::api::search)
         .get("/v1/decided", inbox::api::decided)
@@ -143,7 +145,13 @@ pub fn api() -> Router<Arc<Hub>> {
     routes()
         .router
         // The run socket speaks a protocol of its own and is not part of the API description.
-        .route("/ws", get(run_door::upgrade))
+        .route(
+            "/ws",
+            get(Named {
+                route: "/ws",
+                handler: run_door::upgrade,
+            }),
+        )
         .fallback(async || Problem::no_address())
         .method_not_allowed_fallback(async || Problem::MethodNotAllowed)
 }

@@ -26,24 +26,22 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     add(&mut tasks, hub, "expiry", |hub| async move {
         messages::expire(&hub.messages).await
     });
+    add(&mut tasks, hub, "undo", |hub| async move {
+        messages::release(&hub.messages).await
+    });
     add(&mut tasks, hub, "retention", |hub| async move {
         messages::purge(&hub.messages, hub.config.retention()).await
     });
-    add(
-        &mut tasks,
-        hub,
-        "deliveries",
-        |hub| async move { hub.outbox.sweep().await },
-    );
+    add(&mut tasks, hub, "deliveries", |hub| Arc::clone(&hub.outbox).sweep());
     add(&mut tasks, hub, "live events", inbox::events::run);
-    add(&mut tasks, hub, "search index", |hub| async move {
-        hub.background.indexer.run().await
+    add(&mut tasks, hub, "search index", |hub| {
+        Arc::clone(&hub.background.indexer).run()
     });
-    add(&mut tasks, hub, "receipts", |hub| async move {
-        hub.background.receipts.run().await
+    add(&mut tasks, hub, "receipts", |hub| {
+        Arc::clone(&hub.background.receipts).run()
     });
-    add(&mut tasks, hub, "agents last seen", |hub| async move {
-        hub.background.agent_last_seen.run().await
+    add(&mut tasks, hub, "agents last seen", |hub| {
+        Arc::clone(&hub.background.agent_last_seen).run()
     });
     add(&mut tasks, hub, "terminals", |hub| async move {
         cue_waiters::run(&hub.cue_waiters).await
@@ -51,8 +49,8 @@ pub fn start(hub: &Arc<Hub>) -> JoinSet<()> {
     add(&mut tasks, hub, "lease", node::lease);
     add(&mut tasks, hub, "signals of other nodes", node::subscribe);
     add(&mut tasks, hub, "reconciliation", node::reconcile);
-    add(&mut tasks, hub, "runs of other nodes", |hub| async move {
-        countersign_runs::watch(Arc::clone(&hub.runs)).await
+    add(&mut tasks, hub, "runs of other nodes", |hub| {
+        countersign_runs::watch(Arc::clone(&hub.runs))
     });
     tasks
 }

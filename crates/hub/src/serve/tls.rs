@@ -4,12 +4,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context;
+use countersign_config::TlsFiles;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
-
-use crate::config::TlsFiles;
 
 pub fn acceptor(files: &TlsFiles) -> anyhow::Result<TlsAcceptor> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());

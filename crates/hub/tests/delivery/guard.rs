@@ -1,8 +1,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::DeliveryState;
-use countersign_hub::config::PushSettings;
 use countersign_store::ops::admin::callbacks::RemoveHost;
 
 use crate::names::Names;

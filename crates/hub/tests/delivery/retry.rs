@@ -2,8 +2,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::PushSettings;
 use countersign_core::delivery::{DeliveryState, Schedule};
-use countersign_hub::config::PushSettings;
 use countersign_protocol::a2h::SignatureHeader;
 use countersign_protocol::time::Timestamp;
 use countersign_store::clock::{Clock, ManualClock};

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use countersign_config::{LegacyPush, PushSettings};
 use countersign_core::audit::AuditRecord;
 use countersign_core::delivery::Schedule;
 use countersign_core::message::{Callback, CallbackCredential};
 use countersign_core::question::{Ask, approve_or_deny};
 use countersign_core::{Actor, Command, Content, Digest, Payload, Question, Verdict};
-use countersign_hub::config::{LegacyPush, PushSettings};
 use countersign_hub::delivery::{DeliveryCounts, DnsLookup, Outbox, SystemLookup};
 use countersign_protocol::a2h::{Agent, AuthScheme, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};

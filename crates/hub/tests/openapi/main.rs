@@ -31,6 +31,7 @@ async fn every_documented_status_occurs_and_every_occurring_one_is_documented() 
     drive::people(&seen).await;
     drive::lists(&seen).await;
     drive::shelf(&seen).await;
+    drive::undo(&seen).await;
     drive::terminals(&seen).await;
     drive::runs(&seen).await;
     drive::admin(&seen).await;

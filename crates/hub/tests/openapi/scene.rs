@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
+use countersign_config::{Config, ConfigFile, Overrides};
 use countersign_core::access::Role;
 use countersign_hub::Hub;
 use countersign_hub::admin::keys::ensure_key;
 use countersign_hub::auth::{Token, new_signing_key};
-use countersign_hub::config::{Config, ConfigFile, Overrides};
 use countersign_hub::delivery::Outbox;
 use countersign_hub::serve::routes;
 use countersign_protocol::time::Timestamp;

@@ -25,7 +25,10 @@ pub fn check((method, path): (&str, &str), body: &[u8]) {
             read::<Item>(body);
             check_bytes::<SentItem>(body);
         }
-        ("post", "/v1/inbox/{id}/aside" | "/v1/inbox/{id}/archive" | "/v1/inbox/{id}/return") => {
+        (
+            "post",
+            "/v1/inbox/{id}/aside" | "/v1/inbox/{id}/archive" | "/v1/inbox/{id}/return" | "/v1/inbox/{id}/undo",
+        ) => {
             check_bytes::<MessageRef>(body);
         }
         ("get", "/v1/presets") => check_bytes::<Presets>(body),

@@ -198,21 +198,10 @@ pub(super) fn is_uri(text: &str) -> bool {
         && scheme
             .bytes()
             .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    scheme_ok && !rest.is_empty() && has_only_uri_characters(rest.as_bytes())
-}
-
-fn has_only_uri_characters(mut bytes: &[u8]) -> bool {
-    while let Some((first, rest)) = bytes.split_first() {
-        bytes = match first {
-            b'%' => match rest {
-                [high, low, rest @ ..] if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => rest,
-                _ => return false,
-            },
-            byte if byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=".contains(byte) => rest,
-            _ => return false,
-        };
-    }
-    true
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let is_escape = |text: &str| text.len() >= 2 && text.bytes().take(2).all(|digit| digit.is_ascii_hexdigit());
+    let rest_ok = rest.bytes().all(is_allowed) && rest.split('%').skip(1).all(is_escape);
+    scheme_ok && !rest.is_empty() && rest_ok
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ mod part;
 pub mod request;
 pub mod seal;
 pub mod signature;
-mod wire_enum;
+pub mod wire_enum;
 
 pub use api_error::ApiError;
 pub use capability::Capability;

@@ -92,7 +92,13 @@ impl AskRequest {
             permissions: fields
                 .object("permissions", |fields| permissions(fields, version))?
                 .unwrap_or_default(),
-            default_on_expire: default_on_expire(&mut fields)?,
+            default_on_expire: match fields.any("default_on_expire") {
+                None | Some(Value::Null) => None,
+                Some(value @ (Value::String(_) | Value::Object(_))) => Some(value),
+                Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
+                    return Err(fields.invalid("default_on_expire", "must be an option's value, an object, or null"));
+                }
+            },
             allowed_resolvers: allowed_resolvers(&mut fields)?,
             callback: fields.object("callback", callback)?,
         })
@@ -149,16 +155,6 @@ fn permissions(mut fields: FieldReader<'_>, version: Version) -> Result<Permissi
         allow_respond: fields.flag("allow_respond")?,
         allow_ignore: fields.flag("allow_ignore")?,
     })
-}
-
-fn default_on_expire(fields: &mut FieldReader<'_>) -> Result<Option<Value>, EnvelopeError> {
-    match fields.any("default_on_expire") {
-        None | Some(Value::Null) => Ok(None),
-        Some(value @ (Value::String(_) | Value::Object(_))) => Ok(Some(value)),
-        Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
-            Err(fields.invalid("default_on_expire", "must be an option's value, an object, or null"))
-        }
-    }
 }
 
 fn check_item(value: Value, place: FieldPath<'_>) -> Result<CheckItem, EnvelopeError> {

@@ -8,6 +8,7 @@ use base64::{Engine, alphabet};
 use serde_json::{Value, json};
 
 use super::family::Version;
+use crate::hex::hex;
 use crate::id::{MessageId, ResolutionId};
 use crate::jcs;
 
@@ -83,12 +84,6 @@ pub fn payload_sha256(response: Option<&Value>, state: Option<&Value>) -> String
     jcs::write(state.unwrap_or(&Value::Null), &mut canonical);
     canonical.push(b'}');
     hex(digest::digest(&digest::SHA256, &canonical).as_ref())
-}
-
-fn hex(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    digits.map(|digit| char::from(DIGITS[usize::from(digit)])).collect()
 }
 
 /// The signature header: `t=1749050910,jti=jti_…,v1=…`, with one `v1` per key during a rotation.

@@ -1,13 +1,14 @@
 //! Enums that are a fixed set of words on the wire.
 
 /// An enum whose variants are words on the wire.
-pub(super) trait WireEnum: Sized + Copy + 'static {
+pub trait WireEnum: Sized + Copy + 'static {
     const WORDS: &'static [&'static str];
 
     fn from_word(word: &str) -> Option<Self>;
 }
 
 /// Declares the enum, its serde names, `as_str` and `FromStr` from one list, so that they stay in sync.
+#[macro_export]
 macro_rules! wire_enum {
     ($(#[$meta:meta])* $name:ident { $($(#[$case:meta])* $variant:ident = $word:literal),+ $(,)? }) => {
         $(#[$meta])*

@@ -57,8 +57,12 @@ pub struct Item<P = ItemPart, S = ItemSource> {
     pub may_be_empty: bool,
     #[serde(default)]
     pub resolvers: Vec<String>,
+    /// No longer true while a decision is on hold.
     #[serde(default)]
     pub can_answer: bool,
+    /// A decision that its author can still take back. Only people see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<ItemHold>,
     pub created_at: HubTime,
     pub expires_at: Option<HubTime>,
     pub default_on_expire: Option<Value>,
@@ -203,6 +207,22 @@ pub struct ItemPresence {
     /// `waiting`, `gone` or `paused`; none for messages that are not open cues.
     pub state: Option<String>,
     pub since: Option<HubTime>,
+}
+
+/// A decision on hold: its author, as an actor, and when it becomes the resolution.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ItemHold {
+    pub by: String,
+    pub until: HubTime,
+}
+
+/// A decision that was put on hold instead of resolving its message at once.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct HeldDecision {
+    pub id: String,
+    /// `open`, until the hold ends.
+    pub status: String,
+    pub held: ItemHold,
 }
 
 /// The outcome of a message.

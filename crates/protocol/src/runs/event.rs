@@ -177,20 +177,7 @@ impl Event {
 
     /// True if the event may be dropped for a slow client: streamed text comes again in full at the end.
     pub const fn is_droppable(&self) -> bool {
-        match self {
-            Self::AgentStreaming { event, .. } => !matches!(event, StreamEvent::Done { .. }),
-            Self::StrategyStarted { .. }
-            | Self::StrategyCompleted { .. }
-            | Self::StrategyError { .. }
-            | Self::StepStarted { .. }
-            | Self::StepCompleted { .. }
-            | Self::AgentOutput { .. }
-            | Self::RequestInput { .. }
-            | Self::RequestPermission { .. }
-            | Self::RequestQuestion { .. }
-            | Self::PolicyUpdated { .. }
-            | Self::SteerQueued { .. } => false,
-        }
+        matches!(self, Self::AgentStreaming { event, .. } if !matches!(event, StreamEvent::Done { .. }))
     }
 
     /// The JSON sent to subscribers. `request_id` is that of the start or continuation; a permission and a question

@@ -27,12 +27,11 @@ pub struct EventFrame {
 
 impl EventFrame {
     pub fn of(event: &Event, seq: u64, text: impl Into<FrameText>) -> Self {
-        let is_ask = is_ask(event.kind());
         Self {
             seq,
             text: text.into(),
             is_droppable: event.is_droppable(),
-            is_ask,
+            is_ask: is_ask(event.kind()),
         }
     }
 

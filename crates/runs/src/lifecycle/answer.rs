@@ -54,6 +54,7 @@ impl RunService {
         match decided {
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
             ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => Err(RunRefusal::NotAResolver(actor)),
+            ApplyOutcome::Rejected(held @ Rejection::Held { .. }) => Err(RunRefusal::Held(held.to_string())),
             // Another answer won the race, or the ask expired.
             ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
                 Err(RunRefusal::NoOpenAsk)

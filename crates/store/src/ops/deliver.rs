@@ -9,11 +9,10 @@ use countersign_core::message::Callback;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
-use super::message::pull;
 use super::{admin, rows};
 use crate::error::StoreError;
-use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::model::{Claim, Delivery, Lookup, PushContext, Settlement, SignatureAlg};
+use crate::exec::{AccessMode, Exec, Op, Row, Value};
+use crate::model::{Claim, Delivery, PushContext, Settlement, SignatureAlg};
 
 /// Each one signs every push.
 const MAX_SIGNING_KEYS: usize = 4;
@@ -173,43 +172,46 @@ impl Op for LoadPushContext {
     const MODE: AccessMode = AccessMode::Read;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<PushContext>, StoreError> {
-        let Some(Lookup::Present(view)) = pull::agent_view(x, &self.0).await? else {
+        const SELECT: &str = rows::select_audited!(
+            ", m.purged_at, g.signature_alg",
+            "LEFT JOIN agent g ON g.id = m.agent_id ",
+            "WHERE m.id = ?1"
+        );
+        const PURGED_AT: usize = rows::AUDITED;
+        const SIGNATURE_ALG: usize = rows::AUDITED + 1;
+        let id = self.0.as_str();
+        let found = x.row(SELECT, &[id.into()]).await?;
+        let Some(mut row) = found.filter(|row| row.0.get(PURGED_AT) == Some(&Value::Null)) else {
             return Ok(None);
         };
-        let State::Resolved(resolution) = view.state.clone() else {
+        let view = rows::agent_view(&mut row)?;
+        let callback = row
+            .opt_text(rows::CALLBACK)?
+            .map(|text| serde_json::from_str::<Callback>(&text));
+        let callback = callback
+            .transpose()
+            .map_err(|error| StoreError::from(error).in_message(id))?;
+        let signature_alg = row.opt_text(SIGNATURE_ALG)?.and_then(|text| SignatureAlg::parse(&text));
+        // Without the agent there is no key to sign with.
+        let (State::Resolved(resolution), Some((callback, signature_alg))) =
+            (view.state.clone(), callback.zip(signature_alg))
+        else {
             return Ok(None);
         };
-        let Some((callback, signature_alg)) = push_target(x, &self.0).await? else {
-            return Ok(None);
-        };
-        let signing_keys = signing_keys(x, &view.agent_id, now).await?;
         let secret = match &callback.auth {
             Some(auth) => admin::secrets::value(x, &view.agent_id, &auth.reference).await?,
             None => None,
         };
-        let host_approved = admin::callbacks::is_approved(x, &view.agent_id, &callback.host).await?;
         Ok(Some(PushContext {
+            signing_keys: signing_keys(x, &view.agent_id, now).await?,
+            host_approved: admin::callbacks::is_approved(x, &view.agent_id, &callback.host).await?,
             view,
             resolution,
             callback,
             signature_alg,
-            signing_keys,
             secret,
-            host_approved,
         }))
     }
-}
-
-/// The callback of a message and how its agent wants pushes signed; `None` if the agent is gone.
-async fn push_target<X: Exec>(x: &mut X, id: &MessageId) -> Result<Option<(Callback, SignatureAlg)>, StoreError> {
-    const SELECT: &str =
-        "SELECT m.callback, a.signature_alg FROM message m JOIN agent a ON a.id = m.agent_id WHERE m.id = ?1";
-    let Some(mut row) = x.row(SELECT, &[id.as_str().into()]).await? else {
-        return Ok(None);
-    };
-    let callback = row.opt_text(0)?.map(|text| serde_json::from_str(&text)).transpose();
-    let callback = callback.map_err(|error| StoreError::from(error).in_message(id.as_str()))?;
-    Ok(callback.zip(SignatureAlg::parse(&row.text(1)?)))
 }
 
 /// The valid keys, the current one first. Of many unconfirmed rotations the oldest key stays, because the agent may still

@@ -11,8 +11,11 @@ pub struct Dialect {
     /// Claims up to ?4 deliveries of the host ?2 that are due at ?3, for the node ?5 if it exists, until ?1:
     /// message_id, agent_id, attempts, created_at.
     pub claim_due: &'static str,
-    /// Open messages that expired before ?1, oldest first, at most ?2, locked until the transaction ends: id.
+    /// Open messages that expired before ?1 and are not on hold, oldest first, at most ?2, locked until the transaction
+    /// ends: id.
     pub overdue: &'static str,
+    /// Messages whose hold ends at ?1 or before, oldest first, at most ?2, locked until the transaction ends: id.
+    pub due_holds: &'static str,
     /// Records at ?2 that the answer of message ?1 was fetched, the first time only and only while the message is kept.
     pub note_fetched: &'static str,
     /// Snoozes the message ?2 for the person ?1 until ?3, if it is open.
@@ -52,7 +55,17 @@ macro_rules! overdue {
     ($skipping:literal) => {
         concat!(
             "SELECT id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
-             AND expires_at < ?1 ORDER BY expires_at LIMIT ?2",
+             AND expires_at < ?1 AND held_until IS NULL ORDER BY expires_at LIMIT ?2",
+            $skipping
+        )
+    };
+}
+
+macro_rules! due_holds {
+    ($skipping:literal) => {
+        concat!(
+            "SELECT id FROM message WHERE held_until IS NOT NULL AND held_until <= ?1 AND status = 'open' \
+             ORDER BY held_until LIMIT ?2",
             $skipping
         )
     };
@@ -107,6 +120,7 @@ macro_rules! archive {
 pub const SQLITE: Dialect = Dialect {
     claim_due: claim_due!(""),
     overdue: overdue!(""),
+    due_holds: due_holds!(""),
     note_fetched: note_fetched!(""),
     snooze: snooze!(""),
     archive: archive!(""),
@@ -128,6 +142,7 @@ pub const SQLITE: Dialect = Dialect {
 pub const POSTGRES: Dialect = Dialect {
     claim_due: claim_due!(" FOR UPDATE SKIP LOCKED"),
     overdue: overdue!(" FOR UPDATE SKIP LOCKED"),
+    due_holds: due_holds!(" FOR UPDATE SKIP LOCKED"),
     note_fetched: note_fetched!(" FOR SHARE"),
     snooze: snooze!(" FOR SHARE"),
     archive: archive!(" FOR SHARE"),

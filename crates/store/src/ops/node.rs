@@ -176,6 +176,31 @@ fn texts(rows: Vec<crate::exec::Row>) -> Result<Vec<String>, StoreError> {
     rows.into_iter().map(|mut row| row.text(0)).collect()
 }
 
+/// How many nodes have a valid lease, and how many deliveries are claimed by one.
+pub struct CountLeases;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LeaseCounts {
+    pub nodes: i64,
+    pub claimed_deliveries: i64,
+}
+
+impl Op for CountLeases {
+    type Out = LeaseCounts;
+    const MODE: AccessMode = AccessMode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<LeaseCounts, StoreError> {
+        const COUNT: &str = "SELECT (SELECT COUNT(*) FROM node WHERE lease_until >= ?1), \
+             (SELECT COUNT(*) FROM delivery WHERE claimed_by IS NOT NULL)";
+        let row = x.row(COUNT, &[now.into()]).await?;
+        let mut row = row.ok_or_else(|| StoreError::Corrupt("a count returned no row".to_owned()))?;
+        Ok(LeaseCounts {
+            nodes: row.int(0)?,
+            claimed_deliveries: row.int(1)?,
+        })
+    }
+}
+
 /// The ids of the nodes with a valid lease, sorted.
 pub struct LiveNodes;
 

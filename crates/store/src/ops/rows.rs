@@ -2,6 +2,7 @@
 
 use countersign_core::delivery::DeliveryState;
 use countersign_core::envelope::read_content;
+use countersign_core::hold::Hold;
 use countersign_core::message::{Message, Status};
 use countersign_core::{Content, Digest, State};
 use countersign_protocol::id::MessageId;
@@ -27,7 +28,7 @@ macro_rules! select_scanning {
             "SELECT m.id, m.received_at, m.expires_at, m.status, m.rev, m.source, m.callback, r.body, t.content, t.wire, \
              m.seq, m.agent_id, m.rank, (",
             $wanted,
-            ")",
+            "), m.held_by, m.held_until",
             $more,
             " FROM message m ",
             $joins,
@@ -46,7 +47,7 @@ const EXPIRES_AT: usize = 2;
 const STATUS: usize = 3;
 const REV: usize = 4;
 const SOURCE: usize = 5;
-const CALLBACK: usize = 6;
+pub const CALLBACK: usize = 6;
 const RESOLUTION: usize = 7;
 const CONTENT: usize = 8;
 const WIRE: usize = 9;
@@ -54,8 +55,10 @@ pub const SEQ: usize = 10;
 pub const AGENT: usize = 11;
 pub const RANK: usize = 12;
 const WANTED: usize = 13;
+const HELD_BY: usize = 14;
+const HELD_UNTIL: usize = 15;
 /// The number of columns of a message.
-pub const MESSAGE: usize = 14;
+pub const MESSAGE: usize = 16;
 
 /// A message for its agent, with the digests that the last audit entry has of a resolved message; then `$more`, which
 /// begin at `AUDITED`.
@@ -199,12 +202,23 @@ fn decode(row: &mut Row) -> Result<(Message, String), StoreError> {
         received_at,
         expires_at,
         state,
+        hold: hold(row)?,
         rev,
         source,
         callback: callback.as_deref().map(serde_json::from_str).transpose()?,
         content: content(row.opt_text(CONTENT)?, &wire)?,
     };
     Ok((message, wire))
+}
+
+fn hold(row: &mut Row) -> Result<Option<Hold>, StoreError> {
+    let (Some(by), Some(until)) = (row.opt_text(HELD_BY)?, row.opt_instant(HELD_UNTIL)?) else {
+        return Ok(None);
+    };
+    let by = by
+        .parse()
+        .map_err(|_| StoreError::Corrupt(format!("{by} is not an actor")))?;
+    Ok(Some(Hold { by, until }))
 }
 
 /// Reads the columns of `select_audited`.

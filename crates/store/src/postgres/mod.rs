@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_protocol::time::Timestamp;
+use countersign_telemetry::metrics::DurationHistogram;
 use deadpool_postgres::{Object, Pool, PoolError, TimeoutType};
 use tokio::time::{sleep, timeout};
 use tokio_postgres::error::SqlState;
@@ -27,6 +28,7 @@ use crate::completion::run_to_completion;
 use crate::copy;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Op};
+use crate::store::StoreLoad;
 use circuit_breaker::CircuitBreaker;
 pub use database::{ConnectError, PostgresDatabase};
 pub use notify_bus::{Notification, NotifyBus};
@@ -56,6 +58,7 @@ struct PoolEngine {
     statements: StatementCache,
     clock: Arc<dyn Clock>,
     breaker: CircuitBreaker,
+    commits: DurationHistogram,
     time_limit: Duration,
     /// The server's name in errors.
     server: String,
@@ -70,17 +73,36 @@ enum TransactionError {
 }
 
 impl Postgres {
-    pub async fn open(database: PostgresDatabase, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    pub async fn open(
+        database: PostgresDatabase,
+        clock: Arc<dyn Clock>,
+        commits: DurationHistogram,
+    ) -> Result<Self, StoreError> {
         let PostgresDatabase { settings, pool } = database;
         let priority = connect::pool(settings.clone(), connect::PRIORITY_CONNECTIONS)?;
         copy::refuse_unfinished_database(&pool).await?;
         migrate::run(&pool).await?;
         let server = database::shown(&settings);
         Ok(Self {
-            priority: PoolEngine::new(priority, Arc::clone(&clock), PRIORITY_TIMEOUT, server.clone()),
-            engine: PoolEngine::new(pool, clock, TRANSACTION_TIMEOUT, server),
+            priority: PoolEngine::new(
+                priority,
+                Arc::clone(&clock),
+                commits.clone(),
+                PRIORITY_TIMEOUT,
+                server.clone(),
+            ),
+            engine: PoolEngine::new(pool, clock, commits, TRANSACTION_TIMEOUT, server),
             bus: NotifyBus::new(settings),
         })
+    }
+
+    pub fn load(&self) -> StoreLoad {
+        let pool = self.engine.pool.status();
+        StoreLoad {
+            queued_writes: 0,
+            pool_size: pool.size,
+            pool_in_use: pool.size.saturating_sub(pool.available),
+        }
     }
 
     pub fn bus(&self) -> &NotifyBus {
@@ -108,12 +130,19 @@ impl Postgres {
 }
 
 impl PoolEngine {
-    fn new(pool: Pool, clock: Arc<dyn Clock>, time_limit: Duration, server: String) -> Arc<Self> {
+    fn new(
+        pool: Pool,
+        clock: Arc<dyn Clock>,
+        commits: DurationHistogram,
+        time_limit: Duration,
+        server: String,
+    ) -> Arc<Self> {
         Arc::new(Self {
             pool,
             statements: StatementCache::default(),
             clock,
             breaker: CircuitBreaker::default(),
+            commits,
             time_limit,
             server,
         })
@@ -138,6 +167,7 @@ impl PoolEngine {
     async fn run_once<O: Op>(&self, op: &O) -> Result<O::Out, TransactionError> {
         let connection = self.connection().await.map_err(TransactionError::Failed)?;
         let mut transaction = PgTransaction::new(connection, &self.statements);
+        let began = Instant::now();
         let time_limit = if O::MODE == AccessMode::Scan {
             SCAN_TIMEOUT
         } else {
@@ -153,12 +183,16 @@ impl PoolEngine {
                 transaction.end_unacknowledged().await;
                 Ok(out)
             }
-            Ok(Ok(out)) => transaction.commit().await.map(|()| out).map_err(|error| match error {
-                StoreError::Conflict => TransactionError::Conflict,
+            Ok(Ok(out)) => match transaction.commit().await {
+                Ok(()) => {
+                    self.commits.observe(began.elapsed());
+                    Ok(out)
+                }
+                Err(StoreError::Conflict) => Err(TransactionError::Conflict),
                 // The database closed the connection instead of committing.
-                ended @ StoreError::ConnectionEnded(_) => TransactionError::Broken(ended),
-                other => TransactionError::Failed(other),
-            }),
+                Err(ended @ StoreError::ConnectionEnded(_)) => Err(TransactionError::Broken(ended)),
+                Err(other) => Err(TransactionError::Failed(other)),
+            },
             Ok(Err(StoreError::Conflict)) => {
                 transaction.rollback().await;
                 Err(TransactionError::Conflict)

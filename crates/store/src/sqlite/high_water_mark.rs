@@ -10,6 +10,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use countersign_protocol::hex::hex;
 use countersign_protocol::time::Timestamp;
 use rusqlite::{Connection, OptionalExtension};
 use serde::{Deserialize, Serialize};
@@ -87,15 +88,11 @@ fn last_entries(connection: &Connection) -> Result<Option<Mark>, StoreError> {
     };
     Ok(Some(Mark {
         audit_seq,
+        // Of any length: a damaged hash is compared like a sound one.
         audit_hash: hex(&hash),
         audit_at,
         message_seq,
     }))
-}
-
-/// Of any length: a damaged hash is compared like a sound one.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// How a store is behind its mark.

@@ -10,6 +10,7 @@ mod readers;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use crate::clock::Clock;
 use crate::copy;
@@ -17,6 +18,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Op};
 use checkpoint::Checkpointer;
 use connection::{not_ready, run_now};
+use countersign_telemetry::metrics::DurationHistogram;
 use high_water_mark::{DataLoss, MarkFile};
 use readers::Readers;
 use rusqlite::Connection;
@@ -46,6 +48,7 @@ impl Sqlite {
         file: &Path,
         clock: Arc<dyn Clock>,
         on_data_loss: OnDataLoss,
+        commits: DurationHistogram,
     ) -> Result<(Self, Option<DataLoss>), StoreError> {
         let mut connection = connection::open_writer(file)?;
         copy::refuse_unfinished_file(&connection)?;
@@ -55,7 +58,7 @@ impl Sqlite {
         let mark = Arc::new(MarkFile::beside(file));
         let checkpointer = Checkpointer::start(file, &mut connection, Arc::clone(&mark))?;
         let opened = Self {
-            writer: SqliteWriter::start(connection, checkpointer, clock)?,
+            writer: SqliteWriter::start(connection, checkpointer, clock, commits)?,
             readers,
             mark,
             file: file.to_owned(),
@@ -72,6 +75,11 @@ impl Sqlite {
             tracing::warn!(%error, "writing the high-water mark failed");
         }
         Ok(())
+    }
+
+    /// The operations that wait for the writer thread.
+    pub fn queued_writes(&self) -> usize {
+        self.writer.queue.max_capacity() - self.writer.queue.capacity()
     }
 
     pub async fn writer_ended(&self) {
@@ -118,11 +126,16 @@ struct SqliteWriter {
 }
 
 impl SqliteWriter {
-    fn start(connection: Connection, checkpointer: Checkpointer, clock: Arc<dyn Clock>) -> Result<Self, StoreError> {
+    fn start(
+        connection: Connection,
+        checkpointer: Checkpointer,
+        clock: Arc<dyn Clock>,
+        commits: DurationHistogram,
+    ) -> Result<Self, StoreError> {
         let (queue, jobs) = mpsc::channel(QUEUE_CAPACITY);
         thread::Builder::new()
             .name("store-writer".to_owned())
-            .spawn(move || work(connection, jobs, &checkpointer, &*clock))
+            .spawn(move || work(connection, jobs, &checkpointer, &*clock, &commits))
             .map_err(|error| StoreError::Unavailable(error.to_string()))?;
         Ok(Self { queue })
     }
@@ -174,11 +187,16 @@ fn work(
     mut jobs: mpsc::Receiver<Box<dyn WriteJob>>,
     checkpointer: &Checkpointer,
     clock: &dyn Clock,
+    commits: &DurationHistogram,
 ) {
     let mut batch = Vec::with_capacity(MAX_BATCH);
     while jobs.blocking_recv_many(&mut batch, MAX_BATCH) > 0 {
+        let began = Instant::now();
         match commit_batch(&mut connection, &mut batch, clock) {
-            Ok(()) => batch.drain(..).for_each(|job| job.answer(Ok(()))),
+            Ok(()) => {
+                commits.observe(began.elapsed());
+                batch.drain(..).for_each(|job| job.answer(Ok(())));
+            }
             Err(error) => {
                 tracing::warn!(%error, size = batch.len(), "batch rolled back; running its operations one by one");
                 batch
@@ -258,7 +276,13 @@ mod tests {
     #[tokio::test]
     async fn panicking_operation_is_rolled_back_and_harms_no_other() {
         let file = std::env::temp_dir().join(format!("countersign-panic-{}.db", uuid::Uuid::new_v4()));
-        let (store, _) = Sqlite::open(&file, Arc::new(SystemClock), OnDataLoss::Refuse).unwrap();
+        let (store, _) = Sqlite::open(
+            &file,
+            Arc::new(SystemClock),
+            OnDataLoss::Refuse,
+            DurationHistogram::of_commits(),
+        )
+        .unwrap();
         let put = |value: &str| PutSetting {
             name: "whole".to_owned(),
             value: value.to_owned(),
@@ -303,7 +327,13 @@ mod tests {
         let mut connection = connection::open_writer(&file).unwrap();
         let mark = Arc::new(MarkFile::beside(&file));
         let checkpointer = Checkpointer::start(&file, &mut connection, mark).unwrap();
-        let writer = SqliteWriter::start(connection, checkpointer, Arc::new(SystemClock)).unwrap();
+        let writer = SqliteWriter::start(
+            connection,
+            checkpointer,
+            Arc::new(SystemClock),
+            DurationHistogram::of_commits(),
+        )
+        .unwrap();
         assert!(writer.queue.send(Box::new(PanickingReply)).await.is_ok());
         writer.ended().await;
         for ending in ["", "-wal", "-shm"] {

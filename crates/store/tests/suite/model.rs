@@ -78,6 +78,17 @@ impl Model {
         self.messages.iter().filter(|known| known.status == Status::Open)
     }
 
+    /// In the order of the inbox: what expires within an hour, then by arrival, because all have one priority.
+    pub fn inbox(&self) -> Vec<u64> {
+        let soon_before = self.now + 3_600_000;
+        let mut open: Vec<_> = self
+            .open()
+            .map(|known| (known.expires_at.filter(|at| *at < soon_before), known.number))
+            .collect();
+        open.sort_by_key(|(soon, number)| (soon.is_none(), *soon, *number));
+        open.into_iter().map(|(_, number)| number).collect()
+    }
+
     pub fn next_expiry(&self) -> Option<Timestamp> {
         self.open().filter_map(|known| known.expires_at).min().map(at)
     }

@@ -12,8 +12,8 @@ use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_store::Store;
 use countersign_store::model::{
-    AgentView, ApplyOutcome, Cursor, DuplicateOf, ListEntry, Lookup, NewMessage, PersonView, ResolveRequest,
-    SignatureAlg, Submission, json_text,
+    AgentView, ApplyOutcome, Cursor, DuplicateOf, InboxOrder, ListEntry, Lookup, NewMessage, PersonView,
+    ResolveRequest, SignatureAlg, Submission, json_text,
 };
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents};
@@ -46,6 +46,8 @@ pub fn inbox(after: Option<Cursor>, limit: i64) -> Inbox {
     Inbox {
         viewer: None,
         filter: ListFilter::default(),
+        order: InboxOrder::Smart,
+        waiting: Vec::new(),
         after,
         limit,
     }

@@ -179,7 +179,7 @@ async fn compare_lists(store: &Store, model: &Model) -> Result<(), TestCaseError
     let waiting = store.run(inbox(None, 1_000)).await.unwrap().items;
     prop_assert_eq!(
         ids(&waiting),
-        model.open().map(|known| message_id(known.number)).collect::<Vec<_>>()
+        model.inbox().into_iter().map(message_id).collect::<Vec<_>>()
     );
     let history = History {
         agent_id: None,

@@ -1,5 +1,6 @@
 //! A person's decision, as the body of the resolve call.
 
+use countersign_core::vocabulary::Action;
 use countersign_protocol::api::inbox::ChecklistStep;
 use serde_json::{Value, json};
 
@@ -12,13 +13,13 @@ pub enum PersonDecision {
 }
 
 impl PersonDecision {
-    /// The verb for the decision; `answering` is the verb for an answer.
-    pub fn verb(&self, answering: &'static str) -> &'static str {
+    /// The word for the decision; `answering` is the one for an answer.
+    pub fn word(&self, answering: Action) -> &'static str {
         match self {
-            Self::Answered(_) => answering,
-            Self::Declined => "decline",
-            Self::Completed(_) => "complete",
-            Self::Dismissed(_) => "dismiss",
+            Self::Answered(_) => answering.word(),
+            Self::Declined => Action::Skip.word(),
+            Self::Completed(_) => Action::Done.word(),
+            Self::Dismissed(_) => Action::CannotDo.word(),
         }
     }
 

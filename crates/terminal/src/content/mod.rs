@@ -2,6 +2,7 @@
 //! quoted, so that it cannot pass for this program's output.
 
 mod answer;
+mod markdown;
 mod parts;
 
 use countersign_client::item::{ClientItem, file_label};
@@ -10,6 +11,7 @@ use countersign_protocol::a2h::Choice;
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use markdown::markdown;
 use serde_json::Value;
 
 use super::delivery_progress::presence;
@@ -26,6 +28,7 @@ pub enum Tone {
     Added,
     Removed,
     Hunk,
+    Code,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -70,23 +73,23 @@ pub fn content(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<Piece
     pieces.extend(decided(entry));
     if let Some(body) = &item.body {
         pieces.push(own_piece(Tone::Plain, ""));
-        pieces.extend(quoted(body));
+        pieces.extend(markdown(body));
     }
     for (index, part) in item.context.iter().enumerate() {
         pieces.extend(parts::part(index + 1, part));
     }
     if let Some(action) = &item.action {
-        pieces.extend(titled("Instructions", quoted(&action.instructions)));
+        pieces.extend(titled("Instructions", markdown(&action.instructions)));
         pieces.extend(titled(
             "Verification",
-            quoted(action.verification.as_deref().unwrap_or_default()),
+            markdown(action.verification.as_deref().unwrap_or_default()),
         ));
     }
     if !entry.may_respond() {
         pieces.extend(offered(item));
     }
     if let Some(default @ (Value::Object(_) | Value::Array(_))) = &item.default_on_expire {
-        pieces.extend(titled("Answer by itself at expiry", quoted(&pretty(default))));
+        pieces.extend(titled("Answer at expiry", quoted(&pretty(default))));
     }
     // The head of a terminal's cue already shows this.
     if !item.is_cue() {
@@ -117,12 +120,10 @@ fn head(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
         ));
     }
     if entry.is_open() && !entry.is_notice() {
-        let tone = if item.expires_at.is_some() {
-            Tone::Warning
-        } else {
-            Tone::Quiet
-        };
-        pieces.push(own_piece(tone, escape(&item.expiry_text(now))));
+        pieces.extend(
+            item.expiry_text(now)
+                .map(|text| own_piece(Tone::Warning, escape(&text))),
+        );
         pieces.extend(presence(entry, now).map(|text| own_piece(Tone::Quiet, text)));
         pieces.extend(until(entry, now, zone));
     }
@@ -182,7 +183,7 @@ fn until(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Option<Piece> {
     let until = entry.item.until.as_ref()?;
     Some(own_piece(
         Tone::Quiet,
-        format!("set aside until {}", hub_time_label(until, now, zone)),
+        format!("snoozed until {}", hub_time_label(until, now, zone)),
     ))
 }
 
@@ -392,7 +393,7 @@ mod tests {
             ("Title of msg_1", false),
             ("from bot", false),
             ("confirm, asked 15:00:00, 5s ago", false),
-            ("in 5m: will answer \"deny\" by itself", false),
+            ("expires in 5m, then answers \"deny\"", false),
             ("", false),
             ("one", true),
             ("two", true),

@@ -1,5 +1,7 @@
 //! The footer's key hints; the help lists all keys.
 
+use countersign_core::vocabulary::Action;
+
 use crate::answer::{Editor, TextEditor};
 use crate::state::{InboxState, ItemEnding, OpenItem, Overlay, Tab};
 
@@ -16,14 +18,14 @@ pub fn hints(state: &InboxState) -> String {
         (Some(Overlay::Ahead { .. }), _) => "Enter sends it  Ctrl-J new line  Esc back, keeps it",
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
         (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
-        (Some(Overlay::Snooze { .. }), _) => "1-9 j k pick  Enter sets aside  Esc back",
+        (Some(Overlay::Snooze { .. }), _) => "1-9 j k pick  Enter snoozes  Esc back",
         (None, Some(open)) => return item_hints(open),
         (None, None) if state.tab == Tab::Notices => {
             "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
         }
         (None, None) if state.tab == Tab::Snoozed => "? help  Enter open  u take back  Tab next list  q quit",
         (None, None) if state.tab == Tab::Decided => "? help  Enter open  / search  Tab next list  q quit",
-        (None, None) => "? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
+        (None, None) => "? help  Enter open  s snooze  / search  n notices  Tab next list  q quit",
     };
     fixed.to_owned()
 }
@@ -34,6 +36,7 @@ fn item_hints(open: &OpenItem) -> String {
         _ if open.sending => "sending",
         (_, ItemEnding::Past) if open.entry.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
         (_, ItemEnding::Past) => "? help  j k scroll  Esc back  q quit",
+        (_, ItemEnding::Mine) if open.is_on_hold() => "? help  Enter next one  z undo  Esc back  q quit",
         (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) if open.entry.item.is_cue() => {
             "? help  Enter next one  w write ahead  Esc back  q quit"
         }
@@ -65,8 +68,10 @@ fn deciding(open: &OpenItem) -> String {
     let yes = open
         .editor
         .approve()
-        .map(|verdict| format!("a {}", verdict.verb("approve")));
-    let no = open.rejection().map(|verdict| format!("r {}", verdict.verb("reject")));
+        .map(|verdict| format!("a {}", verdict.word(Action::Approve)));
+    let no = open
+        .rejection()
+        .map(|verdict| format!("r {}", verdict.word(Action::Deny)));
     let can_decide = no.is_some() || open.editor != Editor::Nothing;
     let comment = can_decide.then_some("c comment");
     let before = ["? help", first]
@@ -74,7 +79,7 @@ fn deciding(open: &OpenItem) -> String {
         .chain(yes.as_deref())
         .chain(no.as_deref())
         .chain(comment);
-    let mut line = before.chain(["s aside"]).collect::<Vec<_>>().join("  ");
+    let mut line = before.chain(["s snooze"]).collect::<Vec<_>>().join("  ");
     let ahead = open.entry.item.is_cue().then_some(AHEAD);
     for more in ahead.into_iter().chain([BACK]) {
         if line.len() + 2 + more.len() <= MAX_HINT_CHARS {
@@ -109,38 +114,38 @@ mod tests {
         let yes_or_no = line(&confirm(["deny", "approve"], true));
         assert_eq!(
             yes_or_no,
-            "? help  1-9 pick  Enter send  a approve  r reject  c comment  s aside"
+            "? help  1-9 pick  Enter send  a approve  r deny  c comment  s snooze  Esc back"
         );
         let free_text = line(&confirm(["ship", "hold"], true));
         assert_eq!(
             free_text,
-            "? help  1-9 pick  Enter send  r decline  c comment  s aside  Esc back"
+            "? help  1-9 pick  Enter send  r skip  c comment  s snooze  Esc back"
         );
         let task = line(&json!({"type": "task", "question": null, "action": {"instructions": "do"}}));
         assert_eq!(
             task,
-            "? help  Space tick  a complete  r dismiss  c comment  s aside  Esc back"
+            "? help  Space tick  a done  r can't do  c comment  s snooze  Esc back"
         );
     }
 
     #[test]
     fn keys_that_do_nothing_are_not_offered() {
         let strict = line(&confirm(["ship", "hold"], false));
-        assert_eq!(strict, "? help  1-9 pick  Enter send  c comment  s aside  Esc back");
+        assert_eq!(strict, "? help  1-9 pick  Enter send  c comment  s snooze  Esc back");
         assert!(
-            line(&confirm(["approve", "deny"], false)).contains("r reject"),
+            line(&confirm(["approve", "deny"], false)).contains("r deny"),
             "the asker offers that no"
         );
         let closed = line(&json!({"permissions": {"respond": false, "ignore": false}}));
-        assert_eq!(closed, "? help  j k scroll  s aside  Esc back");
+        assert_eq!(closed, "? help  j k scroll  s snooze  Esc back");
         let decline_only = line(&json!({"permissions": {"respond": false, "ignore": true}}));
         assert_eq!(
             decline_only,
-            "? help  j k scroll  r decline  c comment  s aside  Esc back"
+            "? help  j k scroll  r skip  c comment  s snooze  Esc back"
         );
         assert_eq!(
             line(&json!({"can_answer": false})),
-            "? help  j k scroll  s aside  Esc back"
+            "? help  j k scroll  s snooze  Esc back"
         );
     }
 }

@@ -53,8 +53,8 @@ fn empty_list_text(state: &InboxState) -> String {
         Tab::Waiting if !filter.is_empty() => format!("Nothing waits for you ({}).", escape(&filter)),
         Tab::Waiting => "Nothing waits for you.".to_owned(),
         Tab::Notices => "No notices.".to_owned(),
-        Tab::Snoozed => "Nothing is set aside.".to_owned(),
-        Tab::Decided => "Nothing has been decided yet.".to_owned(),
+        Tab::Snoozed => "Nothing is snoozed.".to_owned(),
+        Tab::Decided => "Nothing has been answered yet.".to_owned(),
         Tab::Found => format!("Nothing was found for {}.", escape(&state.query)),
     }
 }
@@ -116,7 +116,7 @@ fn about(state: &InboxState, entry: &InboxEntry) -> String {
         .agent
         .project
         .as_ref()
-        .map(|project| format!("/{project}"))
+        .map(|project| format!(" · {project}"))
         .unwrap_or_default();
     let mut parts = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];
     match (&item.resolution, &entry.item.until) {
@@ -125,14 +125,16 @@ fn about(state: &InboxState, entry: &InboxEntry) -> String {
             parts.push(format!("{} at {at}", item.outcome_text().unwrap_or_default()));
         }
         (None, Some(until)) => parts.push(format!(
-            "aside until {}",
+            "snoozed until {}",
             hub_time_label(until, state.now.at, &state.zone)
         )),
         (None, None) if entry.is_notice() => {}
-        (None, None) => parts.push(item.expiry_text(state.now.at)),
+        (None, None) => parts.extend(item.expiry_text(state.now.at)),
     }
     parts.extend(item.presence_label().map(|label| format!("agent {label}")));
-    if entry.is_open() && !entry.is_notice() && !item.can_answer {
+    if let Some(held) = item.held_text() {
+        parts.push(held);
+    } else if entry.is_open() && !entry.is_notice() && !item.can_answer {
         parts.push("not yours to answer".to_owned());
     }
     parts.extend((!item.tags.is_empty()).then(|| item.tags.join(" ")));

@@ -86,8 +86,8 @@ fn tab_label(state: &InboxState, tab: Tab) -> String {
     match tab {
         Tab::Waiting => format!("Waiting {count}"),
         Tab::Notices => format!("Notices {count}"),
-        Tab::Snoozed => "Aside".to_owned(),
-        Tab::Decided => "Decided".to_owned(),
+        Tab::Snoozed => "Snoozed".to_owned(),
+        Tab::Decided => "History".to_owned(),
         Tab::Found => "Found".to_owned(),
     }
 }

@@ -19,14 +19,14 @@ const KEYS: [(&str, &str); 16] = [
     ("Enter", "open; send what is picked"),
     ("1-9, Space", "pick, tick; o: answer in other words"),
     ("Tab", "next field, next list; n: notices and back"),
-    ("a", "approve, complete"),
-    ("r", "reject with a reason"),
+    ("a", "approve, done"),
+    ("r", "deny, skip or can't do, with a reason"),
     ("c", "comment, sent along with the decision"),
-    ("s", "set aside until later; decides nothing"),
+    ("s", "snooze until later; it keeps waiting"),
     ("e u", "archive a notice, take back what is away"),
-    ("t", "try a failed delivery again"),
-    ("w", "write ahead to an agent in a terminal"),
-    ("/", "search"),
+    ("z", "undo your last decision, for some seconds"),
+    ("t w", "retry a failed delivery; write ahead"),
+    ("/ O", "search; open the item in the browser"),
     ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
     ("Esc", "back; nothing typed is lost"),
     ("q, Ctrl-C", "quit"),
@@ -66,7 +66,7 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
                 .iter()
                 .enumerate()
                 .for_each(|(index, span)| choice(&mut layout, index, span, cursor, theme));
-            "Set aside for"
+            "Snooze for"
         }
     };
     boxed(frame, layout, title, theme, middle(area, width, u16::MAX));
@@ -104,16 +104,16 @@ fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
     for (index, reason) in reject.presets.iter().enumerate() {
         choice(layout, index, &escape(reason), reject.cursor, theme);
     }
-    choice(layout, reject.presets.len(), "in my own words:", reject.cursor, theme);
+    choice(layout, reject.presets.len(), "something else:", reject.cursor, theme);
     layout.typing("   > ", &reject.reason, theme.plain(), reject.typing);
 }
 
 /// The title of the reason dialog, named by the outcome the agent gets.
 fn refusal(open: Option<&OpenItem>) -> &'static str {
     match open.and_then(OpenItem::rejection) {
-        Some(PersonDecision::Declined) => "Decline: the agent gets the reason",
-        Some(PersonDecision::Dismissed(_)) => "Dismiss: the agent gets the reason",
-        Some(PersonDecision::Answered(_) | PersonDecision::Completed(_)) | None => "Reject: the agent gets the reason",
+        Some(PersonDecision::Declined) => "Skip: the agent gets the reason",
+        Some(PersonDecision::Dismissed(_)) => "Can't do: the agent gets the reason",
+        Some(PersonDecision::Answered(_) | PersonDecision::Completed(_)) | None => "Deny: the agent gets the reason",
     }
 }
 

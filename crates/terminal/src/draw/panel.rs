@@ -23,6 +23,10 @@ pub fn layout(state: &InboxState, theme: Theme, width: u16) -> Option<TextLayout
 }
 
 fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: Theme) {
+    if let Some(held) = open.entry.item.held_text() {
+        layout.add_text(&escape(&format!("{held} this.")), theme.warning());
+        return;
+    }
     if !open.entry.item.can_answer {
         let resolvers = open.entry.item.resolvers.join(", ");
         layout.add_text(
@@ -53,8 +57,8 @@ fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme
 fn no_editor(open: &OpenItem) -> &'static str {
     match (open.entry.may_respond(), open.entry.may_decline()) {
         (true, _) => "This version cannot answer this kind of question: use the web inbox.",
-        (false, true) => "The asker takes no answer here: r declines.",
-        (false, false) => "The asker takes neither an answer nor a refusal here.",
+        (false, true) => "The agent takes no answer here: r skips it.",
+        (false, false) => "The agent takes no answer here.",
     }
 }
 
@@ -68,6 +72,9 @@ fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: The
     let outcome = outcome(&open.entry, state.now.at, &state.zone);
     match (&outcome, &open.taken) {
         (Some(outcome), _) => draw_outcome(layout, open, outcome, theme),
+        (None, Some(_)) if open.is_on_hold() => {
+            layout.add_text("Your answer is sent in a moment. z takes it back.", theme.good());
+        }
         (None, Some(status)) => layout.add_text(&format!("The hub accepted it: {}.", escape(status)), theme.good()),
         (None, None) => layout.add_text("It has ended; reading the outcome…", theme.warning()),
     }
@@ -87,15 +94,15 @@ fn draw_outcome(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: 
     match open.ending {
         ItemEnding::Mine => layout.add_hanging("✓ ", outcome, theme.good()),
         ItemEnding::Theirs { sent: true } => {
-            layout.add_text("Already decided. Your answer was not applied.", theme.bad());
+            layout.add_text("Already answered. Your answer was not applied.", theme.bad());
             layout.add_hanging("✓ ", outcome, theme.strong());
         }
         ItemEnding::Theirs { sent: false } => {
-            layout.add_text("Decided meanwhile:", theme.warning());
+            layout.add_text("Already answered:", theme.warning());
             layout.add_hanging("✓ ", outcome, theme.strong());
         }
         ItemEnding::Unclear => {
-            layout.add_text("Decided; the name shows whether it was your answer:", theme.warning());
+            layout.add_text("Already answered:", theme.warning());
             layout.add_hanging("✓ ", outcome, theme.strong());
         }
         ItemEnding::Past | ItemEnding::None => layout.add_hanging("✓ ", outcome, theme.strong()),

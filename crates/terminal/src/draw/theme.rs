@@ -1,4 +1,4 @@
-//! Colors: the sixteen standard terminal colors, or none under NO_COLOR.
+//! Colors: the sixteen standard terminal colors, or none.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ impl Theme {
             Tone::Warning => self.warning(),
             Tone::Added => self.good(),
             Tone::Removed => self.coloured(Color::Red),
-            Tone::Hunk => self.coloured(Color::Cyan),
+            Tone::Hunk | Tone::Code => self.coloured(Color::Cyan),
         }
     }
 }

@@ -11,6 +11,8 @@ pub enum InboxChange {
         id: String,
         text: String,
     },
+    /// A decision is on hold, or was taken back.
+    Held(String),
     Tracked(String),
     /// Events were missed: reload everything.
     Resync,
@@ -29,6 +31,7 @@ impl InboxChange {
                 id,
                 text: by(text, &actor),
             }),
+            b"held" => Some(Self::Held(id)),
             b"tracked" => Some(Self::Tracked(id)),
             _ => None,
         }
@@ -60,7 +63,8 @@ mod tests {
 
     const STREAM: &str = "retry: 2000\n\n: hello\n\nid: 1\nevent: opened\ndata: {\"id\":\"msg_1\",\"title\":\"x\"}\n\n\
         id: 2\r\nevent: resolved\r\ndata: {\"id\":\"msg_1\",\r\ndata: \"words\":\"answered Approve\",\"actor\":\"human:ann\"}\r\n\r\n\
-        event: unheard-of\ndata: {\"id\":\"msg_2\"}\n\nevent: tracked\ndata: broken\n\nevent: resync\ndata: {}\n\n";
+        event: unheard-of\ndata: {\"id\":\"msg_2\"}\n\nevent: tracked\ndata: broken\n\nevent: held\ndata: {\"id\":\"msg_3\",\"held\":null}\n\n\
+        event: resync\ndata: {}\n\n";
 
     #[test]
     fn known_events_are_changes() {
@@ -71,6 +75,7 @@ mod tests {
                 id: "msg_1".to_owned(),
                 text,
             },
+            InboxChange::Held("msg_3".to_owned()),
             InboxChange::Resync,
         ];
         let events = SseParser::new(1024).feed(STREAM.as_bytes()).unwrap();

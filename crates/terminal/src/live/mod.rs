@@ -23,7 +23,7 @@ use super::{feed, hub_calls, presets};
 const MAX_QUEUED_INPUTS: usize = 256;
 const FIRST_ROWS: usize = 100;
 
-pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<String> {
+pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool, colours: bool) -> Result<String> {
     let hub_client = Arc::new(RelocatingClient::new(client.location().clone())?);
     let clock = InboxClock {
         started: Instant::now(),
@@ -34,7 +34,7 @@ pub async fn run(client: &HubClient, filter: InboxFilter, bell: bool) -> Result<
     let mut stops = StopSignals::new()?;
     // On a blocking thread, because that function builds a runtime of its own.
     tokio::task::spawn_blocking(stop_signals::exit_on_hangup).await??;
-    let mut screen = Screen::enter()?;
+    let mut screen = Screen::enter(colours)?;
     let mut keys = EventStream::new();
     let runner = EffectRunner {
         hub_client: Arc::clone(&hub_client),

@@ -7,6 +7,7 @@ use anyhow::Result;
 use crossterm::cursor::Show;
 use crossterm::event::{DisableBracketedPaste, EnableBracketedPaste};
 use crossterm::execute;
+use crossterm::style::force_color_output;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
@@ -23,7 +24,7 @@ pub struct Screen {
 }
 
 impl Screen {
-    pub fn enter() -> Result<Self> {
+    pub fn enter(colours: bool) -> Result<Self> {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
             restore();
@@ -31,7 +32,7 @@ impl Screen {
         }));
         enable_raw_mode()?;
         // From here on, dropping the screen restores the terminal.
-        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        force_color_output(colours);
         let out = BufWriter::with_capacity(FRAME_BUFFER_BYTES, stdout());
         let screen = Self {
             terminal: Terminal::new(CrosstermBackend::new(out))?,

@@ -118,8 +118,12 @@ fn rows(items: &[Arc<InboxEntry>], has_more: bool, now: Timestamp) -> String {
             .unwrap_or_default();
         let agent = item.asker();
         let kind = item.kind();
-        let expiry = item.expiry_text(now);
-        let about = format!("{agent}, {kind}, waits for {waited}, {expiry}{presence}");
+        let expiry = item
+            .held_text()
+            .or_else(|| item.expiry_text(now))
+            .map(|text| format!(", {text}"))
+            .unwrap_or_default();
+        let about = format!("{agent}, {kind}, waiting {waited}{expiry}{presence}");
         let _ = writeln!(text, "     {}", escape(&about));
     }
     if has_more {
@@ -170,7 +174,7 @@ impl PlainInbox<'_> {
     /// Shows the earlier decision if this answer came second.
     async fn refused(&self, id: &str, error: &ClientError) -> Result<()> {
         if error.has_code("already_terminal") {
-            screen::print("Already decided. Your answer was not applied.\n")?;
+            screen::print("Already answered. Your answer was not applied.\n")?;
             return screen::print(&self.result(&hub_calls::read(self.client, id).await?));
         }
         screen::print(&format!("Not accepted: {}\n", escape(&error.to_string())))
@@ -229,7 +233,7 @@ mod tests {
     fn every_row_shows_asker_and_expiry() {
         let item = entry("a", &json!({"title": "Ship?\u{1b}[2J", "priority": "urgent"}));
         let text = rows(&[Arc::new(item)], false, "2026-06-04T15:10:00Z".parse().unwrap());
-        let expected = "\n  1. urgent: Ship?\\u{1b}[2J\n     bot, confirm, waits for 10m, waits until answered\n";
+        let expected = "\n  1. urgent: Ship?\\u{1b}[2J\n     bot, confirm, waiting 10m\n";
         assert_eq!(text, expected);
     }
 }

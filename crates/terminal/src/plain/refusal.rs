@@ -27,8 +27,8 @@ impl RefusalOption {
             PersonDecision::Answered(value) => {
                 format!("answers \"{}\"", label(&entry.item, value.as_str().unwrap_or_default()))
             }
-            PersonDecision::Declined => "declines".to_owned(),
-            PersonDecision::Dismissed(_) => "dismisses it".to_owned(),
+            PersonDecision::Declined => "skips it".to_owned(),
+            PersonDecision::Dismissed(_) => "says you can't do it".to_owned(),
             PersonDecision::Completed(_) => return None,
         };
         Some(Self { verdict, text })
@@ -100,14 +100,14 @@ mod tests {
         assert_eq!(plain, ", r answers \"Deny\" with a reason");
         assert_eq!(
             hint_for(&confirm([("ship", "Ship"), ("hold", "Hold")], true)),
-            ", r declines with a reason"
+            ", r skips it with a reason"
         );
         assert_eq!(
             hint_for(&json!({"question": {"kind": "text"}})),
-            ", r declines with a reason"
+            ", r skips it with a reason"
         );
         let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
-        assert_eq!(hint_for(&task), ", r dismisses it with a reason");
+        assert_eq!(hint_for(&task), ", r says you can't do it with a reason");
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub enum PromptResult {
 fn closed(entry: &InboxEntry) -> &'static str {
     if entry.item.can_answer {
         "The asker takes neither an answer nor a refusal here.\n\n"
+    } else if entry.item.held.is_some() {
+        "Another answer is on hold. Look again in a moment.\n\n"
     } else {
         "This one is not yours to answer.\n\n"
     }
@@ -225,7 +227,7 @@ async fn task(action: &TaskDetails, asker: &mut Prompter) -> Result<PromptResult
         return Ok(PromptResult::Back);
     }
     loop {
-        let prompt = "c completes the task, r dismisses it with a reason; an empty line goes back: ";
+        let prompt = "c says it is done, r says you can't do it with a reason; an empty line goes back: ";
         let Some(line) = asker.line(prompt).await? else {
             return Ok(PromptResult::Back);
         };

@@ -36,6 +36,10 @@ pub enum Effect {
         id: String,
         body: Value,
     },
+    /// Takes back a decision that is on hold.
+    Undo {
+        id: String,
+    },
     Put {
         id: String,
         away: SnoozeAction,
@@ -49,6 +53,10 @@ pub enum Effect {
         text: String,
     },
     Presets,
+    /// Opens the item's page.
+    Browse {
+        id: String,
+    },
     Ring,
     Quit,
 }
@@ -65,10 +73,14 @@ pub enum InboxReply {
         fresh: bool,
         entry: Result<Arc<InboxEntry>, ClientError>,
     },
-    /// With the status from the hub.
+    /// With the status from the hub: `open` while the decision is on hold.
     Resolved {
         id: String,
         status: Result<String, ClientError>,
+    },
+    Undone {
+        id: String,
+        done: Result<(), ClientError>,
     },
     Put {
         id: String,
@@ -85,6 +97,8 @@ pub enum InboxReply {
         done: Result<(), ClientError>,
     },
     Presets(Result<Vec<String>, ClientError>),
+    /// With the text to show.
+    Browsed(String),
 }
 
 /// A page of a list of entries.

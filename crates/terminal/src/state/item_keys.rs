@@ -29,9 +29,13 @@ impl InboxState {
             }
             KeyCode::Right | KeyCode::Char('l') => self.neighbour(1),
             KeyCode::Left | KeyCode::Char('h') => self.neighbour(-1),
+            KeyCode::Char('O') => vec![Effect::Browse {
+                id: open.id().to_owned(),
+            }],
             _ if !open.guard_left(self.now.elapsed).is_zero() => Vec::new(),
             KeyCode::Char('t') => self.retry(),
             KeyCode::Char('u') => self.take_back(),
+            KeyCode::Char('z') => self.undo(),
             KeyCode::Char('w') => {
                 self.write_ahead();
                 Vec::new()

@@ -166,7 +166,8 @@ impl ItemList {
         if self.rows.iter().any(|known| known.id() == entry.id()) {
             return false;
         }
-        let index = self.rows.partition_point(|known| known.order() < entry.order());
+        let now = jiff::Timestamp::now();
+        let index = self.rows.partition_point(|known| known.order(now) < entry.order(now));
         if index == self.rows.len() && self.next.is_some() {
             return false;
         }

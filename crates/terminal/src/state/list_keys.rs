@@ -26,6 +26,7 @@ impl InboxState {
             KeyCode::Home | KeyCode::Char('g') => return self.step(isize::MIN),
             KeyCode::End | KeyCode::Char('G') => return self.step(isize::MAX),
             KeyCode::Enter => return self.open_selected(),
+            KeyCode::Char('O') => return self.browse_selected(),
             KeyCode::Char('q') => return vec![Effect::Quit],
             KeyCode::Char('n') if self.tab == Tab::Notices => return self.switch_tab(Tab::Waiting),
             KeyCode::Char('n') => return self.switch_tab(Tab::Notices),
@@ -33,6 +34,7 @@ impl InboxState {
             KeyCode::BackTab => return self.switch_tab(self.tab_beside(false)),
             KeyCode::Char('e') => return self.archive_selected(),
             KeyCode::Char('u') => return self.take_back(),
+            KeyCode::Char('z') => return self.undo(),
             KeyCode::Char('s') => self.snooze_selected(),
             KeyCode::Char('/') => self.overlay = Some(Overlay::Search(TextInput::line().holding(&self.search_text))),
             KeyCode::Char('?') => self.overlay = Some(Overlay::Help { scroll: 0 }),
@@ -41,6 +43,14 @@ impl InboxState {
             _ => {}
         }
         Vec::new()
+    }
+
+    fn browse_selected(&self) -> Vec<Effect> {
+        let selected = self.list(self.tab).selected(&self.search_text);
+        let browse = selected.map(|entry| Effect::Browse {
+            id: entry.id().to_owned(),
+        });
+        browse.into_iter().collect()
     }
 
     fn step(&mut self, rows: isize) -> Vec<Effect> {
@@ -140,7 +150,7 @@ impl InboxState {
 
     pub(super) fn archive(&mut self, entry: &InboxEntry) -> Vec<Effect> {
         if !entry.is_notice() {
-            self.hint("only notices are archived; s sets this one aside");
+            self.hint("only notices are archived; s snoozes this one");
             return Vec::new();
         }
         self.put(entry.id(), SnoozeAction::Archived)
@@ -176,7 +186,7 @@ impl InboxState {
                 cursor: 0,
             });
         } else {
-            self.hint("only what still waits can be set aside");
+            self.hint("only open items can be snoozed");
         }
     }
 

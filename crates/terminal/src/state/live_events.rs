@@ -18,6 +18,7 @@ impl InboxState {
             FeedEvent::Change(InboxChange::Opened(id)) => self.read_new(id, Tab::Waiting),
             FeedEvent::Change(InboxChange::Noticed(id)) => self.read_new(id, Tab::Notices),
             FeedEvent::Change(InboxChange::Resolved { id, text }) => self.resolved(&id, &text),
+            FeedEvent::Change(InboxChange::Held(id)) => vec![Effect::Read { id, fresh: false }],
             FeedEvent::Change(InboxChange::Tracked(id)) => self.tracked(id),
         }
     }
@@ -57,6 +58,7 @@ impl InboxState {
     fn resolved(&mut self, id: &str, text: &str) -> Vec<Effect> {
         let now = self.now.elapsed;
         self.drafts.take(id);
+        self.held.retain(|held| held != id);
         let removed = self.list_mut(Tab::Waiting).remove(id, Some(now));
         self.list_mut(Tab::Snoozed).remove(id, Some(now));
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);

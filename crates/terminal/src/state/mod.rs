@@ -11,6 +11,7 @@ mod live_events;
 mod open;
 mod overlay;
 mod replies;
+mod undo;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -86,6 +87,8 @@ pub struct InboxState {
     busy: HashSet<String>,
     /// Items put away in this session, the latest last.
     put_away: Vec<String>,
+    /// Items with a decision of this session that may be on hold, the latest last.
+    held: Vec<String>,
     drafts: Drafts,
     /// Unsent type-ahead texts, by agent.
     aheads: HashMap<String, TextInput>,
@@ -111,6 +114,7 @@ impl InboxState {
             message: None,
             busy: HashSet::new(),
             put_away: Vec::new(),
+            held: Vec::new(),
             drafts: Drafts::default(),
             aheads: HashMap::new(),
             presets: presets::built_in(),

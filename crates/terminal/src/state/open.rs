@@ -10,6 +10,9 @@ use crate::answer::{Editor, PersonDecision};
 use crate::inbox_entry::InboxEntry;
 use crate::text_input::TextInput;
 
+/// The status of a message while a decision about it is on hold.
+pub const ON_HOLD: &str = "open";
+
 /// How the item ended, from this person's point of view.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ItemEnding {
@@ -111,8 +114,14 @@ impl OpenItem {
         self.editor != self.blank
     }
 
-    /// Updates the item with the hub's current version.
-    pub fn update(&mut self, entry: Arc<InboxEntry>) {
+    /// Updates the item with the hub's current version. Once a decision is taken back, the item begins anew.
+    pub fn update(&mut self, entry: Arc<InboxEntry>, elapsed: Duration) {
+        let was_held = self.entry.item.held.is_some() || self.is_on_hold();
+        let is_free = entry.is_open() && entry.item.held.is_none();
+        if was_held && is_free && self.editor == Editor::Nothing {
+            *self = Self::new(entry, None, elapsed);
+            return;
+        }
         self.entry = entry;
         if self.is_over() && self.ending == ItemEnding::None && !self.sending {
             self.end(if self.unsure {
@@ -121,6 +130,11 @@ impl OpenItem {
                 ItemEnding::Theirs { sent: false }
             });
         }
+    }
+
+    /// This person's decision is on hold, and can be taken back.
+    pub fn is_on_hold(&self) -> bool {
+        !self.is_over() && self.taken.as_deref() == Some(ON_HOLD)
     }
 
     fn is_over(&self) -> bool {

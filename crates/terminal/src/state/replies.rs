@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use countersign_client::hub::ClientError;
 
+use super::open::ON_HOLD;
 use super::{
     Effect, EntriesPage, InboxReply, InboxState, ItemEnding, Listing, Overlay, Severity, SnoozeAction, StatusMessage,
     Tab,
@@ -17,6 +18,7 @@ impl InboxState {
             InboxReply::Loaded { listing, appends, page } => self.loaded(&listing, appends, page),
             InboxReply::Read { id, fresh, entry } => self.read(&id, fresh, entry),
             InboxReply::Resolved { id, status } => self.answered(&id, status),
+            InboxReply::Undone { id, done } => self.undone(id, done),
             InboxReply::Put { id, away, done } => self.put_done(&id, &away, done),
             InboxReply::Retried { id, done } => match done {
                 Ok(()) => {
@@ -25,6 +27,10 @@ impl InboxState {
                 }
                 Err(error) => self.report_error(&error),
             },
+            InboxReply::Browsed(text) => {
+                self.show_info(text);
+                Vec::new()
+            }
             InboxReply::Ahead { agent_id, text, done } => self.written_ahead(agent_id, &text, done),
             InboxReply::Presets(presets) => match presets {
                 Ok(presets) => {
@@ -86,7 +92,7 @@ impl InboxState {
     fn update_open(&mut self, entry: Arc<InboxEntry>) {
         let Some(open) = &mut self.open else { return };
         let before = open.ending;
-        open.update(entry);
+        open.update(entry, self.now.elapsed);
         if open.ending != before {
             clear_transient(&mut self.message);
         }
@@ -113,7 +119,10 @@ impl InboxState {
     }
 
     fn answered(&mut self, id: &str, status: Result<String, ClientError>) -> Vec<Effect> {
-        if status.is_ok() {
+        let is_held = status.as_ref().is_ok_and(|status| status == ON_HOLD);
+        if is_held {
+            self.on_hold(id);
+        } else if status.is_ok() {
             self.list_mut(Tab::Waiting).remove(id, None);
             self.list_mut(Tab::Snoozed).remove(id, None);
         }
@@ -128,6 +137,7 @@ impl InboxState {
                 }
             }
             None => match status {
+                Ok(_) if is_held => {}
                 Ok(status) => self.show_info(format!("the hub has your answer ({status})")),
                 Err(error) => return self.report_error(&error),
             },
@@ -160,7 +170,7 @@ impl InboxState {
             }
             SnoozeAction::Until(until) => {
                 let when = time_label(*until, self.now.at, &self.zone);
-                self.show_info(format!("set aside until {when}; u takes it back"));
+                self.show_info(format!("snoozed until {when}; u takes it back"));
                 self.remove_and_advance(id, Tab::Waiting)
             }
         }

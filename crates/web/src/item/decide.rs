@@ -12,7 +12,7 @@ use countersign_hub::http::extract::MessagePath;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
-use countersign_store::model::{ApplyOutcome, PersonView};
+use countersign_store::model::{ApplyOutcome, HoldOutcome, PersonView};
 
 use super::{FormErrors, PanelState, ParsedAnswer, missing, page, parse_answer};
 use crate::layout::form::FormFields;
@@ -85,7 +85,7 @@ impl DecisionRequest<'_> {
 
     /// Reports an earlier resolution or a missing permission before any error in the answer itself.
     async fn answer(&self, item: &PersonView, files: AttachedFiles) -> Result<Response, PageError> {
-        if matches!(item.message.state, MessageState::Resolved(_)) {
+        if matches!(item.message.state, MessageState::Resolved(_)) || item.message.hold.is_some() {
             return self.show(item, PanelState::Late { sent: self.fields }).await;
         }
         if !may_answer(item, self.user) {
@@ -116,7 +116,15 @@ impl DecisionRequest<'_> {
             verdict,
             comment,
         };
-        match self.hub.messages.decide_with_files(id, command, files.bodies).await? {
+        match self.hub.messages.hold(id, command, files.bodies).await? {
+            HoldOutcome::Held(_) => Ok(see_other(&self.next(id))),
+            HoldOutcome::Applied(outcome) => self.applied(item, outcome).await,
+        }
+    }
+
+    async fn applied(&self, item: &PersonView, outcome: ApplyOutcome) -> Result<Response, PageError> {
+        let id = &item.message.id;
+        match outcome {
             // The answer came after the expiry and triggered it.
             ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Expired => self.late(id).await,
             ApplyOutcome::Resolved(_) => Ok(see_other(&self.next(id))),
@@ -145,7 +153,7 @@ impl DecisionRequest<'_> {
 
     async fn rejected(&self, item: &PersonView, rejection: Rejection) -> Result<Response, PageError> {
         match rejection {
-            Rejection::AlreadyTerminal { .. } => self.late(&item.message.id).await,
+            Rejection::AlreadyTerminal { .. } | Rejection::Held { .. } => self.late(&item.message.id).await,
             Rejection::NotAuthorized(_) => self.show(item, PanelState::NotAllowed { sent: self.fields }).await,
             Rejection::InvalidField { message, .. } => {
                 let faults = FormErrors::single("", message);
@@ -158,7 +166,9 @@ impl DecisionRequest<'_> {
                 )
                 .await
             }
-            Rejection::NotApplicable(_) | Rejection::NotDue => Err(Problem::from(rejection).into()),
+            Rejection::NotApplicable(_) | Rejection::NotDue | Rejection::NotHeld => {
+                Err(Problem::from(rejection).into())
+            }
         }
     }
 

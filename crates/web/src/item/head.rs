@@ -1,7 +1,7 @@
 //! The head of an item's page: title, asker, age and expiry, and below it the text of the message.
 
 use countersign_core::State;
-use countersign_core::excerpt::MAX_SHOWN_BYTES;
+use countersign_core::excerpt::{MAX_SHOWN_BYTES, without_title};
 use countersign_core::message::{Door, Task};
 use countersign_core::{Content, Message, Payload};
 use countersign_hub::inbox::asker::{RunOrigin, asker_name};
@@ -10,19 +10,25 @@ use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
 
 use super::cue::CueDetails;
-use super::part::{ContextPart, part};
+use super::part::{ContextPart, images, part};
 use super::presence::AgentPresence;
 use crate::layout::formatting::{self, DisplayTime, Expiry};
 use crate::lists::row::encoded;
 use crate::text::{self, SafeHtml};
+
+/// Longer text gets the whole width of the page, and a long form comes below it.
+const MAX_SHORT_BYTES: usize = 1200;
 
 pub struct Head {
     pub id: String,
     pub status: &'static str,
     pub kind: &'static str,
     pub kind_label: &'static str,
-    pub rev: i64,
-    pub title: String,
+    /// Changes with everything that the panel depends on.
+    pub rev: String,
+    /// The end of the hold, if a decision is on hold.
+    pub held_until_ms: Option<i64>,
+    pub title: SafeHtml,
     pub priority: &'static str,
     pub sensitive: bool,
     pub is_open: bool,
@@ -64,6 +70,14 @@ fn filter_link(filter: &str, text: &str) -> FilterLink {
     }
 }
 
+/// A hold does not change the revision of the message, which its agent sees.
+fn panel_rev(message: &Message) -> String {
+    match &message.hold {
+        Some(hold) => format!("{}-{}", message.rev, hold.until.as_millis()),
+        None => message.rev.to_string(),
+    }
+}
+
 impl Head {
     pub fn of(message: &Message, presence: AgentPresence, cue: Option<CueDetails>, now: Timestamp) -> Self {
         let content = &message.content;
@@ -73,8 +87,9 @@ impl Head {
             status: message.state.status().as_str(),
             kind: content.kind_word(),
             kind_label: kind_label(content.kind_word()),
-            rev: message.rev,
-            title: content.title.clone(),
+            rev: panel_rev(message),
+            held_until_ms: message.hold.as_ref().map(|hold| hold.until.as_millis()),
+            title: text::title(&content.title),
             priority: content.priority.as_str(),
             sensitive: content.sensitive,
             is_open,
@@ -142,13 +157,36 @@ impl MessageText {
         self.body.is_none() && self.parts.is_empty() && self.work.is_none()
     }
 
+    /// True if the text fits in a narrow column beside a form.
+    pub fn is_short(&self) -> bool {
+        let body = self.body.as_ref().map_or(0, |body| body.as_str().len());
+        self.parts.is_empty() && self.work.is_none() && body < MAX_SHORT_BYTES
+    }
+
+    /// The address of the image that a button of this text names.
+    pub fn image_address(content: &Content, key: &str) -> Option<String> {
+        let task = match &content.payload {
+            Payload::Task(task) => Some(task),
+            Payload::Ask(_) | Payload::Notify => None,
+        };
+        let texts = [
+            content.body.as_deref(),
+            task.map(|task| task.instructions.as_str()),
+            task.and_then(|task| task.verification.as_deref()),
+        ];
+        let in_texts = texts.into_iter().flatten().flat_map(text::image_addresses);
+        let mut addresses = in_texts.chain(content.context.iter().flat_map(images));
+        addresses.find(|address| text::image_key(address) == key)
+    }
+
     pub fn of(content: &Content) -> Self {
         Self {
             body: content
                 .body
                 .as_deref()
+                .map(|body| without_title(body, &content.title))
                 .filter(|body| !body.is_empty())
-                .map(text::markdown),
+                .map(text::markdown_with_images),
             parts: content.context.iter().map(part).collect(),
             work: match &content.payload {
                 Payload::Task(task) => Some(work(task)),
@@ -160,8 +198,8 @@ impl MessageText {
 
 fn work(task: &Task) -> TaskText {
     TaskText {
-        instructions: text::markdown(&task.instructions),
+        instructions: text::markdown_with_images(&task.instructions),
         checklist: task.checklist.clone(),
-        verification: task.verification.as_deref().map(text::markdown),
+        verification: task.verification.as_deref().map(text::markdown_with_images),
     }
 }

@@ -6,15 +6,18 @@ mod decide;
 mod delivery_progress;
 mod downloads;
 mod head;
+mod image;
 mod neighbours;
 mod outcome;
 mod page;
 mod panel;
 mod part;
 mod presence;
+mod preview;
 mod retry;
 mod show;
 mod trail;
+mod undo;
 
 use std::sync::Arc;
 
@@ -25,17 +28,22 @@ use countersign_hub::Hub;
 pub use answer::control::ControlShape;
 pub use answer::form_errors::FormErrors;
 pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer};
+pub use answer::roles::{approval, denial};
 pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
 pub use delivery_progress::failure_reason;
 pub use page::{PanelState, page};
 pub use part::{ContextPart, PartContent, part};
 pub use show::missing;
+pub use undo::held::{HeldView, author_name};
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/items/{id}", get(show::show))
         .route("/inbox/items/{id}/decide", post(decide::submit_decision))
         .route("/inbox/items/{id}/files/{index}", get(downloads::file))
+        .route("/inbox/items/{id}/preview", post(preview::preview))
+        .route("/inbox/items/{id}/image", get(image::show).post(image::request))
         .route("/inbox/items/{id}/prompt", get(downloads::prompt))
         .route("/inbox/items/{id}/retry", post(retry::retry))
+        .route("/inbox/items/{id}/undo", post(undo::undo))
 }

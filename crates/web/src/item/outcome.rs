@@ -2,9 +2,10 @@
 
 use countersign_core::form;
 use countersign_core::question::Ask;
+use countersign_core::vocabulary::Ending;
 use countersign_core::{Content, Payload, Question, Resolution};
-use countersign_hub::inbox::outcome;
-use countersign_protocol::a2h::CheckItem;
+use countersign_hub::inbox::outcome::{self, detail, ending};
+use countersign_protocol::a2h::{CheckItem, Choice};
 use countersign_store::model::PersonView;
 use serde_json::Value;
 
@@ -17,7 +18,11 @@ use crate::layout::formatting::{self, DisplayTime};
 const MAX_SENTENCE_CHARS: usize = 120;
 
 pub struct OutcomeView {
-    pub text: String,
+    pub ending: Ending,
+    /// The answer in a sentence, or what happened instead of one.
+    pub text: Option<String>,
+    /// The choices of the question, to be seen after the decision too.
+    pub offered: Vec<OfferedChoice>,
     pub actor: String,
     pub at: DisplayTime,
     pub took: String,
@@ -63,20 +68,13 @@ impl OutcomeView {
     pub fn of(item: &PersonView, resolution: &Resolution, presence: AgentPresence) -> Self {
         let message = &item.message;
         let content = &message.content;
-        let text = outcome::describe(resolution, content);
-        let is_long = text.chars().count() > MAX_SENTENCE_CHARS || text.contains('\n');
-        let bare = || {
-            outcome::describe(
-                &Resolution {
-                    value: None,
-                    ..resolution.clone()
-                },
-                content,
-            )
-        };
+        let text = detail(resolution, content);
+        let is_long = |text: &String| text.chars().count() > MAX_SENTENCE_CHARS || text.contains('\n');
         Self {
-            value: answer_view(resolution, content, is_long),
-            text: if is_long { bare() } else { text },
+            ending: ending(resolution, content),
+            value: answer_view(resolution, content, text.as_ref().is_some_and(is_long)),
+            text: text.filter(|text| !is_long(text)),
+            offered: offered(resolution, content),
             actor: resolution.actor.to_string(),
             at: formatting::display_time(resolution.resolved_at),
             took: formatting::span(resolution.resolved_at.since(message.received_at)),
@@ -95,6 +93,36 @@ impl OutcomeView {
             presence,
         }
     }
+}
+
+/// A choice of the question.
+pub struct OfferedChoice {
+    pub label: String,
+    pub is_chosen: bool,
+}
+
+fn offered(resolution: &Resolution, content: &Content) -> Vec<OfferedChoice> {
+    let Payload::Ask(Ask {
+        question: Question::Confirm { options, .. } | Question::Select { options, .. },
+        ..
+    }) = &content.payload
+    else {
+        return Vec::new();
+    };
+    if content.sensitive {
+        return Vec::new();
+    }
+    let chosen: Vec<&str> = match &resolution.value {
+        _ if resolution.edited => Vec::new(),
+        Some(Value::String(value)) => vec![value],
+        Some(Value::Array(values)) => values.iter().filter_map(Value::as_str).collect(),
+        Some(_) | None => Vec::new(),
+    };
+    let choice = |option: &Choice| OfferedChoice {
+        label: option.label.clone(),
+        is_chosen: chosen.contains(&option.value.as_str()),
+    };
+    options.iter().map(choice).collect()
 }
 
 fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {

@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
+use countersign_core::vocabulary::Action;
 use countersign_core::{Message, Outcome, State};
 use countersign_hub::Hub;
 use countersign_hub::inbox::presets::presets;
@@ -12,20 +13,23 @@ use countersign_store::model::PersonView;
 use super::answer::control::ControlShape;
 use super::answer::discarded_input::discarded_input;
 use super::answer::form_errors::FormErrors;
+use super::answer::parse::OPEN_STEPS;
 use super::answer::{AnswerInput, RefusedAttempt};
 use super::cue::CueDetails;
 use super::head::{Head, MessageText};
 use super::neighbours::Neighbours;
 use super::outcome::{AnswerView, FormAnswerCell};
-use super::panel::{Panel, PanelInput};
+use super::panel::{Panel, PanelInput, why};
 use super::part::PartContent;
 use super::presence::AgentPresence;
 use super::trail::{TrailView, trail};
+use super::undo::held::HeldView;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
+use crate::lists::snoozed::{SnoozeTime, snooze_times};
 
 /// The state of the panel: a plain view, or the result of a failed decision.
 pub enum PanelState<'a> {
@@ -39,17 +43,24 @@ pub enum PanelState<'a> {
     Late {
         sent: &'a FormFields,
     },
+    /// The answer as the agent would get it. Nothing is decided.
+    Preview {
+        sent: &'a FormFields,
+        answer: String,
+    },
     NotAllowed {
         sent: &'a FormFields,
     },
+    /// The decision could not be taken back any more.
+    AlreadySent,
 }
 
 impl PanelState<'_> {
     fn status(&self) -> StatusCode {
         match self {
-            Self::View => StatusCode::OK,
+            Self::View | Self::Preview { .. } => StatusCode::OK,
             Self::Refused { .. } => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Late { .. } => StatusCode::CONFLICT,
+            Self::Late { .. } | Self::AlreadySent => StatusCode::CONFLICT,
             Self::NotAllowed { .. } => StatusCode::FORBIDDEN,
         }
     }
@@ -57,18 +68,27 @@ impl PanelState<'_> {
     /// The notice at the top of the panel.
     fn notice(&self, message: &Message, user: &SignedInUser) -> &'static str {
         match (self, &message.state) {
-            (Self::View, _) => "",
-            (Self::Refused { .. }, _) => "Nothing was sent. Look at what is marked, then send it again.",
-            (Self::NotAllowed { .. }, _) => "Nothing was sent: this is not yours to answer.",
+            (Self::View | Self::Preview { .. }, _) => "",
+            (Self::Refused { faults, .. }, _) if !faults.of(OPEN_STEPS).is_empty() => "Not sent yet.",
+            (Self::Refused { .. }, _) => "Please fix the marked fields.",
+            (Self::NotAllowed { .. }, _) => "Not sent: only other people can answer this.",
             (Self::Late { .. }, State::Resolved(first)) if first.actor == user.actor() => {
-                "You had decided this already. What you sent now was not used."
+                "You already answered this. Your second answer was not used."
             }
             (Self::Late { .. }, State::Resolved(first)) if first.outcome == Outcome::Expired => {
-                "Its time was over before your answer came. What you sent was not used."
+                "It expired before your answer arrived. Your answer was not used."
             }
-            (Self::Late { .. }, _) => "Somebody was first. What you sent was not used.",
+            (Self::AlreadySent, _) => "Too late to undo: the answer was sent.",
+            (Self::Late { .. }, _) if is_held_by(message, user) => {
+                "You already answered this. Your second answer was not used."
+            }
+            (Self::Late { .. }, _) => "Already answered. Your answer was not used.",
         }
     }
+}
+
+fn is_held_by(message: &Message, user: &SignedInUser) -> bool {
+    message.hold.as_ref().is_some_and(|hold| hold.by == user.actor())
 }
 
 #[derive(Template)]
@@ -83,6 +103,9 @@ struct ItemDetailPage {
     typed: String,
     trail: TrailView,
     neighbours: Neighbours,
+    /// Why this person is asked; empty for an item that is not open.
+    why: String,
+    snooze_times: Vec<SnoozeTime>,
 }
 
 pub async fn page(
@@ -97,10 +120,11 @@ pub async fn page(
     let presence = AgentPresence::of(hub, message, now).await?;
     let status = panel_state.status();
     let notice = panel_state.notice(message, user);
-    let (sent, faults) = match panel_state {
-        PanelState::View => (None, FormErrors::default()),
-        PanelState::Refused { sent, faults } => (Some(sent), faults),
-        PanelState::Late { sent } | PanelState::NotAllowed { sent } => (Some(sent), FormErrors::default()),
+    let (sent, faults, preview) = match panel_state {
+        PanelState::Preview { sent, answer } => (Some(sent), FormErrors::default(), Some(answer)),
+        PanelState::View | PanelState::AlreadySent => (None, FormErrors::default(), None),
+        PanelState::Refused { sent, faults } => (Some(sent), faults, None),
+        PanelState::Late { sent } | PanelState::NotAllowed { sent } => (Some(sent), FormErrors::default(), None),
     };
     let presets = if message.state == State::Open {
         presets(hub).await?
@@ -112,12 +136,13 @@ pub async fn page(
         user,
         presence: presence.clone(),
         presets,
+        held: HeldView::of(hub, message, user, now).await?,
         is_stranded: message.state == State::Open
             && !may_answer(item, user)
             && hub.auth.resolvers.is_stranded(&hub.store, &message.content).await?,
         now,
     };
-    let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults });
+    let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults }).with_preview(preview);
     // The form shows the submitted input again; without a form the page lists it.
     let lost = sent.filter(|_| !panel.is_answer());
     let page = ItemDetailPage {
@@ -131,6 +156,11 @@ pub async fn page(
             .unwrap_or_default(),
         trail: trail(hub, item).await?,
         neighbours: Neighbours::of(hub, user, item).await?,
+        why: match message.state {
+            State::Open => why(message, user),
+            State::Resolved(_) | State::Delivered => String::new(),
+        },
+        snooze_times: snooze_times(message.expires_at, now),
     };
     Ok(render(status, &page))
 }

@@ -1,13 +1,15 @@
 //! The panel of the page: the answer form, or the reason why there is none.
 
 use countersign_core::decide::is_overdue_at;
-use countersign_core::{Content, State};
+use countersign_core::message::Source;
+use countersign_core::{Actor, Content, Message, State};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
 
 use super::answer::{AnswerForm, RefusedAttempt};
 use super::outcome::OutcomeView;
 use super::presence::AgentPresence;
+use super::undo::held::HeldView;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
@@ -15,6 +17,8 @@ pub enum Panel {
     Answer(Box<AnswerForm>),
     /// Open, but only other people may decide.
     Watch(Watch),
+    /// A decision is on hold.
+    Held(HeldView),
     /// Expired, but the expiry is not yet applied.
     Ending,
     Notice,
@@ -23,7 +27,8 @@ pub enum Panel {
 
 pub struct Watch {
     pub is_viewer: bool,
-    pub resolvers: Vec<String>,
+    /// The people and agents who can answer, as a list in words.
+    pub resolvers: String,
     /// No account of this hub can answer: it waits until it expires or its agent ends it.
     pub is_stranded: bool,
 }
@@ -33,6 +38,7 @@ pub struct PanelInput<'a> {
     pub user: &'a SignedInUser,
     pub presence: AgentPresence,
     pub presets: Vec<String>,
+    pub held: Option<HeldView>,
     pub is_stranded: bool,
     pub now: Timestamp,
 }
@@ -42,6 +48,18 @@ impl Panel {
         matches!(self, Self::Answer(_))
     }
 
+    /// True if the answer form gets the wide column of the page.
+    pub fn is_wide(&self) -> bool {
+        matches!(self, Self::Answer(answer) if answer.is_wide())
+    }
+
+    pub fn with_preview(mut self, preview: Option<String>) -> Self {
+        if let Self::Answer(answer) = &mut self {
+            answer.preview = preview;
+        }
+        self
+    }
+
     pub fn of(input: PanelInput<'_>, attempt: &RefusedAttempt<'_>) -> Self {
         let message = &input.item.message;
         match &message.state {
@@ -49,6 +67,7 @@ impl Panel {
             State::Resolved(resolution) => {
                 Self::Outcome(Box::new(OutcomeView::of(input.item, resolution, input.presence)))
             }
+            State::Open if let Some(held) = input.held => Self::Held(held),
             State::Open if is_overdue_at(message.expires_at, input.now) => Self::Ending,
             State::Open if may_answer(input.item, input.user) => {
                 let answer = AnswerForm::of(message, input.presets, attempt);
@@ -63,6 +82,59 @@ fn watch(content: &Content, input: &PanelInput<'_>) -> Watch {
     Watch {
         is_viewer: !input.user.may_decide(),
         is_stranded: input.is_stranded,
-        resolvers: content.resolvers.iter().map(ToString::to_string).collect(),
+        resolvers: in_words(content.resolvers.iter().map(person_name)),
+    }
+}
+
+/// Why the item is in this person's inbox, for an open item.
+pub fn why(message: &Message, user: &SignedInUser) -> String {
+    let me = user.actor();
+    let resolvers = &message.content.resolvers;
+    let others = resolvers.iter().filter(|actor| **actor != me).map(person_name);
+    let asks = match &message.source {
+        Source::Runs(_) => "The run asks",
+        Source::A2h(_) | Source::Hap(_) => "The agent asks",
+    };
+    match (resolvers.contains(&me), resolvers.len()) {
+        (true, 1) => format!("{asks} you, and only you can answer."),
+        (true, _) => format!("{asks} you and {}. The first answer counts.", in_words(others)),
+        (false, 0) => "The agent named no one who can answer.".to_owned(),
+        (false, _) => format!("{asks} {}.", in_words(others)),
+    }
+}
+
+/// Longer lists of people end with a number.
+const MAX_NAMED: usize = 5;
+
+/// A person without the prefix of the wire; an agent as it is.
+fn person_name(actor: &Actor) -> &str {
+    actor.as_str().strip_prefix("human:").unwrap_or(actor.as_str())
+}
+
+/// `ann, bob and 3 others`.
+fn in_words<'n>(names: impl Iterator<Item = &'n str>) -> String {
+    let names: Vec<&str> = names.collect();
+    match names[..] {
+        [] => String::new(),
+        [one] => one.to_owned(),
+        [ref first @ .., last] if names.len() <= MAX_NAMED => format!("{} and {last}", first.join(", ")),
+        _ => format!(
+            "{} and {} others",
+            names[..MAX_NAMED].join(", "),
+            names.len() - MAX_NAMED
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+
+    #[test]
+    fn long_lists_of_people_end_with_a_number() {
+        let words = |count: usize| in_words(["ann", "bob", "cy", "di", "ed", "flo", "guy"].into_iter().take(count));
+        assert_eq!([words(0), words(1), words(2)], ["", "ann", "ann and bob"]);
+        assert_eq!(words(5), "ann, bob, cy, di and ed");
+        assert_eq!(words(7), "ann, bob, cy, di, ed and 2 others");
     }
 }

@@ -1,4 +1,4 @@
-//! The parts of a message's context, rendered by kind. Nothing is fetched.
+//! The parts of a message's context, rendered by kind. Nothing is fetched before a person asks for it.
 
 use countersign_protocol::escape;
 use serde_json::Value;
@@ -38,6 +38,8 @@ pub struct FilePart {
     pub is_long: bool,
     /// For http and https addresses only.
     pub link: Option<SafeHtml>,
+    /// A button that shows the file, if it is an image.
+    pub image: Option<SafeHtml>,
 }
 
 pub fn part(value: &Value) -> ContextPart {
@@ -60,7 +62,7 @@ fn text_part(source: &str, metadata: Option<&Value>) -> PartContent {
     if text::looks_like_diff(source, metadata) {
         PartContent::Diff(text::diff(source))
     } else {
-        PartContent::Text(text::markdown(source))
+        PartContent::Text(text::markdown_with_images(source))
     }
 }
 
@@ -70,10 +72,29 @@ fn file(value: &Value) -> FilePart {
     let is_web = Url::parse(&address).is_ok_and(|url| matches!(url.scheme(), "http" | "https"));
     FilePart {
         name: word("name"),
+        image: image_file(value).map(|address| text::image(address, "")),
         mime_type: word("mime_type"),
         link: is_web.then(|| text::link("", &address)),
         is_long: address.chars().count() > MAX_LINK_CHARS,
         address,
+    }
+}
+
+/// The address of a file that is an image by its declared type.
+fn image_file(file: &Value) -> Option<&str> {
+    let is_image = file["mime_type"]
+        .as_str()
+        .is_some_and(|mime_type| mime_type.to_ascii_lowercase().starts_with("image/"));
+    let address = file["uri"].as_str().filter(|_| is_image)?;
+    text::is_image_address(address).then_some(address)
+}
+
+/// The addresses of all images of a part, as `part` has buttons for them.
+pub fn images(value: &Value) -> Vec<String> {
+    match value["kind"].as_str() {
+        Some("text") => text::image_addresses(value["text"].as_str().unwrap_or_default()),
+        Some("file") => image_file(&value["file"]).map(str::to_owned).into_iter().collect(),
+        Some(_) | None => Vec::new(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use countersign_core::{Message, Payload};
-use countersign_hub::inbox::outcome::answer_text;
+use countersign_core::Message;
+pub use countersign_core::vocabulary::span;
+use countersign_hub::inbox::outcome;
 use countersign_protocol::time::Timestamp;
 
 /// A time for a `<time>` element; a script converts it to the user's time zone.
@@ -24,24 +25,6 @@ pub fn display_time(at: Timestamp) -> DisplayTime {
         ms: at.as_millis(),
         iso,
         text,
-    }
-}
-
-/// Formats a duration in its two largest units: `4 min 10 s`, `2 h 5 min`, `3 d 4 h`.
-pub fn span(duration: Duration) -> String {
-    let seconds = duration.as_secs();
-    let minutes = seconds / 60;
-    let hours = seconds / 3600;
-    let days = seconds / 86_400;
-    let two = |large: u64, large_unit: &str, small: u64, small_unit: &str| match small {
-        0 => format!("{large} {large_unit}"),
-        _ => format!("{large} {large_unit} {small} {small_unit}"),
-    };
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => two(minutes, "min", seconds % 60, "s"),
-        3600..86_400 => two(hours, "h", minutes % 60, "min"),
-        _ => two(days, "d", hours % 24, "h"),
     }
 }
 
@@ -87,26 +70,23 @@ pub struct Expiry {
     pub left: String,
     /// The effect of the expiry.
     pub text: String,
+    /// The same in a few words, for a row.
+    pub short: String,
 }
 
 /// The expiry of a message. A message answers by itself only if its asker declared a default.
 pub fn expiry(message: &Message, now: Timestamp) -> Option<Expiry> {
     let at = message.expires_at?;
-    let default = match &message.content.payload {
-        Payload::Ask(ask) => ask.default_on_expire.as_ref().filter(|default| !default.is_null()),
-        Payload::Task(_) | Payload::Notify => None,
-    };
-    let text = match default {
-        None => "ends without an answer".to_owned(),
-        Some(value) => match answer_text(value, &message.content) {
-            Some(answer) => format!("will answer “{answer}” by itself"),
-            None => "will answer with its default by itself".to_owned(),
-        },
+    let short = match outcome::default_answer(&message.content) {
+        None => "unanswered".to_owned(),
+        Some(Some(answer)) => format!("then answers “{answer}”"),
+        Some(None) => "then answers its default".to_owned(),
     };
     Some(Expiry {
         at: display_time(at),
         left: span(at.since(now)),
-        text,
+        text: outcome::at_expiry(&message.content),
+        short,
     })
 }
 
@@ -125,16 +105,6 @@ mod tests {
 
     fn at(seconds: i64) -> Timestamp {
         Timestamp::from_millis(1_780_000_000_000 + seconds * 1000)
-    }
-
-    #[test]
-    fn durations_have_at_most_two_units() {
-        let text = |seconds| span(Duration::from_secs(seconds));
-        assert_eq!([text(0), text(59), text(60)], ["0 s", "59 s", "1 min"]);
-        assert_eq!(
-            [text(250), text(7500), text(90_000)],
-            ["4 min 10 s", "2 h 5 min", "1 d 1 h"]
-        );
     }
 
     #[test]

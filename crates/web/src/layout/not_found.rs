@@ -1,16 +1,22 @@
 //! Unknown addresses and methods. People get a page or a redirect, programs get an API error.
 
-use axum::http::{Method, Uri};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderMap, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use countersign_hub::Hub;
 use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
 use super::page::{PageError, see_other};
+use crate::assets;
 
-pub async fn no_such_address(uri: Uri) -> Response {
-    if is_for_people(uri.path()) {
+pub async fn no_such_address(uri: Uri, headers: HeaderMap) -> Response {
+    if is_for_people(uri.path()) || wants_page(&headers) {
         return PageError::from(Problem::NotFound {
-            message: "there is no such page".to_owned(),
+            message: "This page does not exist.".to_owned(),
         })
         .into_response();
     }
@@ -25,6 +31,23 @@ pub async fn no_such_method(method: Method, uri: Uri) -> Response {
         true => PageError::from(Problem::MethodNotAllowed).into_response(),
         false => Problem::MethodNotAllowed.into_response(),
     }
+}
+
+/// A browser names HTML itself; programs accept anything or JSON.
+fn wants_page(headers: &HeaderMap) -> bool {
+    let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok());
+    accept.is_some_and(|accept| accept.contains("text/html"))
+}
+
+/// Addresses that people try, and the pages they mean.
+pub fn redirects() -> Router<Arc<Hub>> {
+    Router::new()
+        .route("/settings", get(async || see_other("/inbox/settings")))
+        .route("/login", get(async || see_other("/signin")))
+        .route(
+            "/favicon.ico",
+            get(async || see_other(&format!("{}/icon.svg", assets::base()))),
+        )
 }
 
 fn is_for_people(path: &str) -> bool {

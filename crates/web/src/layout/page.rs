@@ -13,16 +13,19 @@ use countersign_hub::problem::Problem;
 use countersign_store::StoreError;
 use countersign_store::model::CountsNow;
 use countersign_store::ops::list::Counts;
+use countersign_telemetry::request::error_id;
 use url::form_urlencoded::byte_serialize;
 
+use super::avatar::Avatar;
 use super::filters;
+use super::look::{Density, Look, Theme};
 use super::signed_in_user::SignedInUser;
 use crate::assets;
 use crate::lists::row::person_mark;
 
 /// Content security policy: resources come only from this hub, there are no inline scripts or styles, and scripts may
 /// insert HTML only through one trusted-types policy.
-pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+pub const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
      manifest-src 'self'; worker-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; \
      require-trusted-types-for 'script'; trusted-types countersign";
 
@@ -50,6 +53,7 @@ pub struct PageRequest {
     pub fragment: bool,
     /// Path and query.
     pub path: String,
+    pub look: Look,
 }
 
 impl PageRequest {
@@ -58,6 +62,7 @@ impl PageRequest {
         Self {
             fragment: parts.headers.contains_key("x-fragment"),
             path,
+            look: Look::from_headers(&parts.headers),
         }
     }
 }
@@ -84,6 +89,7 @@ pub enum PageSection {
     Run,
     Settings,
     SignIn,
+    Styleguide,
 }
 
 impl PageSection {
@@ -100,6 +106,7 @@ impl PageSection {
             Self::Run => "run",
             Self::Settings => "settings",
             Self::SignIn => "signin",
+            Self::Styleguide => "styleguide",
         }
     }
 }
@@ -121,9 +128,25 @@ pub struct PageLayout {
     /// The value of the search field.
     pub query: String,
     pub assets: &'static str,
+    pub look: Look,
+    /// The page that the forms of the header return to.
+    pub path: String,
 }
 
 impl PageLayout {
+    pub fn themes(&self) -> [Theme; 3] {
+        Theme::ALL
+    }
+
+    pub fn densities(&self) -> [Density; 2] {
+        Density::ALL
+    }
+
+    /// The avatar of the signed-in user.
+    pub fn avatar(&self) -> Avatar {
+        Avatar::of(&self.person, &self.person)
+    }
+
     pub async fn of(
         hub: &Hub,
         user: &SignedInUser,
@@ -170,6 +193,8 @@ impl PageLayout {
             now_ms: None,
             query: String::new(),
             assets: assets::base(),
+            look: request.look,
+            path: request.path.clone(),
         }
     }
 }
@@ -197,7 +222,7 @@ pub fn render<T: Template>(status: StatusCode, template: &T) -> Response {
     match template.render() {
         Ok(text) => (status, HEADERS, text).into_response(),
         Err(error) => {
-            let id = uuid::Uuid::new_v4();
+            let id = error_id();
             tracing::error!(error_id = %id, %error, "rendering a page failed");
             Problem::Unavailable { id }.into_response()
         }

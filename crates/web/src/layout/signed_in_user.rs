@@ -11,6 +11,7 @@ use countersign_core::access::{Principal, Role};
 use countersign_core::{Actor, Digest};
 use countersign_hub::Hub;
 use countersign_hub::auth::hash_session;
+use countersign_telemetry::request::set_account;
 use url::Url;
 
 use super::page::{PageError, PageRequest};
@@ -58,12 +59,15 @@ impl SignedInUser {
         };
         let session = session_hash(hub, token);
         match hub.auth.credentials.session(&hub.store, session).await? {
-            Some(Principal::Person { name, role }) => Ok(Some(Self {
-                name,
-                role,
-                csrf: csrf_of(token),
-                session,
-            })),
+            Some(Principal::Person { name, role }) => {
+                set_account("human", &name);
+                Ok(Some(Self {
+                    name,
+                    role,
+                    csrf: csrf_of(token),
+                    session,
+                }))
+            }
             Some(Principal::Agent { .. } | Principal::Terminal { .. }) | None => Ok(None),
         }
     }

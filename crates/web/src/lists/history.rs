@@ -14,7 +14,7 @@ use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
 use countersign_hub::Hub;
 use countersign_hub::inbox::asker::RunOrigin;
 use countersign_hub::inbox::cursor::parse_pair;
-use countersign_hub::inbox::outcome;
+use countersign_hub::inbox::outcome::{detail, ending, start_of};
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
@@ -115,7 +115,8 @@ pub fn row(hub: &Hub, item: &PersonView, list: ListKind, now: Timestamp, user: &
 fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     let message = &item.message;
     RowOutcome {
-        text: outcome::describe(resolution, &message.content),
+        ending: ending(resolution, &message.content),
+        text: detail(resolution, &message.content).map(start_of),
         actor: resolution.actor.to_string(),
         at: formatting::display_time(resolution.resolved_at),
         took: formatting::span(resolution.resolved_at.since(message.received_at)),
@@ -164,11 +165,11 @@ mod tests {
         let over = empty(None);
         let further = empty(Some("/inbox/history?tag=rare&before=1.1"));
         assert!(
-            over.contains("Nothing decided fits these filters") && !over.contains("looks further"),
+            over.contains("Nothing decided matches these filters") && !over.contains("looks further"),
             "{over}"
         );
         assert!(
-            !further.contains("fits these filters") && further.contains("The next page looks further"),
+            !further.contains("matches these filters") && further.contains("The next page looks further"),
             "{further}"
         );
     }

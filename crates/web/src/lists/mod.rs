@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod history;
 pub mod notices;
+pub mod onboarding;
 pub mod open;
 pub mod row;
 pub mod search;
@@ -15,6 +16,7 @@ use countersign_hub::Hub;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
+        .merge(onboarding::router())
         .merge(open::router())
         .merge(notices::router())
         .merge(snoozed::router())

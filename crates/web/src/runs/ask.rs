@@ -7,12 +7,12 @@ use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_runs::{PendingAskView, PendingKind};
 
-use crate::item::{AnswerForm, ContextPart, FormErrors, RefusedAttempt, part};
+use crate::item::{AnswerForm, ContextPart, FormErrors, HeldView, RefusedAttempt, part};
 use crate::layout::formatting::{DisplayTime, display_time, waited};
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
-use crate::text::{SafeHtml, markdown};
+use crate::text::{SafeHtml, markdown_with_images};
 
 pub struct RunPageAsk {
     pub id: String,
@@ -25,7 +25,9 @@ pub struct RunPageAsk {
     pub parts: Vec<ContextPart>,
     pub since: DisplayTime,
     pub waited: String,
-    /// `None` if the user may not answer.
+    /// A decision on hold.
+    pub held: Option<HeldView>,
+    /// `None` if the user may not answer, or not now.
     pub answer: Option<Box<AnswerForm>>,
 }
 
@@ -58,7 +60,9 @@ impl RunPageAsk {
             sent: None,
             faults: &FormErrors::default(),
         };
-        let answer = if may_answer(item, user) {
+        let now = hub.store.clock().now();
+        let held = HeldView::of(hub, message, user, now).await?;
+        let answer = if held.is_none() && may_answer(item, user) {
             AnswerForm::of(message, Vec::new(), &attempt)
         } else {
             None
@@ -72,10 +76,11 @@ impl RunPageAsk {
                 PendingKind::Question => "has a question",
             },
             title: message.content.title.clone(),
-            body: message.content.body.as_deref().map(markdown),
+            body: message.content.body.as_deref().map(markdown_with_images),
             parts: message.content.context.iter().map(part).collect(),
             since: display_time(message.received_at),
-            waited: waited(message.received_at, hub.store.clock().now()),
+            waited: waited(message.received_at, now),
+            held,
             answer: answer.map(Box::new),
         }))
     }

@@ -23,6 +23,7 @@ use crate::layout::formatting::{DisplayTime, display_time, span, waited};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::text::{self, SafeHtml};
+use countersign_core::vocabulary::Action;
 
 #[derive(Template)]
 #[template(path = "run.html")]
@@ -141,8 +142,11 @@ async fn show(
 fn panel_rev(run: &RunInfo, ask: Option<&RunPageAsk>) -> String {
     let first = ask.map(|ask| ask.id.as_str()).unwrap_or_default();
     let later = run.overview.waiting.iter().skip(1).map(|wait| wait.message_id.as_str());
-    let ids: Vec<&str> = std::iter::once(first).chain(later).collect();
-    format!("{} {}", run.overview.status.as_str(), ids.join(" "))
+    let held = ask
+        .and_then(|ask| ask.held.as_ref())
+        .map(|held| held.until.iso.as_str());
+    let parts: Vec<&str> = std::iter::once(first).chain(held).chain(later).collect();
+    format!("{} {}", run.overview.status.as_str(), parts.join(" "))
 }
 
 impl RunHead {

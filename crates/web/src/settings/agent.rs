@@ -136,7 +136,7 @@ pub async fn rotate(
     };
     let flash = rotated
         .await
-        .map_or_else(FlashMessage::from, |made| credentials_flash(id, made));
+        .map_or_else(FlashMessage::from, |made| credentials_flash(&hub, &user, id, made));
     show(&hub, &user, &request, id, flash).await
 }
 

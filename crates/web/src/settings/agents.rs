@@ -12,12 +12,13 @@ use countersign_store::model::SignatureAlg;
 use countersign_store::ops::admin::agents::ListAgents;
 use countersign_store::ops::admin::callbacks::ListHosts;
 
-use super::flash::{DoneQuery, FlashMessage};
+use super::flash::{DoneQuery, FlashMessage, ReadyLine};
 use crate::layout::filters;
 use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
+use crate::lists::onboarding::is_local;
 
 struct AgentListRow {
     id: String,
@@ -77,7 +78,8 @@ async fn show(
 }
 
 /// New credentials, which are shown only once.
-pub fn credentials_flash(id: &str, made: AgentCredentials) -> FlashMessage {
+pub fn credentials_flash(hub: &Hub, user: &SignedInUser, id: &str, made: AgentCredentials) -> FlashMessage {
+    let ready = ready_lines(hub.agent_url(), user.actor().as_str(), id, &made.token);
     let lines = vec![("Token", made.token), ("Signing key", made.signing_key)];
     match made.old_valid_until {
         Some(until) => FlashMessage::secret_until(
@@ -89,6 +91,29 @@ pub fn credentials_flash(id: &str, made: AgentCredentials) -> FlashMessage {
         ),
         None => FlashMessage::secret(format!("Credentials of {id}"), lines),
     }
+    .with_ready(ready)
+    .warn_if(is_local(hub))
+}
+
+/// Ids and names are plain ASCII without quotes, so they need no escaping here.
+fn ready_lines(url: &str, person: &str, id: &str, token: &str) -> Vec<ReadyLine> {
+    let ask = format!(
+        "curl -sS {url}/v1/messages -H 'Authorization: Bearer {token}' -H 'Content-Type: application/json' \\\n  \
+         -d '{{\"a2h_version\":\"0.3\",\"type\":\"ask\",\"created_at\":\"'$(date -u +%Y-%m-%dT%H:%M:%SZ)'\",\
+         \"agent\":{{\"id\":\"{id}\",\"run_id\":\"try\",\"runtime\":\"cli\"}},\"title\":\"Ship to production?\",\
+         \"idempotency_key\":\"try-'$(date +%s)'\",\"request\":{{\"mode\":\"confirm\",\"allowed_resolvers\":[\"{person}\"]}}}}'"
+    );
+    vec![
+        ReadyLine::new(
+            "Environment",
+            format!("export COUNTERSIGN_URL={url}\nexport COUNTERSIGN_AGENT={id}\nexport COUNTERSIGN_TOKEN={token}"),
+        ),
+        ReadyLine::new("curl", ask),
+        ReadyLine::new(
+            "GitHub Actions secret",
+            format!("gh secret set COUNTERSIGN_TOKEN --body {token}"),
+        ),
+    ]
 }
 
 pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: OwnerForm) -> Result<Response, PageError> {
@@ -101,7 +126,7 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Owne
         add_agent(&hub, id, alg, reuse, user.actor().to_string()).await
     };
     let flash = match added.await {
-        Ok(made) => credentials_flash(id, made),
+        Ok(made) => credentials_flash(&hub, &user, id, made),
         Err(problem) => FlashMessage::refused_name(problem, id),
     };
     show(&hub, &user, &request, flash).await

@@ -16,6 +16,22 @@ pub struct OneTimeSecret {
     /// An expiry that is shown after the title.
     pub until: Option<DisplayTime>,
     pub lines: Vec<(&'static str, String)>,
+    /// Lines to paste elsewhere, made of the secret.
+    pub ready: Vec<ReadyLine>,
+    /// The address in the secret works on the hub's own machine only.
+    pub is_local: bool,
+}
+
+/// A text to paste into a shell or a configuration.
+pub struct ReadyLine {
+    pub title: &'static str,
+    pub text: String,
+}
+
+impl ReadyLine {
+    pub fn new(title: &'static str, text: String) -> Self {
+        Self { title, text }
+    }
 }
 
 #[derive(Default)]
@@ -52,7 +68,7 @@ impl<S: Send + Sync> FromRequestParts<S> for DoneQuery {
     }
 }
 
-const DONE: [(&str, &str); 15] = [
+const DONE: [(&str, &str); 16] = [
     ("password", "Your password is set. All other sessions have ended."),
     (
         "password-removed",
@@ -62,7 +78,7 @@ const DONE: [(&str, &str); 15] = [
     ("passkey-removed", "The passkey is removed."),
     ("session", "The session has ended."),
     ("sessions", "All other sessions have ended."),
-    ("token", "The token has ended."),
+    ("token", "The token is revoked."),
     ("role", "The role is changed."),
     ("person", "The account is removed."),
     ("agent", "The agent is removed."),
@@ -71,6 +87,7 @@ const DONE: [(&str, &str); 15] = [
     ("secret", "The secret is set."),
     ("secret-removed", "The secret is removed."),
     ("presets", "The reasons are saved."),
+    ("undo", "The undo time is saved."),
 ];
 
 impl FlashMessage {
@@ -91,6 +108,8 @@ impl FlashMessage {
                 title: title.into(),
                 until: None,
                 lines,
+                ready: Vec::new(),
+                is_local: false,
             }),
             ..Self::default()
         }
@@ -103,9 +122,26 @@ impl FlashMessage {
                 title: title.into(),
                 until: Some(until),
                 lines,
+                ready: Vec::new(),
+                is_local: false,
             }),
             ..Self::default()
         }
+    }
+
+    pub fn with_ready(mut self, ready: Vec<ReadyLine>) -> Self {
+        if let Some(secret) = &mut self.secret {
+            secret.ready = ready;
+        }
+        self
+    }
+
+    /// Warns that the address in the secret does not work on other machines.
+    pub fn warn_if(mut self, is_local: bool) -> Self {
+        if let Some(secret) = &mut self.secret {
+            secret.is_local = is_local;
+        }
+        self
     }
 
     /// The refusal of a new account's name.

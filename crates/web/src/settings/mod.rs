@@ -10,6 +10,7 @@ mod personal;
 mod presets;
 mod sessions;
 mod tokens;
+mod undo;
 
 use std::sync::Arc;
 
@@ -27,6 +28,7 @@ pub fn router() -> Router<Arc<Hub>> {
         .route("/inbox/settings/sessions/end-others", post(sessions::end_others))
         .route("/inbox/settings/tokens", post(tokens::add))
         .route("/inbox/settings/tokens/end", post(tokens::end))
+        .route("/inbox/settings/undo", post(undo::save))
         .merge(owner_router())
 }
 

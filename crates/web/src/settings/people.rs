@@ -18,6 +18,7 @@ use crate::layout::form::OwnerForm;
 use crate::layout::formatting::{DisplayTime, display_time};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render, see_other};
 use crate::layout::signed_in_user::{SignedInOwner, SignedInUser};
+use crate::lists::onboarding::is_local;
 
 struct PersonRow {
     name: String,
@@ -83,11 +84,7 @@ fn role_of(text: &str) -> Result<Role, Problem> {
 async fn link_for(hub: &Hub, name: &str, actor: &str) -> Result<FlashMessage, Problem> {
     let (link, expires_at) = new_link(hub, name, actor).await?.ok_or_else(|| no_person(name))?;
     let title = format!("Give this link to {name}. It signs in once, until");
-    Ok(FlashMessage::secret_until(
-        title,
-        display_time(expires_at),
-        vec![("Link", link)],
-    ))
+    Ok(FlashMessage::secret_until(title, display_time(expires_at), vec![("Link", link)]).warn_if(is_local(hub)))
 }
 
 pub async fn invite(

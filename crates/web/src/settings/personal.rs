@@ -7,12 +7,14 @@ use axum::extract::State;
 use axum::response::Response;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use countersign_core::hold::MAX_UNDO_SECONDS;
 use countersign_hub::Hub;
 use countersign_hub::auth::node_of_label;
 use countersign_hub::problem::Problem;
 use countersign_store::ops::account::credential::{CredentialKind, EndOtherSessions, ListCredentials};
 use countersign_store::ops::account::passkey::Passkeys;
 use countersign_store::ops::account::password::{PasswordOf, SetPassword};
+use countersign_store::ops::message::hold::UndoSeconds;
 
 use super::flash::{DoneQuery, FlashMessage};
 use crate::layout::filters;
@@ -53,6 +55,8 @@ struct PersonalPage {
     sessions: Vec<CredentialRow>,
     tokens: Vec<CredentialRow>,
     terminal_tokens: Vec<CredentialRow>,
+    undo_seconds: u32,
+    max_undo_seconds: u32,
 }
 
 pub async fn page(
@@ -80,6 +84,12 @@ pub async fn show(
         sessions: credentials(hub, user, CredentialKind::Session).await?,
         tokens: credentials(hub, user, CredentialKind::Person).await?,
         terminal_tokens: credentials(hub, user, CredentialKind::Terminal).await?,
+        undo_seconds: hub
+            .store
+            .run(UndoSeconds { person })
+            .await?
+            .unwrap_or(hub.config.undo_seconds),
+        max_undo_seconds: MAX_UNDO_SECONDS,
         flash,
     };
     Ok(render(page.flash.status(), &page))

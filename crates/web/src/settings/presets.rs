@@ -42,7 +42,7 @@ async fn show(
     lines: String,
     flash: FlashMessage,
 ) -> Result<Response, PageError> {
-    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "Reasons").await?;
+    let layout = PageLayout::of(hub, user, request, PageSection::Settings, "Rejection reasons").await?;
     let page = PresetsPage { layout, flash, lines };
     Ok(render(page.flash.status(), &page))
 }

@@ -11,10 +11,11 @@ use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential};
 use countersign_store::ops::admin::people::AddPersonToken;
 
-use super::flash::FlashMessage;
+use super::flash::{FlashMessage, ReadyLine};
 use super::personal;
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, PageRequest, see_other};
+use crate::lists::onboarding::is_local;
 
 pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
     let PostedForm { user, fields } = posted;
@@ -38,11 +39,21 @@ pub async fn add(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
             actor,
         })
         .await?;
-    let lines = vec![
-        ("COUNTERSIGN_URL", hub.process.url().to_owned()),
-        ("COUNTERSIGN_TOKEN", token.text),
+    let url = hub.agent_url().to_owned();
+    let ready = vec![
+        ReadyLine::new(
+            "Environment",
+            format!("export COUNTERSIGN_URL={url}\nexport COUNTERSIGN_TOKEN={}", token.text),
+        ),
+        ReadyLine::new(
+            "curl",
+            format!("curl -sS {url}/v1/inbox -H 'Authorization: Bearer {}'", token.text),
+        ),
     ];
-    personal::show(&hub, &user, &request, FlashMessage::secret("Your new token", lines)).await
+    let lines = vec![("COUNTERSIGN_URL", url), ("COUNTERSIGN_TOKEN", token.text)];
+    let flash = FlashMessage::secret("Your new token", lines);
+    let flash = flash.with_ready(ready).warn_if(is_local(&hub));
+    personal::show(&hub, &user, &request, flash).await
 }
 
 pub async fn end(State(hub): State<Arc<Hub>>, posted: PostedForm) -> Result<Response, PageError> {

@@ -11,10 +11,7 @@ use countersign_hub::Hub;
 use countersign_hub::auth::{hash_token, looks_like};
 use countersign_hub::http::client_addr::ClientAddr;
 use countersign_hub::problem::Problem;
-use countersign_store::ops::account::credential::{CredentialKind, IsLinkValid, RedeemLink};
-use countersign_store::ops::account::passkey::Passkeys;
-use countersign_store::ops::account::password::PasswordOf;
-use countersign_store::ops::list::Counts;
+use countersign_store::ops::account::credential::{CredentialKind, PersonOfLink, RedeemLink};
 
 use super::anonymous::{AnonymousForm, FormToken};
 use super::session::{NewBrowserSession, end_previous_session};
@@ -26,6 +23,7 @@ use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, rende
 struct LinkPage {
     layout: PageLayout,
     csrf: String,
+    person: String,
 }
 
 #[derive(Template)]
@@ -34,12 +32,18 @@ struct UsedPage {
     layout: PageLayout,
 }
 
-/// Opening the link only shows a button, because mail scanners and previews open links too.
+/// Opening the link only shows a button, because mail scanners and previews open links too. A link that was used
+/// before says so at once.
 pub async fn page(
     State(hub): State<Arc<Hub>>,
+    path: Result<Path<String>, PathRejection>,
     request: PageRequest,
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
+    let token = path.map(|Path(token)| token).unwrap_or_default();
+    let Some(person) = person_of(&hub, &token).await? else {
+        return Ok(used(&request));
+    };
     let form_token = FormToken::of(&hub, &headers)?;
     let layout = PageLayout::anonymous(&request, PageSection::SignIn, "Sign in");
     let page = render(
@@ -47,9 +51,15 @@ pub async fn page(
         &LinkPage {
             layout,
             csrf: form_token.value.clone(),
+            person,
         },
     );
     Ok(form_token.set_on(page))
+}
+
+fn used(request: &PageRequest) -> Response {
+    let layout = PageLayout::anonymous(request, PageSection::SignIn, "This link no longer works");
+    render(StatusCode::GONE, &UsedPage { layout })
 }
 
 pub async fn redeem(
@@ -62,13 +72,12 @@ pub async fn redeem(
     // A path that is not valid UTF-8 counts as an unknown token.
     let token = path.map(|Path(token)| token).unwrap_or_default();
     let new_session = NewBrowserSession::for_browser(&hub, &posted.headers)?;
-    let Some(person) = redeem_token(&hub, &token, &new_session).await? else {
+    if redeem_token(&hub, &token, &new_session).await?.is_none() {
         hub.auth.sign_in_limiter.record_miss(from).await?;
-        let layout = PageLayout::anonymous(&request, PageSection::SignIn, "This link no longer works");
-        return Ok(render(StatusCode::GONE, &UsedPage { layout }));
-    };
+        return Ok(used(&request));
+    }
     end_previous_session(&hub, &posted.headers).await?;
-    let mut response = see_other(next_page(&hub, &person).await?);
+    let mut response = see_other("/inbox");
     response
         .headers_mut()
         .append(header::SET_COOKIE, new_session.cookie(&hub));
@@ -78,42 +87,23 @@ pub async fn redeem(
 /// Redeems the link and returns its person. Made-up tokens are refused by a read, so that they cannot load the store's
 /// single writer.
 async fn redeem_token(hub: &Hub, token: &str, new_session: &NewBrowserSession) -> Result<Option<String>, Problem> {
-    if !looks_like(CredentialKind::SignIn, token) {
-        return Ok(None);
-    }
-    let link = hash_token(token);
-    if !hub.store.run(IsLinkValid { link }).await? {
+    if person_of(hub, token).await?.is_none() {
         return Ok(None);
     }
     Ok(hub
         .store
         .run(RedeemLink {
-            link,
+            link: hash_token(token),
             session: new_session.session.clone(),
         })
         .await?)
 }
 
-/// The inbox if items are open; else the settings, if the person has no password or passkey yet.
-async fn next_page(hub: &Hub, person: &str) -> Result<&'static str, PageError> {
-    let has_open_items = hub
-        .store
-        .run(Counts {
-            person: person.to_owned(),
-        })
-        .await?
-        .open
-        > 0;
-    Ok(if has_open_items || has_other_sign_in(hub, person).await? {
-        "/inbox"
-    } else {
-        "/inbox/settings?welcome"
-    })
-}
-
-/// True if the person can sign in without another link.
-async fn has_other_sign_in(hub: &Hub, person: &str) -> Result<bool, PageError> {
-    let person = person.to_owned();
-    let has_password = hub.store.run(PasswordOf { person: person.clone() }).await?.is_some();
-    Ok(has_password || !hub.store.run(Passkeys { person }).await?.is_empty())
+/// The person whom a valid link signs in.
+async fn person_of(hub: &Hub, token: &str) -> Result<Option<String>, Problem> {
+    if !looks_like(CredentialKind::SignIn, token) {
+        return Ok(None);
+    }
+    let link = hash_token(token);
+    Ok(hub.store.run(PersonOfLink { link }).await?)
 }

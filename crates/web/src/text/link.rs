@@ -30,6 +30,21 @@ impl LinkTarget {
         }
     }
 
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// True for an image that the message contains itself.
+    pub fn is_data(&self) -> bool {
+        let start = self.original.get(..11).unwrap_or_default();
+        start.eq_ignore_ascii_case("data:image/")
+    }
+
+    /// True if the hub can show this address as an image.
+    pub fn is_image(&self) -> bool {
+        self.is_data() || self.url.as_ref().is_some_and(|url| url.scheme() != "mailto")
+    }
+
     pub fn open(&self, html: &mut HtmlBuilder) {
         let Some(url) = &self.url else { return };
         html.markup(r#"<a href=""#);

@@ -9,6 +9,8 @@ mod span;
 
 use clap::Subcommand;
 
+use super::help;
+
 pub use exec::ExecArgs;
 pub use follow::{CancelArgs, JournalArgs, JournalCommand, WaitArgs};
 pub use receive::{KeyArgs, ReceiveArgs, VerifyArgs};
@@ -19,24 +21,28 @@ use span::When;
 
 #[derive(Debug, Subcommand)]
 pub enum AgentSideCommand {
-    /// Ask a person something and wait for the answer; the exit code says which it was.
+    /// Ask a person and wait for the answer; the exit code says which it was.
+    #[command(after_help = help::ASK)]
     Ask(Box<AskArgs>),
-    /// Tell people something; nobody has to answer.
+    /// Tell people something; no answer is needed.
+    #[command(after_help = help::NOTIFY)]
     Notify(Box<NotifyArgs>),
-    /// Give a person something to do and wait until it is done.
+    /// Give a person a task and wait until it is done.
+    #[command(after_help = help::TASK)]
     Task(Box<TaskArgs>),
-    /// Come back to a message that was sent before, and wait for its outcome.
+    /// Resume waiting for the outcome of a message.
+    #[command(after_help = help::WAIT)]
     Wait(WaitArgs),
-    /// Take an ask back.
+    /// Withdraw an ask.
     Cancel(CancelArgs),
-    /// Check the signature of a pushed answer; its body is read from standard input.
+    /// Verify the signature of a pushed answer, read from standard input.
     Verify(VerifyArgs),
-    /// Seal a JSON value from standard input, to travel as the state of an ask.
+    /// Encrypt a JSON value from standard input, as the state of an ask.
     Seal(SealArgs),
-    /// Open a sealed state from standard input.
+    /// Decrypt a sealed state from standard input.
     Open(OpenArgs),
-    /// Receive pushed answers: verify each one and run a command for it, once.
+    /// Receive pushed answers, verify them and run a command for each.
     Receive(ReceiveArgs),
-    /// What was sent from here, and what was acted on.
+    /// List messages sent from here and outcomes acted on.
     Journal(JournalArgs),
 }

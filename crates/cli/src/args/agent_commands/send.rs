@@ -10,30 +10,30 @@ use super::{ExecArgs, Span, When};
 /// What every message can carry.
 #[derive(Debug, Args)]
 pub struct ContentArgs {
-    /// What it is about, in one line.
+    /// The title, in one line.
     pub title: String,
-    /// More words, as Markdown.
+    /// The details, as Markdown.
     #[arg(long, value_name = "TEXT", conflicts_with = "body_file", allow_hyphen_values = true)]
     pub body: Option<String>,
     /// Read the body from a file, or from standard input with `-`.
     #[arg(long, value_name = "FILE")]
     pub body_file: Option<String>,
-    /// Something to look at: a text file, a .json file with an object, or the address of a file; repeat for more.
+    /// Attach context: a text file, a .json file with an object, or the address of a file; repeat for more.
     #[arg(long, value_name = "FILE|URL")]
     pub context: Vec<String>,
-    /// How pressing it is: low, normal, high or urgent.
+    /// Priority: low, normal, high or urgent.
     #[arg(long, value_name = "P", value_parser = priority)]
     pub priority: Option<Priority>,
-    /// A word to sort by; repeat for more.
+    /// Tag; repeat for more.
     #[arg(long = "tag", value_name = "T")]
     pub tags: Vec<String>,
-    /// Keep what is said and answered out of logs and exports.
+    /// Keep content and answer out of logs and exports.
     #[arg(long)]
     pub sensitive: bool,
     /// The idempotency key: the same content under the same key is the same message, however often it is sent.
     #[arg(long, value_name = "KEY", allow_hyphen_values = true)]
     pub key: Option<String>,
-    /// The agent that speaks [default: $COUNTERSIGN_AGENT, else `cli` on the hub of the data directory]
+    /// The agent that sends it [default: $COUNTERSIGN_AGENT, else `cli` on the hub of the data directory]
     #[arg(long, value_name = "ID")]
     pub agent: Option<String>,
     /// The run of the agent [default: a new one]
@@ -47,27 +47,27 @@ pub struct ContentArgs {
     pub project: Option<String>,
 }
 
-/// What goes with a message that somebody has to resolve.
+/// Options of a message that a person resolves.
 #[derive(Debug, Args)]
 pub struct RequestArgs {
     /// Who may resolve it, such as human:alice; repeat for more [default: $COUNTERSIGN_TO, else the owner of the hub
     /// of the data directory]
     #[arg(long, value_name = "ACTOR")]
     pub to: Vec<String>,
-    /// When it ends unresolved: 90s, 10m, 2h, 3d, or an instant.
+    /// When it expires: 90s, 10m, 2h, 3d, or an instant.
     #[arg(long, value_name = "WHEN", value_parser = When::read)]
     pub expires: Option<When>,
-    /// Have the outcome pushed to this address.
+    /// Push the outcome to this address.
     #[arg(long, value_name = "URL")]
     pub callback: Option<String>,
     /// The secret that the push is authenticated with, by the name it has at the hub: hmac=NAME, bearer=NAME or
     /// apikey=NAME.
     #[arg(long, value_name = "SCHEME=NAME", requires = "callback", value_parser = callback_auth)]
     pub callback_auth: Option<CallbackAuth>,
-    /// Something to get back with the outcome: a file with a JSON object or with what `seal` printed, or `-`.
+    /// State that comes back with the outcome: a file with a JSON object or the output of `seal`, or `-`.
     #[arg(long, value_name = "FILE")]
     pub state: Option<String>,
-    /// Wait for the outcome (what happens without --detach, too).
+    /// Wait for the outcome; the default.
     #[arg(long, conflicts_with = "detach")]
     pub wait: bool,
     /// Print the message's id and do not wait.
@@ -81,17 +81,17 @@ pub struct RequestArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("question").required(true).args(["confirm", "select", "form"]))]
+#[command(group = ArgGroup::new("question").args(["confirm", "select", "form"]))]
 pub struct AskArgs {
     #[command(flatten)]
     pub content: ContentArgs,
-    /// Ask for a yes or a no.
+    /// Ask for a yes or a no. Without --confirm, --select or --form the answer is free text.
     #[arg(long)]
     pub confirm: bool,
-    /// What the yes of a confirm says to people.
+    /// The label of the yes of a confirm.
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["select", "form"], allow_hyphen_values = true)]
     pub yes: Option<String>,
-    /// What the no of a confirm says to people.
+    /// The label of the no of a confirm.
     #[arg(long, value_name = "LABEL", conflicts_with_all = ["select", "form"], allow_hyphen_values = true)]
     pub no: Option<String>,
     /// One option to choose from; repeat for more.
@@ -100,11 +100,23 @@ pub struct AskArgs {
     /// Ask for the fields of this JSON Schema; `-` reads it from standard input.
     #[arg(long, value_name = "FILE")]
     pub form: Option<String>,
-    /// What counts as the answer if nobody has given one when it expires.
+    /// The answer that counts if it expires unanswered.
     #[arg(long, value_name = "VALUE", requires = "expires", allow_hyphen_values = true)]
     pub default: Option<String>,
     #[command(flatten)]
     pub request: RequestArgs,
+}
+
+impl AskArgs {
+    /// A label for the yes or the no means a confirm as well.
+    pub fn is_confirm(&self) -> bool {
+        self.confirm || self.yes.is_some() || self.no.is_some()
+    }
+
+    /// Without a kind, the answer is free text.
+    pub fn is_text(&self) -> bool {
+        !self.is_confirm() && self.select.is_empty() && self.form.is_none()
+    }
 }
 
 #[derive(Debug, Args)]
@@ -118,7 +130,7 @@ pub struct NotifyArgs {
 pub struct TaskArgs {
     #[command(flatten)]
     pub content: ContentArgs,
-    /// What is to be done.
+    /// The instructions.
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub instructions: Option<String>,
     /// Read the instructions from a file, or from standard input with `-`.
@@ -127,7 +139,7 @@ pub struct TaskArgs {
     /// One step to tick off; repeat for more.
     #[arg(long, value_name = "ITEM", allow_hyphen_values = true)]
     pub checklist: Vec<String>,
-    /// How one can tell that it is done.
+    /// How to verify that it is done.
     #[arg(long, value_name = "TEXT")]
     pub verification: Option<String>,
     #[command(flatten)]
@@ -185,7 +197,10 @@ mod tests {
     }
 
     #[test]
-    fn an_ask_has_exactly_one_question() {
+    fn an_ask_has_at_most_one_kind_and_is_free_text_without() {
+        assert!(read(&[]).unwrap().is_text());
+        let labelled = read(&["--no", "Hold"]).unwrap();
+        assert!(labelled.is_confirm() && !labelled.is_text());
         assert!(read(&["--confirm", "--yes", "Ship it"]).is_ok());
         assert!(read(&["--form", "schema.json", "--detach"]).is_ok());
         let args = read(&["--select", "a=One = 1", "--select", "b"]).unwrap();
@@ -195,8 +210,7 @@ mod tests {
         };
         assert_eq!(args.select, [pick("a", "One = 1"), pick("b", "b")]);
         for arguments in [
-            &[][..],
-            &["--confirm", "--select", "a"],
+            &["--confirm", "--select", "a"][..],
             &["--confirm", "--form", "f"],
             &["--select", "a", "--yes", "x"],
             &["--select", "=x"],

@@ -25,7 +25,13 @@ pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Resul
     }
 }
 
-async fn add(id: &str, alg: Option<SignatureAlgArg>, reuse: bool, client: &HubClient, json: bool) -> Result<String> {
+pub async fn add(
+    id: &str,
+    alg: Option<SignatureAlgArg>,
+    reuse: bool,
+    client: &HubClient,
+    json: bool,
+) -> Result<String> {
     let mut body = new_account("id", id, reuse);
     if let Some(alg) = alg {
         body["signature_alg"] = alg.as_str().into();

@@ -1,17 +1,17 @@
 //! `ask`: one question to a person.
 
 use anyhow::{Context, Result};
-use countersign_agent::{Addressed, Ask, Choice, Unaddressed};
+use countersign_agent::{Addressed, Ask, Choice, TEXT_FIELD, Unaddressed};
 use countersign_client::screen;
 use countersign_protocol::a2h::{APPROVE, DENY};
-use countersign_protocol::json;
-use serde_json::Value;
+use countersign_protocol::json as strict_json;
+use serde_json::{Value, json};
 
 use super::compose::content::{identity, with_content, with_request};
 use super::compose::input::Inputs;
 use super::compose::resolvers::resolvers;
 use super::credentials::session::{AgentSession, open_journal};
-use super::follow::{OutcomeFollower, deadline, resume_hint};
+use super::follow::{OutcomeFollower, deadline, resume_command};
 use super::outcome::{AskedQuestion, OutcomeReport};
 use super::{now, send};
 use crate::args::{AskArgs, Globals};
@@ -47,21 +47,25 @@ pub async fn run(args: &AskArgs, globals: &Globals) -> Result<Finished> {
         exec: &args.request.exec,
         globals,
     };
-    sent("asked", &to, args.request.detach, follow).await
+    sent("Asked", &to, args.request.detach, follow).await
 }
 
 /// Reports that the hub has the message, and waits for the outcome unless detached.
 pub async fn sent(verb: &str, to: &[String], detach: bool, follow: OutcomeFollower<'_>) -> Result<Finished> {
     let ticket = follow.ticket;
     let globals = follow.globals;
-    let id = ticket.message_id.as_deref().unwrap_or_default();
-    let to = to.join(", ");
-    let back = resume_hint(ticket, globals);
+    let to = names(to);
+    let resume = resume_command(ticket, globals);
+    let place = ticket.review_url.as_deref().map(|url| format!(" Answer at {url}"));
+    let place = place.unwrap_or_default();
     if !detach {
-        screen::print_notice(&format!("{verb}, waiting for {to} ({id}); {back}"));
+        screen::print_notice(&format!(
+            "Waiting for {to}.{place} (Ctrl-C is safe; resume with `{resume}`)"
+        ));
         return follow.finish().await;
     }
-    screen::print_notice(&format!("{verb} {to}; {back}"));
+    screen::print_notice(&format!("{verb} {to}.{place} (wait with `{resume}`)"));
+    let id = ticket.message_id.as_deref().unwrap_or_default();
     let text = if globals.json {
         OutcomeReport::of_status("open", ticket).line()?
     } else {
@@ -70,17 +74,28 @@ pub async fn sent(verb: &str, to: &[String], detach: bool, follow: OutcomeFollow
     Ok(Finished::ok(text))
 }
 
+/// `human:owner` is shown as `owner`.
+fn names(to: &[String]) -> String {
+    let names: Vec<&str> = to
+        .iter()
+        .map(|actor| actor.strip_prefix("human:").unwrap_or(actor))
+        .collect();
+    names.join(" or ")
+}
+
 fn question(args: &AskArgs, inputs: &mut Inputs) -> Result<Ask<Unaddressed>> {
     let title = &args.content.title;
     let ask = if let Some(source) = &args.form {
         Ask::form(title, inputs.object("--form", source, MAX_SCHEMA_BYTES)?)
-    } else if args.select.is_empty() {
-        confirm(args)
-    } else {
+    } else if !args.select.is_empty() {
         Ask::select(
             title,
             args.select.iter().map(|pick| Choice::new(&pick.value, &pick.label)),
         )
+    } else if args.is_confirm() {
+        confirm(args)
+    } else {
+        Ask::text(title)
     };
     Ok(match &args.default {
         Some(text) => ask.default_on_expire(default(args, text)?),
@@ -103,11 +118,12 @@ fn confirm(args: &AskArgs) -> Ask<Unaddressed> {
 /// A confirm also accepts `yes` and `no`; a form takes a JSON object.
 fn default(args: &AskArgs, text: &str) -> Result<Value> {
     if args.form.is_some() {
-        return json::parse(text.as_bytes()).context("--default of a form is a JSON object");
+        return strict_json::parse(text.as_bytes()).context("--default of a form is a JSON object");
     }
     Ok(match text {
-        "yes" if args.confirm => APPROVE.into(),
-        "no" if args.confirm => DENY.into(),
+        "yes" if args.is_confirm() => APPROVE.into(),
+        "no" if args.is_confirm() => DENY.into(),
+        text if args.is_text() => json!({ TEXT_FIELD: text }),
         text => text.into(),
     })
 }

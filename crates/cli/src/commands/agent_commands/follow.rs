@@ -34,7 +34,8 @@ impl OutcomeFollower<'_> {
             Progress::Ended(resolved) => self.ended(&resolved).await,
             Progress::Delivered => self.without_outcome("delivered", code::YES),
             Progress::Open => {
-                screen::print_notice(&format!("still open; {}", resume_hint(self.ticket, self.globals)));
+                let resume = resume_command(self.ticket, self.globals);
+                screen::print_notice(&format!("Still open. Resume with `{resume}`."));
                 self.without_outcome("open", code::OPEN)
             }
         }
@@ -57,7 +58,7 @@ impl OutcomeFollower<'_> {
             let text = if self.globals.json {
                 report.line()?
             } else {
-                answer_line(&resolved.outcome)
+                answer_line(&resolved.outcome, &self.asked)
             };
             return Ok(Finished::with_code(text, code));
         }
@@ -89,13 +90,13 @@ pub fn deadline(timeout: Option<Span>) -> Option<Instant> {
     timeout.map(|Span(span)| Instant::now() + span)
 }
 
-/// How to resume waiting for a message.
-pub fn resume_hint(ticket: &Ticket, globals: &Globals) -> String {
+/// The command that resumes waiting for a message.
+pub fn resume_command(ticket: &Ticket, globals: &Globals) -> String {
     let id = ticket.message_id.as_deref().unwrap_or(&ticket.idempotency_key);
     let data = globals
         .data
         .as_ref()
         .map(|data| format!(" --data {}", data.display()))
         .unwrap_or_default();
-    format!("resume with: countersign wait {id}{data}")
+    format!("countersign wait {id}{data}")
 }

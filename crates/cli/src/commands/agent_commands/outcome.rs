@@ -1,6 +1,6 @@
 //! Reports an outcome: as exit code, as JSON and as text.
 
-use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket};
+use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket, text_schema};
 use countersign_client::screen::{self, escape_lines};
 use countersign_protocol::a2h::APPROVE;
 use serde::Serialize;
@@ -22,10 +22,11 @@ pub mod code {
     pub const REFUSED: u8 = 20;
 }
 
-/// The part of the question that the exit code depends on.
+/// The part of the question that the exit code and the printed answer depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskedQuestion {
     Confirm { yes: String },
+    Text,
     Other,
 }
 
@@ -33,6 +34,9 @@ impl AskedQuestion {
     /// Read from the sent envelope. A confirm without options has the protocol's defaults.
     pub fn in_envelope(envelope: &Value) -> Self {
         let request = &envelope["request"];
+        if request["schema"].as_object() == Some(&text_schema()) {
+            return Self::Text;
+        }
         if request["mode"] != "confirm" {
             return Self::Other;
         }
@@ -61,7 +65,9 @@ pub fn exit_code(outcome: &Outcome, asked: &AskedQuestion) -> u8 {
             AskedQuestion::Confirm { yes },
         ) if value == yes => code::YES,
         (Outcome::Answered { .. }, AskedQuestion::Confirm { .. }) => code::NO,
-        (Outcome::Answered { .. }, AskedQuestion::Other) | (Outcome::Completed { .. }, _) => code::YES,
+        (Outcome::Answered { .. }, AskedQuestion::Text | AskedQuestion::Other) | (Outcome::Completed { .. }, _) => {
+            code::YES
+        }
         (Outcome::Declined | Outcome::Dismissed { .. }, _) => code::DECLINED,
         (Outcome::Expired { .. }, _) => code::EXPIRED,
         (Outcome::Cancelled, _) => code::CANCELLED,
@@ -88,8 +94,14 @@ fn answer(outcome: &Outcome) -> Option<&Answer> {
 }
 
 /// The answer alone, for standard output; empty if there is none.
-pub fn answer_line(outcome: &Outcome) -> String {
-    match answer(outcome) {
+pub fn answer_line(outcome: &Outcome, asked: &AskedQuestion) -> String {
+    let answer = answer(outcome);
+    if *asked == AskedQuestion::Text
+        && let Some(text) = answer.and_then(Answer::text)
+    {
+        return escape_lines(text) + "\n";
+    }
+    match answer {
         Some(Answer::Choice(value)) => escape_lines(value) + "\n",
         Some(Answer::Form(fields)) => screen::json(&Value::Object(fields.clone())),
         None => String::new(),
@@ -342,14 +354,31 @@ mod tests {
     }
 
     #[test]
+    fn a_question_for_a_text_prints_the_text_alone() {
+        let asked = |schema| AskedQuestion::in_envelope(&json!({"request": {"mode": "input", "schema": schema}}));
+        let text = Outcome::Answered {
+            value: Answer::Form(json!({"answer": "dry\nwit\u{1b}"}).as_object().unwrap().clone()),
+            edited: false,
+        };
+        let free_text = asked(Value::Object(text_schema()));
+        assert_eq!(free_text, AskedQuestion::Text);
+        assert_eq!(answer_line(&text, &free_text), "dry\nwit\\u{1b}\n");
+        let own_form = asked(json!({"properties": {"answer": {"type": "string"}}}));
+        assert!(answer_line(&text, &own_form).starts_with('{'), "a form stays JSON");
+    }
+
+    #[test]
     fn answers_cannot_inject_terminal_escapes() {
-        assert_eq!(answer_line(&answered("a\u{1b}[2J")), "a\\u{1b}[2J\n");
+        assert_eq!(
+            answer_line(&answered("a\u{1b}[2J"), &AskedQuestion::Other),
+            "a\\u{1b}[2J\n"
+        );
         let form = json!({"name": "\u{202e}x"}).as_object().unwrap().clone();
         let filled = Outcome::Answered {
             value: Answer::Form(form),
             edited: false,
         };
-        assert_eq!(answer_line(&filled), "{\"name\":\"\\u202ex\"}\n");
-        assert_eq!(answer_line(&Outcome::Declined), "");
+        assert_eq!(answer_line(&filled, &AskedQuestion::Other), "{\"name\":\"\\u202ex\"}\n");
+        assert_eq!(answer_line(&Outcome::Declined, &AskedQuestion::Text), "");
     }
 }

@@ -49,7 +49,7 @@ pub async fn run(args: &TaskArgs, globals: &Globals) -> Result<Finished> {
         exec,
         globals,
     };
-    sent("given", &to, args.request.detach, follow).await
+    sent("Given to", &to, args.request.detach, follow).await
 }
 
 fn instructions(args: &TaskArgs, inputs: &mut Inputs) -> Result<String> {

@@ -94,6 +94,7 @@ async fn find_at_hub(id: &str, session: AgentSession, deadline: Option<Instant>)
         agent_id: session.agent_id.clone(),
         message_id: Some(id.to_owned()),
         poll_url: Some(session.client.url(&["v1", "messages", id]).to_string()),
+        review_url: None,
         kind: kind.context("unexpected reply from the hub: a message without a type")?,
     };
     Ok(FoundMessage {

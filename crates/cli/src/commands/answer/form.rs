@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 use countersign_client::item::ClientItem;
 use countersign_client::screen::quote;
 use countersign_core::form::{self, FieldKind};
 use countersign_protocol::api::inbox::ItemQuestion;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::args::FieldArg;
 
@@ -131,6 +132,36 @@ pub fn read_free_text(typed: &str) -> Result<String> {
     }
 }
 
+/// The name of the field in a form that asks for one text and nothing else.
+pub fn only_text_field(schema: &Value) -> Option<String> {
+    let mut fields = form::fields(schema);
+    let field = fields.pop().filter(|_| fields.is_empty())?;
+    matches!(field.kind, FieldKind::Text { .. }).then_some(field.name)
+}
+
+/// The form whose one text field has this text.
+pub fn with_only_text(schema: &Value, text: Value) -> Value {
+    match only_text_field(schema) {
+        Some(name) => json!({ name: text }),
+        None => text,
+    }
+}
+
+/// The whole form as JSON; a form with one text field takes the text alone as well.
+pub fn read_answer(schema: &Value, typed: &str) -> Result<Value> {
+    let Some(name) = only_text_field(schema) else {
+        return read_object(typed);
+    };
+    if typed.strip_prefix('@').is_some_and(|path| Path::new(path).is_file()) {
+        return read_object(typed);
+    }
+    let text = read_free_text(typed)?;
+    match serde_json::from_str(&text) {
+        Ok(Value::Object(object)) if object.len() == 1 && object.contains_key(&name) => Ok(Value::Object(object)),
+        Ok(_) | Err(_) => Ok(json!({ name: text })),
+    }
+}
+
 /// A JSON object given directly, from `@FILE`, or from standard input for `-`.
 pub fn read_object(typed: &str) -> Result<Value> {
     let text = match (typed, typed.strip_prefix('@')) {
@@ -162,8 +193,6 @@ fn read_text(input: impl Read) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn schema() -> Value {

@@ -3,6 +3,11 @@
 mod choice;
 mod files;
 mod form;
+mod item_ref;
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use countersign_client::hub::{ClientError, HubClient, typed};
@@ -16,6 +21,7 @@ use crate::args::AnswerArgs;
 
 pub use choice::roles;
 pub use form::{kind_label, read_free_text};
+pub use item_ref::ItemRef;
 
 #[derive(Deserialize)]
 struct ResolveReply {
@@ -23,22 +29,29 @@ struct ResolveReply {
     resolution_id: String,
 }
 
-pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<String> {
-    let item = read_item(&args.id, client).await?;
+pub async fn run(
+    mut args: AnswerArgs,
+    client: &HubClient,
+    data: impl Fn() -> Result<PathBuf>,
+    json: bool,
+) -> Result<String> {
+    let id = &args.take_item().id(client, data).await?;
+    let args = &args;
+    let item = read_item(id, client).await?;
     if let Some(outcome) = already_decided(&item) {
         bail!(outcome);
     }
     let body = resolution(args, &item)?;
-    let reply = match client.post(&["v1", "messages", &args.id, "resolve"], &body).await {
+    let reply = match client.post(&["v1", "messages", id, "resolve"], &body).await {
         Ok(reply) => reply,
-        Err(error) => return Err(explain(error, &args.id, client).await),
+        Err(error) => return Err(explain(error, id, client).await),
     };
     if json {
         return Ok(screen::json(&reply));
     }
     let reply: ResolveReply = typed(&reply)?;
     // The item is read back for the actor, because the hub attests it.
-    let decided = read_item(&args.id, client)
+    let decided = read_item(id, client)
         .await
         .ok()
         .and_then(|item| item.short_outcome_text());
@@ -50,7 +63,8 @@ pub async fn run(args: &AnswerArgs, client: &HubClient, json: bool) -> Result<St
         form::filled_in(&item, &body["value"])
     };
     Ok(format!(
-        "{} ({})\n{filled_in}",
+        "\"{}\" {} ({})\n{filled_in}",
+        escape(&item.title),
         escape(&text),
         escape(&reply.resolution_id)
     ))
@@ -126,7 +140,11 @@ fn value(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     };
     if let Some(text) = &args.text {
         check_takes_text(item, question)?;
-        return text_value(text, args, item);
+        let text = text_value(text, args, item)?;
+        return Ok(match question {
+            ItemQuestion::Form { schema } if !item.open_ended => form::with_only_text(schema, text),
+            _ => text,
+        });
     }
     if let ItemQuestion::Select(choices) = question
         && choices.many
@@ -140,7 +158,7 @@ fn value(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
         _ => bail!("{} takes one value: put it in quotes (invalid_field)", item.id),
     };
     match question {
-        ItemQuestion::Form { .. } if args.fields.is_empty() => form::read_object(typed),
+        ItemQuestion::Form { schema } if args.fields.is_empty() => form::read_answer(schema, typed),
         ItemQuestion::Form { schema } => form::from_fields(schema, &args.fields),
         _ if !args.fields.is_empty() => bail!("{} is not a form: --field does not fit (invalid_field)", item.id),
         ItemQuestion::Confirm(choices) => choice::confirm(choices, typed).map(Value::from),
@@ -164,6 +182,7 @@ fn check_takes_text(item: &ClientItem, question: &ItemQuestion) -> Result<()> {
     match question {
         _ if item.open_ended => Ok(()),
         ItemQuestion::Text | ItemQuestion::Unknown => Ok(()),
+        ItemQuestion::Form { schema } if form::only_text_field(schema).is_some() => Ok(()),
         ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
         ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) => {
             bail!(
@@ -183,10 +202,7 @@ fn check_takes_text(item: &ClientItem, question: &ItemQuestion) -> Result<()> {
 
 fn not_a_question(item: &ClientItem) -> anyhow::Error {
     match item.verb.as_str() {
-        "task" => anyhow!(
-            "{} is a task: end it with --complete or --dismiss (invalid_field)",
-            item.id
-        ),
+        "task" => anyhow!("{} is a task: end it with --done or --cant-do (invalid_field)", item.id),
         verb => anyhow!("{} is a {verb}: it asks nothing (validation_error)", item.id),
     }
 }
@@ -210,181 +226,4 @@ fn ticked(numbers: &[usize], item: &ClientItem) -> Result<Vec<ChecklistStep>> {
         step.done = true;
     }
     Ok(steps)
-}
-
-#[cfg(test)]
-mod tests {
-    use clap::Parser;
-
-    use super::*;
-
-    #[derive(Parser)]
-    struct Line {
-        #[command(flatten)]
-        answer: AnswerArgs,
-    }
-
-    fn args(arguments: &[&str]) -> AnswerArgs {
-        Line::parse_from(["answer", "msg_1"].iter().chain(arguments)).answer
-    }
-
-    fn item(verb: &str, extra: &Value) -> ClientItem {
-        let mut item = json!({
-            "id": "msg_1", "type": verb, "status": "open", "title": "t", "priority": "normal",
-            "agent": {"id": "bot", "run_id": "r", "runtime": "cli"}, "created_at": "2026-06-04T15:00:00.000Z",
-        });
-        item.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
-        serde_json::from_value(item).unwrap()
-    }
-
-    fn task() -> ClientItem {
-        let checklist = json!([{"text": "a", "done": true}, {"text": "b"}, {"text": "c", "done": false}]);
-        item(
-            "task",
-            &json!({"action": {"instructions": "do", "checklist": checklist}}),
-        )
-    }
-
-    #[test]
-    fn a_task_is_sent_back_with_its_ticked_checklist() {
-        let body = resolution(&args(&["--complete", "--check", "3", "--comment", "done"]), &task()).unwrap();
-        let steps = json!([{"text": "a", "done": true}, {"text": "b", "done": false}, {"text": "c", "done": true}]);
-        assert_eq!(
-            body,
-            json!({"resolution": "completed", "checklist": steps, "comment": "done"})
-        );
-        let body = resolution(&args(&["--dismiss"]), &task()).unwrap();
-        assert_eq!(body, json!({"resolution": "dismissed"}));
-        for number in ["0", "4"] {
-            assert!(resolution(&args(&["--complete", "--check", number]), &task()).is_err());
-        }
-    }
-
-    #[test]
-    fn a_task_takes_no_value() {
-        let error = resolution(&args(&["yes"]), &task()).unwrap_err();
-        assert!(error.to_string().contains("--complete"));
-    }
-
-    #[test]
-    fn an_answer_is_translated_and_text_is_not() {
-        let options = json!([{"value": "approve", "label": "Ship it"}, {"value": "deny", "label": "Hold"}]);
-        let ask = item(
-            "ask",
-            &json!({"question": {"kind": "confirm", "options": options, "allow_edit": true}}),
-        );
-        let body = resolution(&args(&["no"]), &ask).unwrap();
-        assert_eq!(body, json!({"resolution": "answered", "value": "deny"}));
-        let body = resolution(&args(&["--text", "no"]), &ask).unwrap();
-        assert_eq!(body, json!({"resolution": "answered", "value": "no"}));
-        let body = resolution(&args(&["--decline"]), &ask).unwrap();
-        assert_eq!(body, json!({"resolution": "declined"}));
-    }
-
-    #[test]
-    fn several_values_answer_only_a_question_for_many() {
-        let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
-        let question = |many| {
-            item(
-                "ask",
-                &json!({"question": {"kind": "select", "options": options, "many": many}}),
-            )
-        };
-        let body = resolution(&args(&["Green", "1"]), &question(true)).unwrap();
-        assert_eq!(body, json!({"resolution": "answered", "value": ["g", "r"]}));
-        let body = resolution(&args(&["2"]), &question(true)).unwrap();
-        assert_eq!(body, json!({"resolution": "answered", "value": ["g"]}));
-        assert!(resolution(&args(&["r", "g"]), &question(false)).is_err());
-    }
-
-    #[test]
-    fn a_text_is_sent_as_it_is_typed() {
-        let ask = item("ask", &json!({"question": {"kind": "text"}}));
-        for arguments in [&["yes, go on"][..], &["--text", "yes, go on"]] {
-            let body = resolution(&args(arguments), &ask).unwrap();
-            assert_eq!(body, json!({"resolution": "answered", "value": "yes, go on"}));
-        }
-        for blank in [&["--text", " "][..], &["--text", ""], &[" "]] {
-            let error = resolution(&args(blank), &ask).unwrap_err().to_string();
-            assert!(error.contains("--text is blank"), "{blank:?}: {error}");
-        }
-        assert!(resolution(&args(&["yes,", "go on"]), &ask).is_err());
-        assert!(resolution(&args(&["--field", "a=b"]), &ask).is_err());
-    }
-
-    #[test]
-    fn free_text_is_refused_where_the_question_does_not_allow_it() {
-        let options = json!([{"value": "r", "label": "Red"}, {"value": "g", "label": "Green"}]);
-        let form = json!({"kind": "form", "schema": {"properties": {"a": {"type": "string"}}}});
-        for (question, wanted) in [
-            (
-                json!({"kind": "select", "options": options, "many": true, "allow_edit": true}),
-                "r (Red), g",
-            ),
-            (json!({"kind": "confirm", "options": options}), "r (Red), g"),
-            (form, "--field"),
-        ] {
-            let error = resolution(
-                &args(&["--text", "blue"]),
-                &item("ask", &json!({ "question": question })),
-            );
-            let error = error.unwrap_err().to_string();
-            assert!(error.contains(wanted) && error.contains("msg_1"), "{error}");
-            let open = item("ask", &json!({"question": question, "open_ended": true}));
-            let body = resolution(&args(&["--text", "blue"]), &open).unwrap();
-            assert_eq!(body, json!({"resolution": "answered", "value": "blue"}));
-        }
-    }
-
-    #[test]
-    fn a_run_takes_an_empty_text_and_a_decision_by_word_or_number() {
-        let text = item(
-            "ask",
-            &countersign_client::item::test_data::asked(&json!({"kind": "text"})),
-        );
-        for arguments in [&[""][..], &["--text", ""]] {
-            assert_eq!(
-                resolution(&args(arguments), &text).unwrap(),
-                json!({"resolution": "answered", "value": ""})
-            );
-        }
-        let options =
-            json!([{"value": "allow", "label": "Allow once"}, {"value": "deny-session", "label": "Deny in this run"}]);
-        let permission = item(
-            "ask",
-            &countersign_client::item::test_data::asked(&json!({"kind": "select", "options": options})),
-        );
-        for word in ["deny-session", "Deny in this run", "2"] {
-            let body = resolution(&args(&[word]), &permission).unwrap();
-            assert_eq!(
-                body,
-                json!({"resolution": "answered", "value": "deny-session"}),
-                "{word}"
-            );
-        }
-    }
-
-    #[test]
-    fn files_are_for_open_ended_questions_alone() {
-        let ask = item("ask", &json!({"question": {"kind": "text"}}));
-        let error = resolution(&args(&["--file", "/nowhere"]), &ask)
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("takes no files"), "{error}");
-        let error = resolution(&args(&["--file", "/nowhere"]), &task())
-            .unwrap_err()
-            .to_string();
-        assert!(error.contains("takes no files"), "{error}");
-    }
-
-    #[test]
-    fn a_late_answer_is_told_the_earlier_decision() {
-        let won = json!({
-            "resolution_id": "res_1", "resolution": "answered", "value": "approve", "edited": false, "defaulted": false,
-            "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z",
-        });
-        let item = item("ask", &json!({"resolution": won}));
-        let expected = "msg_1 is already answered approve by human:ann at 2026-06-04T15:00:01.000Z (already_terminal)";
-        assert_eq!(already_decided(&item).as_deref(), Some(expected));
-    }
 }

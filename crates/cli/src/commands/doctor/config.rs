@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_hub::config::{Config, ConfigError, ConfigFile, Overrides};
+use countersign_config::{Config, ConfigError, ConfigFile, Overrides};
 
 use super::Finding;
 

@@ -7,7 +7,7 @@ use reqwest::{Response, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::{Finding, Level, clock, damage};
+use super::{Finding, Level, accounts, clock, damage};
 use crate::args::DeliveryStateArg;
 use crate::commands::admin::callback;
 use crate::commands::admin::delivery;
@@ -87,8 +87,10 @@ fn state(check: &'static str, good: &str, status: StatusCode, client: &HubClient
 async fn inner_state(status: &Value, client: &HubClient) -> Vec<Finding> {
     let mut findings = match typed::<HubStatus>(status) {
         Ok(status) => {
+            let reach = accounts::reach(&status);
             let mut findings = own_warnings(&status.version, status.warnings);
             findings.extend(damage::met_by_hub(status.faults));
+            findings.push(reach);
             findings
         }
         Err(error) => vec![Finding::fail(
@@ -101,8 +103,16 @@ async fn inner_state(status: &Value, client: &HubClient) -> Vec<Finding> {
     findings.push(checked("callbacks", callbacks, waiting_hosts));
     let failed = delivery::list(Some(DeliveryStateArg::Failed), Some(MAX_LISTED_DELIVERIES), client).await;
     findings.push(checked("deliveries", failed, failed_deliveries));
+    let people = client.get_field(&["v1", "admin", "people"], &[], "people").await;
+    findings.push(checked("people", people, accounts::people_who_can_answer));
     let agents = client.get_field(&["v1", "admin", "agents"], &[], "agents").await;
-    findings.push(checked("agents", agents, agents_without_token));
+    match agents.and_then(|reply| typed::<Vec<ListedAgent>>(&reply)) {
+        Ok(agents) => findings.extend([
+            accounts::agents_without_token(&agents),
+            accounts::agents_that_never_called(&agents),
+        ]),
+        Err(error) => findings.push(Finding::fail("agents", error.to_string(), "look at the hub's log")),
+    }
     findings
 }
 
@@ -160,17 +170,4 @@ fn failed_deliveries(failed: Vec<Value>) -> Finding {
             Finding::warn("deliveries", message, advice)
         }
     }
-}
-
-fn agents_without_token(agents: Vec<ListedAgent>) -> Finding {
-    let silent: Vec<String> = agents
-        .into_iter()
-        .filter(|agent| agent.tokens == 0)
-        .map(|agent| agent.agent_id)
-        .collect();
-    if silent.is_empty() {
-        return Finding::ok("agents", "every agent has a token");
-    }
-    let message = format!("agents without a token cannot ask: {}", silent.join(", "));
-    Finding::warn("agents", message, "`countersign agent rotate ID` makes one")
 }

@@ -1,5 +1,6 @@
-//! `doctor`: checks a set-up and prints one line per finding, with advice.
+//! `doctor`: checks an installation and prints one line per finding, with advice.
 
+mod accounts;
 mod clock;
 mod config;
 mod damage;

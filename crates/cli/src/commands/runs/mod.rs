@@ -2,7 +2,7 @@
 
 mod list;
 mod show;
-mod stop;
+pub mod stop;
 mod summary;
 
 use anyhow::Result;

@@ -7,17 +7,25 @@
 use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
+use countersign_config::{LogFormat, LogTable};
 use countersign_hub::process::DROPPED_LOG_LINES;
-use tracing_subscriber::EnvFilter;
+use countersign_telemetry::request::ACCESS;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+use tracing_subscriber::{EnvFilter, Layer};
 
 use super::log_file::LogFile;
+use super::log_format::LineFormat;
+#[cfg(feature = "otel")]
+use super::span_export::SpanExport;
+use crate::args::LogArgs;
 
 const QUEUE_LINES: usize = 1024;
 /// How long the end of the process waits for queued lines.
@@ -30,13 +38,34 @@ enum Entry {
     Flush(SyncSender<()>),
 }
 
-/// Writes the queued lines when it is dropped.
-pub struct LogGuard(SyncSender<Entry>);
+pub struct LogOptions {
+    file: Option<PathBuf>,
+    format: LogFormat,
+    access: bool,
+}
+
+impl LogOptions {
+    /// Flags win over the file.
+    pub fn new(file: Option<PathBuf>, flags: &LogArgs, table: &LogTable) -> Self {
+        Self {
+            file,
+            format: flags.log_format.map_or(table.format, LogFormat::from),
+            access: flags.access_log || table.access,
+        }
+    }
+}
+
+/// Writes the queued lines, and sends the last spans, when it is dropped.
+pub struct LogGuard {
+    queue: SyncSender<Entry>,
+    #[cfg(feature = "otel")]
+    _spans: Option<SpanExport>,
+}
 
 /// Logs to the file, else to standard error. Logs hold only ids and codes; `RUST_LOG` sets the level.
-pub fn start(file: Option<&Path>) -> Result<LogGuard> {
+pub fn start(options: &LogOptions) -> Result<LogGuard> {
     let (queue, entries) = sync_channel(QUEUE_LINES);
-    let sink: Box<dyn Write + Send> = match file {
+    let sink: Box<dyn Write + Send> = match &options.file {
         Some(path) => Box::new(LogFile::open(path).with_context(|| format!("cannot log to {}", path.display()))?),
         // Not std's handle: its lock would block every other writer while the pipe is full.
         None => Box::new(File::from(io::stderr().as_fd().try_clone_to_owned()?)),
@@ -45,21 +74,41 @@ pub fn start(file: Option<&Path>) -> Result<LogGuard> {
         .name("log".to_owned())
         .spawn(move || write_entries(&entries, sink))
         .context("cannot start the log thread")?;
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    // These crates would trace the full content of sockets and database statements.
-    let silenced = ["tungstenite=warn", "tokio_tungstenite=warn", "tokio_postgres=warn"];
-    let silenced = silenced.into_iter().flat_map(str::parse);
-    let filter = silenced.fold(filter, EnvFilter::add_directive);
+    let is_coloured = options.file.is_none() && io::stderr().is_terminal();
     let writer = LineQueue(queue.clone());
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_ansi(file.is_none() && io::stderr().is_terminal())
+    let lines = tracing_subscriber::fmt::layer()
+        .with_ansi(is_coloured)
         // Its own errors would go to standard error, with a panic if that fails.
         .log_internal_errors(false)
         .with_writer(move || writer.clone())
-        .init();
+        .event_format(LineFormat::new(options.format, is_coloured))
+        .with_filter(filter(options.access));
+    let subscriber = tracing_subscriber::registry().with(lines);
+    #[cfg(feature = "otel")]
+    let spans = SpanExport::from_env()?;
+    #[cfg(feature = "otel")]
+    let subscriber = subscriber.with(spans.as_ref().map(SpanExport::layer));
+    subscriber.init();
     log_panics();
-    Ok(LogGuard(queue))
+    Ok(LogGuard {
+        queue,
+        #[cfg(feature = "otel")]
+        _spans: spans,
+    })
+}
+
+fn filter(access: bool) -> EnvFilter {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    let access = format!("{ACCESS}={}", if access { "info" } else { "off" });
+    // These crates would trace the full content of sockets and database statements.
+    let fixed = [
+        "tungstenite=warn",
+        "tokio_tungstenite=warn",
+        "tokio_postgres=warn",
+        access.as_str(),
+    ];
+    let fixed = fixed.into_iter().flat_map(str::parse);
+    fixed.fold(filter, EnvFilter::add_directive)
 }
 
 /// Replaces the hook that writes to standard error, which may block. A formatted panic message is left out, because it may
@@ -117,7 +166,7 @@ impl Drop for LogGuard {
         let until = Instant::now() + FLUSH_TIMEOUT;
         let (done, written) = sync_channel(1);
         let mut flush = Entry::Flush(done);
-        while let Err(TrySendError::Full(entry)) = self.0.try_send(flush) {
+        while let Err(TrySendError::Full(entry)) = self.queue.try_send(flush) {
             if Instant::now() >= until {
                 return;
             }

@@ -1,40 +1,53 @@
 //! `serve`: runs the hub until a stop signal.
 
+mod greeting;
 mod log;
 mod log_file;
+mod log_format;
+#[cfg(feature = "otel")]
+mod span_export;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use countersign_hub::config::{Config, ConfigFile, Overrides, Secret, TlsFiles};
+use countersign_config::{Config, ConfigFile, Overrides, Secret, TlsFiles, own_lan_address};
 use countersign_hub::process::FailedForGood;
 use countersign_hub::serve::{ServeOptions, run as run_hub};
 use countersign_store::StoreError;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::args::ServeArgs;
+use log::LogOptions;
+
+pub use greeting::GreetingStyle;
 
 /// Not clap's `env`, because other commands may have the variable in their environment and ignore it.
 const DATABASE_URL: &str = "COUNTERSIGN_DATABASE_URL";
 
-pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
-    let _log = log::start(args.log_file.as_deref())?;
-    if args.detached {
-        detach()?;
-    }
+pub async fn run(args: ServeArgs, data: PathBuf, style: GreetingStyle) -> Result<()> {
     let file = args
         .config
         .as_deref()
         .map(ConfigFile::read)
         .transpose()?
         .unwrap_or_default();
+    let _log = log::start(&LogOptions::new(args.log_file, &args.log, &file.log))?;
+    if args.detached {
+        detach()?;
+    }
     let tls = args
         .tls_cert
         .zip(args.tls_key)
         .map(|(cert, key)| TlsFiles { cert, key });
+    let lan = match args.lan {
+        Some(Some(address)) => Some(address),
+        Some(None) => Some(own_lan_address()?),
+        None => None,
+    };
     let flags = Overrides {
         listen: args.listen,
         public_url: args.public_url,
+        lan,
         database_url: args
             .database_url
             .or_else(|| std::env::var(DATABASE_URL).ok())
@@ -60,6 +73,7 @@ pub async fn run(args: ServeArgs, data: PathBuf) -> Result<()> {
         data,
         pages,
         accept_data_loss: args.accept_data_loss,
+        greet: Box::new(move |greeting| greeting::text(greeting, &style)),
     };
     run_hub(options, stop).await
 }

@@ -2,6 +2,8 @@
 
 mod sections;
 
+use std::path::PathBuf;
+
 use anyhow::Result;
 use countersign_client::hub::{ClientError, HubClient, typed};
 use countersign_client::item::ClientItem;
@@ -9,7 +11,13 @@ use countersign_client::screen::{self, TextTable};
 use countersign_protocol::api::admin::AuditEntry;
 use serde_json::Value;
 
-pub async fn run(id: &str, client: &HubClient, json: bool) -> Result<String> {
+use super::ItemRef;
+
+pub async fn run(word: &str, client: &HubClient, data: impl Fn() -> Result<PathBuf>, json: bool) -> Result<String> {
+    let id = &match ItemRef::read(word) {
+        Some(named) => named.id(client, data).await?,
+        None => word.to_owned(),
+    };
     let mut item = client.get(&["v1", "inbox", id], &[]).await?;
     let audit = audit_trail(id, client).await?;
     if json {

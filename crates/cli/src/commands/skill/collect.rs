@@ -7,8 +7,8 @@ use countersign_protocol::a2h::Kind;
 
 use super::prompt::TerminalPrompt;
 use super::setting_prompts::{
-    AGENT, APP, CALLBACK, DEFAULT_ALG, HUB, MODE, OUT, OWNER, RESOLVERS, SEAL_KEY_ENV, SIGNATURE_ALG, SIGNING_KEY_ENV,
-    SettingPrompt, TOKEN_ENV,
+    AGENT, APP, CALLBACK, DEFAULT_ALG, HUB, KIND, MODE, OUT, OWNER, RESOLVERS, SEAL_KEY_ENV, SIGNATURE_ALG,
+    SIGNING_KEY_ENV, SettingPrompt, TOKEN_ENV,
 };
 use super::settings::{DEFAULT_RUNTIME, PushSettings, ReturnPath, SkillSettings};
 use super::values;
@@ -32,9 +32,16 @@ struct SettingSource<'a> {
 
 impl SettingSource<'_> {
     fn get<T>(&mut self, given: Option<&str>, wanted: &SettingPrompt<T>) -> Result<Option<T>> {
+        self.get_or(given, wanted, None)
+    }
+
+    /// At a terminal `better` is offered instead of the usual default.
+    fn get_or<T>(&mut self, given: Option<&str>, wanted: &SettingPrompt<T>, better: Option<&str>) -> Result<Option<T>> {
         match (given, &mut self.prompt) {
             (Some(text), _) => (wanted.check)(text).with_context(|| wanted.flag.to_owned()).map(Some),
-            (None, Some(prompt)) => prompt.ask(wanted.question, wanted.default, wanted.check).map(Some),
+            (None, Some(prompt)) => prompt
+                .ask(wanted.question, better.or(wanted.default), wanted.check)
+                .map(Some),
             (None, None) => {
                 self.missing.push(wanted.flag);
                 Ok(None)
@@ -67,16 +74,22 @@ pub fn collect_settings(
     known: &KnownAgents,
     prompt: Option<TerminalPrompt<'_>>,
 ) -> Result<BuildPlan> {
-    let kind = kind(args.kind);
-    refuse_conflicts(args, kind)?;
     let source = &mut SettingSource {
         prompt,
         missing: Vec::new(),
         assumed: Vec::new(),
     };
+    let given = match args.kind {
+        Some(kind) => Some(self::kind(kind)),
+        None => source.get(None, &KIND)?,
+    };
+    // Without a kind nothing is written, and the other missing values are named too.
+    let kind = given.unwrap_or(Kind::Ask);
+    refuse_conflicts(args, kind)?;
     let app = source.get(args.app.as_deref(), &APP)?;
-    let hub = source.get(args.hub.as_deref(), &HUB)?;
-    let agent = source.get(args.agent.as_deref(), &AGENT)?;
+    let hub = source.get_or(args.hub.as_deref(), &HUB, known.address())?;
+    let default_agent = app.as_ref().map(|app| format!("{app}/agent"));
+    let agent = source.get_or(args.agent.as_deref(), &AGENT, default_agent.as_deref())?;
     let (return_path, resolvers) = if kind == Kind::Notify {
         (None, Some(Vec::new()))
     } else {
@@ -94,7 +107,9 @@ pub fn collect_settings(
     let seal_key_env = source.variable(args.seal_key_env.as_deref(), &SEAL_KEY_ENV, resolved)?;
     let out = args.out.as_ref().map(|out| out.to_string_lossy());
     let out = source.get(out.as_deref(), &OUT)?;
-    let (Some(app), Some(hub), Some(agent), Some(resolvers), Some(out)) = (app, hub, agent, resolvers, out) else {
+    let (Some(kind), Some(app), Some(hub), Some(agent), Some(resolvers), Some(out)) =
+        (given, app, hub, agent, resolvers, out)
+    else {
         bail!(
             "missing: {} (there is no terminal to ask at)",
             source.missing.join(", ")
@@ -251,8 +266,15 @@ mod tests {
     #[test]
     fn without_a_terminal_everything_missing_is_named_at_once() {
         let missing = |line: &str| collect(line).unwrap_err().to_string();
-        let all = missing("ask");
-        for flag in ["--app NAME", "--hub URL", "--agent ID", "--mode push|pull", "--out DIR"] {
+        let all = missing("");
+        for flag in [
+            "ask|notify|task",
+            "--app NAME",
+            "--hub URL",
+            "--agent ID",
+            "--mode push|pull",
+            "--out DIR",
+        ] {
             assert!(all.contains(flag), "{flag}: {all}");
         }
         assert!(!missing("notify").contains("--mode"));
@@ -277,11 +299,11 @@ mod tests {
 
     #[test]
     fn missing_values_are_asked_for_at_a_terminal() {
-        let typed = "acme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nrsa\n\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
+        let typed = "survey\n\nacme\n\nnot ok\nacme/bot\npush\nhttps://hooks.example/r\nrsa\n\nhuman:*\nhuman:ann human:bob\nACME_TOKEN\nacme_key\n\n\n\n";
         let mut input = typed.as_bytes();
         let mut output = Vec::new();
         let settled = collect_settings(
-            &args("ask"),
+            &args(""),
             &KnownAgents::default(),
             Some(TerminalPrompt::new(&mut input, &mut output)),
         )

@@ -27,8 +27,8 @@ use files::{PlannedFile, WriteResult};
 use prompt::TerminalPrompt;
 use serde_json::json;
 
-use super::Finished;
-use super::local_hub::KnownAgents;
+use super::local_hub::{self, KnownAgents};
+use super::{Finished, admin};
 use crate::args::{BuildArgs, Globals, SkillCommand};
 
 pub use check::read as read_skill;
@@ -55,7 +55,40 @@ async fn build(args: &BuildArgs, globals: &Globals) -> Result<Finished> {
     };
     let settled = collect::collect_settings(args, &known, prompt)?;
     let files = files::write(&plan(&settled, args.plugin)?, args.force)?;
-    Ok(Finished::ok(report(&settled, &files, args.plugin, globals.json)))
+    let mut text = report(&settled, &files, args.plugin, globals.json);
+    let SkillSettings { hub, agent, .. } = &settled.settings;
+    if !globals.json && known.lacks(hub, agent) {
+        let prompt = if input.is_terminal() {
+            Some(TerminalPrompt::new(&mut input, &mut output))
+        } else {
+            None
+        };
+        text.push_str(&offer_agent(&settled.settings, prompt, globals).await?);
+    }
+    Ok(Finished::ok(text))
+}
+
+/// Adds the agent at the hub of the data directory if the person agrees, and else says how to add it.
+async fn offer_agent(
+    settings: &SkillSettings,
+    prompt: Option<TerminalPrompt<'_>>,
+    globals: &Globals,
+) -> Result<String> {
+    let id = &settings.agent;
+    let question = format!("The hub has no agent {}. Add it now, yes or no?", escape(id));
+    let agrees = prompt.map(|mut prompt| prompt.ask(&question, Some("yes"), setting_prompts::yes_or_no));
+    let owner = local_hub::owner(globals)?;
+    match (agrees.transpose()?, owner) {
+        (Some(true), Some(owner)) => {
+            let alg = settings.push().map(|push| push.signature_alg);
+            let added = admin::agent::add(id, alg, false, &owner, false).await?;
+            Ok(format!("\n{added}"))
+        }
+        (Some(_) | None, _) => Ok(format!(
+            "The hub has no agent {0}: add it with `countersign agent add {0}`.\n",
+            escape(id)
+        )),
+    }
 }
 
 /// The files to write. The page must pass the same check as a page edited by hand.

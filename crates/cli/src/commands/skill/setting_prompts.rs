@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
+use countersign_protocol::a2h::Kind;
 
 use super::values;
 use crate::args::{ReturnMode, SignatureAlgArg};
@@ -21,6 +22,12 @@ pub struct SettingPrompt<T> {
     pub check: fn(&str) -> Result<T>,
 }
 
+pub const KIND: SettingPrompt<Kind> = SettingPrompt {
+    flag: "ask|notify|task",
+    question: "Is the skill for an ask, a notify or a task?",
+    default: Some("ask"),
+    check: kind,
+};
 pub const APP: SettingPrompt<String> = SettingPrompt {
     flag: "--app NAME",
     question: "Name of the app, as in acme",
@@ -87,6 +94,21 @@ pub const OUT: SettingPrompt<PathBuf> = SettingPrompt {
     default: Some(".claude/skills"),
     check: directory,
 };
+
+fn kind(text: &str) -> Result<Kind> {
+    match text.parse() {
+        Ok(kind) => Ok(kind),
+        Err(_) => bail!("enter ask, notify or task"),
+    }
+}
+
+pub fn yes_or_no(text: &str) -> Result<bool> {
+    match text {
+        "yes" | "y" => Ok(true),
+        "no" | "n" => Ok(false),
+        _ => bail!("enter yes or no"),
+    }
+}
 
 fn mode(text: &str) -> Result<ReturnMode> {
     match text {

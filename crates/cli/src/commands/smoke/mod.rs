@@ -28,7 +28,7 @@ use people::People;
 use plan::{SmokePlan, variable};
 use receiver::PageReceiver;
 use report::SmokeReport;
-use scratch::ScratchDir;
+pub use scratch::ScratchDir;
 use serde_json::Value;
 use subprocess::PageProcess;
 
@@ -63,7 +63,7 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
         Kind::Ask | Kind::Task => Some(report.record("person", people::gather(plan, &hub_access).await)?),
     };
     let (settings, page) = report.record("page", read_page(plan, &hub_access, &agent, people.as_ref()))?;
-    let scratch = report.record("journal", ScratchDir::new())?;
+    let scratch = report.record("journal", scratch_dir())?;
     let listener = match settings.push() {
         Some(_) => Some(report.record("callback", open_callback(plan, &hub_access, &agent.id, cleanup).await)?),
         None => None,
@@ -91,6 +91,12 @@ async fn drive(plan: &SmokePlan, globals: &Globals, report: &mut SmokeReport, cl
     };
     check_outcome(&agent_half, &sent, &outcome, report).await;
     Some(())
+}
+
+fn scratch_dir() -> Result<(ScratchDir, String)> {
+    let scratch = ScratchDir::new(&fresh_name())?;
+    let text = format!("stored in {} during the test", scratch.directory().display());
+    Ok((scratch, text))
 }
 
 /// The page's commands, and whether the keys they name are there.

@@ -46,8 +46,7 @@ impl SmokePlan {
         let named = named.context("--to")?;
         let mut plan = match (&args.skill, args.mode) {
             (Some(skill), _) => Self::of_skill(read_skill(skill)?),
-            (None, Some(mode)) => Self::of_mode(mode),
-            (None, None) => bail!("name what to test: --skill DIR or --mode push|pull"),
+            (None, mode) => Self::of_mode(mode.unwrap_or(ReturnMode::Pull)),
         };
         let resolvers = &plan.settings.resolvers;
         if plan.settings.push().is_none() && args.listen.is_some() {

@@ -1,25 +1,26 @@
-//! A private temporary directory for the test.
+//! A private temporary directory.
 
 use std::fs::{self, DirBuilder};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-
-use super::fresh_name;
 
 pub struct ScratchDir(PathBuf);
 
 impl ScratchDir {
     /// Creates the directory; an existing one, made by another user, is not used.
-    pub fn new() -> Result<(Self, String)> {
-        let path = std::env::temp_dir().join(format!("countersign-{}", fresh_name()));
+    pub fn new(name: &str) -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("countersign-{name}"));
         DirBuilder::new()
             .mode(0o700)
             .create(&path)
             .with_context(|| format!("{} cannot be created", path.display()))?;
-        let text = format!("stored in {} during the test", path.display());
-        Ok((Self(path), text))
+        Ok(Self(path))
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.0
     }
 
     pub fn path(&self, name: &str) -> PathBuf {

@@ -5,7 +5,7 @@ use countersign_protocol::a2h::APPROVE;
 use serde_json::{Value, json};
 
 pub const TITLE: &str = "Smoke test: no need to do anything";
-pub const BODY: &str = "`countersign smoke` sends this and resolves it by itself within a few seconds.";
+pub const BODY: &str = "`countersign smoke` sends this and resolves it within a few seconds.";
 
 /// The body of the resolve call for the message that `words` send: the first option, every step done.
 pub fn resolution(kind: Kind, words: &[String]) -> Value {

@@ -18,12 +18,25 @@ async fn the_exit_code_tells_yes_from_no() {
             (code, format!("{value}\n").as_str()),
             "{ran:?}"
         );
-        assert!(ran.stderr.contains("human:owner"), "it says who is asked: {ran:?}");
-        assert!(
-            ran.stderr.contains(&format!("countersign wait {id}")),
-            "it says how to come back: {ran:?}"
-        );
+        let page = format!("{}/inbox/items/{id}", hub.url.replace("127.0.0.1", "localhost"));
+        let notice = format!("Waiting for owner. Answer at {page} (Ctrl-C is safe; resume with `countersign wait {id}");
+        assert!(ran.stderr.starts_with(&notice), "who, where and how to resume: {ran:?}");
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_without_a_kind_is_answered_with_a_text() {
+    let (hub, _bot, terminal) = stage().await;
+    let (process, id) = asked(&terminal, &["ask", "What tone should the release notes have?"]).await;
+    let answered = hub.cli(&["answer", &id, "dry wit"]).ok();
+    assert!(
+        answered.starts_with("\"What tone should"),
+        "it names what was answered: {answered}"
+    );
+    let ran = process.finish();
+    assert_eq!((ran.code, ran.stdout.as_str()), (0, "dry wit\n"), "{ran:?}");
+    let again = terminal.run(&["wait", &id]);
+    assert_eq!((again.code, again.stdout.as_str()), (0, "dry wit\n"), "{again:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -56,7 +56,6 @@ async fn usage_errors_have_their_own_code() {
     let (_hub, bot, terminal) = stage().await;
     for args in [
         &["ask"][..],
-        &["ask", "Ship?"],
         &["ask", "Ship?", "--confirm", "--select", "a=A"],
         &["ask", "Ship?", "--confirm", "--wait", "--detach"],
         &["wait"],

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::chrome::{Browser, Viewport};
 use super::seed;
+use super::terminals::press_control_enter;
 use crate::harness::{Hub, ask, input, notify, select, task};
 
 const ENTER: &str = "\u{e007}";
@@ -145,7 +146,7 @@ async fn a_form_is_filled_by_keyboard_alone() {
     browser.press("1").await;
     browser.wait_for("[name='field.reason']:focus").await;
     browser.press("because").await;
-    browser.press(ENTER).await;
+    press_control_enter(&browser).await;
     assert_eq!(
         bot.outcome(&id).await["response"]["response"]["value"],
         json!({"reason": "because"})
@@ -163,6 +164,9 @@ async fn a_completed_task_returns_its_ticks() {
     browser.open_item(&hub, &first).await;
     browser.click("input[name=done][value='1']").await;
     browser.screenshot("task").await;
+    browser.click("#complete").await;
+    browser.wait_for_text("#open-steps", "1 step is open").await;
+    browser.guard_off().await;
     browser.click("#complete").await;
     let done = bot.outcome(&first).await;
     let ticks = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);

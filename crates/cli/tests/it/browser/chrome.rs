@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use fantoccini::elements::Element;
 use fantoccini::wd::Capabilities;
 use fantoccini::{Client, ClientBuilder, Locator};
@@ -149,8 +151,6 @@ impl Browser {
         self.goto(link).await;
         self.click("main form button").await;
         self.wait_for("body[data-page]:not([data-person=''])").await;
-        // A person without a password is sent to the settings first.
-        self.click("#nav-inbox").await;
         self.wait_for("body[data-page=list]").await;
     }
 
@@ -278,6 +278,16 @@ impl Browser {
     /// Waits until the choices of an item are enabled, half a second after it appears.
     pub async fn guard_off(&self) {
         self.wait_for("#panel:not([data-guarded])").await;
+    }
+
+    /// Saves a screenshot of the whole page, from top to bottom.
+    pub async fn whole_page(&self, name: &str) {
+        let params = json!({"captureBeyondViewport": true});
+        let picture = self.devtools("Page.captureScreenshot", params).await;
+        let picture = STANDARD
+            .decode(picture["data"].as_str().unwrap_or_default())
+            .expect("base64");
+        std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
     }
 
     /// Saves a screenshot for review by a person.

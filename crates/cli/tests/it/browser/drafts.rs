@@ -68,6 +68,7 @@ async fn drafts_are_dropped_after_a_decision_and_after_sign_out() {
     hub.owner.answer(&second, "deny").await.expect(200);
     browser.wait_for_text("#typed", "half a thought").await;
     assert_eq!(stored(&browser).await, json!([format!("countersign.draft.{first}")]));
+    browser.click("#me-menu > summary").await;
     browser.click("header form.signout button").await;
     browser.wait_for("body[data-page=signin]").await;
     assert_eq!(stored(&browser).await, json!([]));

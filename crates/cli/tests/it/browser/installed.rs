@@ -21,7 +21,7 @@ async fn the_app_is_installable_and_has_an_offline_page() {
     browser.wait_for("body[data-person=owner]").await;
     hub.interrupt();
     browser.script("location.reload()").await;
-    browser.wait_for_text("body", "offline").await;
+    browser.wait_for_text("body", "Can't reach the hub").await;
     browser.screenshot("offline").await;
     hub.restart().await;
     browser.open(&hub, "/inbox").await;

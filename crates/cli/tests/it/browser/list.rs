@@ -124,7 +124,7 @@ async fn search_finds_words_of_open_and_decided_items() {
     browser.wait_for_text(&format!("#row-{open} .status"), "open").await;
     assert_eq!(browser.count("#rows > li").await, 1);
     hub.owner.answer(&open, "deny").await.expect(200);
-    browser.wait_for_text(&format!("#row-{open} .note"), "Deny").await;
+    browser.wait_for_text(&format!("#row-{open} .note"), "Denied").await;
     assert_eq!(
         browser.count(&format!("#row-{open} :is(.status, .age)")).await,
         0,

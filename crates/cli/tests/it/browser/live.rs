@@ -21,7 +21,9 @@ async fn a_new_ask_appears_by_itself() {
     let mut urgent = ask("bot");
     urgent["priority"] = "urgent".into();
     let second = bot.accepted(&urgent).await;
-    browser.wait_for(&format!("#rows > li:first-child#row-{second}")).await;
+    browser
+        .wait_for(&format!("#rows > .group:first-child + #row-{second}"))
+        .await;
     browser.finish().await;
 }
 
@@ -52,8 +54,8 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
         )
         .await;
     submit(&bot, 300).await;
-    browser.wait_for_text("#older", "290 more").await;
-    assert_eq!(browser.count("#rows > .row").await, 30);
+    browser.wait_for_text("#older", "270 more").await;
+    assert_eq!(browser.count("#rows > .row").await, 50);
     let turns = browser.script("return window.turns").await.as_u64().expect("a count");
     assert!(turns > 10, "the page did other things only {turns} times meanwhile");
 
@@ -63,11 +65,15 @@ async fn a_burst_of_asks_leaves_one_page_of_rows_and_never_blocks_the_reader() {
     let mut urgent = ask("bot");
     urgent["priority"] = "urgent".into();
     let urgent = bot.accepted(&urgent).await;
-    browser.wait_for(&format!("#rows > li:first-child#row-{urgent}")).await;
-    browser.wait_for_text("#older", "291 more").await;
-    assert_eq!(browser.count("#rows > .row").await, 30);
+    browser
+        .wait_for(&format!("#rows > .group:first-child + #row-{urgent}"))
+        .await;
+    browser.wait_for_text("#older", "271 more").await;
+    assert_eq!(browser.count("#rows > .row").await, 50);
+    browser.wait_until_gone(&format!("#{pushed_out}")).await;
     browser.click("#older").await;
-    browser.wait_for(&format!("#rows > li:first-child#{pushed_out}")).await;
+    browser.wait_for(&format!("#rows > #{pushed_out}")).await;
+    assert_eq!(browser.count("#rows > .row").await, 100, "the next page is appended");
     browser.finish().await;
 }
 
@@ -117,7 +123,7 @@ async fn a_losing_answer_shows_the_winner() {
     browser.press("on my way").await;
     hub.owner.answer(&id, "deny").await.expect(200);
     browser.click("button.choice[data-role=approve]").await;
-    browser.wait_for_text("#outcome", "Deny").await;
+    browser.wait_for_text("#outcome", "Denied").await;
     browser.wait_for_text("#outcome .actor", "human:owner").await;
     browser.wait_for_text("#typed", "on my way").await;
     browser.wait_for_text("#news", "Too late").await;
@@ -202,6 +208,7 @@ async fn a_live_row_says_whether_it_is_yours() {
     let bot = hub.agent("bot").await;
     hub.person("alice", "resolver").await;
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.open(&hub, "/inbox?show=all").await;
     browser.wait_for(".empty").await;
     bot.accepted(&ask("bot")).await;
     browser.wait_for(".row").await;

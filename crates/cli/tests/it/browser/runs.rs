@@ -71,7 +71,7 @@ async fn an_answer_in_the_inbox_updates_the_page_of_its_run() {
     other.item_ready(&item).await;
     other.fill("#value", "from the inbox").await;
     other.click("#send").await;
-    other.wait_for_text("#news", "answered from the inbox").await;
+    other.wait_for_text("#news", "from the inbox").await;
     watcher.wait_for_text("#run-head", "completed").await;
     watcher.wait_for_text("#steps > li:last-child", "Completed").await;
     watcher.wait_for_text("#typed", "I was about to say").await;
@@ -116,7 +116,7 @@ async fn a_run_is_answered_on_its_page_one_question_after_the_other() {
     browser.fill("#value", "two").await;
     browser.click("#send").await;
     assert_eq!(client.result().await, "two");
-    browser.wait_for_text("#panel", "It is over.").await;
+    browser.wait_for_text("#panel", "Finished.").await;
     browser.wait_for_text("#run-head", "completed").await;
     assert_eq!(browser.script("return location.pathname").await, address(&run));
     browser.finish().await;

@@ -81,7 +81,11 @@ async fn screenshots_of_the_list_and_a_decision() {
         .await;
     let id = deployer.accepted(&deployment()).await;
     let browser = Browser::signed_in(WINDOW, &hub).await;
-    browser.wait_for(&format!("#rows > li:first-child#row-{id}")).await;
+    browser.click("#onboarding > header button").await;
+    browser.wait_until_gone("#onboarding").await;
+    browser
+        .wait_for(&format!("#rows > .group:first-child + #row-{id}"))
+        .await;
     browser.screenshot("list").await;
     browser.click(&format!("#row-{id} a.title")).await;
     browser.item_ready(&id).await;

@@ -19,7 +19,6 @@ async fn the_printed_link_signs_in_once() {
         .find(|word| word.contains("/signin/"))
         .expect("a link");
     another.goto(link).await;
-    another.click("main form button").await;
     another.wait_for_text("main", "used").await;
     another.open(&hub, "/inbox").await;
     another.wait_for("body[data-page=signin]").await;
@@ -40,6 +39,7 @@ async fn a_password_set_in_the_settings_signs_in() {
         .await;
     browser.click("#password-form button").await;
     browser.wait_for_text("main", "password").await;
+    browser.click("#me-menu > summary").await;
     browser.click("header form.signout button").await;
     browser.wait_for("body[data-page=signin]").await;
     browser.fill("[name=name]", "owner").await;
@@ -101,6 +101,7 @@ async fn a_passkey_signs_in_without_a_name() {
     browser.click("#passkey-add button").await;
     browser.wait_for_text("#passkeys", "my laptop").await;
     browser.screenshot("settings").await;
+    browser.click("#me-menu > summary").await;
     browser.click("header form.signout button").await;
     browser.wait_for("body[data-page=signin]").await;
     browser.click("#passkey-signin").await;

@@ -28,7 +28,7 @@ async fn cue(shell: &TerminalAgent, prompt: &str, payload: Value) -> String {
 }
 
 /// Presses Enter with Control held down.
-async fn press_control_enter(browser: &Browser) {
+pub async fn press_control_enter(browser: &Browser) {
     let key = |kind: &str, value: &str| json!({"type": kind, "value": value});
     let actions = [
         key("keyDown", CONTROL),
@@ -161,7 +161,7 @@ async fn the_waiting_state_updates_live_without_disturbing_typing() {
     process.abort();
     browser.wait_for_text(".presence", "gone since").await;
     browser
-        .wait_for_text("#agent-note", "its next cueme call collects your answer")
+        .wait_for_text("#agent-note", "Its next cueme call collects your answer")
         .await;
     browser.press("at noon").await;
     browser.wait_for("#value:focus").await;

@@ -39,6 +39,9 @@ async fn every_kind_of_question_can_be_answered() {
             json!(null),
         ),
         (task("bot"), &["--dismiss"], "dismissed", json!(null)),
+        (ask("bot"), &["--skip"], "declined", json!(null)),
+        (task("bot"), &["--done", "--check", "1"], "completed", json!(null)),
+        (task("bot"), &["--cant-do"], "dismissed", json!(null)),
     ] {
         let response = answered(&hub, &bot, envelope, args).await;
         assert_eq!(response["resolution"], resolution, "{args:?}");
@@ -48,6 +51,54 @@ async fn every_kind_of_question_can_be_answered() {
             assert_eq!(response["response"]["comment"], args[at + 1]);
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_row_number_means_the_item_that_was_printed_there() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let printed = bot.accepted(&ask("bot")).await;
+    let output = hub.cli(&["answer", "1", "approve"]).fails(1);
+    assert!(output.contains("inbox --table"), "no table yet: {output}");
+    let table = hub.cli(&["inbox"]).ok();
+    let row = table.lines().nth(1).unwrap();
+    assert!(
+        row.starts_with(&format!("1  {printed}")) && row.ends_with('–'),
+        "{table}"
+    );
+    let mut urgent = ask("bot");
+    urgent["priority"] = json!("urgent");
+    let arrived = bot.accepted(&urgent).await;
+    assert_eq!(hub.cli(&["show", "1", "--json"]).json()["id"], printed);
+    hub.cli(&["answer", "1", "approve"]).ok();
+    assert_eq!(bot.pull(&printed).await["status"], "answered");
+    assert_eq!(bot.pull(&arrived).await["status"], "open", "it is the first row now");
+    let output = hub.cli(&["answer", "1", "approve"]).fails(1);
+    assert!(
+        output.contains("already answered"),
+        "the number keeps its meaning: {output}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_item_is_named_by_prefix_by_last_or_not_at_all() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let output = hub.cli(&["answer", "yes"]).fails(1);
+    assert!(output.contains("nothing waits"), "{output}");
+    let first = bot.accepted(&ask("bot")).await;
+    hub.cli(&["answer", "yes"]).ok();
+    assert_eq!(bot.pull(&first).await["status"], "answered");
+    let second = bot.accepted(&ask("bot")).await;
+    let third = bot.accepted(&ask("bot")).await;
+    let output = hub.cli(&["answer", "yes"]).fails(1);
+    assert!(output.contains("2 items wait for you"), "{output}");
+    let output = hub.cli(&["answer", "msg_0", "yes"]).fails(1);
+    assert!(output.contains("2 waiting items begin with msg_0"), "{output}");
+    hub.cli(&["answer", "last", "no"]).ok();
+    assert_eq!(bot.pull(&third).await["response"]["response"]["value"], "deny");
+    hub.cli(&["answer", &second[..12], "yes"]).ok();
+    assert_eq!(bot.pull(&second).await["response"]["response"]["value"], "approve");
 }
 
 #[tokio::test(flavor = "multi_thread")]

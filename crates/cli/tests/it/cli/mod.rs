@@ -3,7 +3,9 @@
 mod administer;
 mod answer;
 mod answer_cue;
+mod demo;
 mod find;
+mod help;
 mod read;
 mod run;
 mod run_outage;

@@ -13,6 +13,12 @@ async fn the_json_inbox_is_a_list_of_open_items() {
     bot.accepted(&notify("bot")).await;
     let inbox = hub.cli(&["inbox", "--json"]).json();
     assert_eq!(inbox.as_array().map(Vec::len), Some(1), "{inbox}");
+    bot.accepted(&ask("bot")).await;
+    assert_eq!(
+        hub.cli(&["inbox", "--json", "--limit", "1"]).json(),
+        inbox,
+        "the first one only"
+    );
     let item = &inbox[0];
     assert_eq!(item["id"], id);
     assert_eq!(item["type"], "ask");

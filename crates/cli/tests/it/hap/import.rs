@@ -87,7 +87,7 @@ async fn the_audit_trail_has_the_import_time_not_the_claimed_one() {
         .await
         .expect(200);
     assert!(
-        page.text_at("#imported").contains("imported"),
+        page.text_at("#imported").contains("Imported"),
         "the page marks it as imported"
     );
     let cue = shell.get_cue(&id(&ack)).await;

@@ -226,7 +226,7 @@ fn status_of(code: &str) -> u16 {
         "unauthenticated" => 401,
         "agent_id_mismatch" | "not_authorized" => 403,
         "not_found" => 404,
-        "idempotency_conflict" | "already_terminal" | "already_exists" | "name_used" => 409,
+        "idempotency_conflict" | "already_terminal" | "already_exists" | "name_used" | "held" | "not_held" => 409,
         "gone" => 410,
         "misdirected_request" => 421,
         "invalid_field" => 422,

@@ -88,6 +88,7 @@ impl Setup {
         if let Some(database) = &database {
             self = self.database_url(&database.url());
         }
+        self.config = Some(without_undo(self.config.take().unwrap_or_default()));
         let process = self.spawn(&scratch, "127.0.0.1:0");
         let (process, url, owner) = ready(process, &scratch).await;
         Hub {
@@ -147,6 +148,15 @@ impl Setup {
                 Process::start_with_stderr(command, file.try_clone().expect("another handle").into())
             }
         }
+    }
+}
+
+/// Decisions take effect at once, except in tests that set an undo time.
+fn without_undo(config: String) -> String {
+    if config.contains("undo_seconds") {
+        config
+    } else {
+        format!("undo_seconds = 0\n{config}")
     }
 }
 

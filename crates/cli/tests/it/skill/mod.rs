@@ -229,7 +229,7 @@ async fn smoke_needs_only_a_person_and_an_agent_token() {
     let agent = hub.agent("bot").await;
     let ann = hub.person("ann", "resolver").await;
     let terminal = Terminal::remote(&hub, &hub.url, &agent).without("COUNTERSIGN_TO");
-    let (code, report) = smoke(&terminal, &["--mode", "pull"]);
+    let (code, report) = smoke(&terminal, &[]);
     assert_eq!(
         (code, &failed_step(&report)["step"]),
         (1, &Value::from("person")),

@@ -147,13 +147,20 @@ async fn doctor_finds_a_damaged_database() {
     }
     assert!(hub.interrupt().success());
     let path = hub.data().join("hub.db");
+    let page = root_page_of_messages(&path);
     let mut content = fs::read(&path).expect("the store");
-    let middle = content.len() / 2 / 4096 * 4096;
-    content[middle..middle + 8192].fill(0xAA);
+    content[(page - 1) * 4096..page * 4096].fill(0xAA);
     fs::write(&path, content).expect("damaged");
     let doctor = hub.cli(&["doctor"]);
     assert_eq!(doctor.code, 1);
     assert!(doctor.stdout.contains("hub.db is damaged"), "{doctor:?}");
+}
+
+fn root_page_of_messages(path: &Path) -> usize {
+    const SELECT: &str = "SELECT rootpage FROM sqlite_schema WHERE name = 'message'";
+    let database = rusqlite::Connection::open(path).expect("the store");
+    let page: u32 = database.query_row(SELECT, [], |row| row.get(0)).expect("a root page");
+    page as usize
 }
 
 #[test]

@@ -5,9 +5,9 @@ use serde_json::Value;
 use crate::harness::{Hub, Process, Setup};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_curl_line() {
+async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_command_to_try() {
     let hub = Hub::start().await;
-    let output = hub.process().stdout_with("curl").await;
+    let output = hub.process().stdout_with("countersign ask").await;
     assert!(output.contains(&hub.url), "the address: {output}");
     let named = hub.url.replace("127.0.0.1", "localhost");
     let sign_in = output
@@ -20,31 +20,19 @@ async fn a_new_hub_prints_its_address_a_sign_in_link_and_a_curl_line() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_printed_curl_line_submits_an_ask() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("skipped: curl is not installed");
-        return;
-    }
+async fn the_printed_command_asks_a_question() {
     let hub = Hub::start().await;
-    let output = hub.process().stdout_with("curl").await;
+    let output = hub.process().stdout_with("Ctrl-C").await;
     let line = output
         .lines()
-        .find(|line| line.contains("curl "))
-        .expect("a line with curl")
-        .trim();
-    let line = line.trim_start_matches("$ ");
+        .find_map(|line| line.trim().strip_prefix("countersign ask "))
+        .expect("a line to try");
+    let line = format!("\"{}\" ask {line} --detach", env!("CARGO_BIN_EXE_countersign"));
     let mut shell = Command::new("sh");
-    shell
-        .args(["-c", line])
-        .env_clear()
-        .env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    shell.args(["-c", &line]).env_clear();
     Process::spawn(shell, "").finish().ok();
     let inbox = hub.cli(&["inbox", "--json"]).json();
-    assert_eq!(
-        inbox.as_array().map(Vec::len),
-        Some(1),
-        "one question in the inbox: {inbox}"
-    );
+    assert_eq!(inbox.as_array().map(Vec::len), Some(1), "one question: {inbox}");
     assert_eq!(
         inbox[0]["can_answer"],
         Value::Bool(true),

@@ -3,5 +3,6 @@
 mod data_loss;
 mod files;
 mod greeting;
+mod lan;
 mod refusals;
 pub mod tls;

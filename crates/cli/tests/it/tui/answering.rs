@@ -35,7 +35,7 @@ async fn a_confirm_is_picked_by_number_and_sent_with_enter() {
 async fn a_rejection_sends_its_reason() {
     let (_hub, bot, id, pane) = open_item(&ask("bot")).await;
     pane.press(&["r"]);
-    pane.shows("in my own words").await;
+    pane.shows("something else").await;
     pane.press(&["6"]);
     pane.write("not on a Friday");
     pane.press(&["Enter"]);
@@ -57,7 +57,7 @@ async fn the_preset_reasons_of_an_owner_are_offered_and_sent() {
     pane.open("Deploy build 42?").await;
     pane.press(&["r"]);
     let screen = pane
-        .shows_all(&["1. Not on a Friday", "2. Ask the on-call first", "3. in my own words"])
+        .shows_all(&["1. Not on a Friday", "2. Ask the on-call first", "3. something else"])
         .await;
     assert!(!screen.contains("Too risky"), "{screen}");
     pane.press(&["2", "Enter"]);
@@ -189,19 +189,28 @@ async fn a_task_is_dismissed_with_a_preset_reason() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn snoozing_beyond_the_expiry_is_refused_in_the_terminal() {
+    let (_hub, _bot, _id, pane) = open_item(&expiring(ask("bot"), 30 * 60_000)).await;
+    pane.press(&["s"]);
+    pane.shows("Snooze for").await;
+    pane.press(&["2", "Enter"]);
+    pane.shows("it expires in").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_snoozed_ask_can_be_taken_back_and_stays_open() {
     let (_hub, bot, id, pane) = open_item(&ask("bot")).await;
     pane.press(&["s"]);
-    pane.shows("Set aside for").await;
+    pane.shows("Snooze for").await;
     pane.shows("▌ 1. 15 minutes").await;
     pane.press(&["Enter"]);
-    pane.shows("set aside until").await;
+    pane.shows("snoozed until").await;
     pane.shows("Nothing waits for you.").await;
     assert_eq!(bot.pull(&id).await["status"], "open");
     pane.press(&["Tab", "Tab"]);
-    pane.shows("aside until").await;
+    pane.shows("snoozed until").await;
     pane.press(&["u"]);
-    pane.shows("Nothing is set aside.").await;
+    pane.shows("Nothing is snoozed.").await;
     pane.press(&["Escape"]);
     pane.shows("Deploy build 42?").await;
 }

@@ -177,7 +177,7 @@ async fn prompts_take_free_text_and_several_numbers() {
     })
     .await;
     pane.write("1\n");
-    pane.shows("numbers with spaces, o for other words, r declines").await;
+    pane.shows("numbers with spaces, o for other words, r skips it").await;
     pane.write("o\n");
     pane.shows("Your answer (one line").await;
     pane.write("any\n");

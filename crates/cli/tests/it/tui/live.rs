@@ -14,8 +14,7 @@ async fn a_new_ask_and_a_notice_appear_live() {
     pane.shows("Nothing waits for you.").await;
     pane.shows("live").await;
     bot.accepted(&ask("bot")).await;
-    pane.shows_all(&["Deploy build 42?", "bot · confirm · waits until answered"])
-        .await;
+    pane.shows_all(&["Deploy build 42?", "bot · confirm"]).await;
     let mut urgent = ask("bot");
     (urgent["title"], urgent["priority"]) = (json!("First of all"), json!("urgent"));
     bot.accepted(&urgent).await;
@@ -47,7 +46,7 @@ async fn an_answer_by_another_person_updates_the_open_item_and_keeps_the_draft()
     )
     .await
     .expect(200);
-    pane.shows_all(&["Decided meanwhile", "answered by human:ann at", "reason: half a reason"])
+    pane.shows_all(&["Already answered", "answered by human:ann at", "reason: half a reason"])
         .await;
     pane.press(&["Escape"]);
     pane.shows("Nothing waits for you.").await;
@@ -85,7 +84,7 @@ async fn an_answer_with_a_lost_reply_is_reported_as_unknown() {
     let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows_all(&["the name shows", "answered approve by human:ben at"])
+    pane.shows_all(&["Already answered", "answered approve by human:ben at"])
         .await;
 }
 

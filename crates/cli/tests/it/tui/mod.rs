@@ -9,4 +9,4 @@ mod prompts;
 mod rendering;
 mod runs;
 
-use pane::Pane;
+pub use pane::Pane;

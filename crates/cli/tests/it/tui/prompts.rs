@@ -46,7 +46,7 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
     pane.shows("Which one?").await;
     pane.write("1\n");
-    pane.shows("Enter fills in the form, r declines with a reason, b goes back:")
+    pane.shows("Enter fills in the form, r skips it with a reason, b goes back:")
         .await;
     pane.write("\n");
     pane.shows("reason * (text)").await;
@@ -88,7 +88,7 @@ async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     pane.write("12\n");
     pane.shows("Not all of these are numbers of the list.").await;
     pane.write("2\n");
-    pane.shows_all(&["2. [x] announce", "c completes the task"]).await;
+    pane.shows_all(&["2. [x] announce", "c says it is done"]).await;
     pane.write("c\n");
     pane.shows("Comment").await;
     pane.write("\n");
@@ -143,7 +143,7 @@ async fn a_dismissed_task_sends_its_ticks() {
     pane.write("1\n");
     pane.shows("Which steps are done?").await;
     pane.write("1\n");
-    pane.shows("r dismisses it with a reason").await;
+    pane.shows("r says you can't do it with a reason").await;
     pane.write("r\n");
     pane.shows("Why?").await;
     pane.write("half of it is enough\n");
@@ -187,6 +187,6 @@ async fn the_prompt_mode_reports_a_lost_race() {
     pane.write("1\n");
     pane.shows("Comment").await;
     pane.write("\n");
-    pane.shows("Already decided. Your answer was not applied.").await;
+    pane.shows("Already answered. Your answer was not applied.").await;
     pane.shows("answered deny by human:ann at").await;
 }

@@ -77,14 +77,14 @@ async fn the_help_names_every_key() {
     pane.shows("Nothing waits for you.").await;
     pane.press(&["?"]);
     let all = [
-        "reject with a reason",
-        "approve, complete",
+        "deny, skip or can't do",
+        "approve, done",
         "archive a notice",
-        "set aside until later",
+        "snooze until later",
         "Esc",
         "Ctrl-C",
     ];
     pane.shows_all(&all).await;
     pane.press(&["x"]);
-    pane.hides("reject with a reason").await;
+    pane.hides("deny, skip or can't do").await;
 }

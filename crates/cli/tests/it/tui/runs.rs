@@ -223,7 +223,7 @@ async fn the_live_inbox_takes_an_empty_answer_after_a_second_enter() {
     hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
         .ok();
     let pane = Pane::start(&hub);
-    pane.shows("editor/Test strategy · text").await;
+    pane.shows("editor · Test strategy · text").await;
     pane.open("Draft: fish").await;
     pane.shows("from editor in run r1 of Test strategy").await;
     pane.press(&["Enter", "Enter"]);
@@ -240,7 +240,7 @@ async fn two_quotes_are_an_empty_answer_in_prompt_mode() {
     hub.cli(&["run", &file, "--input", "fish", "--run-id", "r1", "--no-wait"])
         .ok();
     let pane = PaneOptions::owner(&hub).args("--plain").size(100, 50).start();
-    pane.shows("     editor, text, waits for").await;
+    pane.shows("     editor, text, waiting").await;
     pane.write("1\n");
     pane.shows("Your answer (one line, \"\" for an empty one; an empty line goes back):")
         .await;

@@ -42,15 +42,15 @@ async fn a_batch_approval_is_previewed_item_by_item() {
     ];
     let page = owner.get(&review_of("approve", &ids)).await.expect(200);
     assert_eq!(page.text_at("h1"), "Approve 1 of 9 selected");
-    assert!(entry_text(&page, "going", &plain).ends_with("will be answered Approve"));
+    assert!(entry_text(&page, "going", &plain).ends_with("will be answered “Approve”"));
     for (id, why) in [
         (own.as_str(), "does not offer “approve”"),
         (&choice, "asks for something else (choose one)"),
         (&work, "it is a task"),
         (&notice, "it is a notice"),
-        (&theirs, "not yours to answer"),
-        (&over, "already answered Deny, by human:owner"),
-        (&withdrawn, "withdrew answering"),
+        (&theirs, "only other people can answer it"),
+        (&over, "already denied, by human:owner"),
+        (&withdrawn, "accepts no answer"),
         (gone, "no such message"),
     ] {
         let left = entry_text(&page, "left", id);
@@ -82,9 +82,9 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
         .submit(&review, "form#confirm", &[("reason", " not in May ")], None)
         .await
         .expect(200);
-    assert_eq!(done.text_at("h1"), "2 of 3 done");
-    assert!(entry_text(&done, "done", &ids[0]).ends_with("answered Deny"));
-    assert!(entry_text(&done, "failed", &ids[1]).contains("already answered Approve, by human:owner"));
+    assert_eq!(done.text_at("h1"), "Denied: 2 of 3");
+    assert!(entry_text(&done, "done", &ids[0]).ends_with("answered “Deny”"));
+    assert!(entry_text(&done, "failed", &ids[1]).contains("already approved, by human:owner"));
     let response = bot.pull(&ids[2]).await["response"]["response"].clone();
     assert_eq!(
         [&response["value"], &response["comment"], &response["actor"]],
@@ -94,7 +94,7 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
     assert_eq!(titles(&owner.get("/inbox").await), ["ask 3"]);
     // A second submit does nothing.
     let again = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
-    assert_eq!(again.text_at("h1"), "0 of 3 done");
+    assert_eq!(again.text_at("h1"), "Denied: 0 of 3");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -111,9 +111,9 @@ async fn a_batch_decline_skips_items_that_may_not_be_declined() {
         .get(&review_of("decline", &[&form, &choice, &must]))
         .await
         .expect(200);
-    assert!(entry_text(&review, "left", &must).contains("withdrew declining"));
+    assert!(entry_text(&review, "left", &must).contains("it cannot be skipped"));
     let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
-    assert_eq!(done.text_at("h1"), "2 of 2 done");
+    assert_eq!(done.text_at("h1"), "Skipped: 2 of 2");
     assert_eq!(bot.pull(&form).await["status"], "declined");
     assert_eq!(bot.pull(&must).await["status"], "open");
 }
@@ -151,7 +151,7 @@ async fn several_items_are_snoozed_or_archived_at_once() {
         .submit(&wrong, "form#confirm", &[("until", "monday")], None)
         .await
         .expect(200);
-    assert_eq!(done.text_at("h1"), "2 of 2 done");
+    assert_eq!(done.text_at("h1"), "Snoozed: 2 of 2");
     assert_eq!(titles(&owner.get("/inbox").await).len(), 0);
     assert_eq!(titles(&owner.get("/inbox/aside").await).len(), 2);
     let review = owner
@@ -203,7 +203,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
         .await;
     let eve = WebClient::as_person(&hub, "eve", "viewer").await;
     let review = eve.get(&review_of("approve", &[&id])).await.expect(200);
-    assert!(entry_text(&review, "left", &id).contains("not yours to answer"));
+    assert!(entry_text(&review, "left", &id).contains("only other people can answer it"));
     assert_eq!(review.count("form#confirm"), 0);
     let fields = [
         ("csrf", csrf(&review)),
@@ -212,7 +212,7 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
     ];
     let fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     let done = eve.post("/inbox/batch", &fields).await.expect(200);
-    assert!(entry_text(&done, "failed", &id).contains("not yours to answer"));
+    assert!(entry_text(&done, "failed", &id).contains("only other people can answer it"));
     let owner = WebClient::signed_in(&hub).await;
     owner
         .post("/inbox/batch", &[("verdict", "approve"), ("id", &id)])

@@ -41,6 +41,11 @@ impl Page {
         found.unwrap_or_else(|| panic!("nothing at {selector}: {}", self.html))
     }
 
+    /// The visible texts of all elements that `selector` finds.
+    pub fn texts_at(&self, selector: &str) -> Vec<String> {
+        self.parsed().select(&css(selector)).map(text_of).collect()
+    }
+
     pub fn has(&self, part: &str) -> bool {
         self.html.contains(part)
     }

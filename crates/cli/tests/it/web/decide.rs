@@ -39,11 +39,7 @@ async fn a_choice_is_sent_and_the_page_shows_the_outcome() {
         .await;
     let after = after.expect(200);
     assert_eq!(after.url, format!("/inbox/items/{id}"));
-    assert!(
-        after
-            .text_at("#outcome")
-            .starts_with("answered Approve by human:owner at")
-    );
+    assert!(after.text_at("#outcome").starts_with("Approved by human:owner at"));
     assert_eq!(after.text_at("#said-comment"), "go on");
     let message = bot.pull(&id).await;
     assert_eq!(value(&message), "approve");
@@ -173,7 +169,7 @@ async fn rejecting_a_confirm_with_custom_options_declines_it() {
         (page.count("button.choice[data-role='']"), page.count("#only-decline")),
         (2, 0)
     );
-    assert_eq!(page.text_at("#decline"), "Decline with this reason");
+    assert_eq!(page.text_at("#decline"), "Skip with this reason");
     owner
         .submit(
             &page,
@@ -328,7 +324,7 @@ async fn a_form_has_the_right_input_for_every_field() {
         ["reason", "retries", "region", "day", "mail", "pin"].map(kind),
         ["text", "number", "radio", "date", "email", "password"]
     );
-    for (tag, name) in [("select", "urgent"), ("select", "zone"), ("textarea", "notes")] {
+    for (tag, name) in [("select", "zone"), ("textarea", "notes")] {
         assert_eq!(page.count(&format!("{tag}[name='field.{name}']")), 1, "{name}");
     }
     let retries = |attribute: &str| page.attribute("[name='field.retries']", attribute).unwrap_or_default();
@@ -376,12 +372,7 @@ async fn a_refused_form_keeps_its_input_except_secrets() {
         Some("error-reason")
     );
     assert_eq!(again.count("#error-pin"), 1);
-    for (name, held) in [
-        ("reason", "no"),
-        ("retries", "-1"),
-        ("urgent", "false"),
-        ("notes", "two\nlines"),
-    ] {
+    for (name, held) in [("reason", "no"), ("retries", "-1"), ("notes", "two\nlines")] {
         assert_eq!(again.field(&format!("field.{name}")).as_deref(), Some(held));
     }
     assert!(again.attribute("[name='field.region'][value='1']", "checked").is_some());
@@ -426,8 +417,19 @@ async fn a_task_sends_its_ticks() {
     let left = bot.accepted(&task("bot")).await;
     let owner = WebClient::signed_in(&hub).await;
     let page = open(&owner, &done).await;
-    let after = owner
+    let asked = owner
         .submit(&page, "form#answer", &[("done", "1")], Some(("verdict", "completed")))
+        .await
+        .expect(422);
+    assert!(
+        asked.text_at("#open-steps").starts_with("1 step is open"),
+        "{}",
+        asked.text()
+    );
+    assert_eq!(asked.text_at("#complete"), "Done anyway");
+    assert_eq!(bot.pull(&done).await["status"], "open");
+    let after = owner
+        .submit(&asked, "form#answer", &[("done", "1")], Some(("verdict", "completed")))
         .await
         .expect(200);
     assert!(
@@ -484,9 +486,9 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
         .submit(&seen_by_owner, "form#answer", &filled, ANSWERED)
         .await
         .expect(409);
-    assert!(late.text_at("#notice").starts_with("Somebody was first."));
+    assert!(late.text_at("#notice").starts_with("Already answered."));
     assert!(
-        late.text_at("#outcome").starts_with("answered by human:alice at"),
+        late.text_at("#outcome").starts_with("Answered by human:alice at"),
         "{}",
         late.text_at("#outcome")
     );
@@ -501,7 +503,7 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
         .submit(&seen_by_alice, "form#answer", &first, ANSWERED)
         .await
         .expect(409);
-    assert!(again.text_at("#notice").starts_with("You had decided this already."));
+    assert!(again.text_at("#notice").starts_with("You already answered this."));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -516,8 +518,8 @@ async fn an_answer_after_the_expiry_is_refused_with_the_outcome() {
         .submit(&page, "form#answer", &[], Some(("value", "approve")))
         .await
         .expect(409);
-    assert!(late.text_at("#notice").starts_with("Its time was over"));
-    assert!(late.text_at("#outcome").starts_with("ended without an answer"));
+    assert!(late.text_at("#notice").starts_with("It expired before"));
+    assert!(late.text_at("#outcome").starts_with("Expired: no answer in time"));
     assert!(late.text_at("#typed").contains("Your answer: Approve"));
 }
 
@@ -538,7 +540,12 @@ async fn an_unauthorized_person_is_refused_for_every_kind_of_answer() {
                 &[("csrf", &token), ("value", "approve")],
             )
             .await;
-        assert!(refused.expect(403).text_at("#panel").contains("not yours to answer"));
+        assert!(
+            refused
+                .expect(403)
+                .text_at("#panel")
+                .contains("only other people can answer this")
+        );
     }
     let notice = bot.accepted(&notify("bot")).await;
     let owner = WebClient::signed_in(&hub).await;

@@ -21,18 +21,15 @@ async fn the_history_shows_actor_outcome_time_and_duration() {
     let owner = WebClient::signed_in(&hub).await;
     let page = owner.get("/inbox/history").await.expect(200);
     assert_eq!(titles(&page), ["third", "first", "second"], "the latest decision first");
-    let note = page.text_at(&format!("#row-{first} .note"));
-    assert!(note.starts_with("answered Approve by human:owner, "), "{note}");
-    assert!(note.contains(", after 0 s") || note.contains(", after 1 s"), "{note}");
-    assert!(page.attribute(&format!("#row-{first} .note time"), "data-ms").is_some());
-    assert!(
-        page.text_at(&format!("#row-{second} .note"))
-            .starts_with("completed by human:owner")
-    );
-    assert!(
-        page.text_at(&format!("#row-{cancelled} .note"))
-            .starts_with("cancelled by agent:bot")
-    );
+    let cells = |id: &str| ["ending", "actor", "took"].map(|cell| page.text_at(&format!("#row-{id} .{cell}")));
+    let [ending, actor, took] = cells(&first);
+    assert_eq!([ending.as_str(), &actor], ["Approved", "owner"]);
+    assert!(took == "after 0 s" || took == "after 1 s", "{took}");
+    assert!(page.attribute(&format!("#row-{first} time.when"), "data-ms").is_some());
+    assert_eq!(page.count(&format!("#row-{first} .ending.good")), 1);
+    assert_eq!(cells(&second)[..2], ["Done", "owner"]);
+    assert_eq!(cells(&cancelled)[..2], ["Withdrawn", "agent:bot"]);
+    assert_eq!(page.count(&format!("#row-{cancelled} .ending.quiet")), 1);
     assert_eq!(
         page.count(&format!("#row-{cancelled} .track")),
         0,
@@ -79,7 +76,7 @@ async fn the_history_hides_sensitive_answers() {
     let id = bot.accepted(&envelope).await;
     hub.owner.answer(&id, "blue").await.expect(200);
     let page = WebClient::signed_in(&hub).await.get("/inbox/history").await.expect(200);
-    assert_eq!(page.text_at(".note .outcome"), "answered");
+    assert_eq!(page.text_at(".note .ending"), "Answered");
     assert!(!page.text().to_lowercase().contains("blue"));
 }
 
@@ -93,14 +90,14 @@ async fn a_long_history_is_paged() {
             .get("/inbox/history")
             .await
             .text_at(".empty")
-            .starts_with("Nothing has been decided yet.")
+            .starts_with("Nothing decided yet.")
     );
-    for nth in 0..31 {
+    for nth in 0..51 {
         let id = bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await;
         hub.owner.answer(&id, "deny").await.expect(200);
     }
     let first = owner.get("/inbox/history?status=answered").await.expect(200);
-    assert_eq!(titles(&first).first().map(String::as_str), Some("ask 30"));
+    assert_eq!(titles(&first).first().map(String::as_str), Some("ask 50"));
     let second = owner
         .get(&first.attribute("a#older", "href").expect("a next page"))
         .await

@@ -7,9 +7,7 @@ use crate::harness::*;
 
 /// The titles of the rows, top to bottom.
 pub fn titles(page: &Page) -> Vec<String> {
-    (1..=page.count("#rows > .row"))
-        .map(|nth| page.text_at(&format!("#rows > .row:nth-child({nth}) .title")))
-        .collect()
+    page.texts_at("#rows > .row .title")
 }
 
 pub fn titled(mut envelope: Value, title: &str) -> Value {
@@ -77,8 +75,11 @@ async fn a_row_shows_its_agent_age_and_expiry() {
     );
     assert_eq!(
         page.text_at(&format!("{row} .who")),
-        "bot · shop · confirm · deploy · two words"
+        "shop · confirm · deploy · two words"
     );
+    assert_eq!(page.text_at(&format!("{row} .agent")), "bot");
+    assert_eq!(page.text_at(&format!("{row} .avatar")), "BO");
+    assert_eq!(page.text_at(&format!("{row} .excerpt")), "All checks are green.");
     assert_eq!(
         page.attribute(&format!("{row} a.title"), "href"),
         Some(format!("/inbox/items/{id}"))
@@ -86,11 +87,11 @@ async fn a_row_shows_its_agent_age_and_expiry() {
     assert!(page.attribute(&format!("{row} .age.fresh"), "data-since").is_some());
     assert!(
         page.text_at(&format!("{row} .expiry"))
-            .ends_with("then it will answer “Deny” by itself")
+            .ends_with(", then answers “Deny”")
     );
     assert!(
         page.text_at(&format!("#row-{silent} .expiry"))
-            .ends_with("then it ends without an answer")
+            .ends_with(", unanswered")
     );
     assert_eq!(page.attribute(&format!("{row} .pick"), "value"), Some(id));
 }
@@ -141,22 +142,22 @@ async fn the_list_is_filtered_by_form_and_by_links() {
 async fn a_long_list_is_paged() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;
-    for nth in 0..33 {
+    for nth in 0..53 {
         bot.accepted(&titled(ask("bot"), &format!("ask {nth}"))).await;
     }
     let owner = WebClient::signed_in(&hub).await;
     let first = owner.get("/inbox?agent=bot").await.expect(200);
-    assert_eq!(titles(&first).len(), 30);
+    assert_eq!(titles(&first).len(), 50);
     assert_eq!(
         first.attribute("#rows", "data-most").as_deref(),
-        Some("30"),
+        Some("50"),
         "as many as scripts leave there"
     );
     let second = owner
         .get(&first.attribute("a#older", "href").expect("a next page"))
         .await
         .expect(200);
-    assert_eq!(titles(&second), ["ask 30", "ask 31", "ask 32"]);
+    assert_eq!(titles(&second), ["ask 50", "ask 51", "ask 52"]);
     assert_eq!(second.attribute("a#first", "href").as_deref(), Some("/inbox?agent=bot"));
     assert_eq!(second.count("a#older"), 0);
 }
@@ -170,7 +171,16 @@ async fn items_of_other_resolvers_are_shown_and_marked() {
         .accepted(&resolvers(ask("bot"), &["human:owner", "human:alice", "human:eve"]))
         .await;
     let alice = WebClient::as_person(&hub, "alice", "resolver").await;
-    let page = alice.get("/inbox").await.expect(200);
+    let mine = alice.get("/inbox").await.expect(200);
+    assert_eq!(
+        (
+            mine.count(&format!("#row-{theirs}")),
+            mine.count(&format!("#row-{shared}"))
+        ),
+        (0, 1),
+        "by default a list of what the person may answer"
+    );
+    let page = alice.get("/inbox?show=all").await.expect(200);
     assert_eq!(
         page.attribute(&format!("#row-{theirs}"), "data-mine").as_deref(),
         Some("no")

@@ -7,6 +7,7 @@ mod events;
 mod form;
 mod history;
 mod host;
+pub mod image;
 mod item;
 mod list;
 mod neighbours;
@@ -21,6 +22,7 @@ mod sign_in;
 mod snooze;
 mod terminals;
 mod terminals_files;
+mod triage;
 
 pub use client::{Page, WebClient};
 pub use sign_in::{age_sessions, sign_in};

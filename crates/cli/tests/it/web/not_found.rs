@@ -18,11 +18,27 @@ async fn an_unknown_url_gives_people_a_page_and_programs_json() {
     ] {
         let page = owner.get(path).await.expect(404);
         assert!(page.header("content-type").starts_with("text/html"), "{path}");
-        assert_eq!(page.text_at("#problem"), "there is no such page", "{path}");
+        assert_eq!(page.text_at("#problem"), "This page does not exist.", "{path}");
     }
     for path in ["/nonsense", "/v1/nonsense", "/inboxes"] {
         hub.owner.get(path).await.refused("not_found");
     }
+    let browser = owner
+        .request(Method::GET, "/docs")
+        .header("accept", "text/html,*/*;q=0.8");
+    let missing = Api::send(browser).await;
+    assert!(
+        missing.status == 404 && missing.text().contains("This page does not exist."),
+        "{}",
+        missing.text()
+    );
+    for (path, page) in [("/settings", "/inbox/settings"), ("/login", "/inbox")] {
+        assert_eq!(owner.get(path).await.expect(200).url, page);
+    }
+    assert_eq!(
+        owner.get("/favicon.ico").await.expect(200).header("content-type"),
+        "image/svg+xml"
+    );
     let wrong = Api::send(owner.request(Method::PUT, "/inbox")).await;
     assert!(
         wrong.status == 405 && wrong.text().contains("<main"),

@@ -72,7 +72,7 @@ async fn an_open_ask_cannot_be_archived() {
             .post(&format!("/inbox/items/{id}/archive"), &[("csrf", &csrf)])
             .await
             .expect(422);
-        assert!(refused.text_at("#problem").contains("set it aside instead"));
+        assert!(refused.text_at("#problem").contains("snooze it instead"));
     }
     owner
         .post("/inbox/items/msg_nonsense/archive", &[("csrf", &csrf)])
@@ -93,11 +93,11 @@ async fn an_empty_notice_list_says_so_and_a_long_one_is_paged() {
             .starts_with("No notices.")
     );
     let bot = hub.agent("bot").await;
-    for nth in 0..32 {
+    for nth in 0..52 {
         bot.accepted(&titled(notify("bot"), &format!("note {nth}"))).await;
     }
     let first = owner.get("/inbox/notices").await;
-    assert_eq!(titles(&first).len(), 30);
+    assert_eq!(titles(&first).len(), 50);
     let second = owner
         .get(&first.attribute("a#older", "href").expect("a next page"))
         .await

@@ -199,7 +199,7 @@ async fn a_run_is_stopped_only_by_authorized_people_and_own_forms() {
     let eve = WebClient::as_person(&hub, "eve", "viewer").await;
     let seen = eve.get(&path).await.expect(200);
     assert_eq!(seen.count("#panel form"), 0);
-    assert!(seen.text_at("#panel").contains("decide nothing"));
+    assert!(seen.text_at("#panel").contains("your role is viewer"));
     eve.post(&stop, &[("csrf", &csrf(&seen))]).await.expect(403);
     let alice = WebClient::as_person(&hub, "alice", "resolver").await;
     alice.post(&stop, &[("csrf", "guessed")]).await.expect(403);

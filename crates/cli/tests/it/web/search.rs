@@ -28,7 +28,7 @@ async fn search_finds_open_and_decided_items_and_notices_with_their_state() {
     assert_eq!(page.text_at(&format!("#row-{notice} .status")), "notice");
     assert!(
         page.text_at(&format!("#row-{decided} .note"))
-            .starts_with("answered Approve by human:owner")
+            .starts_with("Approved by human:owner")
     );
     assert_eq!(
         titles(&owner.get("/inbox/search?q=order+refund").await),

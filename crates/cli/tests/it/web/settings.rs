@@ -292,7 +292,7 @@ async fn a_new_password_ends_every_other_session() {
     let page = alice.get("/inbox/settings").await.expect(200);
     assert!(
         page.text_at("#password-form")
-            .contains("ends your sessions in all other browsers")
+            .contains("signs you out in all other browsers")
     );
     let new = [
         ("password", "correct horse battery"),

@@ -47,7 +47,7 @@ async fn a_snoozed_item_leaves_the_list_of_one_person_and_can_be_taken_back() {
         .submit(&snoozed, &format!("/inbox/items/{id}/return"), &[], None)
         .await
         .expect(200);
-    assert!(after.text_at(".empty").starts_with("Nothing is set aside."));
+    assert!(after.text_at(".empty").starts_with("Nothing is snoozed."));
     assert_eq!(titles(&owner.get("/inbox").await), ["later", "now"]);
 }
 
@@ -101,6 +101,41 @@ async fn snoozing_needs_a_future_time_and_an_open_item() {
         .await
         .expect(404);
     assert_eq!(titles(&owner.get("/inbox").await).len(), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn snoozing_beyond_the_expiry_is_refused_in_the_web_and_by_the_api() {
+    let hub = Hub::start().await;
+    let mut question = expiring(ask("bot"), 54 * 60_000);
+    question["request"]["default_on_expire"] = "deny".into();
+    let id = hub.agent("bot").await.accepted(&question).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let page = owner.get(&format!("/inbox/items/{id}")).await.expect(200);
+    assert_eq!(page.count("#aside .whiles button"), 1, "15 minutes only");
+    assert!(page.text_at("#aside-expiry").contains("will answer “Deny” by itself"));
+    let token = csrf(&page);
+    let fields = [("csrf", token.as_str()), ("until", "tomorrow")];
+    let refused = owner
+        .post(&format!("/inbox/items/{id}/aside"), &fields)
+        .await
+        .expect(422);
+    let problem = refused.text_at("#problem");
+    assert!(
+        problem.contains("it expires in 5") && problem.contains("then it will answer “Deny” by itself"),
+        "{problem}"
+    );
+    let body = serde_json::json!({"until": from_now(3_600_000)});
+    let refused = hub
+        .owner
+        .post(&format!("/v1/inbox/{id}/aside"), &body)
+        .await
+        .expect(422);
+    assert_eq!(refused["error"]["field"], "until");
+    let before = serde_json::json!({"until": from_now(30 * 60_000)});
+    hub.owner
+        .post(&format!("/v1/inbox/{id}/aside"), &before)
+        .await
+        .expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]

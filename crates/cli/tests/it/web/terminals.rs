@@ -60,7 +60,7 @@ async fn a_cue_shows_its_agent_directory_and_waiting_state() {
     );
     assert_eq!(
         page.text_at("#agent-note"),
-        "The agent is gone; its next cueme call collects your answer."
+        "The agent is offline. Its next cueme call collects your answer."
     );
     assert!(owner.get("/inbox").await.text_at(&row).contains("gone"));
 }
@@ -156,10 +156,7 @@ async fn picking_no_choice_requires_free_text() {
     let owner = WebClient::signed_in(&hub).await;
     let id = cue(&shell, "Which?", choice(false)).await;
     let page = open(&owner, &id).await;
-    assert!(
-        page.text_at("fieldset.choices")
-            .ends_with("None of these: my own words below")
-    );
+    assert!(page.text_at("fieldset.choices").ends_with("Something else…"));
     let nothing = [("value", ""), ("typed", " ")];
     let refused = owner
         .submit(&page, "form#answer", &nothing, Some(("verdict", "answered")))
@@ -237,7 +234,7 @@ async fn terminals_are_listed_latest_first_with_their_state() {
             .get("/inbox/terminals")
             .await
             .text_at(".empty")
-            .contains("cueme -p")
+            .contains("cueme proto apply claude")
     );
     let idle = TerminalAgent::join(&hub).await;
     let asking = TerminalAgent::join(&hub).await;

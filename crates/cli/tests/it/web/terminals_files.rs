@@ -103,7 +103,7 @@ async fn a_file_alone_is_an_answer() {
         open(&owner, &id)
             .await
             .text_at("#outcome")
-            .starts_with("answered with a file by")
+            .starts_with("Answered: a file by")
     );
 }
 

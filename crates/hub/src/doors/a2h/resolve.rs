@@ -5,11 +5,14 @@ use std::sync::Arc;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use countersign_core::access::{Principal, may_resolve};
 use countersign_core::limits::check_comment;
-use countersign_core::message::FileNote;
-use countersign_core::{Command, Payload, Verdict};
+use countersign_core::message::{FileNote, Status};
+use countersign_core::{Command, Payload, Resolution, Verdict};
 use countersign_protocol::a2h::CheckItem;
+use countersign_protocol::api::inbox::HeldDecision;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::Lookup;
@@ -22,6 +25,8 @@ use crate::http::attachments::{AttachedFiles, MAX_BYTES_WITH_FILES};
 use crate::http::body;
 use crate::http::callers::AnyCaller;
 use crate::http::extract::MessagePath;
+use crate::inbox::item::shown_hold;
+use crate::messages::PersonDecision;
 use crate::problem::Problem;
 
 pub async fn resolve(
@@ -29,7 +34,7 @@ pub async fn resolve(
     AnyCaller(principal): AnyCaller,
     MessagePath(id): MessagePath,
     body: Body,
-) -> Result<Json<Value>, Problem> {
+) -> Result<Response, Problem> {
     if let Principal::Agent { id } = &principal {
         hub.auth.request_limiter.check(id).await?;
     }
@@ -46,13 +51,39 @@ pub async fn resolve(
         verdict: request.verdict,
         comment: request.comment,
     };
+    if request.hold {
+        return hold(&hub, &id, command, request.files).await;
+    }
     let resolution = hub
         .messages
         .decide_exactly_with_files(&id, command, request.files)
         .await?;
-    Ok(Json(
-        json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id}),
-    ))
+    Ok(resolved(&id, &resolution))
+}
+
+fn resolved(id: &MessageId, resolution: &Resolution) -> Response {
+    Json(json!({"id": id, "status": resolution.outcome, "resolution_id": resolution.id})).into_response()
+}
+
+/// Holds the decision for the undo time of its author. The terminal inbox asks for it; agents have nothing to take back.
+async fn hold(hub: &Hub, id: &MessageId, command: Command, files: Vec<Vec<u8>>) -> Result<Response, Problem> {
+    if command.is_by_agent() {
+        return Err(Problem::validation(
+            "hold",
+            "only the decision of a person can be held; leave hold out",
+        ));
+    }
+    Ok(match hub.messages.hold_exactly(id, command, files).await? {
+        PersonDecision::Resolved(resolution) => resolved(id, &resolution),
+        PersonDecision::Held(hold) => {
+            let held = HeldDecision {
+                id: id.to_string(),
+                status: Status::Open.to_string(),
+                held: shown_hold(&hold),
+            };
+            (StatusCode::ACCEPTED, Json(held)).into_response()
+        }
+    })
 }
 
 /// A large body is allowed only for an answer with files: the ask is open-ended and the caller may answer it.
@@ -87,6 +118,7 @@ struct ResolveBody {
     verdict: Verdict,
     comment: Option<String>,
     files: Vec<Vec<u8>>,
+    hold: bool,
 }
 
 fn parse(bytes: &[u8]) -> Result<ResolveBody, Problem> {
@@ -101,12 +133,18 @@ fn parse(bytes: &[u8]) -> Result<ResolveBody, Problem> {
     if let Some(comment) = &comment {
         check_comment(comment)?;
     }
+    let hold = match fields.remove("hold") {
+        None | Some(Value::Null) => false,
+        Some(Value::Bool(hold)) => hold,
+        Some(_) => return Err(Problem::validation("hold", "hold must be true or false")),
+    };
     let files = fields.remove("files").map(AttachedFiles::read).transpose()?;
     let AttachedFiles { notes, bodies } = files.unwrap_or_default();
     Ok(ResolveBody {
         verdict: verdict(&mut fields, notes)?,
         comment,
         files: bodies,
+        hold,
     })
 }
 

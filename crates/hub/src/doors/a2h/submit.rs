@@ -7,6 +7,7 @@ use axum::body::{Body, Bytes};
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
+use countersign_config::LegacyPush;
 use countersign_core::limits::check_idempotency_key;
 use countersign_core::message::{Callback, CallbackCredential, Status};
 use countersign_core::{Actor, Content, Rejection, envelope};
@@ -22,7 +23,6 @@ use serde::Serialize;
 use uuid::Uuid;
 
 use crate::Hub;
-use crate::config::LegacyPush;
 use crate::delivery::callback_host;
 use crate::http::body;
 use crate::http::callers::AgentCaller;
@@ -52,10 +52,27 @@ pub async fn submit(State(hub): State<Arc<Hub>>, agent: AgentCaller, body: Body)
         idempotency_key: envelope.idempotency_key.clone(),
         wire,
     };
-    match prepare(&hub, envelope, &incoming).await {
-        Ok((message, notice)) => Ok((notice, store(&hub, message, &incoming).await?).into_response()),
-        Err(problem) => replay(&hub, &incoming, problem).await,
-    }
+    let (message, notice) = match prepare(&hub, envelope, &incoming).await {
+        Ok(prepared) => prepared,
+        Err(problem) => return replay(&hub, &incoming, problem).await,
+    };
+    let id = message.id.clone();
+    let status = match message.kind {
+        Kind::Notify => Status::Delivered,
+        Kind::Ask | Kind::Task => Status::Open,
+    };
+    let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
+    let reply = match hub.messages.accept(message, max_open).await? {
+        Submission::Created => ack(&hub, &id, status),
+        Submission::Duplicate(earlier) => repeat_ack(&hub, &earlier, &incoming)?,
+        Submission::TooManyOpen => {
+            return Err(Problem::RateLimited {
+                retry_after_seconds: 30,
+                message: "too many open asks and tasks for this agent; wait until some are resolved".to_owned(),
+            });
+        }
+    };
+    Ok((notice, reply).into_response())
 }
 
 fn read(bytes: &Bytes) -> Result<(String, Envelope), Problem> {
@@ -312,23 +329,6 @@ async fn suggestion(hub: &Hub) -> Result<String, Problem> {
     })
 }
 
-async fn store(hub: &Hub, message: NewMessage, incoming: &IncomingSubmit) -> Result<Response, Problem> {
-    let id = message.id.clone();
-    let status = match message.kind {
-        Kind::Notify => Status::Delivered,
-        Kind::Ask | Kind::Task => Status::Open,
-    };
-    let max_open = hub.config.inbox_depth.map_or(i64::MAX, i64::from);
-    match hub.messages.accept(message, max_open).await? {
-        Submission::Created => Ok(ack(hub, &id, status)),
-        Submission::Duplicate(earlier) => repeat_ack(hub, &earlier, incoming),
-        Submission::TooManyOpen => Err(Problem::RateLimited {
-            retry_after_seconds: 30,
-            message: "too many open asks and tasks for this agent; wait until some are resolved".to_owned(),
-        }),
-    }
-}
-
 /// Idempotent replay: a request that fails validation now may have passed it the first time, and then gets its ack
 /// again.
 async fn replay(hub: &Hub, incoming: &IncomingSubmit, problem: Problem) -> Result<Response, Problem> {
@@ -352,7 +352,7 @@ fn repeat_ack(hub: &Hub, earlier: &DuplicateOf, incoming: &IncomingSubmit) -> Re
 }
 
 fn ack(hub: &Hub, id: &MessageId, status: Status) -> Response {
-    let poll_url = format!("{}/v1/messages/{id}", hub.process.url());
+    let poll_url = format!("{}/v1/messages/{id}", hub.agent_url());
     let review_url = format!("{}/inbox/items/{id}", hub.process.browser_url());
     (
         StatusCode::ACCEPTED,

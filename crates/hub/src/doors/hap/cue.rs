@@ -1,6 +1,7 @@
 //! POST /v1/hap/cues
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::Json;
 use axum::body::Body;
@@ -10,10 +11,11 @@ use countersign_core::hap::Cue;
 use countersign_core::message::Status;
 use countersign_protocol::a2h;
 use countersign_protocol::id::MessageId;
+use countersign_protocol::time::Timestamp;
 use countersign_store::model::ResolvedMessage;
 use countersign_store::ops::terminal::{CueOutcome, NewCue, OpenCues, SubmitCue};
+use countersign_telemetry::request::error_id;
 use serde::Serialize;
-use uuid::Uuid;
 
 use super::message::{
     CueOrigin, complete_terminal, new_cue, new_resolution_id, not_your_name, quota_exceeded, terminal_quota,
@@ -67,7 +69,7 @@ pub async fn cue(
         submit(&hub, new, &cue).await
     });
     submitted.await.unwrap_or_else(|error| {
-        let id = Uuid::new_v4();
+        let id = error_id();
         tracing::error!(error_id = %id, %error, "submitting a cue panicked or was aborted");
         Err(Problem::Unavailable { id })
     })
@@ -79,7 +81,27 @@ fn read(bytes: &[u8]) -> Result<(String, String, Cue, TerminalInfo), Problem> {
     Ok((wire, request.agent_id()?, request.cue()?, request.terminal_info()?))
 }
 
+/// A cue that supersedes one with a held decision waits for the end of the hold: its agent gets the real outcome, and
+/// does not learn of the hold.
 async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Json<CueAck>), Problem> {
+    let began = Instant::now();
+    loop {
+        match try_submit(hub, new, cue).await? {
+            Attempt::Done(status, ack) => return Ok((status, Json(ack))),
+            Attempt::Held { until, cue: again } => {
+                hub.messages.wait_for_release(until, began).await?;
+                new = *again;
+            }
+        }
+    }
+}
+
+enum Attempt {
+    Done(StatusCode, CueAck),
+    Held { until: Timestamp, cue: Box<NewCue> },
+}
+
+async fn try_submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<Attempt, Problem> {
     let id = new.message.id.clone();
     let agent_id = new.message.agent_id.clone();
     let person = new.person.clone();
@@ -106,14 +128,16 @@ async fn submit(hub: &Hub, mut new: NewCue, cue: &Cue) -> Result<(StatusCode, Js
             hub.background
                 .agent_last_seen
                 .record(&agent_id, hub.store.clock().now());
-            Ok((
-                StatusCode::CREATED,
-                Json(created(hub, id, cue, earlier.len(), superseded, answered.as_deref())),
-            ))
+            let ack = created(hub, id, cue, earlier.len(), superseded, answered.as_deref());
+            Ok(Attempt::Done(StatusCode::CREATED, ack))
         }
-        CueOutcome::Attached(id) => Ok((StatusCode::OK, Json(attached(hub, &person, id, cue, &earlier).await?))),
+        CueOutcome::Attached(id) => {
+            let ack = attached(hub, &person, id, cue, &earlier).await?;
+            Ok(Attempt::Done(StatusCode::OK, ack))
+        }
         CueOutcome::NotYours => Err(not_your_name()),
         CueOutcome::QuotaExceeded(quota) => Err(quota_exceeded(quota)),
+        CueOutcome::Held { until, cue } => Ok(Attempt::Held { until, cue }),
     }
 }
 

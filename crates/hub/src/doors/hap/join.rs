@@ -9,7 +9,7 @@ use axum::http::StatusCode;
 use countersign_core::hap::Terminal;
 use countersign_protocol::hap::name;
 use countersign_store::ops::terminal::{ExceededQuota, JoinOutcome, JoinTerminal, TerminalOf};
-use uuid::Uuid;
+use countersign_telemetry::request::error_id;
 
 use super::message::{not_your_name, quota_exceeded, terminal_quota};
 use super::request::TerminalRequest;
@@ -88,7 +88,7 @@ async fn join_under_new_name(hub: &Hub, person: &str, mut terminal: Terminal) ->
             JoinOutcome::Taken => {}
         }
     }
-    let id = Uuid::new_v4();
+    let id = error_id();
     tracing::error!(error_id = %id, "no free agent name found after the maximum number of tries");
     Err(Problem::Unavailable { id })
 }

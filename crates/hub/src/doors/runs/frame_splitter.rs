@@ -6,9 +6,9 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
+use countersign_protocol::frame_header::Header;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
-use super::frame_header::Header;
 use crate::limits::socket_budget::SocketBudget;
 
 /// Length of a fragment, and of a message that needs no permit. A multiple of four, because the mask repeats after four
@@ -231,9 +231,9 @@ mod tests {
     use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
     use tokio_tungstenite::tungstenite::{Error, Message};
 
-    use super::super::frame_header::{LENGTH_IN_8_BYTES, MASK_BIT, MAX_HEADER_BYTES};
     use super::*;
     use crate::limits::memory_budget::MemoryBudget;
+    use countersign_protocol::frame_header::{LENGTH_IN_8_BYTES, MASK_BIT, MAX_HEADER_BYTES};
 
     const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
 

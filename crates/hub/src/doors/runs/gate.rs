@@ -2,6 +2,7 @@
 //! on this machine. Web pages, host names of other machines (DNS rebinding) and proxied requests are refused.
 
 use axum::http::{HeaderMap, header};
+use countersign_config::{Commands, Config};
 use countersign_core::Actor;
 use countersign_core::access::{Principal, Role};
 use countersign_store::ops::admin::people::ListPeople;
@@ -9,7 +10,6 @@ use countersign_store::ops::admin::people::ListPeople;
 use super::same_user;
 use crate::Hub;
 use crate::auth::local_owner_of;
-use crate::config::{Commands, Config};
 use crate::http::callers::not_for_terminals;
 use crate::http::client_addr::Endpoints;
 use crate::http::host::is_this_machine;
@@ -166,7 +166,7 @@ mod tests {
     use axum::http::{HeaderName, HeaderValue};
 
     use super::*;
-    use crate::config::{ConfigFile, Overrides};
+    use countersign_config::{ConfigFile, Overrides};
 
     fn headers(lines: &[(&'static str, &str)]) -> HeaderMap {
         let line = |(name, value): &(&'static str, &str)| {

@@ -1,7 +1,6 @@
 //! The door for runs over a WebSocket: admission, messages, replies.
 
 mod dispatch;
-mod frame_header;
 mod frame_splitter;
 mod gate;
 mod refusal;

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use countersign_protocol::runs::ClientMessage;
 use countersign_runs::{RefusalText, RunRefusal};
-use uuid::Uuid;
+use countersign_telemetry::request::error_id;
 
 const TOO_MANY_FOLLOWED: &str = "This connection follows too many runs; unsubscribe from some";
 const NOT_DONE: &str = "The hub could not do this now. Try again.";
@@ -38,6 +38,7 @@ pub fn refusal_text(request: &ClientMessage, refusal: RunRefusal) -> RefusalText
         RunRefusal::PreparedForContinuation => format!("Run was prepared for continuation: {run_id}"),
         RunRefusal::NotPreparedForContinuation => format!("Run was not prepared for continuation: {run_id}"),
         RunRefusal::NoOpenAsk => no_open_ask(request, run_id),
+        RunRefusal::Held(message) => return text("HELD", message),
         RunRefusal::NotAResolver(actor) => {
             let message = format!(
                 "{actor} is not a resolver of this ask; only the people who could resolve when it was asked may answer"
@@ -69,7 +70,7 @@ pub fn unread(cause: &str) -> RefusalText {
 
 /// The cause is only logged; the client gets its id.
 fn internal_error(run_id: Option<&str>, cause: &str, what: &str) -> RefusalText {
-    let id = Uuid::new_v4();
+    let id = error_id();
     let run_id = run_id.filter(|run_id| !run_id.is_empty());
     tracing::error!(error_id = %id, run_id, error = cause, "handling a run request failed");
     let message = format!("{what} The hub's log has the cause under {id}.");

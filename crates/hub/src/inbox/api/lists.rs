@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_protocol::api::inbox::{ItemsPage, MessagesPage};
-use countersign_store::model::{ListEntry, entry_seq};
+use countersign_store::model::{InboxOrder, ListEntry, entry_seq};
 use countersign_store::ops::list::{Decided, History, Inbox, Notices};
 use countersign_store::ops::search::Search;
 
@@ -14,10 +14,12 @@ use super::query::ListQuery;
 use crate::Hub;
 use crate::http::callers::{AnyCaller, PersonCaller, not_for_terminals};
 use crate::http::extract::Params;
+use crate::inbox::cursor::inbox_cursor_text;
 use crate::inbox::item::{HubItem, render_entry, shown_presence};
 use crate::problem::Problem;
 
-/// Open asks and tasks, urgent first, then the longest waiting; without the items that the caller snoozed.
+/// Open asks and tasks: those that expire within an hour, then those whose agent waits right now, then by priority and
+/// age; without the items that the caller snoozed.
 pub async fn list(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
@@ -32,11 +34,13 @@ pub async fn list(
         .run(Inbox {
             viewer,
             filter,
+            order: InboxOrder::Smart,
+            waiting: hub.cue_waiters.waiting(),
             after,
             limit,
         })
         .await?;
-    let next = found.next.map(|cursor| format!("{}.{}", cursor.rank, cursor.seq));
+    let next = found.next.as_ref().map(inbox_cursor_text);
     let viewer = person.into();
     let items = found.items.into_iter().map(|entry| {
         let presence = entry

@@ -6,7 +6,7 @@ use countersign_store::model::Cursor;
 use countersign_store::ops::list::ListFilter;
 use serde::Deserialize;
 
-use crate::inbox::cursor::parse_pair;
+use crate::inbox::cursor::{parse_inbox_cursor, parse_pair};
 use crate::inbox::kind::kinds_to_decide;
 use crate::problem::Problem;
 
@@ -76,6 +76,7 @@ impl ListQuery {
             project,
             tag: self.tag.clone(),
             kind: self.kind.clone(),
+            resolver: None,
         })
     }
 
@@ -91,7 +92,7 @@ impl ListQuery {
     }
 
     pub fn open_cursor(&self) -> Result<Option<Cursor>, Problem> {
-        Ok(self.read_cursor(parse_pair)?.map(|(rank, seq)| Cursor { rank, seq }))
+        self.read_cursor(parse_inbox_cursor)
     }
 
     pub fn decided_cursor(&self) -> Result<Option<(Timestamp, i64)>, Problem> {

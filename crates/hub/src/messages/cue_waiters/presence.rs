@@ -4,6 +4,7 @@ use countersign_core::message::{Message, Source, State};
 use countersign_protocol::hap::CueKind;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
+use countersign_store::ops::list::MAX_WAITING;
 
 use super::CueWaiters;
 
@@ -53,6 +54,23 @@ impl CueWaiters {
             state: Some(state),
             since,
         }
+    }
+
+    /// The cues that a process waits for, the longest waiting first; as many as the inbox puts forward.
+    pub fn waiting(&self) -> Vec<MessageId> {
+        let now = self.store.clock().now();
+        let mut waiting: Vec<(Timestamp, MessageId)> = self
+            .lock()
+            .iter()
+            .filter(|(_, waiter)| waiter.is_present(now))
+            .map(|(id, waiter)| (waiter.waiting_since, id.clone()))
+            .collect();
+        waiting.extend(self.lock_remote().present(now));
+        waiting.sort_unstable();
+        let mut ids: Vec<MessageId> = waiting.into_iter().map(|(_, id)| id).collect();
+        ids.dedup();
+        ids.truncate(MAX_WAITING);
+        ids
     }
 
     pub fn presence_of(&self, message: &Message) -> CuePresence {

@@ -67,6 +67,17 @@ impl RemoteWaiters {
         waiters.max_by_key(|waiter| (waiter.is_present(now), waiter.left_at))
     }
 
+    /// The cues with a waiter at another node, and since when.
+    pub fn present(&self, now: Timestamp) -> impl Iterator<Item = (Timestamp, MessageId)> {
+        let earliest = move |waiters: &[(String, CueWaiter)]| {
+            let present = waiters.iter().filter(|(_, waiter)| waiter.is_present(now));
+            present.map(|(_, waiter)| waiter.waiting_since).min()
+        };
+        self.0
+            .iter()
+            .filter_map(move |(id, waiters)| Some((earliest(waiters)?, id.clone())))
+    }
+
     pub fn withdraw(&mut self, node: &str, id: &MessageId) {
         if let Some(waiters) = self.0.get_mut(id) {
             waiters.retain(|(of, _)| of != node);

@@ -10,6 +10,7 @@ mod refusals;
 mod runs;
 mod snooze;
 mod terminals;
+mod undo;
 
 pub use admin::admin;
 pub use agents::agents;
@@ -20,3 +21,4 @@ pub use refusals::refusals;
 pub use runs::runs;
 pub use snooze::shelf;
 pub use terminals::terminals;
+pub use undo::undo;

@@ -125,13 +125,14 @@ impl Op for RemovePerson {
     const MODE: AccessMode = AccessMode::Write;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<AccountChange, StoreError> {
-        const REMOVALS: [&str; 7] = [
+        const REMOVALS: [&str; 8] = [
             "DELETE FROM person WHERE name = ?1",
             "DELETE FROM credential WHERE kind IN ('person', 'signin', 'session', 'terminal') AND subject = ?1",
             "DELETE FROM passkey WHERE person = ?1",
             "DELETE FROM ceremony WHERE person = ?1",
             "DELETE FROM shelf WHERE person = ?1",
             "DELETE FROM ahead WHERE person = ?1",
+            "DELETE FROM setting WHERE name = 'views:' || CAST(?1 AS TEXT)",
             // Without an owner from now on, so that a later person of the same name does not get them.
             "UPDATE terminal SET person = '' WHERE person = ?1",
         ];

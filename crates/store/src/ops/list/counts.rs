@@ -29,6 +29,7 @@ impl Op for Counts {
         let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
         Ok(CountsNow {
             open: open.saturating_sub(snoozed).max(0),
+            snoozed,
             notices: number(x, NOTICES, &[person]).await?,
             failing: number(x, FAILING, &[]).await?,
         })

@@ -1,14 +1,16 @@
 use countersign_protocol::time::Timestamp;
 
 use super::filter::ListFilter;
-use super::inbox::InboxPage;
+use super::inbox::{InboxPage, place, walk};
 use super::open_messages::{OpenMessages, ScanDirection};
 use super::page::page;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
-use crate::model::Cursor;
+use crate::model::{Cursor, InboxOrder};
+use crate::ops::rows;
 
-/// The inbox read backwards: the messages before a cursor, the nearest first; without a cursor, from the end.
+/// The inbox read backwards in the smart order: the messages before a cursor, the nearest first; without a cursor, from
+/// the end.
 pub struct InboxBefore {
     pub viewer: Option<String>,
     pub filter: ListFilter,
@@ -21,15 +23,19 @@ impl Op for InboxBefore {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<InboxPage, StoreError> {
-        let waiting = OpenMessages {
+        let open = OpenMessages {
             viewer: self.viewer.as_deref(),
             filter: &self.filter,
+            order: InboxOrder::Smart,
             direction: ScanDirection::Backwards,
+            walk: walk(x, self.before.as_ref(), &[], now).await?,
         };
-        page(x, &waiting, self.before.as_ref(), self.limit, now).await
+        let before = self.before.as_ref().map(place);
+        let found = page(x, &open, before.as_ref(), self.limit, now).await?;
+        Ok(InboxPage::of(found, open.walk))
     }
 
     fn damage(found: &InboxPage) -> Vec<StoreError> {
-        found.damage()
+        rows::damage(&found.items)
     }
 }

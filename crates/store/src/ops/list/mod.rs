@@ -16,7 +16,7 @@ pub use counts::Counts;
 pub use decided::{Decided, DecidedPage};
 pub use filter::ListFilter;
 pub use history::History;
-pub use inbox::{Inbox, InboxPage};
+pub use inbox::{Inbox, InboxPage, MAX_WAITING};
 pub use inbox_before::InboxBefore;
 pub use notices::{NoticePage, Notices};
 pub use page::ItemPage;

@@ -32,11 +32,19 @@ pub(in crate::ops) async fn apply<X: Exec>(
 ) -> Result<ApplyOutcome, StoreError> {
     match load_and_decide(x, request, now).await? {
         LoadedDecision::Refused(refusal) => Ok(refusal),
-        LoadedDecision::Accepted(loaded, resolution) => {
-            write(x, &loaded, &resolution, &request.files, resolution.resolved_at).await?;
-            Ok(ApplyOutcome::Resolved(Box::new(loaded.into_resolved(resolution))))
-        }
+        LoadedDecision::Accepted(loaded, resolution) => write_decided(x, *loaded, resolution, &request.files).await,
     }
+}
+
+/// Writes a resolution that was just decided.
+pub(in crate::ops) async fn write_decided<X: Exec>(
+    x: &mut X,
+    loaded: LoadedMessage,
+    resolution: Resolution,
+    files: &[Vec<u8>],
+) -> Result<ApplyOutcome, StoreError> {
+    write(x, &loaded, &resolution, files, resolution.resolved_at).await?;
+    Ok(ApplyOutcome::Resolved(Box::new(loaded.into_resolved(resolution))))
 }
 
 pub(in crate::ops) enum LoadedDecision {
@@ -71,26 +79,24 @@ pub(in crate::ops) async fn write_one_of_many<X: Exec>(
     resolution: Resolution,
     slots: &mut ReleasedSlots,
 ) -> Result<ResolvedMessage, StoreError> {
-    write_resolution(x, &loaded, &resolution, &[], resolution.resolved_at, None).await?;
+    write_resolution(x, &loaded, &resolution, resolution.resolved_at, None).await?;
     slots.add(&loaded.message);
     Ok(loaded.into_resolved(resolution))
 }
 
 /// Checks that the file bodies match the notes in number and size.
 pub(in crate::ops) fn check_files(file_notes: &[FileNote], bodies: &[Vec<u8>]) -> Result<(), Rejection> {
-    let fit = |(note, body): (&FileNote, &Vec<u8>)| usize::try_from(note.size) == Ok(body.len());
-    if file_notes.len() == bodies.len() && file_notes.iter().zip(bodies).all(fit) {
+    let sizes = bodies.iter().map(|body| body.len() as u64);
+    if file_notes.iter().map(|note| note.size).eq(sizes) {
         return Ok(());
     }
-    Err(Rejection::field(
-        "files",
-        "send the bytes of exactly the files that are named",
-    ))
+    let message = "send the bytes of exactly the files that are named";
+    Err(Rejection::field("files", message))
 }
 
 pub(in crate::ops) struct LoadedMessage {
-    seq: i64,
-    message: Message,
+    pub(super) seq: i64,
+    pub(super) message: Message,
     content_sha256: Digest,
     audit_seq: i64,
     /// Only set while the message is open; no other message changes.
@@ -109,6 +115,7 @@ impl LoadedMessage {
             callback,
             rev,
             state: _,
+            hold: _,
         } = self.message;
         let view = AgentView {
             id,
@@ -174,12 +181,12 @@ pub(in crate::ops) async fn write<X: Exec>(
     let agent_id = &loaded.message.content.agent.id;
     let release = [agent_id.into(), 1.into()];
     // After the message row: the lock order is message, then agent.
-    let release = BatchStatement {
-        sql: quota::RELEASE,
-        params: &release,
-        into: None,
-    };
-    let released = write_resolution(x, loaded, resolution, files, at, Some(release)).await?;
+    let release = BatchStatement::change(quota::RELEASE, &release);
+    let released = write_resolution(x, loaded, resolution, at, Some(release)).await?;
+    // The resolution of a late answer is an expiry, which has no files.
+    if !resolution.files.is_empty() {
+        terminal::store_files(x, loaded.seq, files).await?;
+    }
     if loaded.message.source.door() == Door::Hap {
         terminal::release(x, agent_id, 1).await?;
     }
@@ -190,21 +197,21 @@ pub(in crate::ops) async fn write<X: Exec>(
     Ok(())
 }
 
-/// Writes everything, with the statement `then` right behind the message row. The update is guarded by the revision
-/// that was read; if that has changed, the whole transaction is rolled back. Returns the number of rows that `then`
-/// changed.
+/// Writes everything but the files, with the statement `then` right behind the message row. The update is guarded by the
+/// revision and the hold that were read; if one has changed, the whole transaction is rolled back. Returns the number of
+/// rows that `then` changed.
 async fn write_resolution<X: Exec>(
     x: &mut X,
     loaded: &LoadedMessage,
     resolution: &Resolution,
-    files: &[Vec<u8>],
     at: Timestamp,
     then: Option<BatchStatement<'_>>,
 ) -> Result<i64, StoreError> {
     const TABLE: &str = "resolution";
     const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
     const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
-         audit_seq = ?4, audit_hash = NULL WHERE seq = ?5 AND rev = ?6";
+         audit_seq = ?4, audit_hash = NULL, held_by = NULL, held_until = NULL WHERE seq = ?5 AND rev = ?6 \
+         AND held_until IS NOT DISTINCT FROM ?7";
     let message = &loaded.message;
     let text = serde_json::to_string(resolution)?;
     let entry = AuditRecord {
@@ -224,34 +231,19 @@ async fn write_resolution<X: Exec>(
         Param::InsertedSeq(audit::TABLE),
         loaded.seq.into(),
         message.rev.into(),
+        message.hold.as_ref().map(|hold| hold.until).into(),
     ];
     let body = [(&text).into()];
     let append = audit::append_params(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
     let written = [
-        BatchStatement {
-            sql: INSERT,
-            params: &body,
-            into: Some(TABLE),
-        },
-        BatchStatement {
-            sql: audit::APPEND,
-            params: &append,
-            into: Some(audit::TABLE),
-        },
-        BatchStatement {
-            sql: UPDATE,
-            params: &update,
-            into: None,
-        },
+        BatchStatement::insert(TABLE, INSERT, &body),
+        BatchStatement::insert(audit::TABLE, audit::APPEND, &append),
+        BatchStatement::change(UPDATE, &update),
     ];
     let steps: Vec<_> = written.into_iter().chain(then).collect();
     let done = x.batch(&steps).await?;
     if done.get(2).is_none_or(|updated| *updated == 0) {
         return Err(StoreError::Conflict);
-    }
-    // The resolution of a late answer is an expiry, which has no files.
-    if !resolution.files.is_empty() {
-        terminal::store_files(x, loaded.seq, files).await?;
     }
     enqueue_delivery(x, message, resolution.resolved_at).await?;
     Ok(done.get(3).copied().unwrap_or(0))

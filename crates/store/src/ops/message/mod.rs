@@ -3,6 +3,7 @@
 pub mod apply;
 pub mod audit;
 pub mod audit_report;
+pub mod hold;
 pub mod pull;
 pub mod quota;
 pub mod retention_clock;

@@ -54,11 +54,7 @@ impl ReleasedSlots {
             .collect();
         let steps: Vec<_> = params
             .iter()
-            .map(|params| BatchStatement {
-                sql: RELEASE,
-                params,
-                into: None,
-            })
+            .map(|params| BatchStatement::change(RELEASE, params))
             .collect();
         let counted = x.batch(&steps).await?;
         let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);

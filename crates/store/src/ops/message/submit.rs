@@ -112,22 +112,11 @@ pub(in crate::ops) async fn create<X: Exec>(x: &mut X, message: &NewMessage, sou
         message.content.as_ref().into(),
         (&message.wire).into(),
     ];
+    let append = audit::append_params(1, None, &message.audit, &hash);
     let steps = [
-        BatchStatement {
-            sql: audit::APPEND,
-            params: &audit::append_params(1, None, &message.audit, &hash),
-            into: Some(audit::TABLE),
-        },
-        BatchStatement {
-            sql: INSERT,
-            params: &params,
-            into: Some(TABLE),
-        },
-        BatchStatement {
-            sql: INSERT_TEXT,
-            params: &text,
-            into: None,
-        },
+        BatchStatement::insert(audit::TABLE, audit::APPEND, &append),
+        BatchStatement::insert(TABLE, INSERT, &params),
+        BatchStatement::change(INSERT_TEXT, &text),
     ];
     let [_, seq, _] = batch(x, &steps).await?;
     Ok(seq)

@@ -21,24 +21,24 @@ pub struct ExpireDue {
 }
 
 #[derive(Debug, Default)]
-pub struct Expired {
+pub struct Swept {
     pub applied: Vec<ResolvedMessage>,
-    /// Overdue messages that cannot be decoded. Skip them the next time.
+    /// Due messages that cannot be decoded. Skip them the next time.
     pub unreadable: Vec<Unreadable>,
 }
 
 impl Op for ExpireDue {
-    type Out = Expired;
+    type Out = Swept;
     const MODE: AccessMode = AccessMode::Write;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Expired, StoreError> {
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Swept, StoreError> {
         let limit = to_i64(self.resolution_ids.len() + self.skipped.len());
         let mut due = Vec::new();
         for mut row in x.rows(X::DIALECT.overdue, &[now.into(), limit.into()]).await? {
             due.push(row.text(0)?);
         }
         due.retain(|id| !self.skipped.contains(id));
-        let mut expired = Expired::default();
+        let mut expired = Swept::default();
         let mut slots = ReleasedSlots::default();
         for (id, resolution_id) in due.iter().zip(&self.resolution_ids) {
             match decide_expiry(x, id, resolution_id, now).await {
@@ -56,7 +56,7 @@ impl Op for ExpireDue {
         Ok(expired)
     }
 
-    fn damage(expired: &Expired) -> Vec<StoreError> {
+    fn damage(expired: &Swept) -> Vec<StoreError> {
         expired.unreadable.iter().cloned().map(StoreError::Unreadable).collect()
     }
 }
@@ -76,11 +76,11 @@ async fn decide_expiry<X: Exec>(
     load_and_decide(x, &request, now).await
 }
 
-fn to_i64(count: usize) -> i64 {
+pub(super) fn to_i64(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-/// When the next open message expires, or should have expired.
+/// When the next open message expires, or should have expired. Messages on hold are left out.
 #[derive(Default)]
 pub struct NextExpiry {
     /// As in `ExpireDue`.
@@ -93,7 +93,7 @@ impl Op for NextExpiry {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         const SELECT: &str = "SELECT expires_at, id FROM message WHERE status = 'open' AND expires_at IS NOT NULL \
-             ORDER BY expires_at LIMIT ?1";
+             AND held_until IS NULL ORDER BY expires_at LIMIT ?1";
         let limit = to_i64(self.skipped.len() + 1);
         for mut row in x.rows(SELECT, &[limit.into()]).await? {
             if !self.skipped.contains(&row.text(1)?) {
@@ -198,24 +198,12 @@ async fn purge_batch<X: Exec>(x: &mut X, ended: &[PurgeTarget], now: Timestamp) 
         .collect();
     let mut steps: Vec<_> = purge_params
         .iter()
-        .map(|params| BatchStatement {
-            sql: EMPTY,
-            params,
-            into: None,
-        })
+        .map(|params| BatchStatement::change(EMPTY, params))
         .collect();
     for PurgeTarget { seq, resolution_seq } in ended {
         let forget = FORGET.into_iter().chain([X::DIALECT.remove_from_index]);
-        steps.extend(forget.map(|sql| BatchStatement {
-            sql,
-            params: seq,
-            into: None,
-        }));
-        steps.push(BatchStatement {
-            sql: FORGET_RESOLUTION,
-            params: resolution_seq,
-            into: None,
-        });
+        steps.extend(forget.map(|sql| BatchStatement::change(sql, seq)));
+        steps.push(BatchStatement::change(FORGET_RESOLUTION, resolution_seq));
     }
     let changed = x.batch(&steps).await?;
     Ok(changed

@@ -5,7 +5,7 @@ use countersign_protocol::time::Timestamp;
 
 use super::convert::{bytes_of, to_i64, without_nul};
 use super::model::{NewAsk, RunEnding, RunPhase, StoredEvent};
-use super::prune;
+use super::prune::{EVENTS, RECORDS};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param, Row};
 use crate::ops::message::{quota, submit};
@@ -204,6 +204,7 @@ pub(super) async fn add_events<X: Exec>(
     events: &[StoredEvent],
 ) -> Result<(), StoreError> {
     const INSERT: &str = "INSERT INTO run_event (run_seq, seq, kind, size, body) VALUES (?1, ?2, ?3, ?4, ?5)";
+    const PRUNED: &str = "UPDATE run SET pruned_seq = ?2 WHERE seq = ?1";
     for event in events {
         let kind = without_nul(&event.kind);
         let body = without_nul(&event.body);
@@ -218,7 +219,13 @@ pub(super) async fn add_events<X: Exec>(
         ];
         x.exec(INSERT, &params).await?;
     }
-    prune::events(x, counters).await
+    let pruned = EVENTS
+        .prune(x, counters.run_seq, counters.event_count, counters.event_bytes)
+        .await?;
+    if let Some(up_to) = pruned {
+        x.exec(PRUNED, &[counters.run_seq.into(), up_to.into()]).await?;
+    }
+    Ok(())
 }
 
 async fn add_records<X: Exec>(x: &mut X, counters: &RunCounters, records: &[String]) -> Result<(), StoreError> {
@@ -233,5 +240,8 @@ async fn add_records<X: Exec>(x: &mut X, counters: &RunCounters, records: &[Stri
         )
         .await?;
     }
-    prune::records(x, counters).await
+    RECORDS
+        .prune(x, counters.run_seq, counters.record_count, counters.record_bytes)
+        .await
+        .map(drop)
 }

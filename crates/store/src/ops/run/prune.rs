@@ -1,7 +1,6 @@
 //! Prunes old events and records of a run. The size is tracked by counters in the run's row, and pruning starts only
 //! when the limit is exceeded by a margin, so that most writes cost nothing.
 
-use super::advance::RunCounters;
 use crate::error::StoreError;
 use crate::exec::Exec;
 
@@ -14,54 +13,27 @@ pub const MAX_BYTES: i64 = 8 * 1024 * 1024;
 const MARGIN: i64 = 10;
 const CHUNK_ROWS: i64 = 1_000;
 
-struct PruneRule {
+pub struct PruneRule {
     max_rows: i64,
     /// Number and size of the oldest rows after ?2 of the run ?1, at most ?3.
     oldest: &'static str,
     forget: &'static str,
+    /// Sets the counters of the run ?1.
+    count: &'static str,
 }
 
-const EVENTS: PruneRule = PruneRule {
+pub const EVENTS: PruneRule = PruneRule {
     max_rows: MAX_EVENTS,
     oldest: "SELECT seq, size FROM run_event WHERE run_seq = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
     forget: "DELETE FROM run_event WHERE run_seq = ?1 AND seq <= ?2",
+    count: "UPDATE run SET event_count = ?2, event_bytes = ?3 WHERE seq = ?1",
 };
-const RECORDS: PruneRule = PruneRule {
+pub const RECORDS: PruneRule = PruneRule {
     max_rows: MAX_RECORDS,
     oldest: "SELECT n, size FROM run_record WHERE run_seq = ?1 AND n > ?2 ORDER BY n LIMIT ?3",
     forget: "DELETE FROM run_record WHERE run_seq = ?1 AND n <= ?2",
+    count: "UPDATE run SET record_count = ?2, record_bytes = ?3 WHERE seq = ?1",
 };
-
-pub async fn events<X: Exec>(x: &mut X, counters: &RunCounters) -> Result<(), StoreError> {
-    const COUNT: &str = "UPDATE run SET event_count = ?2, event_bytes = ?3, pruned_seq = ?4 WHERE seq = ?1";
-    match EVENTS
-        .prune(x, counters.run_seq, counters.event_count, counters.event_bytes)
-        .await?
-    {
-        Some(PruneProgress { count, bytes, up_to }) => x
-            .exec(
-                COUNT,
-                &[counters.run_seq.into(), count.into(), bytes.into(), up_to.into()],
-            )
-            .await
-            .map(drop),
-        None => Ok(()),
-    }
-}
-
-pub async fn records<X: Exec>(x: &mut X, counters: &RunCounters) -> Result<(), StoreError> {
-    const COUNT: &str = "UPDATE run SET record_count = ?2, record_bytes = ?3 WHERE seq = ?1";
-    match RECORDS
-        .prune(x, counters.run_seq, counters.record_count, counters.record_bytes)
-        .await?
-    {
-        Some(PruneProgress { count, bytes, up_to: _ }) => x
-            .exec(COUNT, &[counters.run_seq.into(), count.into(), bytes.into()])
-            .await
-            .map(drop),
-        None => Ok(()),
-    }
-}
 
 struct PruneProgress {
     count: i64,
@@ -78,13 +50,14 @@ impl PruneProgress {
 }
 
 impl PruneRule {
-    async fn prune<X: Exec>(
+    /// `count` and `bytes` are the counters of the run. Returns the highest deleted number.
+    pub async fn prune<X: Exec>(
         &self,
         x: &mut X,
         run_seq: i64,
         count: i64,
         bytes: i64,
-    ) -> Result<Option<PruneProgress>, StoreError> {
+    ) -> Result<Option<i64>, StoreError> {
         let mut left = PruneProgress { count, bytes, up_to: 0 };
         if !left.exceeds(self.max_rows + self.max_rows / MARGIN, MAX_BYTES + MAX_BYTES / MARGIN) {
             return Ok(None);
@@ -110,6 +83,8 @@ impl PruneRule {
             }
         }
         x.exec(self.forget, &[run_seq.into(), left.up_to.into()]).await?;
-        Ok(Some(left))
+        x.exec(self.count, &[run_seq.into(), left.count.into(), left.bytes.into()])
+            .await?;
+        Ok(Some(left.up_to))
     }
 }

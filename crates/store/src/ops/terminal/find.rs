@@ -44,6 +44,7 @@ impl Op for FindCue {
             source,
             callback: _,
             state,
+            hold: _,
             rev,
         } = message;
         let agent_id = content.agent.id.clone();

@@ -36,6 +36,11 @@ pub enum CueOutcome {
     /// The name belongs to another person's agent, to an agent outside terminals, or to a removed agent.
     NotYours,
     QuotaExceeded(ExceededQuota),
+    /// A cue to be superseded has an answer on hold; nothing was submitted. Submit the cue again when the hold has ended.
+    Held {
+        until: Timestamp,
+        cue: Box<NewCue>,
+    },
 }
 
 /// The quota that was exceeded.

@@ -28,7 +28,7 @@ impl Op for SubmitCue {
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CueOutcome, StoreError> {
         let cue = &self.cue;
         // Lock order: messages before the agent, as in a resolution.
-        let gone = lock_gone(x, cue).await?;
+        let LockedCues { gone, held_until } = lock_gone(x, cue).await?;
         match join::admit(x, cue, &self.quota, now).await? {
             CueAdmission::Admitted => {}
             CueAdmission::NotYours => return Ok(CueOutcome::NotYours),
@@ -37,6 +37,12 @@ impl Op for SubmitCue {
         }
         if let Some(id) = find_same(x, cue).await? {
             return Ok(CueOutcome::Attached(id));
+        }
+        if let Some(until) = held_until {
+            return Ok(CueOutcome::Held {
+                until,
+                cue: Box::new(cue.clone()),
+            });
         }
         // Superseded cues release their slots.
         let ending = i64::try_from(gone.len()).unwrap_or(i64::MAX);
@@ -80,23 +86,31 @@ pub(super) async fn insert<X: Exec>(x: &mut X, cue: &NewCue, source: &str) -> Re
     Ok(seq)
 }
 
+struct LockedCues<'c> {
+    gone: Vec<&'c (MessageId, ResolutionId)>,
+    /// The end of the last hold among them.
+    held_until: Option<Timestamp>,
+}
+
 /// Locks the cues of `gone` that are still open, in a fixed order so that two transactions cannot deadlock.
-async fn lock_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<Vec<&'c (MessageId, ResolutionId)>, StoreError> {
+async fn lock_gone<'c, X: Exec>(x: &mut X, cue: &'c NewCue) -> Result<LockedCues<'c>, StoreError> {
     const HOLD: &str = "UPDATE message SET rev = rev WHERE id = ?1 AND agent_id = ?2 AND status = 'open' \
-         AND EXISTS (SELECT 1 FROM cue c WHERE c.seq = message.seq)";
+         AND EXISTS (SELECT 1 FROM cue c WHERE c.seq = message.seq) RETURNING held_until";
     let mut named: Vec<_> = cue.gone.iter().collect();
     named.sort();
     named.dedup_by_key(|(id, _)| id);
-    let mut held = Vec::new();
+    let mut locked = LockedCues {
+        gone: Vec::new(),
+        held_until: None,
+    };
     for gone in named {
-        if x.exec(HOLD, &[gone.0.as_str().into(), (&cue.message.agent_id).into()])
-            .await?
-            == 1
-        {
-            held.push(gone);
+        let params = [gone.0.as_str().into(), (&cue.message.agent_id).into()];
+        if let Some(mut row) = x.row(HOLD, &params).await? {
+            locked.gone.push(gone);
+            locked.held_until = locked.held_until.max(row.opt_instant(0)?);
         }
     }
-    Ok(held)
+    Ok(locked)
 }
 
 /// Only the newest cue with this digest can match: while one is open or uncollected, no other is created.

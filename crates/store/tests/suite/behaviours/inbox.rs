@@ -84,8 +84,8 @@ pub async fn a_cursor_outlives_the_message_it_names(store: &Store, _clock: &Manu
     resolved(store, &drafts[4].id(), answer("approve")).await;
     let last = first.items[3].as_ref().unwrap();
     let named = Cursor {
-        rank: rank_of(last.message.content.priority),
-        seq: last.seq,
+        walk: Some(first.walk.clone()),
+        ..Cursor::of_rank(rank_of(last.message.content.priority), last.seq)
     };
     assert_eq!(first.next.as_ref(), Some(&named));
     let rest = page(store, first.next, 100).await;
@@ -314,10 +314,7 @@ pub async fn filtered_pages_have_no_gap_and_no_duplicate(store: &Store, _clock: 
 /// The cursor of a message, open or not.
 async fn place(store: &Store, number: u64) -> Option<Cursor> {
     let item = viewed(store, &message_id(number)).await;
-    Some(Cursor {
-        rank: rank_of(item.message.content.priority),
-        seq: item.seq,
-    })
+    Some(Cursor::of_rank(rank_of(item.message.content.priority), item.seq))
 }
 
 async fn back_from(store: &Store, before: Option<Cursor>, limit: i64) -> InboxPage {

@@ -14,9 +14,11 @@ pub mod decided;
 pub mod deliveries;
 pub mod files;
 pub mod history;
+pub mod holds;
 pub mod idempotency;
 pub mod imports;
 pub mod inbox;
+pub mod inbox_order;
 pub mod keys;
 pub mod last_seen;
 pub mod links;
@@ -219,6 +221,13 @@ macro_rules! behaviours {
                 an_entry_names_the_content_and_the_resolution
                 operator_actions_are_chained_too
                 an_unknown_subject_has_no_trail;
+            inbox_order:
+                what_ends_soon_comes_first_then_what_an_agent_waits_for
+                every_page_size_gives_the_same_order
+                by_agent_keeps_each_agent_together
+                a_walk_keeps_its_order_while_time_passes_and_agents_leave
+                backwards_the_sections_are_reversed
+                inbox_shows_what_one_resolver_may_answer;
             inbox:
                 urgent_items_come_first_then_the_oldest
                 order_is_by_arrival_not_by_id
@@ -294,6 +303,17 @@ macro_rules! behaviours {
                 the_next_expiry_is_that_of_an_open_message
                 recently_resolved_messages_are_found_for_every_outcome
                 readiness_write_succeeds;
+            holds:
+                decision_on_hold_is_open_for_its_agent_until_the_end
+                decision_on_hold_has_won
+                taken_back_decision_leaves_no_trace
+                only_the_author_takes_back_and_only_during_the_hold
+                answer_on_hold_wins_over_the_expiry
+                decision_taken_back_after_the_expiry_expires_at_once
+                undo_and_release_have_one_winner
+                a_person_sets_their_own_undo_time
+                files_of_a_decision_go_with_it
+                cue_on_hold_is_not_superseded;
             purge:
                 purged_message_is_gone
                 purge_frees_the_idempotency_key

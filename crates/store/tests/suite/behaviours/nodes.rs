@@ -6,7 +6,7 @@ use countersign_store::clock::ManualClock;
 use countersign_store::model::Claim;
 use countersign_store::ops::account::credential::{CredentialKind, NewCredential, ReplaceCredential};
 use countersign_store::ops::message::pull::Pull;
-use countersign_store::ops::node::{GoneNodes, LABEL, LiveNodes, TakeOver};
+use countersign_store::ops::node::{CountLeases, GoneNodes, LABEL, LeaseCounts, LiveNodes, TakeOver};
 use countersign_store::ops::run::{AdoptRuns, Advance, AskInRun, BeginOutcome, EndRun, NewRun, RunEnding, RunsOfNode};
 use futures_util::future::join_all;
 
@@ -38,10 +38,20 @@ async fn live(store: &Store) -> Vec<String> {
     store.run(LiveNodes).await.unwrap()
 }
 
+/// Nodes with a valid lease, and claimed deliveries.
+async fn leases(store: &Store) -> (i64, i64) {
+    let LeaseCounts {
+        nodes,
+        claimed_deliveries,
+    } = store.run(CountLeases).await.unwrap();
+    (nodes, claimed_deliveries)
+}
+
 pub async fn node_that_renews_keeps_its_claims_and_runs(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     enter(store, &[OTHER]).await;
+    assert_eq!(leases(store).await, (2, 1));
     // The claim's own lease is over, which matters to the next claim, not to a take-over.
     for millis in [500, 1_500, 2_500] {
         clock.set(at(millis));
@@ -72,6 +82,7 @@ pub async fn expired_node_loses_its_claims_and_runs_once(store: &Store, clock: &
     add_agent(store, BUILDER).await;
     at_work(store, NODE, 1).await;
     clock.set(at(1_001));
+    assert_eq!(leases(store).await, (0, 1));
     enter(store, &RIVALS).await;
     let taken = join_all(RIVALS.iter().map(|rival| take_over(store, look(rival)))).await;
     let winners: Vec<_> = RIVALS

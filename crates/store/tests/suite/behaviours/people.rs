@@ -5,6 +5,7 @@ use countersign_store::ops::account::ceremony::{BeginCeremony, TakeCeremony};
 use countersign_store::ops::account::credential::{CredentialKind, StartSession};
 use countersign_store::ops::account::passkey::{AddPasskey, AddPasskeyOutcome, FindPasskey};
 use countersign_store::ops::account::password::{PasswordOf, SetPassword};
+use countersign_store::ops::account::setting::{PutSetting, Setting};
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::people::{
     AccountChange, AddPerson, AddPersonToken, ListPeople, RemovePerson, SetRole,
@@ -206,6 +207,13 @@ pub async fn removed_person_leaves_nothing_to_a_namesake(store: &Store, _clock: 
     };
     store.run(ceremony(Some(name()))).await.unwrap();
     assert!(put_away(store, "alice", 1, Some(at(100))).await);
+    let views = || "views:alice".to_owned();
+    let put = PutSetting {
+        name: views(),
+        value: "[]".to_owned(),
+        actor: OWNER.to_owned(),
+    };
+    store.run(put).await.unwrap();
 
     let remove = RemovePerson {
         name: name(),
@@ -217,6 +225,7 @@ pub async fn removed_person_leaves_nothing_to_a_namesake(store: &Store, _clock: 
     assert_eq!(store.run(PasswordOf { person: name() }).await.unwrap(), None);
     assert_eq!(store.run(FindPasskey { id }).await.unwrap(), None);
     assert_eq!(store.run(TakeCeremony { id: name() }).await.unwrap(), None);
+    assert_eq!(store.run(Setting { name: views() }).await.unwrap(), None);
     assert!(
         store
             .run(ListSnoozed {

@@ -21,7 +21,7 @@ const TWO_JOINED: TerminalQuota = TerminalQuota { joined: 2, ..NO_QUOTA };
 fn of(outcome: &CueOutcome) -> Option<ExceededQuota> {
     match outcome {
         CueOutcome::QuotaExceeded(what) => Some(*what),
-        CueOutcome::Created { .. } | CueOutcome::Attached(_) | CueOutcome::NotYours => None,
+        CueOutcome::Created { .. } | CueOutcome::Attached(_) | CueOutcome::NotYours | CueOutcome::Held { .. } => None,
     }
 }
 

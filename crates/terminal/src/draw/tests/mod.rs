@@ -37,13 +37,13 @@ fn the_list_shows_asker_question_and_expiry() {
     });
     let mut scene = Scene::holding(vec![entry("a", &urgent), entry("b", &json!({}))]);
     let expected = [
-        " Countersign  Waiting 2  Notices 0  Aside  Decided                         live",
+        " Countersign  Waiting 2  Notices 0  Snoozed  History                       live",
         "▌!! Ship 1.7 to production?                                                  5s",
-        "▌   deploybot/site · confirm · in 59m: will answer \"deny\" by itself",
+        "▌   deploybot · site · confirm · expires in 59m, then answers \"deny\"",
         "    Title of b                                                               5s",
-        "    bot · confirm · waits until answered",
+        "    bot · confirm",
         "",
-        " ? help  Enter open  s set aside  / search  n notices  Tab next list  q quit",
+        " ? help  Enter open  s snooze  / search  n notices  Tab next list  q quit",
     ];
     assert_eq!(picture(&mut scene.state, 80, 7), expected);
 }
@@ -66,11 +66,10 @@ fn an_item_shows_the_text_and_below_it_the_choices() {
     scene.open();
     scene.key('2');
     let expected = [
-        "  Waiting 1  Notices 0  Aside  Decided                 live",
+        "  Waiting 1  Notices 0  Snoozed  History               live",
         " Title of a",
         " from bot",
         " confirm, asked 15:00:00, 5s ago",
-        " waits until answered",
         "",
         " │ All checks are green.",
         " │ Really.",
@@ -80,7 +79,8 @@ fn an_item_shows_the_text_and_below_it_the_choices() {
         "   1. Approve   [a]",
         " ▌ 2. Deny   [r]",
         "",
-        " ? help  1-9 pick  Enter send  a approve  r reject  c comm…",
+        "",
+        " ? help  1-9 pick  Enter send  a approve  r deny  c commen…",
     ];
     let picture = picture(&mut scene.state, 60, 15);
     assert_eq!(picture[1..], expected[1..]);
@@ -150,7 +150,7 @@ fn a_late_answer_is_shown_beside_the_earlier_decision() {
     scene.read(answered("a", "human:ann", "yes"), false);
     let picture = text(&mut scene.state);
     for expected in [
-        "Already decided.",
+        "Already answered.",
         "answered yes by human:ann at 15:00:09",
         "waiting for the agent",
         "> my answer",
@@ -184,8 +184,8 @@ fn overlays_fit_the_smallest_screen() {
     let mut scene = Scene::with(&["a"]);
     scene.open();
     for (key, text) in [
-        ('?', "reject with a reason"),
-        ('r', "in my own words"),
+        ('?', "deny, skip or can't do"),
+        ('r', "something else"),
         ('s', "tomorrow at 9"),
         ('c', "Comment"),
     ] {
@@ -212,13 +212,13 @@ fn the_reason_dialog_names_the_outcome() {
     let free_text = json!([{"value": "ship", "label": "Ship"}, {"value": "hold", "label": "Hold"}]);
     let task = json!({"type": "task", "question": null, "action": {"instructions": "do"}});
     for (item, keys, title) in [
-        (json!({}), "r reject", "Reject: the agent gets the reason"),
+        (json!({}), "r deny", "Deny: the agent gets the reason"),
         (
             json!({"question": {"kind": "confirm", "options": free_text}}),
-            "r decline",
-            "Decline: the agent gets",
+            "r skip",
+            "Skip: the agent gets",
         ),
-        (task, "r dismiss", "Dismiss: the agent gets"),
+        (task, "r can't do", "Can't do: the agent gets"),
     ] {
         let mut scene = Scene::holding(vec![entry("a", &item)]);
         scene.open();
@@ -246,7 +246,7 @@ fn the_selected_reason_stays_visible_in_a_long_list() {
         );
     }
     scene.key('j');
-    assert!(text(&mut scene.state).contains("in my own words"));
+    assert!(text(&mut scene.state).contains("something else"));
 }
 
 #[test]

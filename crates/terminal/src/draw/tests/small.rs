@@ -102,10 +102,10 @@ fn the_help_scrolls_and_any_other_key_closes_it() {
 fn the_connection_and_the_active_tab_are_shown_at_any_width() {
     let mut scene = Scene::with(&["a"]);
     let head = |scene: &mut Scene, width| picture(&mut scene.state, width, 12).remove(0);
-    assert_eq!(head(&mut scene, 40), " Waiting 1  Notices 0  Aside  Decided  •");
-    assert_eq!(head(&mut scene, 30), " Waiting 1  N  A  D      live");
+    assert_eq!(head(&mut scene, 42), " Waiting 1  Notices 0  Snoozed  History  •");
+    assert_eq!(head(&mut scene, 30), " Waiting 1  N  S  H      live");
     scene.feed(FeedEvent::Lost("gone".to_owned()));
-    assert!(head(&mut scene, 40).ends_with('!'));
+    assert!(head(&mut scene, 42).ends_with('!'));
     scene.press(KeyCode::BackTab);
-    assert!(head(&mut scene, 30).starts_with(" W  N  A  Decided  "));
+    assert!(head(&mut scene, 30).starts_with(" W  N  S  History  "));
 }

@@ -90,7 +90,7 @@ fn snoozing_sets_a_time_and_decides_nothing() {
         done: Ok(()),
     });
     assert_eq!(scene.shown(), ["b"]);
-    assert_eq!(scene.message(), "set aside until 2026-06-05 09:00:00; u takes it back");
+    assert_eq!(scene.message(), "snoozed until 2026-06-05 09:00:00; u takes it back");
     assert_eq!(
         scene.key('u'),
         [Effect::Put {
@@ -310,4 +310,16 @@ fn ctrl_c_always_quits() {
     scene.key('/');
     assert_eq!(scene.control('c'), [Effect::Quit]);
     assert_eq!(Scene::with(&[]).key('q'), [Effect::Quit]);
+}
+
+#[test]
+fn a_capital_o_opens_the_item_in_the_browser() {
+    let mut scene = Scene::with(&["a", "b"]);
+    let browse = |id: &str| Effect::Browse { id: id.to_owned() };
+    assert_eq!(scene.key('O'), [browse("a")]);
+    scene.open();
+    assert_eq!(scene.key('O'), [browse("a")]);
+    assert_eq!(Scene::with(&[]).key('O'), []);
+    scene.reply(InboxReply::Browsed("no browser here; the page is x".to_owned()));
+    assert_eq!(scene.message(), "no browser here; the page is x");
 }

@@ -5,5 +5,6 @@ mod listing;
 mod scene;
 mod terminals;
 mod together;
+mod undo;
 
 pub use scene::Scene;

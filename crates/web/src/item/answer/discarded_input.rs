@@ -1,6 +1,7 @@
 //! The input of a decision that was not applied, as text, so that the person does not lose it.
 
 use countersign_core::form;
+use countersign_core::vocabulary::Action;
 use countersign_core::{Content, Payload, Question};
 
 use super::control::value_label;
@@ -15,7 +16,7 @@ pub fn discarded_input(content: &Content, fields: &FormFields) -> String {
         .chain(answer(content, fields))
         .collect::<Vec<_>>();
     let notes = [
-        ("Your own words", "typed"),
+        ("Something else", "typed"),
         ("Preset", "preset"),
         ("Reason", "reason"),
         ("Comment", "comment"),
@@ -40,10 +41,14 @@ fn shown(is_secret: bool, text: String) -> String {
 
 fn pressed(fields: &FormFields) -> Option<String> {
     let verdict = fields.get("verdict").filter(|verdict| *verdict != "answered")?;
-    let known = ["declined", "denied", "completed", "dismissed"]
-        .into_iter()
-        .find(|word| *word == verdict);
-    known.map(|word| format!("You pressed: {word}"))
+    let action = match verdict {
+        "declined" => Action::Skip,
+        "denied" => Action::Deny,
+        "completed" => Action::Done,
+        "dismissed" => Action::CannotDo,
+        _ => return None,
+    };
+    Some(format!("You pressed: {}", action.label()))
 }
 
 fn answer(content: &Content, fields: &FormFields) -> Vec<String> {

@@ -3,6 +3,7 @@
 pub mod control;
 pub mod discarded_input;
 pub mod form_errors;
+pub mod local_time;
 pub mod parse;
 pub mod roles;
 
@@ -13,15 +14,18 @@ use countersign_core::question::Ask;
 use countersign_core::{Content, Message, Payload, Question};
 use countersign_hub::inbox::asker::RunOrigin;
 use countersign_protocol::a2h::Choice;
+use countersign_protocol::runs::Decision;
 
 use self::control::{Control, control_of};
 use self::form_errors::FormErrors;
-use self::parse::{normalize_newlines, takes_own_words};
+use self::parse::{OPEN_STEPS, normalize_newlines, takes_own_words};
 use self::roles::{approval, denial};
 use crate::layout::form::FormFields;
 use crate::layout::formatting::size;
 use crate::layout::upload::FILES;
 
+/// A longer form gets the wide column of the page.
+const MAX_NARROW_FIELDS: usize = 3;
 /// Number keys select the first nine choices.
 const MAX_SHORTCUT_KEYS: usize = 9;
 
@@ -41,6 +45,10 @@ pub struct AnswerForm {
     pub errors: Vec<String>,
     pub value_errors: Vec<String>,
     pub comment_errors: Vec<String>,
+    /// Why a task is not completed yet: some of its steps are open.
+    pub open_steps: Option<String>,
+    /// The answer as the agent will get it, if the person asked for it.
+    pub preview: Option<String>,
 }
 
 pub enum AnswerInput {
@@ -98,6 +106,8 @@ pub struct RejectForm {
     pub denial: Option<String>,
     pub also_decline: bool,
     pub presets: Vec<Preset>,
+    /// No preset is picked.
+    pub is_other: bool,
     pub reason: String,
     pub is_open: bool,
 }
@@ -121,7 +131,7 @@ impl AnswerForm {
         let is_run = RunOrigin::of(&message.source).is_some();
         let (input, own_words, withdrawn, reject) = match &content.payload {
             Payload::Ask(ask) => (
-                input(ask, content, attempt),
+                input(ask, content, is_run, attempt),
                 own_words(ask, content, attempt),
                 withdrawn(ask, is_run),
                 reject(ask, content, presets, attempt),
@@ -141,7 +151,27 @@ impl AnswerForm {
             errors: [faults.of(""), attempt.withheld("reason", content)].concat(),
             value_errors: faults.of("value"),
             comment_errors: [faults.of("comment"), attempt.withheld("comment", content)].concat(),
+            open_steps: faults.of(OPEN_STEPS).into_iter().next(),
+            preview: None,
         })
+    }
+
+    /// True if the form has too many fields for the narrow column.
+    pub fn is_wide(&self) -> bool {
+        matches!(&self.input, AnswerInput::Form(controls) if controls.len() > MAX_NARROW_FIELDS)
+    }
+
+    /// A form with secrets has no preview, because secrets are never sent back to the page.
+    pub fn offers_preview(&self) -> bool {
+        match &self.input {
+            AnswerInput::Form(controls) => self.files.is_none() && !controls.iter().any(|control| control.sensitive),
+            AnswerInput::Nothing
+            | AnswerInput::Press(_)
+            | AnswerInput::One(_)
+            | AnswerInput::Many(_)
+            | AnswerInput::Text { .. }
+            | AnswerInput::Work(_) => false,
+        }
     }
 }
 
@@ -169,13 +199,18 @@ impl RefusedAttempt<'_> {
     }
 }
 
-fn input(ask: &Ask, content: &Content, attempt: &RefusedAttempt<'_>) -> AnswerInput {
+/// The choices of a confirm and of a run's permission are buttons that answer at once; other choices are sent with a
+/// button of their own.
+fn input(ask: &Ask, content: &Content, is_run: bool, attempt: &RefusedAttempt<'_>) -> AnswerInput {
     if !ask.may_respond {
         return AnswerInput::Nothing;
     }
     let offers = |options: &[Choice]| offers(&ask.question, options, attempt.sent);
     match &ask.question {
         Question::Confirm { options, .. } => AnswerInput::Press(offers(options)),
+        Question::Select {
+            options, many: false, ..
+        } if is_run => AnswerInput::Press(offers(options).into_iter().map(permission_offer).collect()),
         Question::Select {
             options, many: false, ..
         } => AnswerInput::One(offers(options)),
@@ -187,18 +222,59 @@ fn input(ask: &Ask, content: &Content, attempt: &RefusedAttempt<'_>) -> AnswerIn
             may_be_empty: ask.may_be_empty,
         },
         Question::Form { schema } => {
-            let fields = form::fields(schema).into_iter().enumerate();
-            let hide = |field: form::Field| form::Field {
-                sensitive: field.sensitive || content.sensitive,
-                ..field
+            let fields = form::fields(schema);
+            let is_only = fields.len() == 1;
+            let shown = |field: form::Field| {
+                let sensitive = field.sensitive || content.sensitive;
+                let kind = if is_only && !sensitive {
+                    with_room(field.kind)
+                } else {
+                    field.kind
+                };
+                form::Field {
+                    sensitive,
+                    kind,
+                    ..field
+                }
             };
+            let controls = fields.into_iter().map(shown).enumerate();
             AnswerInput::Form(
-                fields
-                    .map(|(index, field)| control_of(&hide(field), index, attempt.sent, attempt.faults))
+                controls
+                    .map(|(index, field)| control_of(&field, index, attempt.sent, attempt.faults))
                     .collect(),
             )
         }
     }
+}
+
+/// The only text of a form gets several lines, because it is the whole answer.
+fn with_room(kind: form::FieldKind) -> form::FieldKind {
+    match kind {
+        form::FieldKind::Text {
+            format: None,
+            pattern: None,
+            min_length,
+            max_length,
+            ..
+        } => form::FieldKind::Text {
+            multiline: true,
+            format: None,
+            pattern: None,
+            min_length,
+            max_length,
+        },
+        other => other,
+    }
+}
+
+/// Only the decisions about this one call say yes or no; those about the whole run are picked on purpose.
+fn permission_offer(offer: ChoiceOffer) -> ChoiceOffer {
+    let role = match Decision::parse(&offer.value) {
+        Some(Decision::Allow) => "approve",
+        Some(Decision::Deny) => "deny",
+        Some(Decision::AllowSession | Decision::DenySession) | None => "",
+    };
+    ChoiceOffer { role, ..offer }
 }
 
 fn offers(question: &Question, options: &[Choice], sent: Option<&FormFields>) -> Vec<ChoiceOffer> {
@@ -254,11 +330,13 @@ fn attach(content: &Content, attempt: &RefusedAttempt<'_>) -> Option<AttachInput
 
 fn withdrawn(ask: &Ask, is_run: bool) -> Option<&'static str> {
     match (ask.may_respond, ask.may_decline) {
-        (true, false) if is_run => Some("The run waits until somebody answers, or stops it."),
+        (true, false) if is_run => Some("The run waits for your answer. To end it instead, stop the run."),
         (true, true) => None,
-        (false, true) => Some("The agent takes no answer to this. You can only decline it."),
-        (true, false) => Some("The agent does not let you decline this. You can answer it, or leave it."),
-        (false, false) => Some("The agent takes neither an answer nor a decline. It ends by itself or by the agent."),
+        (false, true) => Some("The agent accepts no answer to this. You can only skip it."),
+        (true, false) => Some("This cannot be skipped."),
+        (false, false) => {
+            Some("The agent accepts no answer to this. It ends when it expires or the agent withdraws it.")
+        }
     }
 }
 
@@ -274,6 +352,7 @@ fn reject(ask: &Ask, content: &Content, presets: Vec<String>, attempt: &RefusedA
         verdict: if denial.is_some() { "denied" } else { "declined" },
         also_decline: denial.is_some() && ask.may_decline,
         denial,
+        is_other: picked.is_empty(),
         is_open: !picked.is_empty() || !attempt.sent("reason").is_empty(),
         presets: presets
             .into_iter()

@@ -1,5 +1,6 @@
 //! The actions of a batch, and the items they apply to.
 
+use countersign_core::vocabulary::Action;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 
@@ -31,12 +32,21 @@ impl BatchAction {
 
     /// The label of the button.
     pub fn verb(self) -> &'static str {
+        self.in_words().label()
+    }
+
+    /// What happened to the items: `Denied`.
+    pub fn past(self) -> &'static str {
+        self.in_words().past()
+    }
+
+    fn in_words(self) -> Action {
         match self {
-            Self::Approve => "Approve",
-            Self::Deny => "Deny",
-            Self::Decline => "Decline",
-            Self::Snooze => "Set aside",
-            Self::Archive => "Archive",
+            Self::Approve => Action::Approve,
+            Self::Deny => Action::Deny,
+            Self::Decline => Action::Skip,
+            Self::Snooze => Action::Snooze,
+            Self::Archive => Action::Archive,
         }
     }
 

@@ -6,7 +6,7 @@ use countersign_hub::Hub;
 use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
 use countersign_hub::inbox::kind::kind_label;
-use countersign_hub::inbox::outcome;
+use countersign_hub::inbox::outcome::ending;
 use countersign_protocol::a2h::{APPROVE, DENY};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
@@ -57,16 +57,21 @@ fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(
     match (&item.message.state, action) {
         (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, "archived".to_owned())),
         (State::Delivered, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline | BatchAction::Snooze) => {
-            Err("it is a notice and wants no answer; archive it".to_owned())
+            Err("it is a notice; archive it".to_owned())
         }
         (State::Resolved(resolution), _) => {
-            let text = outcome::describe(resolution, &item.message.content);
-            Err(format!("already {text}, by {}", resolution.actor))
+            let word = ending(resolution, &item.message.content).label.to_lowercase();
+            Err(format!("already {word}, by {}", resolution.actor))
         }
-        (State::Open, BatchAction::Archive) => Err("it waits for an answer; only notices are archived".to_owned()),
-        (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "set aside".to_owned())),
+        (State::Open, BatchAction::Archive) => Err("it needs an answer; only notices are archived".to_owned()),
+        (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "snoozed".to_owned())),
+        (State::Open, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline)
+            if let Some(hold) = &item.message.hold =>
+        {
+            Err(hold.rejection().to_string())
+        }
         (State::Open, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline) if !may_answer(item, user) => {
-            Err("it is not yours to answer".to_owned())
+            Err("only other people can answer it".to_owned())
         }
         (State::Open, BatchAction::Approve) => answer(item, APPROVE),
         (State::Open, BatchAction::Deny) => answer(item, DENY),
@@ -79,8 +84,8 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
     let content = &item.message.content;
     let ask = match &content.payload {
         Payload::Ask(ask) => ask,
-        Payload::Task(_) => return Err("it is a task; open it to complete or dismiss it".to_owned()),
-        Payload::Notify => return Err("it is a notice and wants no answer".to_owned()),
+        Payload::Task(_) => return Err("it is a task; open it to mark it done".to_owned()),
+        Payload::Notify => return Err("it is a notice".to_owned()),
     };
     let Ask {
         question: Question::Confirm { options, .. },
@@ -97,17 +102,17 @@ fn answer(item: &PersonView, value: &str) -> Result<(BatchStep, String), String>
         return Err(format!("it does not offer “{value}”; open it to answer"));
     };
     if !may_respond {
-        return Err("its asker withdrew answering; it can only be declined".to_owned());
+        return Err("its agent accepts no answer; it can only be skipped".to_owned());
     }
     let verdict = Verdict::Answered(Value::String(value.to_owned()));
-    Ok((BatchStep::Decide(verdict), format!("answered {}", option.label)))
+    Ok((BatchStep::Decide(verdict), format!("answered “{}”", option.label)))
 }
 
 fn decline(item: &PersonView) -> Result<(BatchStep, String), String> {
     match &item.message.content.payload {
-        Payload::Ask(ask) if ask.may_decline => Ok((BatchStep::Decide(Verdict::Declined), "declined".to_owned())),
-        Payload::Ask(_) => Err("its asker withdrew declining; open it to answer".to_owned()),
-        Payload::Task(_) => Err("it is a task; open it to complete or dismiss it".to_owned()),
-        Payload::Notify => Err("it is a notice and wants no answer".to_owned()),
+        Payload::Ask(ask) if ask.may_decline => Ok((BatchStep::Decide(Verdict::Declined), "skipped".to_owned())),
+        Payload::Ask(_) => Err("it cannot be skipped; open it to answer".to_owned()),
+        Payload::Task(_) => Err("it is a task; open it to mark it done".to_owned()),
+        Payload::Notify => Err("it is a notice".to_owned()),
     }
 }

@@ -7,6 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_hub::Hub;
+use countersign_hub::inbox::presets::presets;
 use countersign_hub::problem::Problem;
 
 use super::action::{BatchAction, BatchRequest};
@@ -26,6 +27,9 @@ struct ReviewPage {
     /// The items that are skipped, with the reason.
     skipped: Vec<BatchLine>,
     reason: String,
+    /// Preset reasons, and the one that was picked.
+    presets: Vec<String>,
+    preset: String,
     at: String,
     error: Option<Problem>,
 }
@@ -88,6 +92,11 @@ pub async fn show(
         included,
         skipped,
         reason: fields.text("reason").to_owned(),
+        presets: match batch.action {
+            BatchAction::Deny | BatchAction::Decline => presets(hub).await?,
+            BatchAction::Approve | BatchAction::Snooze | BatchAction::Archive => Vec::new(),
+        },
+        preset: fields.text("preset").to_owned(),
         at: fields.text("at").to_owned(),
         error,
     };

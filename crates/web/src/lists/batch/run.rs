@@ -13,6 +13,7 @@ use countersign_hub::inbox::snooze;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
+use countersign_store::ops::message::hold::UndoSeconds;
 
 use super::action::{BatchAction, BatchRequest};
 use super::plan::{BatchPlan, BatchStep};
@@ -33,6 +34,8 @@ struct DonePage {
     until: Option<DisplayTime>,
     done: Vec<BatchLine>,
     failed: Vec<BatchLine>,
+    /// The decisions can still be taken back, for this long.
+    undo_seconds: u32,
 }
 
 /// The options that apply to every item of the batch.
@@ -44,10 +47,11 @@ struct BatchOptions {
 
 impl BatchOptions {
     fn of(action: BatchAction, fields: &FormFields, now: Timestamp) -> Result<Self, Problem> {
-        let reason = normalize_newlines(fields.text("reason"));
-        let reason = reason.trim();
-        check_comment(reason)?;
-        let reason = (action.decides() && !reason.is_empty()).then(|| reason.to_owned());
+        let typed = ["preset", "reason"].map(|name| normalize_newlines(fields.text(name)).trim().to_owned());
+        let given: Vec<String> = typed.into_iter().filter(|text| !text.is_empty()).collect();
+        let reason = given.join("\n");
+        check_comment(&reason)?;
+        let reason = (action.decides() && !reason.is_empty()).then_some(reason);
         let until = if action == BatchAction::Snooze {
             Some(until(fields, now)?)
         } else {
@@ -84,8 +88,18 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         until: options.until.map(formatting::display_time),
         done,
         failed,
+        undo_seconds: undo_seconds(&hub, &user, options.action).await?,
     };
     Ok(render(StatusCode::OK, &page))
+}
+
+async fn undo_seconds(hub: &Hub, user: &SignedInUser, action: BatchAction) -> Result<u32, PageError> {
+    if !action.decides() {
+        return Ok(0);
+    }
+    let person = user.name.clone();
+    let own = hub.store.run(UndoSeconds { person }).await?;
+    Ok(own.unwrap_or(hub.config.undo_seconds))
 }
 
 async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &SignedInUser) -> Result<String, String> {
@@ -93,7 +107,7 @@ async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &Signe
     let applied = match (step, options.until) {
         (BatchStep::Decide(verdict), _) => resolve(hub, &plan.id, verdict, options, user).await,
         (BatchStep::Snooze, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await,
-        (BatchStep::Snooze, None) => Err(Problem::invalid("until", "choose until when to set it aside")),
+        (BatchStep::Snooze, None) => Err(Problem::invalid("until", "choose until when to snooze it")),
         (BatchStep::Archive, _) => snooze::archive(hub, &user.name, &plan.id).await,
     };
     applied.map(|()| text.clone()).map_err(|problem| problem.message())
@@ -112,5 +126,5 @@ async fn resolve(
         verdict: verdict.clone(),
         comment: options.reason.clone(),
     };
-    hub.messages.decide_exactly(id, command).await.map(drop)
+    hub.messages.hold_exactly(id, command, Vec::new()).await.map(drop)
 }

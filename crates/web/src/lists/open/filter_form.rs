@@ -4,7 +4,7 @@ use countersign_core::Outcome;
 use countersign_hub::inbox::asker::agent_label;
 use countersign_hub::inbox::kind::{kind_label, kinds_to_decide};
 use countersign_protocol::escape;
-use countersign_store::model::PersonView;
+use countersign_store::model::{InboxOrder, PersonView};
 use countersign_store::ops::list::ListFilter;
 
 use crate::layout::form::FormFields;
@@ -19,6 +19,27 @@ pub struct FilterForm {
     pub kind: String,
     /// In the history only: answered, declined and so on.
     pub status: String,
+    /// In the inbox only: `newest`, `oldest` or `agent`; else the smart order.
+    pub sort: String,
+    /// In the inbox only: `all` shows what other people have to answer, too.
+    pub show: String,
+}
+
+/// The parameters that order a list or widen it. They are no filters.
+const ARRANGING: [&str; 2] = ["sort", "show"];
+/// The orders of the inbox and their names.
+const ORDERS: [(&str, &str); 4] = [
+    ("", "Smart"),
+    ("newest", "Newest first"),
+    ("oldest", "Oldest first"),
+    ("agent", "By agent"),
+];
+
+/// An entry of a menu.
+pub struct MenuEntry {
+    pub text: String,
+    pub href: String,
+    pub is_current: bool,
 }
 
 /// An active filter, with the URL of the list without it.
@@ -32,13 +53,65 @@ impl FilterForm {
     pub fn of(query: &FormFields) -> Self {
         let text = |name: &str| query.text(name).trim().to_owned();
         let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
+        let [sort, show] = ARRANGING.map(text);
         Self {
             agent,
             project,
             tag,
             kind,
             status,
+            sort,
+            show,
         }
+    }
+
+    /// An unknown word is the smart order.
+    pub fn order(&self) -> InboxOrder {
+        match self.sort.as_str() {
+            "newest" => InboxOrder::Newest,
+            "oldest" => InboxOrder::Oldest,
+            "agent" => InboxOrder::Agent,
+            _ => InboxOrder::Smart,
+        }
+    }
+
+    pub fn shows_all(&self) -> bool {
+        self.show == "all"
+    }
+
+    /// The name of the order.
+    pub fn order_name(&self) -> &'static str {
+        ORDERS
+            .iter()
+            .find(|(sort, _)| *sort == self.sort)
+            .map_or("Smart", |(_, name)| name)
+    }
+
+    /// The orders, each with the URL of the list in it.
+    pub fn orders(&self) -> Vec<MenuEntry> {
+        let entry = |(sort, name): (&str, &str)| MenuEntry {
+            text: name.to_owned(),
+            href: Self {
+                sort: sort.to_owned(),
+                ..self.clone()
+            }
+            .address("/inbox", None, None),
+            is_current: name == self.order_name(),
+        };
+        ORDERS.map(entry).into()
+    }
+
+    /// The list of what the user may answer, and the list of everything.
+    pub fn scopes(&self) -> [MenuEntry; 2] {
+        [("Mine", ""), ("Everyone", "all")].map(|(text, show)| MenuEntry {
+            text: text.to_owned(),
+            href: Self {
+                show: show.to_owned(),
+                ..self.clone()
+            }
+            .address("/inbox", None, None),
+            is_current: self.shows_all() == (show == "all"),
+        })
     }
 
     pub fn filter(&self) -> ListFilter {
@@ -48,11 +121,12 @@ impl FilterForm {
             project: non_empty(&self.project),
             tag: non_empty(&self.tag),
             kind: non_empty(&self.kind),
+            resolver: None,
         }
     }
 
     pub fn is_on(&self) -> bool {
-        self.pairs().next().is_some()
+        self.filters().next().is_some()
     }
 
     pub fn active(&self, page: &str) -> Vec<ActiveFilter> {
@@ -67,7 +141,7 @@ impl FilterForm {
                 without: self.address(page, Some(name), None),
             }
         };
-        self.pairs().map(active_filter).collect()
+        self.filters().map(active_filter).collect()
     }
 
     /// The URL of this list, without one filter or with one more parameter.
@@ -83,6 +157,25 @@ impl FilterForm {
         }
     }
 
+    fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.pairs().filter(|(name, _)| !ARRANGING.contains(name))
+    }
+
+    /// The order and the scope, which the filter form keeps.
+    pub fn arranging(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.pairs().filter(|(name, _)| ARRANGING.contains(name))
+    }
+
+    /// The URL of the list without any filter.
+    pub fn unfiltered(&self, page: &str) -> String {
+        Self {
+            sort: self.sort.clone(),
+            show: self.show.clone(),
+            ..Self::default()
+        }
+        .address(page, None, None)
+    }
+
     fn pairs(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let all = [
             ("agent", &self.agent),
@@ -90,6 +183,8 @@ impl FilterForm {
             ("tag", &self.tag),
             ("kind", &self.kind),
             ("status", &self.status),
+            ("sort", &self.sort),
+            ("show", &self.show),
         ];
         all.into_iter()
             .filter(|(_, value)| !value.is_empty())
@@ -172,5 +267,22 @@ mod tests {
         assert_eq!(on, "/inbox?agent=a%26b&tag=two%20words&cursor=2.7");
         assert_eq!(filter_form.active("/inbox").len(), 2);
         assert_eq!(FilterForm::default().address("/inbox", None, None), "/inbox");
+    }
+
+    #[test]
+    fn order_and_scope_stay_while_filters_change() {
+        let form = FilterForm::of(&FormFields::parse(b"tag=a&sort=newest&show=all"));
+        assert_eq!(form.order(), InboxOrder::Newest);
+        assert_eq!(form.active("/inbox").len(), 1, "an order is no filter");
+        assert_eq!(form.active("/inbox")[0].without, "/inbox?sort=newest&show=all");
+        assert_eq!(form.unfiltered("/inbox"), "/inbox?sort=newest&show=all");
+        let hrefs: Vec<_> = form.orders().into_iter().map(|entry| entry.href).collect();
+        assert_eq!(hrefs[0], "/inbox?tag=a&show=all");
+        assert_eq!(hrefs[3], "/inbox?tag=a&sort=agent&show=all");
+        assert!(form.scopes()[1].is_current && form.scopes()[0].href == "/inbox?tag=a&sort=newest");
+        assert_eq!(
+            FilterForm::of(&FormFields::parse(b"sort=odd")).order(),
+            InboxOrder::Smart
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! GET /inbox: open items, urgent first, then the longest waiting.
+//! GET /inbox: open items, by default those the user may answer: what ends soon first, then what an agent waits for,
+//! then by priority and age.
 
 use std::sync::Arc;
 
@@ -9,20 +10,23 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_hub::inbox::cursor::parse_pair;
+use countersign_hub::inbox::cursor::{inbox_cursor_text, parse_inbox_cursor, walk_text};
 use countersign_hub::problem::Problem;
-use countersign_store::model::Cursor;
+use countersign_store::model::{Cursor, PersonView};
 use countersign_store::ops::list::{Inbox, ListSnoozed};
 
-use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions};
+use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions, MenuEntry};
+use super::groups::{group_of, with_headings};
+use super::views;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
-use crate::lists::row::{ListKind, MessageRow, rows};
+use crate::lists::onboarding::{FirstStep, Onboarding};
+use crate::lists::row::{ListKind, MessageRow, RowForm, rows};
 
 /// Rows on one page.
-pub const PAGE_SIZE: i64 = 30;
+pub const PAGE_SIZE: i64 = 50;
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new().route("/inbox", get(list))
@@ -39,9 +43,16 @@ struct ListPage {
     /// When the first snoozed item returns.
     returns_at: Option<i64>,
     may_decide: bool,
+    /// What the scripts need to continue the order: the walk of this page, as in a cursor.
+    walk: String,
+    views: Vec<MenuEntry>,
+    /// The query of this list, for a new view.
+    view_query: String,
     /// Link to the first page, on later pages.
     first: Option<String>,
     next: Option<String>,
+    /// The first steps of a new person, on the first page.
+    onboarding: Option<Onboarding>,
 }
 
 async fn list(
@@ -59,11 +70,15 @@ async fn list(
         .transpose()?;
     let is_first = after.is_none();
     let viewer = Some(user.name.clone());
+    let mut filter = filter_form.filter();
+    filter.resolver = (user.may_decide() && !filter_form.shows_all()).then(|| user.actor());
     let page = hub
         .store
         .run(Inbox {
             viewer,
-            filter: filter_form.filter(),
+            filter,
+            order: filter_form.order(),
+            waiting: hub.cue_waiters.waiting(),
             after,
             limit: PAGE_SIZE,
         })
@@ -76,18 +91,31 @@ async fn list(
         })
         .await?;
     let now = hub.store.clock().now();
-    let next = page
-        .next
-        .map(|Cursor { rank, seq }| ("cursor", format!("{rank}.{seq}")));
+    let onboarding = if is_first && !filter_form.is_on() {
+        Onboarding::of(&hub, &user, !page.items.is_empty()).await?
+    } else {
+        None
+    };
+    let next = page.next.as_ref().map(|cursor| ("cursor", inbox_cursor_text(cursor)));
+    let row = |item: &PersonView| MessageRow {
+        form: RowForm {
+            csrf: user.csrf.clone(),
+            back: request.path.clone(),
+        },
+        group: group_of(item, filter_form.order(), &page.walk),
+        ..MessageRow::seen_by(&hub, item, ListKind::Open, now, &user)
+    };
     let page = ListPage {
+        onboarding,
         layout: PageLayout::of(&hub, &user, &request, PageSection::List, "Inbox").await?,
-        rows: rows(&page.items, now, |item| {
-            MessageRow::seen_by(&hub, item, ListKind::Open, now, &user)
-        }),
+        rows: with_headings(rows(&page.items, now, row)),
         active: filter_form.active("/inbox"),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
         returns_at: soonest.first().map(|snoozed| snoozed.until.as_millis()),
         may_decide: user.may_decide(),
+        walk: walk_text(&page.walk),
+        views: views::entries(&hub, &user, &filter_form).await?,
+        view_query: filter_form.address("", None, None),
         first: (!is_first).then(|| filter_form.address("/inbox", None, None)),
         next: next.map(|next| filter_form.address("/inbox", None, Some(next))),
         filter_form,
@@ -96,9 +124,8 @@ async fn list(
 }
 
 fn parse_cursor(text: &str) -> Result<Cursor, Problem> {
-    let (rank, seq) = parse_pair(text)
-        .ok_or_else(|| Problem::validation("cursor", "cursor is not valid; start again at the first page"))?;
-    Ok(Cursor { rank, seq })
+    parse_inbox_cursor(text)
+        .ok_or_else(|| Problem::validation("cursor", "cursor is not valid; start again at the first page"))
 }
 
 #[cfg(test)]
@@ -114,8 +141,12 @@ mod tests {
             suggestions: FilterSuggestions::default(),
             returns_at: None,
             may_decide: true,
+            walk: String::new(),
+            views: Vec::new(),
+            view_query: String::new(),
             first: None,
             next: next.map(str::to_owned),
+            onboarding: None,
         };
         page.render().expect("a page")
     }

@@ -1,4 +1,4 @@
-//! "Not now": snoozes an item until a given time, for one person only. This is not an answer.
+//! Snoozes an item until a given time, for one person only. This is not an answer.
 
 mod actions;
 mod page;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{get, post};
 
-pub use until::until;
+pub use until::{SnoozeTime, snooze_times, until};
 
 use countersign_hub::Hub;
 

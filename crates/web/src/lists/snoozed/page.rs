@@ -52,7 +52,7 @@ pub async fn snoozed(
         Err(damaged) => MessageRow::unreadable(damaged, now),
     };
     let page = SnoozedPage {
-        layout: PageLayout::of(&hub, &user, &request, PageSection::Snoozed, "Set aside").await?,
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Snoozed, "Snoozed").await?,
         rows: found.iter().map(row).collect(),
         returns_at: found.first().map(|snoozed_item| snoozed_item.until.as_millis()),
     };

@@ -34,6 +34,28 @@ pub fn until(fields: &FormFields, now: Timestamp) -> Result<Timestamp, Problem> 
     snooze::check_until(at, now)
 }
 
+/// A time that the page offers.
+pub struct SnoozeTime {
+    pub value: &'static str,
+    pub label: &'static str,
+}
+
+/// The times that end before the expiry wherever the user is.
+pub fn snooze_times(expires_at: Option<Timestamp>, now: Timestamp) -> Vec<SnoozeTime> {
+    let times = [
+        ("15m", "15 min", in_millis(now, 15 * MINUTE)),
+        ("1h", "1 hour", in_millis(now, HOUR)),
+        ("4h", "4 hours", in_millis(now, 4 * HOUR)),
+        ("tomorrow", "Tomorrow", in_millis(now, DAY + MORNING)),
+        ("monday", "Monday", in_millis(now, 7 * DAY + MORNING)),
+    ];
+    times
+        .into_iter()
+        .filter(|(.., at)| expires_at.is_none_or(|expires_at| *at < expires_at))
+        .map(|(value, label, _)| SnoozeTime { value, label })
+        .collect()
+}
+
 fn in_millis(now: Timestamp, millis: i64) -> Timestamp {
     Timestamp::from_millis(now.as_millis().saturating_add(millis))
 }
@@ -96,6 +118,19 @@ mod tests {
         comes_back("until=15m", "2026-05-28T20:41:40.000Z");
         comes_back("until=1h&tz=-120", "2026-05-28T21:26:40.000Z");
         comes_back("until=4h&at=", "2026-05-29T00:26:40.000Z");
+    }
+
+    #[test]
+    fn offered_times_end_before_the_expiry() {
+        let now = Timestamp::parse_rfc3339(NOW).expect("an instant");
+        let offered = |left: Option<i64>| {
+            let times = snooze_times(left.map(|left| in_millis(now, left)), now);
+            times.into_iter().map(|time| time.value).collect::<Vec<_>>()
+        };
+        assert_eq!(offered(None), ["15m", "1h", "4h", "tomorrow", "monday"]);
+        assert_eq!(offered(Some(54 * MINUTE)), ["15m"]);
+        assert_eq!(offered(Some(20 * HOUR)), ["15m", "1h", "4h"]);
+        assert!(offered(Some(15 * MINUTE)).is_empty());
     }
 
     #[test]

@@ -8,8 +8,8 @@ use countersign_hub::auth::{is_random_text, random_text};
 use countersign_hub::problem::Problem;
 use countersign_hub::problem::no_randomness;
 use countersign_store::ops::account::ceremony::{BeginCeremony, Ceremony, HasCeremony, TakeCeremony};
+use countersign_telemetry::request::error_id;
 use url::Url;
-use uuid::Uuid;
 use webauthn_rs::prelude::WebauthnError;
 use webauthn_rs::{Webauthn, WebauthnBuilder};
 
@@ -112,7 +112,7 @@ pub async fn take_ceremony(hub: &Hub, id: String, person: Option<&str>) -> Resul
 
 /// A stored passkey that cannot be read or written is an internal error, not the person's.
 pub fn passkey_unreadable(error: &serde_json::Error) -> Problem {
-    let id = Uuid::new_v4();
+    let id = error_id();
     tracing::error!(error_id = %id, %error, "stored passkey is not valid JSON");
     Problem::Unavailable { id }
 }

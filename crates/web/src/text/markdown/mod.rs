@@ -1,12 +1,13 @@
-//! Markdown from agents: CommonMark with tables and strikethrough. Raw HTML is shown as text, and images are not
-//! fetched.
+//! Markdown from agents: CommonMark with tables, task lists and strikethrough. Raw HTML is shown as text, and images are
+//! not fetched before a person asks for them.
 
+mod headings;
 mod sanitize;
 mod writer;
 
-use pulldown_cmark::{Options, Parser};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 
-use self::writer::HtmlWriter;
+use self::writer::{HtmlWriter, MAX_EVENTS};
 use super::safe_html::{HtmlBuilder, SafeHtml};
 
 /// A longer text, or one with more markup than `HtmlWriter` accepts, is shown as plain text. Nothing is ever left out.
@@ -14,9 +15,40 @@ const MAX_BYTES: usize = 64 * 1024;
 /// Limit of quote and list markers at the start of a line. The parser's work grows with markers times lines.
 const MAX_MARKERS: usize = 100;
 
+/// Renders a text whose images are links.
 pub fn markdown(text: &str) -> SafeHtml {
-    let rendered = if is_within_limits(text) { render(text) } else { None };
+    shown(text, HtmlWriter::default())
+}
+
+/// Renders a text whose images have buttons, for a page with the form of `text::image`.
+pub fn markdown_with_images(text: &str) -> SafeHtml {
+    shown(text, HtmlWriter::with_image_buttons())
+}
+
+fn shown(text: &str, writer: HtmlWriter) -> SafeHtml {
+    let rendered = if is_within_limits(text) {
+        render(text, writer)
+    } else {
+        None
+    };
     rendered.unwrap_or_else(|| plain_text(text))
+}
+
+/// The addresses of all images of a text.
+pub fn image_addresses(text: &str) -> Vec<String> {
+    if !is_within_limits(text) {
+        return Vec::new();
+    }
+    let images = parser(text).filter_map(|event| match event {
+        Event::Start(Tag::Image { dest_url, .. }) => Some(dest_url.into_string()),
+        _ => None,
+    });
+    images.collect()
+}
+
+fn parser(text: &str) -> Parser<'_> {
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    Parser::new_ext(text, options)
 }
 
 fn is_within_limits(text: &str) -> bool {
@@ -40,9 +72,9 @@ fn count_markers(line: &str) -> usize {
     count
 }
 
-fn render(text: &str) -> Option<SafeHtml> {
-    let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
-    let html = HtmlWriter::default().write(parser)?;
+fn render(text: &str, writer: HtmlWriter) -> Option<SafeHtml> {
+    let events: Vec<Event<'_>> = parser(text).take(MAX_EVENTS + 1).collect();
+    let html = writer.write(events)?;
     sanitize::is_cheap_to_clean(html.as_str()).then(|| html.finish_sanitized(&sanitize::GUARD))
 }
 

@@ -5,7 +5,9 @@ use std::sync::LazyLock;
 
 use ammonia::{Builder, UrlRelative};
 
-const TAGS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody td th thead tr ul";
+const TAGS: &str = "a blockquote br button code del details div em h2 h3 h4 h5 h6 hr input li mark ol p pre span strong summary table tbody td th thead tr ul";
+
+const SPAN_CLASSES: &str = "url image name badge sums plus minus c s n k y";
 
 pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
     let mut builder = Builder::empty();
@@ -13,21 +15,23 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .tags(TAGS.split(' ').collect())
         .tag_attributes(HashMap::from([
             ("a", HashSet::from(["href"])),
+            ("button", HashSet::from(["value"])),
+            ("details", HashSet::from(["open"])),
+            ("div", HashSet::from(["data-n"])),
+            ("input", HashSet::from(["disabled", "checked"])),
             ("ol", HashSet::from(["start"])),
         ]))
-        .tag_attribute_values(HashMap::from([(
-            "a",
-            HashMap::from([
-                ("rel", HashSet::from(["noopener noreferrer nofollow ugc"])),
-                ("target", HashSet::from(["_blank"])),
-                ("referrerpolicy", HashSet::from(["no-referrer"])),
-            ]),
-        )]))
+        .tag_attribute_values(fixed_values())
         .allowed_classes(HashMap::from([
             ("a", HashSet::from(["out"])),
-            ("div", HashSet::from(["table"])),
-            ("pre", HashSet::from(["diff", "raw"])),
-            ("span", HashSet::from(["url", "add", "del", "hunk", "meta"])),
+            ("details", HashSet::from(["file"])),
+            (
+                "div",
+                HashSet::from(["table", "diff", "lines", "add", "del", "same", "hunk", "meta"]),
+            ),
+            ("p", HashSet::from(["total"])),
+            ("pre", HashSet::from(["raw"])),
+            ("span", SPAN_CLASSES.split(' ').collect()),
             ("td", HashSet::from(["center", "right"])),
             ("th", HashSet::from(["center", "right"])),
         ]))
@@ -37,6 +41,35 @@ pub static GUARD: LazyLock<Builder<'static>> = LazyLock::new(|| {
         .strip_comments(true);
     builder
 });
+
+/// Attributes that have one meaning here: of links, of image buttons, of the boxes of a task list.
+fn fixed_values() -> HashMap<&'static str, HashMap<&'static str, HashSet<&'static str>>> {
+    HashMap::from([
+        (
+            "a",
+            HashMap::from([
+                ("rel", HashSet::from(["noopener noreferrer nofollow ugc"])),
+                ("target", HashSet::from(["_blank"])),
+                ("referrerpolicy", HashSet::from(["no-referrer"])),
+            ]),
+        ),
+        (
+            "button",
+            HashMap::from([
+                ("type", HashSet::from(["submit"])),
+                ("form", HashSet::from(["images"])),
+                ("name", HashSet::from(["image"])),
+            ]),
+        ),
+        (
+            "input",
+            HashMap::from([
+                ("type", HashSet::from(["checkbox"])),
+                ("aria-label", HashSet::from(["done", "not done"])),
+            ]),
+        ),
+    ])
+}
 
 /// For every ampersand, and every byte that may begin a no-break space, the sanitizer's printer scans the text up to
 /// the next tag or angle bracket. Scanning this many bytes is still quick.

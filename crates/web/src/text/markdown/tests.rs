@@ -6,7 +6,7 @@ fn html(text: &str) -> String {
     markdown(text).to_string()
 }
 
-const ALLOWED_TAGS: &str = "a blockquote br code del details div em h3 h4 h5 h6 hr li ol p pre span strong summary table tbody td th thead tr ul";
+const ALLOWED_TAGS: &str = "a blockquote br button code del details div em h2 h3 h4 h5 h6 hr input li mark ol p pre span strong summary table tbody td th thead tr ul";
 
 /// Asserts that the HTML has only allowed tags, no event handlers, no script URLs and no hidden characters.
 fn assert_harmless(text: &str) {
@@ -53,7 +53,7 @@ fn short(text: &str) -> String {
 #[test]
 fn common_markdown_is_rendered() {
     let text = "# Plan\n\nShip **now** or *later*, ~~never~~ `x < 1`.\n\n1. one\n2. two\n   - a\n\n> quoted\n\n---\n\n    let a;\n";
-    let expected = "<h3>Plan</h3>\n<p>Ship <strong>now</strong> or <em>later</em>, <del>never</del> <code>x &lt; 1</code>.</p>\n\
+    let expected = "<h2>Plan</h2>\n<p>Ship <strong>now</strong> or <em>later</em>, <del>never</del> <code>x &lt; 1</code>.</p>\n\
                     <ol start=\"1\">\n<li>one</li>\n<li>two<ul>\n<li>a</li>\n</ul>\n</li>\n</ol>\n\
                     <blockquote>\n<p>quoted</p>\n</blockquote>\n<hr>\n<pre><code>let a;\n</code></pre>\n";
     assert_eq!(html(text), expected);
@@ -64,7 +64,12 @@ fn headings_stay_below_those_of_the_page() {
     let text = "# a\n## b\n### c\n#### d\n##### e\n###### f";
     assert_eq!(
         html(text),
-        "<h3>a</h3>\n<h4>b</h4>\n<h5>c</h5>\n<h6>d</h6>\n<h6>e</h6>\n<h6>f</h6>\n"
+        "<h2>a</h2>\n<h3>b</h3>\n<h4>c</h4>\n<h5>d</h5>\n<h6>e</h6>\n<h6>f</h6>\n"
+    );
+    assert_eq!(
+        html("### a\n##### b\n#### c\n### d"),
+        "<h2>a</h2>\n<h3>b</h3>\n<h3>c</h3>\n<h2>d</h2>\n",
+        "the largest heading is the second level, and none is skipped"
     );
 }
 
@@ -211,10 +216,61 @@ fn hidden_characters_are_shown_in_every_position() {
 }
 
 #[test]
-fn a_fenced_diff_is_shown_as_one() {
-    let expected = "<pre class=\"diff\"><span class=\"del\">-a &lt;b&gt;</span>\n<span class=\"add\">+c</span>\n</pre>";
+fn fenced_code_has_colours_and_a_fenced_diff_is_one() {
+    let expected = "<div class=\"diff\"><div class=\"lines\"><div class=\"del\"><code>a &lt;b&gt;\n</code></div>\
+                    <div class=\"add\"><code>c\n</code></div></div></div>";
     assert_eq!(html("```diff title\n-a <b>\n+c\n```"), expected);
-    assert_eq!(html("```rust\n-a\n```"), "<pre><code>-a\n</code></pre>\n");
+    let whole = "```diff\n--- a/x.rs\n+++ b/x.rs\n@@ -1 +1 @@\n-let a = 1;\n+let a = 2;\n```";
+    assert_eq!(
+        html(whole).replace(" open=\"\"", " open"),
+        crate::text::diff(whole.trim_matches('`').trim_start_matches("diff\n")).to_string(),
+        "the sanitizer removes nothing"
+    );
+    assert_eq!(
+        html("```rust,ignore\nfn a() {} // <b>\n```"),
+        "<pre><code><span class=\"k\">fn</span> a() {} <span class=\"c\">// &lt;b&gt;</span>\n</code></pre>\n"
+    );
+    assert_eq!(html("```\nfn a\n```"), "<pre><code>fn a\n</code></pre>\n");
+}
+
+#[test]
+fn task_lists_have_boxes_that_cannot_be_ticked() {
+    let expected = "<ul>\n<li><input type=\"checkbox\" disabled=\"\" checked=\"\" aria-label=\"done\"> a</li>\n\
+                    <li><input type=\"checkbox\" disabled=\"\" aria-label=\"not done\"> b</li>\n</ul>\n";
+    assert_eq!(html("- [x] a\n- [ ] b"), expected);
+}
+
+#[test]
+fn an_image_has_a_button_where_the_page_can_show_it() {
+    let text = "![a *cat*](https://a.example/p.png) ![](data:image/png;base64,AAAA)";
+    let shown = markdown_with_images(text).to_string();
+    assert_eq!(
+        shown
+            .matches("<button type=\"submit\" form=\"images\" name=\"image\" value=")
+            .count(),
+        2,
+        "{shown}"
+    );
+    assert!(shown.contains(">Show image: a cat</button>"), "{shown}");
+    assert_eq!(
+        image_addresses(text),
+        ["https://a.example/p.png", "data:image/png;base64,AAAA"]
+    );
+    for address in image_addresses(text) {
+        assert!(
+            shown.contains(&format!("value=\"{}\"", crate::text::image_key(&address))),
+            "{shown}"
+        );
+    }
+    for other in [
+        "![x](javascript:alert(1))",
+        "![x](mailto:a@b.example)",
+        "![x](/inbox)",
+        "[![x](https://a.example)](https://b.example)",
+    ] {
+        assert!(!markdown_with_images(other).as_str().contains("<button"), "{other}");
+    }
+    assert!(!html(text).contains("<button"));
 }
 
 #[test]

@@ -1,14 +1,17 @@
 //! Writes our HTML from the events of the Markdown parser.
 
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Tag, TagEnd};
 
+use super::headings::Headings;
+use crate::text::code::{ColouredCode, KnownLanguage};
 use crate::text::diff::{diff, is_diff_name};
+use crate::text::image;
 use crate::text::link::LinkTarget;
 use crate::text::safe_html::HtmlBuilder;
 
 /// More nesting than real texts have, yet cheap for the sanitizer, whose work grows with depth times events.
 const MAX_DEPTH: usize = 50;
-const MAX_EVENTS: usize = 20_000;
+pub const MAX_EVENTS: usize = 20_000;
 const MAX_HTML_BYTES: usize = 512 * 1024;
 
 #[derive(Default)]
@@ -19,6 +22,8 @@ pub struct HtmlWriter {
     image: Option<OpenImage>,
     code: Option<OpenCode>,
     table: TableState,
+    headings: Headings,
+    has_image_buttons: bool,
 }
 
 struct OpenLink {
@@ -36,7 +41,8 @@ struct OpenImage {
 
 struct OpenCode {
     text: String,
-    is_diff: bool,
+    /// The first word after the fence.
+    language: String,
 }
 
 #[derive(Default)]
@@ -47,11 +53,22 @@ struct TableState {
 }
 
 impl HtmlWriter {
+    pub fn with_image_buttons() -> Self {
+        Self {
+            has_image_buttons: true,
+            ..Self::default()
+        }
+    }
+
     /// Returns `None` if the text exceeds a limit.
-    pub fn write<'a>(mut self, events: impl Iterator<Item = Event<'a>>) -> Option<HtmlBuilder> {
-        for (count, event) in events.enumerate() {
+    pub fn write(mut self, events: Vec<Event<'_>>) -> Option<HtmlBuilder> {
+        if events.len() > MAX_EVENTS {
+            return None;
+        }
+        self.headings = Headings::of(&events);
+        for event in events {
             self.event(event);
-            if count > MAX_EVENTS || self.depth > MAX_DEPTH || self.html.as_str().len() > MAX_HTML_BYTES {
+            if self.depth > MAX_DEPTH || self.html.as_str().len() > MAX_HTML_BYTES {
                 return None;
             }
         }
@@ -81,7 +98,12 @@ impl HtmlWriter {
                 self.text("\n");
             }
             Event::Rule => self.markup("<hr>\n"),
-            Event::TaskListMarker(done) => self.text(if done { "[x] " } else { "[ ] " }),
+            Event::TaskListMarker(true) => {
+                self.markup(r#"<input type="checkbox" disabled checked aria-label="done"> "#);
+            }
+            Event::TaskListMarker(false) => {
+                self.markup(r#"<input type="checkbox" disabled aria-label="not done"> "#);
+            }
         }
     }
 
@@ -109,12 +131,15 @@ impl HtmlWriter {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.markup("<p>"),
-            Tag::Heading { level, .. } => self.markup(heading(level).0),
+            Tag::Heading { level, .. } => {
+                let markup = self.headings.open(level);
+                self.markup(markup);
+            }
             Tag::BlockQuote(_) => self.markup("<blockquote>\n"),
             Tag::CodeBlock(kind) => {
                 self.code = Some(OpenCode {
                     text: String::new(),
-                    is_diff: is_diff(&kind),
+                    language: language(&kind),
                 })
             }
             Tag::HtmlBlock => self.markup(r#"<pre class="raw">"#),
@@ -145,7 +170,10 @@ impl HtmlWriter {
     fn end(&mut self, tag: TagEnd) {
         match tag {
             TagEnd::Paragraph => self.markup("</p>\n"),
-            TagEnd::Heading(level) => self.markup(heading(level).1),
+            TagEnd::Heading(_) => {
+                let markup = self.headings.close();
+                self.markup(markup);
+            }
             TagEnd::BlockQuote(_) => self.markup("</blockquote>\n"),
             TagEnd::CodeBlock => self.end_code(),
             TagEnd::HtmlBlock => self.markup("</pre>\n"),
@@ -203,11 +231,11 @@ impl HtmlWriter {
 
     fn end_code(&mut self) {
         let Some(code) = self.code.take() else { return };
-        if code.is_diff {
+        if is_diff_name(&code.language) {
             self.html.append(&diff(&code.text));
         } else {
             self.markup("<pre><code>");
-            self.html.lines(&code.text);
+            ColouredCode::new(&code.text, KnownLanguage::by_name(&code.language)).write(&mut self.html);
             self.markup("</code></pre>\n");
         }
     }
@@ -248,7 +276,8 @@ impl HtmlWriter {
         }
     }
 
-    /// An image becomes a link to it. Inside another link it becomes text, because links do not nest.
+    /// An image becomes a link to it, with a button where the page has them. Inside another link it becomes text, because
+    /// links do not nest.
     fn end_image(&mut self) {
         match self.image.take() {
             None => {}
@@ -261,6 +290,9 @@ impl HtmlWriter {
             Some(image) if self.link.is_some() => {
                 self.text(&format!("image: {} ({})", image.alt, image.address.shown()));
             }
+            Some(image) if self.has_image_buttons && image.address.is_image() => {
+                image::write_button(&mut self.html, &image.address, &image.alt);
+            }
             Some(image) => {
                 let label = format!("image: {}", image.alt);
                 image.address.open(&mut self.html);
@@ -271,19 +303,12 @@ impl HtmlWriter {
     }
 }
 
-fn is_diff(kind: &CodeBlockKind<'_>) -> bool {
+fn language(kind: &CodeBlockKind<'_>) -> String {
     match kind {
-        CodeBlockKind::Indented => false,
-        CodeBlockKind::Fenced(info) => info.split_whitespace().next().is_some_and(is_diff_name),
-    }
-}
-
-/// The page itself uses the first two heading levels.
-fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
-    match level {
-        HeadingLevel::H1 => ("<h3>", "</h3>\n"),
-        HeadingLevel::H2 => ("<h4>", "</h4>\n"),
-        HeadingLevel::H3 => ("<h5>", "</h5>\n"),
-        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => ("<h6>", "</h6>\n"),
+        CodeBlockKind::Indented => String::new(),
+        CodeBlockKind::Fenced(info) => {
+            let first = info.split([' ', '\t', ',', '{']).next();
+            first.unwrap_or_default().to_owned()
+        }
     }
 }

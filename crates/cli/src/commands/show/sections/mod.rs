@@ -68,9 +68,10 @@ fn head(item: &ClientItem, now: jiff::Timestamp) -> String {
     lines.push(("Tags", item.tags.join(", ")));
     lines.push(("Asked", instant_label(&item.created_at, now)));
     if item.status == "open" {
-        let expires_at = item.expires_at.as_ref().map(|at| format!("{at}, ")).unwrap_or_default();
-        lines.push(("Expiry", format!("{expires_at}{}", item.expiry_text(now))));
+        let expiry = item.expires_at.as_ref().zip(item.expiry_text(now));
+        lines.extend(expiry.map(|(at, text)| ("Expiry", format!("{at}, {text}"))));
     }
+    lines.extend(item.held_text().map(|held| ("On hold", held)));
     lines.push(("Resolvers", resolvers(item)));
     lines.extend(item.source.as_ref().map(|source| ("Came by", came_by(source))));
     if item.sensitive {
@@ -178,7 +179,7 @@ fn how_to_answer(item: &ClientItem) -> String {
             false,
         ),
         (Some(ItemQuestion::Unknown), _) => (vec!["VALUE"], false),
-        (None, Some(_)) => (vec!["--complete [--check N]...", "--dismiss"], false),
+        (None, Some(_)) => (vec!["--done [--check N]...", "--cant-do"], false),
         (None, None) => (vec![], false),
     };
     let is_text = matches!(item.question, Some(ItemQuestion::Text));
@@ -188,7 +189,7 @@ fn how_to_answer(item: &ClientItem) -> String {
         .question
         .as_ref()
         .filter(|_| item.permissions.ignore)
-        .map(|_| "--decline");
+        .map(|_| "--skip");
     let answers = answers.into_iter().chain(other).chain(files).chain(decline);
     let answers = answers.map(|answer| format!("  countersign answer {} {answer}\n", escape(&item.id)));
     answers.chain(the_run(item)).collect()
@@ -222,7 +223,7 @@ fn declared_default(item: &ClientItem) -> String {
     };
     match &item.default_on_expire {
         Some(default @ (Value::Object(_) | Value::Array(_))) if !secret => {
-            titled("Answer by itself at expiry", &quote(&pretty(default)))
+            titled("Answer at expiry", &quote(&pretty(default)))
         }
         Some(_) | None => String::new(),
     }

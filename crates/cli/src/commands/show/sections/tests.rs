@@ -38,7 +38,7 @@ fn commands_to_type_hold_nothing_the_agent_wrote() {
         .lines()
         .filter(|line| line.contains("countersign answer"))
         .collect();
-    let expected = ["NUMBER", "--text TEXT", "--decline"];
+    let expected = ["NUMBER", "--text TEXT", "--skip"];
     assert_eq!(
         commands,
         expected.map(|answer| format!("  countersign answer msg_1 {answer}"))
@@ -56,7 +56,7 @@ fn every_kind_of_question_says_how_it_is_answered() {
     };
     let options = json!([{"value": "a", "label": "a"}]);
     let many = json!({"kind": "select", "options": options, "allow_edit": true, "many": true});
-    assert_eq!(commands(many), ["NUMBER...", "--decline"]);
+    assert_eq!(commands(many), ["NUMBER...", "--skip"]);
     let confirm = |values: &[&str]| {
         let options: Vec<Value> = values
             .iter()
@@ -64,12 +64,12 @@ fn every_kind_of_question_says_how_it_is_answered() {
             .collect();
         commands(json!({"kind": "confirm", "options": options}))
     };
-    assert_eq!(confirm(&["approve", "deny"]), ["yes", "no", "--decline"]);
-    assert_eq!(confirm(&["approve"]), ["yes", "--decline"], "a pause can only go on");
-    assert_eq!(confirm(&["approve", "later"]), ["yes", "NUMBER", "--decline"]);
-    assert_eq!(confirm(&["ship", "hold"]), ["NUMBER", "--decline"]);
+    assert_eq!(confirm(&["approve", "deny"]), ["yes", "no", "--skip"]);
+    assert_eq!(confirm(&["approve"]), ["yes", "--skip"], "a pause can only go on");
+    assert_eq!(confirm(&["approve", "later"]), ["yes", "NUMBER", "--skip"]);
+    assert_eq!(confirm(&["ship", "hold"]), ["NUMBER", "--skip"]);
     let text = commands(json!({"kind": "text"}));
-    assert_eq!(text, ["--text TEXT", "-    (a text on standard input)", "--decline"]);
+    assert_eq!(text, ["--text TEXT", "-    (a text on standard input)", "--skip"]);
 }
 
 #[test]

@@ -14,27 +14,31 @@ async fn the_printed_link_signs_the_owner_in_once() {
     );
     let owner = WebClient::anonymous(&hub);
     for _ in 0..2 {
-        owner.get(&link).await.expect(200);
+        let card = owner.get(&link).await.expect(200);
+        assert_eq!(card.text_at("form#redeem button"), "Open the inbox as owner");
     }
     assert!(
         !is_signed_in(&owner).await,
         "looking at it, as link previews do, uses nothing up"
     );
     let page = owner.redeem(&link).await;
+    assert_eq!(page.url, "/inbox");
     assert_eq!(
-        page.url, "/inbox/settings?welcome",
-        "where a password or a passkey is set"
+        page.count("#onboarding li[data-step=signin]"),
+        1,
+        "a password or a passkey is still to be set"
     );
+    let settings = owner.get("/inbox/settings").await.expect(200);
     assert!(
-        page.text().contains("countersign person link owner"),
+        settings.text().contains("countersign person link owner"),
         "no one is locked out: {}",
-        page.text()
+        settings.text()
     );
     assert!(is_signed_in(&owner).await);
 
     let late = WebClient::anonymous(&hub);
-    let page = late.get(&link).await.expect(200);
-    let page = late.submit(&page, "form#redeem", &[], None).await.expect(410);
+    let page = late.get(&link).await.expect(410);
+    assert_eq!(page.count("form#redeem"), 0, "a used link offers no button");
     assert!(
         page.text().contains("countersign person link"),
         "it says what to do: {}",
@@ -51,6 +55,39 @@ async fn the_first_sign_in_goes_to_the_inbox_when_an_item_waits() {
     let page = WebClient::anonymous(&hub).redeem(&printed_link(&hub).await).await;
     assert_eq!(page.url, "/inbox");
     assert_eq!(page.count(&format!("#row-{id}")), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn first_steps_vanish_when_they_are_done_or_hidden() {
+    let hub = Hub::start().await;
+    let owner = WebClient::anonymous(&hub);
+    let page = owner.redeem(&printed_link(&hub).await).await;
+    let steps = |page: &crate::web::client::Page| {
+        ["try", "connect", "phone", "signin", "notifications"]
+            .into_iter()
+            .filter(|step| page.count(&format!("#onboarding li[data-step={step}]")) == 1)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(steps(&page), ["try", "connect", "phone", "signin", "notifications"]);
+    set_password(&owner, PASSWORD).await;
+    hub.agent("bot").await.accepted(&ask("bot")).await;
+    let page = owner.get("/inbox").await;
+    assert_eq!(steps(&page), ["phone", "notifications"]);
+    let page = owner
+        .submit(&page, "#onboarding li[data-step=phone] form", &[], None)
+        .await
+        .expect(200);
+    assert_eq!(steps(&page), ["notifications"]);
+    let page = owner
+        .submit(&page, "#onboarding > header form", &[], None)
+        .await
+        .expect(200);
+    assert_eq!(page.count("#onboarding"), 0);
+    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
+    assert!(
+        steps(&alice.get("/inbox").await).contains(&"phone"),
+        "each person has their own"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -83,8 +120,7 @@ async fn an_owner_makes_links_for_others_and_only_the_newest_works() {
         .to_owned();
     assert!(output.contains("human:alice"), "{output}");
     let alice = WebClient::anonymous(&hub);
-    let page = alice.get(&old).await.expect(200);
-    alice.submit(&page, "form#redeem", &[], None).await.expect(410);
+    alice.get(&old).await.expect(410);
     let page = alice.redeem(&new).await;
     assert!(page.has("data-person=\"alice\""), "{}", page.html);
     assert!(hub.cli(&["person", "link", "nobody"]).fails(1).contains("nobody"));
@@ -101,7 +137,7 @@ async fn guessing_links_is_rate_limited_and_a_valid_link_still_works() {
     hub.person("alice", "resolver").await;
     let link = new_link(&hub, "alice").await;
     let stranger = WebClient::anonymous(&hub);
-    let page = stranger.get("/signin/css_nonsense").await.expect(200);
+    let page = stranger.get(&link).await.expect(200);
     let csrf = page.field("csrf").expect("a guarded form");
     let unknown = format!("/signin/css_{}", "x".repeat(43));
     for path in ["/signin/css_nonsense", "/signin/x", &unknown] {
@@ -125,8 +161,7 @@ async fn guessing_links_is_rate_limited_and_a_valid_link_still_works() {
 async fn a_link_with_invalid_utf8_does_not_work() {
     let hub = Hub::start().await;
     let stranger = WebClient::anonymous(&hub);
-    let page = stranger.get("/signin/%FF").await.expect(200);
-    let refused = stranger.submit(&page, "form#redeem", &[], None).await.expect(410);
+    let refused = stranger.get("/signin/%FF").await.expect(410);
     assert!(refused.header("content-type").starts_with("text/html"));
     assert_eq!(refused.text_at("h1"), "This link no longer works");
 }

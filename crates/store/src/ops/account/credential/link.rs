@@ -43,21 +43,22 @@ impl Op for AddLink {
     }
 }
 
-/// Whether a link is valid now. A read, so that anonymous callers cannot load the writer.
-pub struct IsLinkValid {
+/// The person whom a link signs in, if it is valid now. A read, so that anonymous callers cannot load the writer.
+pub struct PersonOfLink {
     pub link: [u8; 32],
 }
 
-impl Op for IsLinkValid {
-    type Out = bool;
+impl Op for PersonOfLink {
+    type Out = Option<String>;
     const MODE: AccessMode = AccessMode::Read;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<bool, StoreError> {
-        const SELECT: &str = "SELECT expires_at FROM credential WHERE hash = ?1 AND kind = 'signin'";
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<String>, StoreError> {
+        const SELECT: &str = "SELECT expires_at, subject FROM credential WHERE hash = ?1 AND kind = 'signin'";
         let Some(mut row) = x.row(SELECT, &[self.link.as_slice().into()]).await? else {
-            return Ok(false);
+            return Ok(None);
         };
-        Ok(row.opt_instant(0)?.is_some_and(|expires_at| expires_at >= now))
+        let is_valid = row.opt_instant(0)?.is_some_and(|expires_at| expires_at >= now);
+        Ok(Some(row.text(1)?).filter(|_| is_valid))
     }
 }
 

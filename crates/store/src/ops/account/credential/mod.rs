@@ -6,6 +6,6 @@ mod list;
 mod session;
 
 pub use authenticate::{Authenticate, Credential, CredentialKind, NewCredential, ReplaceCredential, insert};
-pub use link::{AddLink, IsLinkValid, RedeemLink};
+pub use link::{AddLink, PersonOfLink, RedeemLink};
 pub use list::{EndCredential, ListCredentials, id_of};
 pub use session::{EndOtherSessions, EndSessionsOfOtherPlace, NewSession, StartSession};

@@ -1,15 +1,20 @@
 //! The fields of a form as HTML inputs.
 
+mod demand;
+
 use countersign_core::form::{Field, FieldKind};
 use countersign_protocol::escape;
 use serde_json::{Number, Value};
 
+use self::demand::demand;
 use super::form_errors::FormErrors;
+use super::local_time::{ZonedFormat, zone_name};
 use super::parse::{input_name, submitted_value};
 use crate::layout::form::FormFields;
 
 /// Up to this many choices are radio buttons; more become a drop-down list.
 const MAX_RADIOS: usize = 5;
+const NO_ANSWER: &str = "No answer";
 
 pub struct Control {
     pub id: String,
@@ -19,6 +24,8 @@ pub struct Control {
     pub description: Option<String>,
     /// The constraints of the schema, as a sentence.
     pub demand: String,
+    /// The agent suggested a value, so a change of it is marked.
+    pub has_default: bool,
     pub required: bool,
     pub sensitive: bool,
     pub data_type: &'static str,
@@ -33,8 +40,15 @@ pub enum ControlShape {
     Fixed(String),
     Line {
         kind: &'static str,
-        example: &'static str,
         value: String,
+    },
+    /// A date and time, or a time. Both are shown in the reader's zone if scripts run, else in UTC.
+    Zoned {
+        kind: &'static str,
+        value: String,
+        step: &'static str,
+        utc_ms: Option<i64>,
+        zone_name: String,
     },
     Number {
         min: Option<Number>,
@@ -70,6 +84,7 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults
         label: field.label.clone(),
         description: field.description.clone(),
         demand: demand(&field.kind),
+        has_default: field.default.is_some() && !field.sensitive,
         required: field.required,
         sensitive: field.sensitive,
         data_type: data_type(&field.kind),
@@ -167,11 +182,10 @@ fn shape(field: &Field, value: String) -> ControlShape {
                 .iter()
                 .enumerate()
                 .map(|(index, (_, label))| (index.to_string(), label.clone()));
-            let options = control_options(field, labels, &value);
             if choices.len() <= MAX_RADIOS {
-                ControlShape::Radios(options)
+                ControlShape::Radios(radios(field, labels, &value))
             } else {
-                ControlShape::List(options)
+                ControlShape::List(list_options(field, labels, &value))
             }
         }
         FieldKind::Choices(choices) => {
@@ -192,23 +206,25 @@ fn shape(field: &Field, value: String) -> ControlShape {
         }
         FieldKind::Boolean => {
             let labels = [("true", "Yes"), ("false", "No")].map(|(value, label)| (value.to_owned(), label.to_owned()));
-            ControlShape::List(control_options(field, labels.into_iter(), &value))
+            ControlShape::Radios(radios(field, labels.into_iter(), &value))
         }
         // A password input has only one line, so multi-line text stays visible.
         FieldKind::Text { multiline: true, .. } => ControlShape::Lines { value },
         FieldKind::Text { .. } | FieldKind::Number { .. } if field.sensitive => ControlShape::Line {
             kind: "password",
-            example: "",
             value,
         },
         FieldKind::Text {
             multiline: false,
             format,
             ..
-        } => {
-            let (kind, example) = line(format.as_deref());
-            ControlShape::Line { kind, example, value }
-        }
+        } => match ZonedFormat::of(field) {
+            Some(zoned) => zoned_control(field, zoned, value),
+            None => ControlShape::Line {
+                kind: input_type(format.as_deref()),
+                value,
+            },
+        },
         FieldKind::Number {
             integer,
             min,
@@ -226,15 +242,28 @@ fn shape(field: &Field, value: String) -> ControlShape {
     }
 }
 
-/// The choices, after an empty one that is selected at first.
-fn control_options(
+/// The choices of a drop-down list, after an empty one.
+fn list_options(
     field: &Field,
     offered: impl Iterator<Item = (String, String)>,
     initial_value: &str,
 ) -> Vec<ControlOption> {
-    let nothing = if field.required { "Choose…" } else { "No answer" };
-    let nothing = (String::new(), nothing.to_owned());
-    let all = std::iter::once(nothing).chain(offered);
+    let nothing = if field.required { "Choose…" } else { NO_ANSWER };
+    control_options(Some(nothing), offered, initial_value)
+}
+
+/// Radio buttons. Only an optional field offers no answer as a choice; a required one starts with nothing selected.
+fn radios(field: &Field, offered: impl Iterator<Item = (String, String)>, initial_value: &str) -> Vec<ControlOption> {
+    control_options((!field.required).then_some(NO_ANSWER), offered, initial_value)
+}
+
+fn control_options(
+    nothing: Option<&str>,
+    offered: impl Iterator<Item = (String, String)>,
+    initial_value: &str,
+) -> Vec<ControlOption> {
+    let nothing = nothing.map(|label| (String::new(), label.to_owned()));
+    let all = nothing.into_iter().chain(offered);
     all.map(|(value, label)| ControlOption {
         chosen: value == initial_value,
         value,
@@ -243,15 +272,27 @@ fn control_options(
     .collect()
 }
 
-/// Input type and example. `date-time` and `time` need a zone, which the browser's own inputs do not have.
-fn line(format: Option<&str>) -> (&'static str, &'static str) {
+/// A value that is no instant, such as the text of a refused attempt, stays visible in a plain text input.
+fn zoned_control(field: &Field, zoned: ZonedFormat, value: String) -> ControlShape {
+    let clock = zoned.wall_clock(&value);
+    match clock {
+        None if !value.is_empty() => ControlShape::Line { kind: "text", value },
+        clock => ControlShape::Zoned {
+            kind: zoned.input_type(),
+            step: clock.as_ref().map_or("", |clock| clock.step),
+            utc_ms: clock.as_ref().map(|clock| clock.utc_ms),
+            value: clock.map(|clock| clock.value).unwrap_or_default(),
+            zone_name: zone_name(&field.name),
+        },
+    }
+}
+
+fn input_type(format: Option<&str>) -> &'static str {
     match format {
-        Some("date") => ("date", ""),
-        Some("email") => ("email", ""),
-        Some("uri") => ("url", ""),
-        Some("date-time") => ("text", "2026-11-16T14:30:00Z"),
-        Some("time") => ("text", "14:30:00Z"),
-        Some(_) | None => ("text", ""),
+        Some("date") => "date",
+        Some("email") => "email",
+        Some("uri") => "url",
+        Some(_) | None => "text",
     }
 }
 
@@ -299,54 +340,6 @@ pub fn value_label(field: &Field, value: &Value) -> String {
 fn label_of(choices: &[(Value, String)], value: &Value) -> String {
     let choice = choices.iter().find(|(offered, _)| offered == value);
     choice.map_or_else(|| plain(value), |(_, label)| label.clone())
-}
-
-fn demand(kind: &FieldKind) -> String {
-    match kind {
-        FieldKind::Text {
-            format,
-            min_length,
-            max_length,
-            pattern,
-            ..
-        } => {
-            let length = match (min_length, max_length) {
-                (None | Some(0), None) => None,
-                (None | Some(0), Some(max)) => Some(format!("at most {max} characters")),
-                (Some(1), None) => None,
-                (Some(min), None) => Some(format!("at least {min} characters")),
-                (Some(min), Some(max)) => Some(format!("{min} to {max} characters")),
-            };
-            let form = pattern.as_ref().map(|pattern| format!("in the form {pattern}"));
-            let format = format.as_ref().map(|format| format!("as {format}"));
-            [length, form, format]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
-        FieldKind::Number {
-            integer,
-            min,
-            max,
-            step,
-        } => {
-            let range = match (min, max) {
-                (Some(min), Some(max)) => Some(format!("{min} to {max}")),
-                (Some(min), None) => Some(format!("{min} or more")),
-                (None, Some(max)) => Some(format!("{max} or less")),
-                (None, None) => None,
-            };
-            let whole = integer.then(|| "a whole number".to_owned());
-            let step = step.as_ref().map(|step| format!("a multiple of {step}"));
-            [whole, range, step]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(", ")
-        }
-        FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices(_) => String::new(),
-    }
 }
 
 #[cfg(test)]

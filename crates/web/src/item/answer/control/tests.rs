@@ -12,7 +12,7 @@ fn of(property: Value, sent: Option<&str>) -> Control {
 fn holds(control: &Control) -> (&str, String) {
     match &control.shape {
         ControlShape::Fixed(value) => ("fixed", value.clone()),
-        ControlShape::Line { kind, value, .. } => (kind, value.clone()),
+        ControlShape::Line { kind, value } | ControlShape::Zoned { kind, value, .. } => (kind, value.clone()),
         ControlShape::Number { value, .. } => ("number", value.clone()),
         ControlShape::Lines { value } => ("lines", value.clone()),
         ControlShape::Boxes(options) => {
@@ -38,7 +38,12 @@ fn default_is_filled_in_unless_a_value_was_sent() {
         (json!({"type": "string", "default": "now"}), ("text", "now")),
         (json!({"type": "integer", "default": 3}), ("number", "3")),
         (json!({"type": "boolean", "default": false}), ("options", "No")),
-        (json!({"type": "boolean"}), ("options", "Choose…")),
+        (json!({"type": "boolean"}), ("options", "")),
+        (
+            json!({"type": "string", "format": "date-time", "default": "2026-11-16T14:30:00+01:00"}),
+            ("datetime-local", "2026-11-16T13:30"),
+        ),
+        (json!({"type": "string", "format": "time"}), ("time", "")),
         (json!({"enum": ["eu", "us"], "default": "us"}), ("options", "us")),
         (
             json!({"type": "string", "format": "date", "default": "2026-11-16"}),
@@ -123,7 +128,50 @@ fn constraints_are_shown_beside_the_input() {
     );
     assert_eq!(
         of(json!({"type": "integer", "minimum": 0}), None).demand,
-        "a whole number, 0 or more"
+        "Whole number, 0 or more"
     );
     assert_eq!(of(json!({"type": "string", "minLength": 1}), None).demand, "");
+}
+
+#[test]
+fn hints_are_in_the_words_of_people() {
+    let demand = |property: Value| of(property, None).demand;
+    assert_eq!(demand(json!({"type": "string", "format": "email"})), "Email address");
+    assert_eq!(demand(json!({"type": "string", "format": "date-time"})), "");
+    assert_eq!(
+        demand(json!({"type": "integer", "minimum": 1, "maximum": 500, "multipleOf": 5})),
+        "Whole number, 1 to 500, in steps of 5"
+    );
+    for property in [
+        json!({"type": "string", "format": "uri"}),
+        json!({"type": "number", "maximum": 40}),
+    ] {
+        assert!(!demand(property.clone()).contains("uri"), "{property}");
+    }
+}
+
+#[test]
+fn a_required_choice_starts_without_a_selection_and_offers_no_empty_one() {
+    let labels = |required: bool| {
+        let required = if required { json!(["it"]) } else { json!([]) };
+        let schema = json!({"properties": {"it": {"enum": ["eu", "us"]}}, "required": required});
+        match control_of(&fields(&schema)[0], 0, None, &FormErrors::default()).shape {
+            ControlShape::Radios(options) => options
+                .into_iter()
+                .map(|option| (option.label, option.chosen))
+                .collect::<Vec<_>>(),
+            _ => panic!("no radios"),
+        }
+    };
+    let named = |pairs: &[(&str, bool)]| {
+        pairs
+            .iter()
+            .map(|(label, on)| ((*label).to_owned(), *on))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(labels(true), named(&[("eu", false), ("us", false)]));
+    assert_eq!(
+        labels(false),
+        named(&[("No answer", true), ("eu", false), ("us", false)])
+    );
 }

@@ -10,8 +10,12 @@ use countersign_protocol::a2h::{CheckItem, Choice};
 use serde_json::{Map, Value};
 
 use super::form_errors::FormErrors;
+use super::local_time::zoned;
 use super::roles::denial;
 use crate::layout::form::FormFields;
+
+/// The input that confirms open steps, and the name of its error.
+pub const OPEN_STEPS: &str = "open_steps";
 
 #[derive(Debug, PartialEq)]
 pub struct ParsedAnswer {
@@ -35,11 +39,11 @@ pub fn parse_answer(content: &Content, fields: &FormFields, files: &[FileNote]) 
             Some(_) => return Err(no_button()),
         },
         Payload::Task(task) => match pressed {
-            Some("completed") => (Verdict::Completed(ticked(task, fields)), comment_text(fields)),
+            Some("completed") => (Verdict::Completed(completed(task, fields)?), comment_text(fields)),
             Some("dismissed") => (Verdict::Dismissed(ticked(task, fields)), comment_text(fields)),
             Some(_) | None => return Err(no_button()),
         },
-        Payload::Notify => return Err(FormErrors::single("", "a notice wants no answer")),
+        Payload::Notify => return Err(FormErrors::single("", "a notice needs no answer")),
     };
     let comment = Some(comment).filter(|comment| !comment.is_empty());
     if let Some(Err(rejection)) = comment.as_deref().map(check_comment) {
@@ -89,7 +93,7 @@ fn comment_text(fields: &FormFields) -> String {
 
 fn denied(ask: &Ask) -> Result<Value, FormErrors> {
     let choice = denial(&ask.question)
-        .ok_or_else(|| FormErrors::single("", "this question has no choice that says no; decline it instead"))?;
+        .ok_or_else(|| FormErrors::single("", "this question has no choice that says no; skip it instead"))?;
     Ok(choice.value.as_str().into())
 }
 
@@ -186,7 +190,10 @@ pub fn submitted_value(field: &Field, fields: &FormFields) -> Option<String> {
             let picked: Vec<&str> = fields.all(&name).filter(|index| !index.is_empty()).collect();
             (!picked.is_empty()).then(|| picked.join(" "))
         }
-        FieldKind::Text { .. } | FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choice(_) => {
+        FieldKind::Text { .. } => fields
+            .get(&name)
+            .map(|typed| zoned(field, fields, normalize_newlines(typed))),
+        FieldKind::Number { .. } | FieldKind::Boolean | FieldKind::Choice(_) => {
             fields.get(&name).map(normalize_newlines)
         }
     }
@@ -229,6 +236,18 @@ fn filled_in(schema: &Value, fields: &FormFields) -> Result<Value, FormErrors> {
     if faults.is_empty() { Ok(answer) } else { Err(faults) }
 }
 
+/// Completing a task with open steps needs a second press, because a person may have overlooked them.
+fn completed(task: &Task, fields: &FormFields) -> Result<Option<Vec<CheckItem>>, FormErrors> {
+    let steps = ticked(task, fields);
+    let open = steps.iter().flatten().filter(|step| !step.done).count();
+    match open {
+        0 => Ok(steps),
+        _ if fields.text(OPEN_STEPS) == "yes" => Ok(steps),
+        1 => Err(FormErrors::single(OPEN_STEPS, "1 step is open")),
+        open => Err(FormErrors::single(OPEN_STEPS, format!("{open} steps are open"))),
+    }
+}
+
 /// The checklist of the task with the ticks of the person; `None` if the task has no checklist.
 fn ticked(task: &Task, fields: &FormFields) -> Option<Vec<CheckItem>> {
     let done: Vec<usize> = fields.all("done").filter_map(|index| index.parse().ok()).collect();
@@ -246,7 +265,9 @@ fn message_of(rejection: Rejection) -> String {
         other @ (Rejection::NotApplicable(_)
         | Rejection::NotAuthorized(_)
         | Rejection::AlreadyTerminal { .. }
-        | Rejection::NotDue) => other.to_string(),
+        | Rejection::NotDue
+        | Rejection::Held { .. }
+        | Rejection::NotHeld) => other.to_string(),
     }
 }
 

@@ -197,7 +197,10 @@ fn task_returns_its_checklist_with_the_ticks() {
     let with_list = task(vec![item("a", true), item("b", false)]);
     let read_from = |content: &Content, query: &str| parse_answer(content, &FormFields::parse(query.as_bytes()), &[]);
     let expected = Verdict::Completed(Some(vec![item("a", false), item("b", true)]));
-    let reading = read_from(&with_list, "done=1&done=7&done=x&verdict=completed").expect("a reading");
+    let ticks = "done=1&done=7&done=x&verdict=completed";
+    let asked = read_from(&with_list, ticks).expect_err("a question about the open step");
+    assert_eq!(asked.of(OPEN_STEPS), ["1 step is open"]);
+    let reading = read_from(&with_list, &format!("{ticks}&open_steps=yes")).expect("a reading");
     assert_eq!(reading.verdict, expected);
     let reading = read_from(&task(Vec::new()), "verdict=dismissed&comment=done+elsewhere");
     assert_eq!(reading, with_comment(Verdict::Dismissed(None), "done elsewhere"));

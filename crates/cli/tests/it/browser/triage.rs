@@ -1,0 +1,252 @@
+//! Going through the inbox: the list beside an item, keys, palette, groups, look.
+
+use serde_json::{Value, json};
+
+use super::accessibility::{accessibility_findings, axe};
+use super::chrome::{Browser, Viewport};
+use crate::harness::*;
+
+const ENTER: &str = "\u{e007}";
+const WIDE: Viewport = Viewport {
+    width: 1440,
+    ..Viewport::DESKTOP
+};
+
+fn titled(mut envelope: Value, title: &str) -> Value {
+    envelope["title"] = title.into();
+    envelope
+}
+
+/// The sum of all layout shifts that the person did not cause, from now on.
+const WATCH_SHIFTS: &str = "window.shifts = 0;
+    new PerformanceObserver((list) => { for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value; })
+      .observe({ type: 'layout-shift', buffered: false });";
+
+#[tokio::test]
+async fn the_item_opens_beside_the_list_and_the_address_follows() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        ids.push(bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await);
+    }
+    let browser = Browser::signed_in(WIDE, &hub).await;
+    browser.wait_for(&format!("#row-{}", ids[2])).await;
+    browser.press(&format!("j{ENTER}")).await;
+    browser.item_ready(&ids[0]).await;
+    browser.wait_for(&format!("#detail #item[data-id='{}']", ids[0])).await;
+    browser.wait_for(&format!("main #row-{}[aria-current]", ids[0])).await;
+    browser.press("j").await;
+    browser.item_ready(&ids[1]).await;
+    let path = browser.script("return location.pathname").await;
+    assert_eq!(path, json!(format!("/inbox/items/{}", ids[1])));
+    browser.screenshot("beside").await;
+    // An answer elsewhere changes the list and the item.
+    hub.owner.answer(&ids[1], "deny").await.expect(200);
+    browser.wait_for_text("#detail #outcome", "Denied").await;
+    browser.wait_until_gone(&format!("main #row-{}", ids[1])).await;
+    browser.script("history.back()").await;
+    browser.wait_until_gone("#detail").await;
+    browser.wait_for("body[data-page=list]").await;
+    // The address alone gives the item as a page of its own.
+    browser.open_item(&hub, &ids[2]).await;
+    assert_eq!(browser.count("#rows").await, 0);
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn the_cursor_and_the_selection_go_on_over_the_end_of_the_page() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for number in 0..53 {
+        bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
+    }
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#older").await;
+    browser.press("jxG").await;
+    browser.wait_for("#rows > .row:nth-child(50)[aria-current]").await;
+    browser.press("j").await;
+    browser.wait_for("#rows > .row:nth-child(51)[aria-current]").await;
+    browser.press("x").await;
+    browser.wait_for_text("#picked", "2 selected").await;
+    assert_eq!(browser.count("#rows > .row").await, 53);
+    assert_eq!(browser.count("#older").await, 0);
+    browser.finish().await;
+}
+
+fn mixed(number: usize) -> Value {
+    let envelope = match number % 5 {
+        0 => select("bot"),
+        1 => task("bot"),
+        _ => ask("bot"),
+    };
+    titled(envelope, &format!("Number {number}"))
+}
+
+#[tokio::test]
+async fn a_hundred_mixed_asks_are_cleared_by_keyboard() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for number in 0..100 {
+        bot.accepted(&mixed(number)).await;
+    }
+    let browser = Browser::signed_in(WIDE, &hub).await;
+    browser.wait_for("#rows > .row").await;
+    browser.press(&format!("j{ENTER}")).await;
+    for _ in 0..100 {
+        browser
+            .wait_for("#item[data-status=open] #panel:not([data-guarded])")
+            .await;
+        let item = browser
+            .script("const { id, kind } = document.querySelector('#item').dataset; return [id, kind]")
+            .await;
+        let id = item[0].as_str().expect("an id").to_owned();
+        match item[1].as_str() {
+            Some("select") => browser.press(&format!("1{ENTER}")).await,
+            // A task with open steps asks once.
+            Some("task") => {
+                browser.press("a").await;
+                browser.wait_for("#panel:not([data-guarded]) #open-steps").await;
+                browser.press("a").await;
+            }
+            _ => browser.press("a").await,
+        }
+        browser
+            .wait_until_gone(&format!("#item[data-id='{id}'][data-status=open]"))
+            .await;
+    }
+    browser.wait_for("body[data-page=list] .empty").await;
+    assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
+    browser.finish().await;
+}
+
+async fn press_ctrl_k(browser: &Browser) {
+    let keys = [
+        ("keyDown", "\u{e009}"),
+        ("keyDown", "k"),
+        ("keyUp", "k"),
+        ("keyUp", "\u{e009}"),
+    ];
+    let actions = keys.map(|(kind, value)| json!({"type": kind, "value": value}));
+    let keyboard = json!({"actions": [{"type": "key", "id": "keyboard", "actions": actions}]});
+    browser.driver_post("actions", &keyboard).await;
+}
+
+#[tokio::test]
+async fn the_palette_finds_pages_filters_and_the_theme() {
+    let axe = axe();
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&ask("bot")).await;
+    let mut browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#rows > .row").await;
+    press_ctrl_k(&browser).await;
+    browser.wait_for("#palette[open] #palette-field:focus").await;
+    let findings = accessibility_findings(&mut browser, &axe, "the palette").await;
+    assert!(findings.is_empty(), "{findings:?}");
+    browser.press("theme dark").await;
+    browser
+        .wait_for_text("#palette-list [aria-selected=true]", "Theme: Dark")
+        .await;
+    browser.press(ENTER).await;
+    browser.wait_for("html[data-theme=dark]").await;
+    press_ctrl_k(&browser).await;
+    browser.press("history").await;
+    browser
+        .wait_for_text("#palette-list [aria-selected=true]", "Go to History")
+        .await;
+    browser.press(ENTER).await;
+    browser.wait_for("body[data-page=history]").await;
+    browser.press("gi").await;
+    browser.wait_for("body[data-page=list]").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn theme_and_density_stay_in_this_browser_without_a_flash() {
+    let hub = Hub::start().await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.click("#me-menu > summary").await;
+    browser.click("#me-menu button[value=dark]").await;
+    browser.click("#me-menu button[value=comfortable]").await;
+    browser
+        .wait_for("html[data-theme=dark][data-density=comfortable]")
+        .await;
+    // The attribute is there before any script of the page has run.
+    browser
+        .run_before_pages(
+            "document.addEventListener('readystatechange', () => { window.early ??= document.documentElement.dataset.theme; });",
+        )
+        .await;
+    browser.reload().await;
+    browser.wait_for("#me-menu button[value=dark][aria-pressed=true]").await;
+    assert_eq!(browser.script("return window.early").await, "dark");
+    let background = browser
+        .script("return getComputedStyle(document.documentElement).backgroundColor")
+        .await;
+    assert_eq!(background, "rgb(16, 18, 22)");
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn live_rows_arrive_in_their_group_and_shift_nothing_in_use() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for number in 0..30 {
+        bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
+    }
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#rows > .row:nth-child(30)").await;
+    browser.press("jjjj").await;
+    const TOP: &str = "return document.querySelector('#rows > .row[aria-current]').getBoundingClientRect().top";
+    let before = browser.script(TOP).await;
+    browser.script(WATCH_SHIFTS).await;
+    let last = bot.accepted(&titled(ask("bot"), "at the end")).await;
+    browser.wait_for(&format!("#rows > #row-{last}:last-child")).await;
+    assert_eq!(browser.script(TOP).await, before);
+    assert_eq!(browser.script("return window.shifts").await, 0);
+    let soon = bot.accepted(&expiring(ask("bot"), 600_000)).await;
+    browser
+        .wait_for(&format!("#rows > .group[data-group=soon] + #row-{soon}"))
+        .await;
+    browser.wait_for("#rows > .group[data-group=rest]").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_row_is_answered_and_snoozed_in_place() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let first = bot.accepted(&titled(ask("bot"), "First")).await;
+    let second = bot.accepted(&titled(ask("bot"), "Second")).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    // A press right after the row came under the pointer does nothing.
+    let too_early = format!(
+        "const row = document.querySelector('#row-{first}');
+         row.dispatchEvent(new PointerEvent('pointerover', {{ bubbles: true }}));
+         row.querySelector('.quick button').click();"
+    );
+    browser.wait_for(&format!("#row-{first} .quick")).await;
+    browser.script(&too_early).await;
+    assert_eq!(bot.pull(&first).await["status"], "open");
+    let press = format!(
+        "const done = arguments[arguments.length - 1];
+         const row = document.querySelector('#row-{first}');
+         const timer = setInterval(() => {{
+           row.querySelector('.quick button[data-role=deny]').click();
+           if (row.matches('.gone')) {{ clearInterval(timer); done(); }}
+         }}, 50);"
+    );
+    browser.script_async(&press).await;
+    assert_eq!(bot.outcome(&first).await["response"]["response"]["value"], "deny");
+    browser.wait_for("#news a").await;
+    browser.wait_until_gone(&format!("#row-{first}")).await;
+    browser.press("js").await;
+    browser.wait_for("dialog#snooze[open]").await;
+    browser.press("2").await;
+    browser.wait_until_gone(&format!("#row-{second}")).await;
+    browser.wait_for_text("#news", "Snoozed").await;
+    browser.wait_for_text("#snoozed-count", "1").await;
+    assert_eq!(bot.pull(&second).await["status"], "open");
+    browser.finish().await;
+}

@@ -1,0 +1,6 @@
+//! What an operator sees of a hub: request ids, the log, metrics and spans.
+
+mod dashboard;
+mod requests;
+#[cfg(feature = "otel")]
+mod spans;

@@ -1,0 +1,121 @@
+// The command palette (Ctrl-K): pages, filters, views, the order and the look, found by typing.
+import { closeAll, openHelp } from "./menus.js";
+import { setLook } from "./prefs.js";
+import { isSwapped, visit } from "./swap.js";
+
+const find = (selector) => document.querySelector(selector);
+const dialog = () => find("dialog#palette");
+const field = () => find("#palette-field");
+const options = () => [...document.querySelectorAll("#palette-list [role=option]")];
+let shown = [];
+
+function go(href) {
+  const url = new URL(href, location.href);
+  if (isSwapped(url)) visit(url);
+  else location.assign(url);
+}
+
+/** The commands of the page that is shown. */
+function commands() {
+  const links = (selector, prefix) =>
+    [...document.querySelectorAll(selector)].map((link) => ({
+      text: prefix + link.textContent.replace(/\d+\+?\s*$/, "").trim(),
+      run: () => go(link.href),
+    }));
+  const looks = [...document.querySelectorAll("#me-menu form.look button[name]")].map(({ name, value, textContent }) => ({
+    text: `${name === "theme" ? "Theme" : "Density"}: ${textContent}`,
+    run: () => setLook(name, value),
+  }));
+  return [
+    ...links(".top nav a", "Go to "),
+    ...links("#nav-settings", "Go to "),
+    ...links("#view-box .view > a", "View: "),
+    ...links("#sort-box .sheet a", "Sort: "),
+    ...links(".toolbar .segments a", "Show: "),
+    ...filters(),
+    ...looks,
+    { text: "Keys and help", run: openHelp },
+  ];
+}
+
+/** One command per agent, project and tag in the list that is shown. */
+function filters() {
+  const found = new Map();
+  for (const link of document.querySelectorAll("#rows a:is(.agent, .project, .tag, .kind)")) {
+    found.set(link.href, { text: `Filter ${link.className}: ${link.textContent.trim()}`, run: () => go(link.href) });
+  }
+  return [...found.values()];
+}
+
+function matches({ text }, words) {
+  const lower = text.toLowerCase();
+  return words.every((word) => lower.includes(word));
+}
+
+function render() {
+  const words = field().value.toLowerCase().split(/\s+/).filter(Boolean);
+  const search = field().value.trim();
+  shown = commands().filter((command) => matches(command, words)).slice(0, 50);
+  if (search) shown.push({ text: `Search for “${search}”`, run: () => go(`/inbox/search?q=${encodeURIComponent(search)}`) });
+  find("#palette-list").replaceChildren(...shown.map(createOption));
+  select(0);
+}
+
+function createOption({ text }, index) {
+  const option = document.createElement("li");
+  Object.assign(option, { id: `palette-${index}`, role: "option", textContent: text });
+  return option;
+}
+
+function select(index) {
+  const all = options();
+  const at = (index + all.length) % all.length;
+  for (const [position, option] of all.entries()) option.setAttribute("aria-selected", String(position === at));
+  field().setAttribute("aria-activedescendant", all[at]?.id ?? "");
+  all[at]?.scrollIntoView({ block: "nearest" });
+}
+
+function selected() {
+  return options().findIndex((option) => option.ariaSelected === "true");
+}
+
+function run(index) {
+  const command = shown[index];
+  dialog().close();
+  command?.run();
+}
+
+export function open() {
+  if (!dialog() || find("dialog[open]")) return;
+  closeAll();
+  field().value = "";
+  dialog().showModal();
+  render();
+  field().focus();
+}
+
+function onKeydown(event) {
+  const isOpenKey = (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && event.key.toLowerCase() === "k";
+  if (isOpenKey && dialog()) {
+    event.preventDefault();
+    if (dialog().open) dialog().close();
+    else open();
+    return;
+  }
+  if (!dialog()?.open || event.isComposing) return;
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step) select(selected() + step);
+  else if (event.key === "Enter") run(selected());
+  else return;
+  event.preventDefault();
+}
+
+export function start() {
+  document.addEventListener("keydown", onKeydown, true);
+  document.addEventListener("input", (event) => event.target === field() && render());
+  document.addEventListener("click", ({ target }) => {
+    const at = options().indexOf(target.closest?.("#palette-list [role=option]"));
+    if (at >= 0) run(at);
+    if (target === dialog()) dialog().close();
+  });
+}
