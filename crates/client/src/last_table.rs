@@ -65,7 +65,7 @@ impl LastTable {
 
 /// One file per session of terminals, so that a table printed elsewhere does not change the numbers here.
 fn path(data: &Path) -> Result<PathBuf> {
-    let session = rustix::process::getsid(None)?.as_raw_nonzero();
+    let session = nix::unistd::getsid(None)?;
     Ok(data.join(DIRECTORY).join(format!("{session}.json")))
 }
 

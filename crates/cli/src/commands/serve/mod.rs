@@ -89,7 +89,7 @@ pub fn exit_code(error: &anyhow::Error) -> u8 {
 
 /// Starts a session without a terminal, so that neither Ctrl-C nor closing the window reaches the hub.
 fn detach() -> Result<()> {
-    let is_alone = || rustix::process::getsid(None).is_ok_and(|session| session == rustix::process::getpid());
+    let is_alone = || nix::unistd::getsid(None).is_ok_and(|session| session == nix::unistd::getpid());
     match rustix::process::setsid() {
         Ok(_) => Ok(()),
         Err(_) if is_alone() => Ok(()),
