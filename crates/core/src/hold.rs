@@ -22,13 +22,16 @@ pub struct Hold {
 
 impl Hold {
     /// The hold of a resolution that was just decided. `None` if it takes effect at once: without an undo time, and for
-    /// an expiry.
-    pub fn of(resolution: &Resolution, undo_seconds: u32) -> Option<Self> {
+    /// an expiry. A hold ends with the message's expiry, when agents stop waiting and apply their own default.
+    pub fn of(resolution: &Resolution, undo_seconds: u32, expires_at: Option<Timestamp>) -> Option<Self> {
         let seconds = undo_seconds.min(MAX_UNDO_SECONDS);
+        let decided_at = resolution.resolved_at;
+        let full = decided_at.plus(Duration::from_secs(seconds.into()));
+        let until = expires_at.map_or(full, |expires_at| full.min(expires_at));
         let is_by_person = resolution.actor.person_name().is_some();
-        (seconds > 0 && is_by_person).then(|| Self {
+        (until > decided_at && is_by_person).then(|| Self {
             by: resolution.actor.clone(),
-            until: resolution.resolved_at.plus(Duration::from_secs(seconds.into())),
+            until,
         })
     }
 
@@ -40,7 +43,7 @@ impl Hold {
     }
 }
 
-/// The resolution at the end of its hold. It counts from now on, so that its time is not before an agent's last look;
+/// The resolution at the end of its hold. It counts from now on, so that its time is not before an agent's last read;
 /// the expiry was checked when the hold began.
 pub fn at_release(resolution: Resolution, now: Timestamp) -> Resolution {
     Resolution {

@@ -10,7 +10,7 @@ use crate::scene::*;
 /// The ask with an answer of alice on hold.
 fn held() -> (Message, Resolution) {
     let resolution = decided(&ask(), answer("approve"), EXPIRES_AT).expect("in time");
-    let hold = Hold::of(&resolution, 4);
+    let hold = Hold::of(&resolution, 4, None);
     (Message { hold, ..ask() }, resolution)
 }
 
@@ -26,16 +26,29 @@ fn a_hold_begins_with_the_decision_and_is_bounded() {
     let (message, resolution) = held();
     let until = Timestamp::from_millis(14_000);
     assert_eq!(message.hold, Some(Hold { by: alice(), until }));
-    assert_eq!(Hold::of(&resolution, 0), None, "no undo time");
-    let longest = Hold::of(&resolution, u32::MAX).expect("a hold");
+    assert_eq!(Hold::of(&resolution, 0, None), None, "no undo time");
+    let longest = Hold::of(&resolution, u32::MAX, None).expect("a hold");
     let seconds = i64::from(MAX_UNDO_SECONDS);
     assert_eq!(longest.until.as_millis(), EXPIRES_AT.as_millis() + seconds * 1000);
 }
 
 #[test]
+fn a_hold_ends_with_the_expiry() {
+    let (_, resolution) = held();
+    let until = |expires_at| Hold::of(&resolution, 4, Some(expires_at)).map(|hold| hold.until);
+    let soon = Timestamp::from_millis(EXPIRES_AT.as_millis() + 1);
+    assert_eq!(until(soon), Some(soon));
+    assert_eq!(
+        until(Timestamp::from_millis(20_000)),
+        Some(Timestamp::from_millis(14_000))
+    );
+    assert_eq!(until(EXPIRES_AT), None, "decided in the last moment");
+}
+
+#[test]
 fn an_expiry_is_never_on_hold() {
     let expired = decided(&ask(), answer("approve"), LATE).expect("the expiry happens");
-    assert_eq!(Hold::of(&expired, 4), None);
+    assert_eq!(Hold::of(&expired, 4, None), None);
 }
 
 #[test]

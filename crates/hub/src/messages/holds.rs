@@ -5,14 +5,13 @@ use std::time::{Duration, Instant};
 
 use countersign_core::hold::{Hold, MAX_UNDO_SECONDS};
 use countersign_core::{Actor, Command, Rejection, Resolution};
-use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::StoreError;
 use countersign_store::completion::run_to_completion;
 use countersign_store::model::{ApplyOutcome, HoldOutcome, ResolveRequest, TakeBackOutcome};
 use countersign_store::ops::message::apply::Apply;
 use countersign_store::ops::message::hold::{BeginHold, HeldDecision, TakeBack};
-use uuid::Uuid;
 
 use super::timers::{DueWork, sweep_due};
 use super::{Messages, expect_outcome, reconcile, resolve_request, wanted_outcome};
@@ -111,22 +110,18 @@ impl Messages {
         let take_back = TakeBack {
             message_id: message_id.clone(),
             actor,
-            resolution_id: ResolutionId::from_uuid(Uuid::new_v4()),
         };
         let messages = Arc::clone(self);
         run_to_completion(async move {
             let id = take_back.message_id.clone();
             let outcome = messages.parts.store.run(take_back).await;
             match outcome.inspect_err(|error| messages.resync_if_unsure(error))? {
-                TakeBackOutcome::TakenBack { expires_at, expired } => {
+                TakeBackOutcome::TakenBack { expires_at } => {
                     if let Some(expires_at) = expires_at {
                         messages.expiry_alarm.due(expires_at);
                     }
                     tracing::debug!(message_id = %id, "decision taken back");
-                    match expired {
-                        Some(expired) => messages.announce(&expired),
-                        None => messages.parts.live.publish(LiveChange::Held(id)),
-                    }
+                    messages.parts.live.publish(LiveChange::Held(id));
                     Ok(())
                 }
                 TakeBackOutcome::Rejected(rejection) => Err(rejection.into()),

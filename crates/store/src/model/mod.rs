@@ -96,8 +96,6 @@ pub enum TakeBackOutcome {
     TakenBack {
         /// When the message, which is open again, expires.
         expires_at: Option<Timestamp>,
-        /// The expiry, if it was due during the hold.
-        expired: Option<Box<ResolvedMessage>>,
     },
 }
 

@@ -5,8 +5,8 @@
 //! written by the same step as every other.
 
 use countersign_core::hold::{Hold, at_release, check_take_back};
-use countersign_core::{Actor, Command, Resolution};
-use countersign_protocol::id::{MessageId, ResolutionId};
+use countersign_core::{Actor, Rejection, Resolution};
+use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 
 use super::apply::{self, Loaded, LoadedDecision, LoadedMessage};
@@ -14,7 +14,7 @@ use super::quota::ReleasedSlots;
 use super::sweep::{Swept, to_i64};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
-use crate::model::{ApplyOutcome, HoldOutcome, ResolveRequest, ResolvedMessage, TakeBackOutcome, json_text};
+use crate::model::{HoldOutcome, ResolveRequest, TakeBackOutcome, json_text};
 use crate::ops::{rows, terminal};
 
 /// Decides, and holds the decision for the undo time of its author.
@@ -34,7 +34,8 @@ impl Op for BeginHold {
             LoadedDecision::Accepted(loaded, resolution) => (loaded, resolution),
         };
         let files = &self.request.files;
-        match Hold::of(&resolution, self.undo_seconds(x, &resolution.actor).await?) {
+        let seconds = self.undo_seconds(x, &resolution.actor).await?;
+        match Hold::of(&resolution, seconds, loaded.message.expires_at) {
             Some(hold) => {
                 begin(x, &loaded, &resolution, files, &hold).await?;
                 Ok(HoldOutcome::Held(hold))
@@ -81,8 +82,6 @@ async fn begin<X: Exec>(
 pub struct TakeBack {
     pub message_id: MessageId,
     pub actor: Actor,
-    /// For the expiry, if it was due during the hold.
-    pub resolution_id: ResolutionId,
 }
 
 impl Op for TakeBack {
@@ -100,6 +99,14 @@ impl Op for TakeBack {
         if let Err(rejection) = check_take_back(&loaded.message, &self.actor) {
             return Ok(TakeBackOutcome::Rejected(rejection));
         }
+        if loaded.message.hold.as_ref().is_some_and(|hold| now > hold.until) {
+            // The timer is about to release it.
+            let decision = held_resolution(x, loaded.seq).await?;
+            return Ok(TakeBackOutcome::Rejected(Rejection::already(
+                &self.message_id,
+                &decision,
+            )));
+        }
         let params = [loaded.seq.into(), loaded.message.rev.into(), self.actor.as_str().into()];
         if x.exec(CLEAR, &params).await? == 0 {
             return Err(StoreError::Conflict);
@@ -109,23 +116,6 @@ impl Op for TakeBack {
             .await?;
         Ok(TakeBackOutcome::TakenBack {
             expires_at: loaded.message.expires_at,
-            expired: self.expire(x, now).await?,
-        })
-    }
-}
-
-impl TakeBack {
-    /// The expiry timer skips messages on hold, so an expiry that came meanwhile happens here.
-    async fn expire<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Option<Box<ResolvedMessage>>, StoreError> {
-        let request = ResolveRequest {
-            message_id: self.message_id.clone(),
-            command: Command::Expire,
-            resolution_id: self.resolution_id.clone(),
-            files: Vec::new(),
-        };
-        Ok(match apply::apply(x, &request, now).await? {
-            ApplyOutcome::Resolved(expired) => Some(expired),
-            ApplyOutcome::NotFound | ApplyOutcome::Purged | ApplyOutcome::Rejected(_) => None,
         })
     }
 }
@@ -180,15 +170,21 @@ impl Op for ReleaseDue {
 }
 
 async fn load_held<X: Exec>(x: &mut X, id: &str) -> Result<(Box<LoadedMessage>, Resolution), StoreError> {
-    let missing = || StoreError::Corrupt("its decision on hold is missing".to_owned());
     let Loaded::Message(loaded) = apply::load(x, &rows::parse_message_id(id)?).await? else {
-        return Err(missing());
+        return Err(missing_decision());
     };
-    let mut row = x
-        .row("SELECT body FROM hold WHERE seq = ?1", &[loaded.seq.into()])
-        .await?
-        .ok_or_else(missing)?;
-    Ok((loaded, serde_json::from_str(&row.text(0)?)?))
+    let resolution = held_resolution(x, loaded.seq).await?;
+    Ok((loaded, resolution))
+}
+
+async fn held_resolution<X: Exec>(x: &mut X, seq: i64) -> Result<Resolution, StoreError> {
+    let row = x.row("SELECT body FROM hold WHERE seq = ?1", &[seq.into()]).await?;
+    let body = row.ok_or_else(missing_decision)?.text(0)?;
+    Ok(serde_json::from_str(&body)?)
+}
+
+fn missing_decision() -> StoreError {
+    StoreError::Corrupt("its decision on hold is missing".to_owned())
 }
 
 async fn forget<X: Exec>(x: &mut X, seq: i64) -> Result<(), StoreError> {

@@ -47,15 +47,13 @@ async fn try_take_back(store: &Store, id: &MessageId, actor: Actor) -> Result<Ta
     let take_back = TakeBack {
         message_id: id.clone(),
         actor,
-        resolution_id: resolution_id(),
     };
     store.run(take_back).await
 }
 
-/// Returns the expiry that was due.
-async fn take_back(store: &Store, id: &MessageId) -> Option<ResolvedMessage> {
+async fn take_back(store: &Store, id: &MessageId) {
     match try_take_back(store, id, alice()).await.unwrap() {
-        TakeBackOutcome::TakenBack { expired, .. } => expired.map(|expired| *expired),
+        TakeBackOutcome::TakenBack { .. } => {}
         other => panic!("expected to take it back, got {other:?}"),
     }
 }
@@ -165,7 +163,7 @@ pub async fn taken_back_decision_leaves_no_trace(store: &Store, clock: &ManualCl
     let id = submitted(store, &Draft::pushed(1)).await;
     hold(store, &id, "approve").await;
     clock.set(at(3000));
-    assert!(take_back(store, &id).await.is_none());
+    take_back(store, &id).await;
     let item = viewed(store, &id).await;
     assert_eq!((item.message.state, item.message.hold), (State::Open, None));
     assert_eq!(
@@ -194,25 +192,35 @@ pub async fn only_the_author_takes_back_and_only_during_the_hold(store: &Store, 
 pub async fn answer_on_hold_wins_over_the_expiry(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &expiring(1, 10)).await;
-    clock.set(at(10));
-    hold(store, &id, "approve").await;
+    assert_eq!(
+        hold(store, &id, "approve").await.until,
+        at(10),
+        "the hold ends with the expiry"
+    );
     clock.set(at(2000));
     assert!(expired(store, 5).await.is_empty());
     assert_eq!(store.run(NextExpiry::default()).await.unwrap(), None);
-    clock.set(at(5000));
     let outcomes: Vec<_> = released(store).await.into_iter().map(|one| one.outcome).collect();
     assert_eq!(outcomes, [Outcome::Answered]);
 }
 
-pub async fn decision_taken_back_after_the_expiry_expires_at_once(store: &Store, clock: &ManualClock) {
+pub async fn decision_is_not_taken_back_after_its_hold(store: &Store, clock: &ManualClock) {
     add_agent(store, BUILDER).await;
     let id = submitted(store, &expiring(1, 10)).await;
     hold(store, &id, "approve").await;
-    clock.set(at(2000));
-    let expiry = take_back(store, &id).await.expect("the expiry");
-    assert_eq!(expiry.resolution.outcome, Outcome::Expired);
-    assert_eq!(expiry.resolution.value, Some(json!("deny")), "the declared default");
-    assert_eq!(open_count(store, BUILDER).await, 0);
+    clock.set(at(11));
+    let late = refused_take_back(store, &id, alice()).await;
+    assert!(
+        matches!(
+            late,
+            Rejection::AlreadyTerminal {
+                outcome: Outcome::Answered,
+                ..
+            }
+        ),
+        "{late:?}"
+    );
+    assert_eq!(released(store).await.len(), 1);
 }
 
 pub async fn undo_and_release_have_one_winner(store: &Store, clock: &ManualClock) {
