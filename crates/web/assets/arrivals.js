@@ -142,15 +142,16 @@ function createOlderLink() {
 
 /**
  * The number of open items beyond this page, for the label of the next-page link.
- * The hub counts the unfiltered list only, and caps the count of notices.
+ * The hub counts the unfiltered list only, and caps its counts: "99+".
  */
 function updateOlderLabel() {
   if (!olderLink() || !list()) return;
   const params = listUrl().searchParams;
   const isUnfiltered = list().dataset.list === "open" && !QUERY_PARAMS.some((name) => params.get(name));
-  const open = Number.parseInt(document.getElementById("count")?.textContent ?? "", 10) || 0;
-  const more = open - rows().filter((row) => !row.matches(".gone")).length;
-  olderLink().textContent = isUnfiltered && more > 0 ? `Next page · ${more} more` : "Next page";
+  const count = document.getElementById("count")?.textContent ?? "";
+  const more = (Number.parseInt(count, 10) || 0) - rows().filter((row) => !row.matches(".gone")).length;
+  const label = count.endsWith("+") ? `${more}+` : String(more);
+  olderLink().textContent = isUnfiltered && more > 0 ? `Next page · ${label} more` : "Next page";
 }
 
 export function start() {

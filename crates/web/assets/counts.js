@@ -16,15 +16,15 @@ function setCount(id, count) {
   const element = document.getElementById(id);
   if (!element) return;
   element.textContent = String(count);
-  element.toggleAttribute("data-none", count === 0);
+  element.toggleAttribute("data-none", parseCount(count) === 0);
 }
 
 function render({ open, notices, snoozed }) {
   setCount("count", open);
   setCount("notices-count", notices);
   setCount("snoozed-count", snoozed);
-  const title = document.title.replace(/^\(\d+\) /, "");
-  document.title = open > 0 ? `(${open}) ${title}` : title;
+  const title = document.title.replace(/^\(\d+\+?\) /, "");
+  document.title = parseCount(open) > 0 ? `(${open}) ${title}` : title;
   document.dispatchEvent(new CustomEvent("counts"));
 }
 
@@ -36,7 +36,8 @@ export function showCounts({ isFromPage, ...counts }) {
 
 function publish(main, isFromPage) {
   const { open, notices, snoozed } = main.dataset;
-  const counts = { open: parseCount(open), notices: parseCount(notices), snoozed: parseCount(snoozed), isFromPage };
+  // The open count is capped, and "99+" is shown as it is.
+  const counts = { open: open ?? "0", notices: parseCount(notices), snoozed: parseCount(snoozed), isFromPage };
   showCounts(counts);
   broadcast("counts", counts);
 }

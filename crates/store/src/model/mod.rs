@@ -4,6 +4,8 @@ mod inbox;
 
 pub use inbox::{Cursor, InboxOrder, InboxSection, InboxWalk};
 
+use std::fmt;
+
 use countersign_core::access::Role;
 use countersign_core::audit::AuditRecord;
 use countersign_core::delivery::DeliveryState;
@@ -192,6 +194,19 @@ pub struct CountsNow {
     pub notices: i64,
     /// Failed deliveries, at most 100.
     pub failing: i64,
+}
+
+/// How many open messages were found before the count was capped.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OpenCount {
+    pub counted: usize,
+    pub has_more: bool,
+}
+
+impl fmt::Display for OpenCount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", self.counted, if self.has_more { "+" } else { "" })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]

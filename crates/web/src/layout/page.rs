@@ -11,8 +11,8 @@ use axum::response::{IntoResponse, Response};
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::StoreError;
-use countersign_store::model::CountsNow;
-use countersign_store::ops::list::Counts;
+use countersign_store::model::{CountsNow, OpenCount};
+use countersign_store::ops::list::{Counts, OpenFor};
 use countersign_telemetry::request::error_id;
 use url::form_urlencoded::byte_serialize;
 
@@ -122,6 +122,8 @@ pub struct PageLayout {
     pub me: String,
     pub is_owner: bool,
     pub csrf: String,
+    /// Open items that the user may answer; for a viewer, all open items.
+    pub open: OpenCount,
     pub counts: CountsNow,
     /// The hub's clock, for browsers whose clock is wrong.
     pub now_ms: Option<i64>,
@@ -154,12 +156,8 @@ impl PageLayout {
         section: PageSection,
         title: impl Into<String>,
     ) -> Result<Self, PageError> {
-        let counts = hub
-            .store
-            .run(Counts {
-                person: user.name.clone(),
-            })
-            .await?;
+        let person = user.name.clone();
+        let counts = hub.store.run(Counts { person }).await?;
         Ok(Self {
             person: user.name.clone(),
             me: if user.may_decide() {
@@ -169,6 +167,7 @@ impl PageLayout {
             },
             is_owner: user.is_owner(),
             csrf: user.csrf.clone(),
+            open: open_count(hub, user, counts).await?,
             counts,
             now_ms: Some(hub.store.clock().now().as_millis()),
             ..Self::anonymous(request, section, title)
@@ -189,6 +188,7 @@ impl PageLayout {
             me: String::new(),
             is_owner: false,
             csrf: String::new(),
+            open: OpenCount::default(),
             counts: CountsNow::default(),
             now_ms: None,
             query: String::new(),
@@ -197,6 +197,17 @@ impl PageLayout {
             path: request.path.clone(),
         }
     }
+}
+
+async fn open_count(hub: &Hub, user: &SignedInUser, counts: CountsNow) -> Result<OpenCount, StoreError> {
+    if !user.may_decide() {
+        return Ok(OpenCount {
+            counted: usize::try_from(counts.open).unwrap_or_default(),
+            has_more: false,
+        });
+    }
+    let person = user.name.clone();
+    hub.store.run(OpenFor { person }).await
 }
 
 #[derive(Template)]

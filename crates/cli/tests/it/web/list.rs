@@ -50,6 +50,17 @@ async fn urgent_items_come_first_then_the_oldest() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_counter_counts_what_waits_for_its_reader() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    bot.accepted(&resolvers(ask("bot"), &["agent:bot"])).await;
+    let owner = WebClient::signed_in(&hub).await;
+    assert_eq!(owner.get("/inbox").await.expect(200).text_at("#count"), "0");
+    bot.accepted(&ask("bot")).await;
+    assert_eq!(owner.get("/inbox").await.expect(200).text_at("#count"), "1");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_row_shows_its_agent_age_and_expiry() {
     let hub = Hub::start().await;
     let bot = hub.agent("bot").await;

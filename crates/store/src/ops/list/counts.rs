@@ -1,8 +1,14 @@
+use countersign_core::Actor;
 use countersign_protocol::time::Timestamp;
 
+use super::filter::ListFilter;
+use super::open_messages::{OpenMessages, ScanDirection};
+use super::page::page;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Param};
-use crate::model::CountsNow;
+use crate::model::{CountsNow, InboxOrder, InboxWalk, OpenCount};
+
+const MAX_COUNTED_FOR: i64 = 99;
 
 /// The numbers beside a person's lists. Counts that could take long are capped.
 pub struct Counts {
@@ -32,6 +38,39 @@ impl Op for Counts {
             snoozed,
             notices: number(x, NOTICES, &[person]).await?,
             failing: number(x, FAILING, &[]).await?,
+        })
+    }
+}
+
+/// The open asks and tasks that a person may resolve and has not snoozed. Only the text of a message says who may
+/// resolve it, so the count is capped.
+pub struct OpenFor {
+    pub person: String,
+}
+
+impl Op for OpenFor {
+    type Out = OpenCount;
+    const MODE: AccessMode = AccessMode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<OpenCount, StoreError> {
+        let filter = ListFilter {
+            resolver: Some(Actor::human(&self.person)),
+            ..ListFilter::default()
+        };
+        let open = OpenMessages {
+            viewer: Some(&self.person),
+            filter: &filter,
+            order: InboxOrder::Newest,
+            direction: ScanDirection::Forwards,
+            walk: InboxWalk {
+                soon_before: now,
+                waiting: Vec::new(),
+            },
+        };
+        let found = page(x, &open, None, MAX_COUNTED_FOR, now).await?;
+        Ok(OpenCount {
+            counted: found.items.len(),
+            has_more: found.next.is_some(),
         })
     }
 }

@@ -2,7 +2,7 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{CountsNow, Settlement};
 use countersign_store::ops::admin::agents::RemoveAgent;
-use countersign_store::ops::list::Counts;
+use countersign_store::ops::list::{Counts, OpenFor};
 
 use super::snooze::put_away;
 use crate::outbox::{claims, failed, settle};
@@ -15,6 +15,26 @@ async fn counts(store: &Store, person: &str) -> CountsNow {
         })
         .await
         .unwrap()
+}
+
+async fn open_for(store: &Store, person: &str) -> String {
+    let person = person.to_owned();
+    store.run(OpenFor { person }).await.unwrap().to_string()
+}
+
+pub async fn open_messages_are_counted_for_the_people_who_may_resolve_them(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for number in 1..=99 {
+        submitted(store, &Draft::ask(number)).await;
+    }
+    assert_eq!(open_for(store, "alice").await, "99");
+    assert_eq!(open_for(store, "carol").await, "0", "she may not resolve them");
+    submitted(store, &Draft::ask(100)).await;
+    assert_eq!(open_for(store, "alice").await, "99+");
+    for number in 1..=2 {
+        assert!(put_away(store, "alice", number, Some(at(20))).await);
+    }
+    assert_eq!(open_for(store, "alice").await, "98", "without what she snoozed");
 }
 
 pub async fn empty_store_counts_zero(store: &Store, _clock: &ManualClock) {

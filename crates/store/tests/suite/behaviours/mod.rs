@@ -262,6 +262,7 @@ macro_rules! behaviours {
                 list_shows_the_delivery_state;
             counts:
                 empty_store_counts_zero
+                open_messages_are_counted_for_the_people_who_may_resolve_them
                 open_count_excludes_snoozed_messages
                 open_messages_of_removed_agents_are_counted
                 notices_are_counted_until_they_are_archived
