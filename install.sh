@@ -104,7 +104,9 @@ fetch() { # file name
   case $from in
     http://* | https://*)
       if command -v curl >/dev/null; then
-        curl --fail --silent --show-error --location --output "$scratch/$1" "${from%/}/$1"
+        # A redirect must not leave https.
+        case $from in https://*) protocols='=https' ;; *) protocols='=http,https' ;; esac
+        curl --proto-redir "$protocols" --fail --silent --show-error --location --output "$scratch/$1" "${from%/}/$1"
       elif command -v wget >/dev/null; then
         wget --quiet --output-document "$scratch/$1" "${from%/}/$1"
       else
