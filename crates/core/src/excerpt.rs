@@ -22,9 +22,16 @@ pub fn line(markdown: &str) -> String {
     let mut line = String::new();
     let mut count = 0;
     let start = &markdown[..markdown.floor_char_boundary(MAX_LINE_CHARS * 8)];
-    for text in start.lines().map(without_marks).filter(|text| !text.is_empty()) {
-        let space = if count > 0 { " " } else { "" };
-        for character in space.chars().chain(text.chars()) {
+    for markdown_line in start.lines() {
+        let text = without_marks(markdown_line);
+        let is_item = markdown_line.trim_start().starts_with(['-', '*', '+']);
+        let separator = match (count, is_item) {
+            _ if text.is_empty() => continue,
+            (0, _) => "",
+            (_, true) => " · ",
+            (_, false) => " ",
+        };
+        for character in separator.chars().chain(text.chars()) {
             if count == MAX_LINE_CHARS {
                 line.push('…');
                 return line;
@@ -102,7 +109,7 @@ mod tests {
             line(
                 "# Release\n\nAll checks are **green**. See [the run](https://ci.example/1) and `make x`.\n\n- one\n- two\n"
             ),
-            "Release All checks are green. See the run and make x. one two"
+            "Release All checks are green. See the run and make x. · one · two"
         );
         assert_eq!(line("```sh\nls\n```\n---\n> quoted"), "ls quoted");
         assert_eq!(line("a[0] [b](c"), "a[0] [b](c");
