@@ -1,6 +1,6 @@
 //! The schema migrations: one file per version, with the same version numbers for every engine.
 
-pub const SCHEMA_VERSION: i64 = 7;
+pub const SCHEMA_VERSION: i64 = 8;
 const COUNT: usize = SCHEMA_VERSION as usize;
 
 pub const SQLITE: [&str; COUNT] = [
@@ -11,6 +11,7 @@ pub const SQLITE: [&str; COUNT] = [
     include_str!("../migrations/sqlite/005_runs.sql"),
     include_str!("../migrations/sqlite/006_nodes.sql"),
     include_str!("../migrations/sqlite/007_holds.sql"),
+    include_str!("../migrations/sqlite/008_agent_names.sql"),
 ];
 pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/001_initial.sql"),
@@ -20,6 +21,7 @@ pub const POSTGRES: [&str; COUNT] = [
     include_str!("../migrations/postgres/005_runs.sql"),
     include_str!("../migrations/postgres/006_nodes.sql"),
     include_str!("../migrations/postgres/007_holds.sql"),
+    include_str!("../migrations/postgres/008_agent_names.sql"),
 ];
 
 /// The migrations that a store of version `found` still lacks, in order.

@@ -67,7 +67,7 @@ export function formatLocal(at) {
 }
 
 /** Times that a list shows as an age; the instant is their title. */
-const RELATIVE = ":is(time[data-ago], .row.run .who > time, .terminal .active > time, .table time)[data-ms]";
+const RELATIVE = ":is(time[data-ago], .row.run .who > time, .table time)[data-ms]";
 const MAX_RELATIVE = 7 * DAY;
 
 /** A past time in words: just now, 5 min ago, else its date. */

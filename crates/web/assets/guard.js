@@ -1,7 +1,7 @@
-// Guard against accidental decisions: the buttons of an item, or of a batch confirmation, are blocked for half a second after
-// they appear. A click or key press aimed at the previous page must not decide anything.
+// Guard against accidental decisions: the buttons of an item, of a conversation or of a batch confirmation are blocked for
+// half a second after they appear. A click or key press aimed at the previous page must not decide anything.
 const GUARD_MS = 500;
-const GUARDED = ":is(#panel, #confirm)";
+const GUARDED = ":is(#panel, #confirm, #thread)";
 let frame;
 let releaseTimer;
 let wasPressedGuarded = false;
@@ -11,7 +11,7 @@ export function isGuarded() {
 }
 
 export function arm() {
-  const guarded = document.querySelector("#panel:has(form), form#confirm");
+  const guarded = document.querySelector("#panel:has(form), form#confirm, #thread:has(form)");
   cancelAnimationFrame(frame);
   clearTimeout(releaseTimer);
   if (!guarded) return;

@@ -1,9 +1,9 @@
 // The item page: its panel follows changes made elsewhere and keeps typed text.
+import { moveTypeAhead } from "./conversation.js";
 import { arm } from "./guard.js";
 import { isTyping } from "./keys.js";
 import { load } from "./swap.js";
 import { showToast } from "./tell.js";
-import { moveTypeAhead } from "./terminals.js";
 
 /** Fields with masked text. */
 export const SECRET = "[type=password], .masked";

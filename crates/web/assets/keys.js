@@ -60,7 +60,7 @@ function snooze() {
   else openMenu();
 }
 
-const JUMPS = { i: "inbox", n: "notices", z: "aside", h: "history", t: "terminals", r: "runs", s: "settings" };
+const JUMPS = { i: "inbox", n: "notices", z: "aside", h: "history", a: "agents", t: "agents", r: "runs", s: "settings" };
 const JUMP_MS = 1500;
 let jumpUntil = 0;
 
@@ -114,7 +114,7 @@ const KEYS = {
   b: () => batch.anyPicked() && find("#batch button[name=verdict]")?.focus(),
   a: (event) => (isItem() ? press(event, find("#answer .choice[data-role=approve], #complete")) : openCurrent()),
   r: reject,
-  o: () => find("#answer #own-words")?.focus(),
+  o: () => find("#answer #own-words, #reply-box .ahead-text")?.focus(),
   c: () => openDetails("#comment-box", "#comment"),
   e: archiveCurrent,
   s: snooze,

@@ -1,6 +1,7 @@
 // Live events from the hub (SSE). An event tells what changed; the current state is always loaded from the hub.
 import { deferEvent } from "./answer.js";
 import { dropPending, insert, parseRow } from "./arrivals.js";
+import { isShown as isConversation, scheduleRefresh as refreshConversation } from "./conversation.js";
 import { recount, showCounts } from "./counts.js";
 import { discardDraft, onSignedOut } from "./drafts.js";
 import { onResolved, refreshItem, shownItem } from "./item.js";
@@ -9,7 +10,6 @@ import { noteEvent, refresh } from "./refresh.js";
 import { markResolved } from "./rows.js";
 import { isShown as isRuns, scheduleRefresh } from "./runs.js";
 import * as tabs from "./tabs.js";
-import { isShown as isTerminals } from "./terminals.js";
 import { refreshHeldItem, showHold } from "./undo.js";
 
 const STATUS_DELAY_MS = 3000;
@@ -67,7 +67,7 @@ function refreshIfActive() {
 function handleEvent(name, data) {
   noteEvent();
   hubEvents[name](data);
-  if (isTerminals()) refresh();
+  if (isConversation()) refreshConversation();
   else if (isRuns()) scheduleRefresh();
 }
 

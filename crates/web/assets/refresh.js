@@ -1,5 +1,6 @@
 // Refresh of the page that is shown, after missed events or when a snoozed item returns. Selection, cursor and typed text
 // stay.
+import { isShown, refreshConversation } from "./conversation.js";
 import { readPage } from "./counts.js";
 import { refreshItem, typedTexts } from "./item.js";
 import { isTyping } from "./keys.js";
@@ -8,7 +9,6 @@ import { isShown as isRun, refreshRun } from "./run.js";
 import { isShown as isRuns, refreshRuns } from "./runs.js";
 import { isSplit } from "./split.js";
 import { load, show } from "./swap.js";
-import { isShown, refreshTerminals } from "./terminals.js";
 
 const MAX_TRIES = 3;
 /** The hub renders this many rows; more were appended here. */
@@ -52,7 +52,7 @@ async function refreshPage(isStale) {
     await refreshItem(item.dataset.id);
     if (!isSplit()) return;
   }
-  const handler = [[isShown, refreshTerminals], [isRun, refreshRun], [isRuns, refreshRuns]].find(([isCurrent]) => isCurrent());
+  const handler = [[isShown, refreshConversation], [isRun, refreshRun], [isRuns, refreshRuns]].find(([isCurrent]) => isCurrent());
   if (handler) {
     await handler[1]();
     return;

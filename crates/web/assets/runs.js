@@ -1,4 +1,4 @@
-// The list of runs. Rows are added, updated and removed in place; the cursor and the focus stay.
+// The lists of runs and of agents. Rows are added, updated and removed in place; the cursor and the focus stay.
 import { anchorScroll, list, rows } from "./rows.js";
 import { load, show } from "./swap.js";
 
@@ -7,7 +7,7 @@ let isRefreshing = false;
 let isQueued = false;
 
 export function isShown() {
-  return list()?.dataset.list === "runs";
+  return ["runs", "agents"].includes(list()?.dataset.list);
 }
 
 function sleep(ms) {

@@ -136,7 +136,8 @@ export function show(loaded) {
   split.close();
   document.getElementById("main").replaceWith(document.adoptNode(main));
   for (const link of document.querySelectorAll("a[id^=nav-]")) link.removeAttribute("aria-current");
-  document.getElementById(`nav-${page === "list" ? "inbox" : page}`)?.setAttribute("aria-current", "page");
+  const section = { list: "inbox", agent: "agents" }[page] ?? page;
+  document.getElementById(`nav-${section}`)?.setAttribute("aria-current", "page");
   document.dispatchEvent(new CustomEvent("shown"));
 }
 
@@ -150,7 +151,7 @@ function focusStart() {
 
 export function back() {
   if (history.state?.depth > 0) history.back();
-  else visit(document.body.dataset.page === "run" ? "/runs" : "/inbox");
+  else visit({ run: "/runs", agent: "/inbox/agents" }[document.body.dataset.page] ?? "/inbox");
 }
 
 function onClick(event) {

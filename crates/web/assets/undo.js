@@ -43,6 +43,11 @@ function forget(id, button) {
 
 /** Takes back the decision that is shown, or the last one of this tab. */
 export async function undoLast() {
+  const inThread = [...document.querySelectorAll("#thread .take-back button")].at(-1);
+  if (inThread) {
+    inThread.click();
+    return;
+  }
   const isOwn = document.querySelector("#item #undo") !== null;
   const id = isOwn ? shownItem().dataset.id : held.at(-1);
   if (id) await undo(id);

@@ -41,6 +41,7 @@ const STYLESHEET: Asset = Asset {
         "controls",
         "frame",
         "lists",
+        "agents",
         "item",
         "runs",
         "content",
@@ -58,6 +59,7 @@ static ASSETS: &[Asset] = &assets![
     "arrivals.js" "text/javascript; charset=utf-8",
     "batch.js" "text/javascript; charset=utf-8",
     "clock.js" "text/javascript; charset=utf-8",
+    "conversation.js" "text/javascript; charset=utf-8",
     "copy.js" "text/javascript; charset=utf-8",
     "counts.js" "text/javascript; charset=utf-8",
     "drafts.js" "text/javascript; charset=utf-8",
@@ -92,7 +94,6 @@ static ASSETS: &[Asset] = &assets![
     "swap.js" "text/javascript; charset=utf-8",
     "tabs.js" "text/javascript; charset=utf-8",
     "tell.js" "text/javascript; charset=utf-8",
-    "terminals.js" "text/javascript; charset=utf-8",
     "undo.js" "text/javascript; charset=utf-8",
 ];
 

@@ -1,5 +1,6 @@
 //! The inbox in a browser: pages rendered on the server, live through server-sent events, usable without scripts.
 
+mod agents;
 mod assets;
 mod item;
 mod layout;
@@ -8,7 +9,6 @@ mod runs;
 mod settings;
 mod sign_in;
 mod styleguide;
-mod terminals;
 pub mod text;
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
         .merge(sign_in::router())
         .merge(item::router())
         .merge(lists::router())
-        .merge(terminals::router())
+        .merge(agents::router())
         .merge(runs::router())
         .merge(events::router())
         .merge(look::router())

@@ -189,7 +189,8 @@ fn property(field: &CueField) -> Value {
     }
 }
 
-fn project(project_dir: &str) -> Option<String> {
+/// The last part of the path.
+pub fn project(project_dir: &str) -> Option<String> {
     let last = project_dir
         .trim_end_matches(['/', '\\'])
         .rsplit(['/', '\\'])

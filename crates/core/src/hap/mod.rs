@@ -4,5 +4,5 @@ mod cue;
 mod reply;
 
 pub use crate::excerpt::MAX_SHOWN_BYTES;
-pub use cue::{Cue, Terminal, content, digest, source};
+pub use cue::{Cue, Terminal, content, digest, project, source};
 pub use reply::{CueReply, reply};

@@ -1,4 +1,4 @@
-//! Agents as owners manage them: add, list, rotate credentials, remove.
+//! Agents as owners manage them: add, list, rename, rotate credentials, remove.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +9,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::Actor;
 use countersign_core::access::check_agent_id;
-use countersign_protocol::api::admin::{AgentRef, AgentsList, IssuedCredentials};
+use countersign_core::agent_name::parse_given;
+use countersign_protocol::api::admin::{AgentRef, AgentsList, IssuedCredentials, RenamedAgent};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{AgentSummary, SignatureAlg};
 use countersign_store::ops::account::credential::CredentialKind;
 use countersign_store::ops::admin::AddOutcome;
 use countersign_store::ops::admin::agents::{AddAgent, ListAgents, RemoveAgent, RotateAgent};
+use countersign_store::ops::agent::{RenameAgent, RenameOutcome};
 use countersign_store::ops::terminal::{TerminalOf, TerminalSummary};
 use serde::Deserialize;
 
@@ -201,6 +203,36 @@ pub async fn rotate(
         signature_alg: None,
         old_valid_until: made.old_valid_until.map(Into::into),
     }))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewName {
+    id: String,
+    name: Option<String>,
+}
+
+/// Gives the agent a name and returns its display name. A blank name restores the automatic one.
+pub async fn rename_agent(hub: &Hub, id: String, name: &str, actor: String) -> Result<String, Problem> {
+    let name = parse_given(name).map_err(|error| Problem::invalid("name", error.to_string()))?;
+    let op = RenameAgent { id, name, actor };
+    match hub.store.run(op.clone()).await? {
+        RenameOutcome::Renamed(name) => Ok(name),
+        RenameOutcome::NoSuchAgent => Err(no_agent(&op.id)),
+        RenameOutcome::Taken => Err(Problem::AlreadyExists {
+            message: "another agent has this name; use a name of its own".to_owned(),
+        }),
+    }
+}
+
+pub async fn rename(
+    State(hub): State<Arc<Hub>>,
+    owner: OwnerCaller,
+    body: Body,
+) -> Result<Json<RenamedAgent>, Problem> {
+    let NewName { id, name } = read_json(body).await?;
+    let name = rename_agent(&hub, id.clone(), &name.unwrap_or_default(), owner.actor).await?;
+    Ok(Json(RenamedAgent { agent_id: id, name }))
 }
 
 #[derive(Deserialize)]

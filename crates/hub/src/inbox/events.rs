@@ -8,7 +8,6 @@ use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
 use serde_json::json;
 
-use super::asker::asker_name;
 use super::find::find;
 use super::item::shown_hold;
 use super::outcome;
@@ -16,6 +15,7 @@ use crate::Hub;
 use crate::cluster::LiveChange;
 use crate::live::EventDraft;
 use crate::problem::Problem;
+use countersign_core::asker::asker_name;
 
 /// Renders and broadcasts changes until the future is dropped.
 pub async fn run(hub: Arc<Hub>) {
@@ -67,7 +67,7 @@ fn arrived(kind: &'static str, item: &PersonView, hub: &Hub) -> EventDraft {
     };
     let api = data(&content.title, &content.agent.id);
     // Pages show title and agent as plain text, so hidden characters are escaped here.
-    let mut web = data(&escape(&content.title), &escape(asker_name(message)));
+    let mut web = data(&escape(&content.title), &escape(asker_name(message, &item.agent_name)));
     if let Some(row) = hub.live.row_renderer() {
         web["html"] = row(item, hub.store.clock().now()).into();
     }

@@ -39,6 +39,7 @@ fn unreadable(item: UnreadableItem) -> HubItem {
         status: item.status.parse().unwrap_or(Status::Open).to_string(),
         title: UNREADABLE_TITLE.to_owned(),
         body: Some("It is damaged in the hub's database. `countersign doctor` says more.".to_owned()),
+        agent_name: item.agent_id.clone(),
         agent: Agent {
             id: item.agent_id,
             ..Agent::default()
@@ -84,6 +85,7 @@ pub fn render(item: PersonView, viewer: &Principal) -> HubItem {
         title: content.title,
         body: content.body,
         agent: content.agent,
+        agent_name: item.agent_name,
         priority: content.priority.as_str().to_owned(),
         tags: content.tags,
         context: content.context,

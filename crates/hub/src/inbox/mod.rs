@@ -1,7 +1,6 @@
 //! The inbox: everything people see of messages and runs. It never shows `state`, `client_ref`, callbacks or keys.
 
 pub mod api;
-pub mod asker;
 pub mod cursor;
 pub mod events;
 pub mod find;

@@ -110,6 +110,7 @@ fn admin_routes(routes: Routes) -> Routes {
         .get("/v1/admin/status", admin::status::status)
         .get("/v1/admin/agents", admin::agents::list)
         .post("/v1/admin/agents", admin::agents::add)
+        .post("/v1/admin/agents/rename", admin::agents::rename)
         .post("/v1/admin/agents/rotate", admin::agents::rotate)
         .post("/v1/admin/agents/remove", admin::agents::remove)
         .get("/v1/admin/callbacks", admin::callbacks::list)

@@ -38,6 +38,9 @@ pub struct Item<P = ItemPart, S = ItemSource> {
     pub title: String,
     pub body: Option<String>,
     pub agent: Agent,
+    /// The display name of the agent; an earlier hub sends none.
+    #[serde(default)]
+    pub agent_name: String,
     pub priority: String,
     #[serde(default)]
     pub tags: Vec<String>,

@@ -15,6 +15,9 @@ pub struct TerminalsList {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ListedTerminal {
     pub agent_id: String,
+    /// The display name; an earlier hub sends none.
+    #[serde(default)]
+    pub name: String,
     pub runtime: String,
     pub project_dir: String,
     pub terminal: String,

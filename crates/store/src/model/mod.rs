@@ -146,6 +146,8 @@ pub enum Lookup<T> {
 pub struct PersonView {
     /// The position in the order of arrival.
     pub seq: i64,
+    /// The display name of the agent.
+    pub agent_name: String,
     pub message: Message,
     /// Lists of open messages leave out this field and the next one.
     pub delivery: Option<Delivery>,
@@ -285,6 +287,8 @@ impl SignatureAlg {
 #[derive(Debug, Clone, Serialize)]
 pub struct AgentSummary {
     pub agent_id: String,
+    /// The display name.
+    pub name: String,
     pub signature_alg: SignatureAlg,
     pub created_at: Timestamp,
     pub tokens: i64,

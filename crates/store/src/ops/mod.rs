@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod admin;
+pub mod agent;
 pub mod deliver;
 pub mod dialect;
 pub mod last_seen;

@@ -116,11 +116,13 @@ pub fn item(row: &mut Row) -> Result<PersonView, StoreError> {
     })
 }
 
-/// An item of a list without delivery status.
+/// An item of a list without delivery status. Its agent is called by the id until `names::fill` has read the name.
 pub fn item_without_delivery(row: &mut Row) -> Result<PersonView, StoreError> {
+    let message = message(row)?;
     Ok(PersonView {
         seq: row.int(SEQ)?,
-        message: message(row)?,
+        agent_name: message.content.agent.id.clone(),
+        message,
         delivery: None,
         fetched_at: None,
     })

@@ -8,11 +8,11 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::terminal::{OpenCues, TerminalOf};
 
+use crate::agents::AheadBox;
 use crate::layout::formatting::{DisplayTime, display_time};
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
-use crate::terminals::AheadBox;
 
 pub struct CueDetails {
     pub runtime: String,

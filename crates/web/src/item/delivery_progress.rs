@@ -1,8 +1,8 @@
 //! The delivery of a decision to its agent, step by step.
 
+use countersign_core::asker::RunOrigin;
 use countersign_core::delivery::DeliveryState;
 use countersign_core::{Actor, Outcome, Resolution};
-use countersign_hub::inbox::asker::RunOrigin;
 use countersign_store::model::{Delivery, PersonView};
 
 use super::presence::AgentPresence;

@@ -1,17 +1,19 @@
 //! The head of an item's page: title, asker, age and expiry, and below it the text of the message.
 
 use countersign_core::State;
+use countersign_core::asker::{RunOrigin, asker_name};
 use countersign_core::excerpt::{MAX_SHOWN_BYTES, without_title};
 use countersign_core::message::{Door, Task};
 use countersign_core::{Content, Message, Payload};
-use countersign_hub::inbox::asker::{RunOrigin, asker_name};
 use countersign_hub::inbox::kind::kind_label;
 use countersign_protocol::a2h::CheckItem;
 use countersign_protocol::time::Timestamp;
+use countersign_store::model::PersonView;
 
 use super::cue::CueDetails;
 use super::part::{ContextPart, images, part};
 use super::presence::AgentPresence;
+use crate::agents::agent_href;
 use crate::layout::formatting::{self, DisplayTime, Expiry};
 use crate::lists::row::encoded;
 use crate::text::{self, SafeHtml};
@@ -49,7 +51,11 @@ pub struct Head {
 }
 
 pub struct AgentDetails {
-    pub id: FilterLink,
+    pub id: String,
+    /// The display name.
+    pub name: String,
+    /// The page of the agent.
+    pub href: String,
     pub run_id: String,
     pub runtime: String,
     pub project: Option<FilterLink>,
@@ -79,7 +85,8 @@ fn panel_rev(message: &Message) -> String {
 }
 
 impl Head {
-    pub fn of(message: &Message, presence: AgentPresence, cue: Option<CueDetails>, now: Timestamp) -> Self {
+    pub fn of(item: &PersonView, presence: AgentPresence, cue: Option<CueDetails>, now: Timestamp) -> Self {
+        let message = &item.message;
         let content = &message.content;
         let is_open = matches!(message.state, State::Open);
         Self {
@@ -103,7 +110,7 @@ impl Head {
             },
             expires_ms: message.expires_at.filter(|_| is_open).map(Timestamp::as_millis),
             tags: content.tags.iter().map(|tag| filter_link("tag", tag)).collect(),
-            agent: agent(message, presence),
+            agent: agent(item, presence),
             is_cut: is_cut(message),
             cue,
             run_href: RunOrigin::of(&message.source).map(|run| run.href()),
@@ -123,13 +130,12 @@ fn is_cut(message: &Message) -> bool {
     }
 }
 
-fn agent(message: &Message, presence: AgentPresence) -> AgentDetails {
-    let agent = &message.content.agent;
+fn agent(item: &PersonView, presence: AgentPresence) -> AgentDetails {
+    let agent = &item.message.content.agent;
     AgentDetails {
-        id: FilterLink {
-            text: asker_name(message).to_owned(),
-            ..filter_link("agent", &agent.id)
-        },
+        id: agent.id.clone(),
+        name: asker_name(&item.message, &item.agent_name).to_owned(),
+        href: agent_href(&agent.id),
         run_id: agent.run_id.clone(),
         runtime: agent.runtime.clone(),
         project: agent.project.as_deref().map(|project| filter_link("project", project)),

@@ -27,10 +27,11 @@ use countersign_hub::Hub;
 
 pub use answer::control::ControlShape;
 pub use answer::form_errors::FormErrors;
-pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer};
+pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer, takes_own_words};
 pub use answer::roles::{approval, denial};
 pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
 pub use delivery_progress::failure_reason;
+pub use outcome::{AnswerFile, AnswerView, FormAnswerCell, answer_files, answer_view};
 pub use page::{PanelState, page};
 pub use part::{ContextPart, PartContent, part};
 pub use show::missing;

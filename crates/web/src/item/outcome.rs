@@ -125,7 +125,7 @@ fn offered(resolution: &Resolution, content: &Content) -> Vec<OfferedChoice> {
     options.iter().map(choice).collect()
 }
 
-fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {
+pub fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {
     let files = resolution.files.iter().enumerate();
     let answer_files = files.map(|(index, file)| AnswerFile {
         name: file.name.clone(),
@@ -135,7 +135,7 @@ fn answer_files(item: &PersonView, resolution: &Resolution) -> Vec<AnswerFile> {
     answer_files.collect()
 }
 
-fn answer_view(resolution: &Resolution, content: &Content, is_long: bool) -> AnswerView {
+pub fn answer_view(resolution: &Resolution, content: &Content, is_long: bool) -> AnswerView {
     let Some(value) = &resolution.value else {
         return AnswerView::Nothing;
     };

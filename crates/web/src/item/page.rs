@@ -147,7 +147,7 @@ pub async fn page(
     let lost = sent.filter(|_| !panel.is_answer());
     let page = ItemDetailPage {
         layout: PageLayout::of(hub, user, request, PageSection::Item, message.content.title.clone()).await?,
-        head: Head::of(message, presence, CueDetails::of(hub, message, user).await?, now),
+        head: Head::of(item, presence, CueDetails::of(hub, message, user).await?, now),
         message_text: MessageText::of(&message.content),
         panel,
         notice,

@@ -6,8 +6,8 @@ use axum::Router;
 use axum::http::{HeaderMap, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use countersign_core::asker::run_href;
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
 use super::page::{PageError, see_other};
@@ -62,7 +62,8 @@ fn page_above(path: &str) -> String {
         ["inbox", "items", id, ..] => format!("/inbox/items/{id}"),
         ["inbox", "settings", page @ ("people" | "agents" | "deliveries"), ..] => format!("/inbox/settings/{page}"),
         ["inbox", "settings", ..] => "/inbox/settings".to_owned(),
-        ["inbox", "terminals", ..] => "/inbox/terminals".to_owned(),
+        ["inbox", "agents", id, ..] => format!("/inbox/agents/{id}"),
+        ["inbox", "terminals", ..] => "/inbox/agents".to_owned(),
         ["runs", run_id, ..] => run_href(run_id),
         ["runs"] => "/runs".to_owned(),
         ["signin", ..] => "/signin".to_owned(),

@@ -8,11 +8,11 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
+use countersign_core::asker::RunOrigin;
 use countersign_core::delivery::DeliveryState as Delivered;
 use countersign_core::message::Status;
 use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::RunOrigin;
 use countersign_hub::inbox::cursor::parse_pair;
 use countersign_hub::inbox::outcome::{detail, ending, start_of};
 use countersign_hub::problem::Problem;
@@ -125,7 +125,7 @@ fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
 }
 
 /// Returns `None` if no delivery is needed: the agent cancelled or decided itself, or the asker is a run in this hub.
-fn delivery_label(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
+pub fn delivery_label(item: &PersonView, resolution: &Resolution) -> Option<DeliveryLabel> {
     let is_of_run = RunOrigin::of(&item.message.source).is_some();
     if is_of_run || resolution.actor == Actor::agent(&item.message.content.agent.id) {
         return None;

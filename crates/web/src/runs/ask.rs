@@ -1,8 +1,8 @@
 //! A pending ask of a run, with its answer form.
 
 use countersign_core::State;
+use countersign_core::asker::asker_name;
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 use countersign_runs::{PendingAskView, PendingKind};
@@ -69,7 +69,7 @@ impl RunPageAsk {
         };
         Ok(Some(Self {
             id: message.id.to_string(),
-            agent_name: asker_name(message).to_owned(),
+            agent_name: asker_name(message, &item.agent_name).to_owned(),
             text: match wait.kind {
                 PendingKind::Input => "waits for an answer",
                 PendingKind::Permission => "wants to run this",

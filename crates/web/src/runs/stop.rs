@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
+use countersign_core::asker::run_href;
 use countersign_hub::Hub;
 use countersign_hub::http::extract::RunPath;
 use countersign_hub::inbox::api::stop_run;
-use countersign_hub::inbox::asker::run_href;
 use countersign_hub::problem::Problem;
 
 use crate::layout::form::PostedForm;

@@ -42,6 +42,7 @@ fn shown(hub: &Hub, terminal: TerminalSummary) -> ListedTerminal {
     let presence = last.map_or_else(CuePresence::default, |id| hub.cue_waiters.presence(id, CueKind::Cue));
     ListedTerminal {
         agent_id: terminal.terminal.agent_id,
+        name: terminal.name,
         runtime: terminal.terminal.runtime,
         project_dir: terminal.terminal.project_dir,
         terminal: terminal.terminal.terminal,

@@ -14,6 +14,9 @@ pub struct AgentsList<A = ListedAgent> {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ListedAgent {
     pub agent_id: String,
+    /// The display name; an earlier hub sends none.
+    #[serde(default)]
+    pub name: String,
     pub signature_alg: String,
     pub created_at: HubTime,
     pub tokens: u64,
@@ -36,6 +39,13 @@ pub struct IssuedCredentials {
     /// The end of the credentials before a rotation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub old_valid_until: Option<HubTime>,
+}
+
+/// An agent with its display name, after it was renamed.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RenamedAgent {
+    pub agent_id: String,
+    pub name: String,
 }
 
 /// An agent that was removed.

@@ -7,7 +7,7 @@ mod status;
 
 pub use agents::{
     AgentRef, AgentSecret, AgentsList, CallbacksList, IssuedCredentials, KeysList, ListedAgent, ListedCallback,
-    ListedSecret, PublicKey, SecretsList,
+    ListedSecret, PublicKey, RenamedAgent, SecretsList,
 };
 pub use deliveries::{DeliveriesList, ListedDelivery, RetriedDelivery};
 pub use people::{EndedToken, ListedPerson, ListedToken, NewAccess, PeopleList, PersonRef, SignInLink, TokensList};

@@ -108,6 +108,7 @@ impl Op for ListAgents {
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<Vec<AgentSummary>, StoreError> {
         const SELECT: &str = "SELECT a.id, a.signature_alg, a.created_at, a.open, a.seen_at, \
+             COALESCE(a.name, a.id), \
              (SELECT COUNT(*) FROM credential c WHERE c.kind = 'agent' AND c.subject = a.id \
              AND (c.expires_at IS NULL OR c.expires_at >= ?1)), \
              (SELECT COUNT(*) FROM signing_key k WHERE k.agent_id = a.id \
@@ -123,8 +124,9 @@ impl Op for ListAgents {
                 created_at: row.instant(2)?,
                 open: row.int(3)?,
                 seen_at: row.opt_instant(4)?,
-                tokens: row.int(5)?,
-                signing_keys: row.int(6)?,
+                name: row.text(5)?,
+                tokens: row.int(6)?,
+                signing_keys: row.int(7)?,
             });
         }
         Ok(agents)

@@ -3,6 +3,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::ListEntry;
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 /// All messages, newest first; of one agent or of all, of one status or of any.
@@ -37,7 +38,10 @@ impl Op for History {
                 .await?
             }
         };
-        found.into_iter().map(|row| rows::entry(row, rows::item)).collect()
+        let entries = found.into_iter().map(|row| rows::entry(row, rows::item));
+        let mut entries = entries.collect::<Result<Vec<_>, _>>()?;
+        names::fill(x, &mut entries).await?;
+        Ok(entries)
     }
 
     fn damage(found: &Vec<ListEntry>) -> Vec<StoreError> {

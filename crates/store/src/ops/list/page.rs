@@ -7,6 +7,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{Exec, Row};
 use crate::model::ListEntry;
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 #[derive(Debug, Clone)]
@@ -46,7 +47,20 @@ pub trait PagedList: Sync {
     fn read(&self, row: Row) -> Result<(Self::Position, Option<ListEntry>), StoreError>;
 }
 
+/// One page, with the names of its agents.
 pub async fn page<X: Exec, L: PagedList>(
+    x: &mut X,
+    list: &L,
+    after: Option<&L::Position>,
+    limit: i64,
+    now: Timestamp,
+) -> Result<ItemPage<L::Position>, StoreError> {
+    let mut page = scan(x, list, after, limit, now).await?;
+    names::fill(x, &mut page.items).await?;
+    Ok(page)
+}
+
+async fn scan<X: Exec, L: PagedList>(
     x: &mut X,
     list: &L,
     after: Option<&L::Position>,

@@ -3,6 +3,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SnoozedItem;
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 /// A person's snoozed messages that are still open, the soonest to return first.
@@ -35,6 +36,7 @@ impl Op for ListSnoozed {
                 until,
             });
         }
+        names::fill(x, snoozed.iter_mut().map(|snoozed| &mut snoozed.item)).await?;
         Ok(snoozed)
     }
 

@@ -6,6 +6,7 @@ use countersign_protocol::time::Timestamp;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{AgentView, Lookup, PersonView};
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 pub struct Pull(pub MessageId);
@@ -49,7 +50,10 @@ impl Op for View {
                 agent_id: row.text(rows::AGENT)?,
             }));
         }
-        rows::item(&mut row).map(|item| Some(Lookup::Present(item)))
+        let mut item = [Ok(rows::item(&mut row)?)];
+        names::fill(x, &mut item).await?;
+        let [item] = item;
+        Ok(item.ok().map(Lookup::Present))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Joining: how a terminal agent gets its name and its person.
 
 use countersign_core::Actor;
+use countersign_core::agent_name::free_number;
 use countersign_core::hap::Terminal;
 use countersign_protocol::time::Timestamp;
 
@@ -10,6 +11,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op};
 use crate::model::SignatureAlg;
 use crate::ops::admin::agents;
+use crate::ops::agent::names;
 use crate::ops::message::audit;
 use crate::ops::row_lock;
 
@@ -108,8 +110,8 @@ async fn enroll<X: Exec>(
 ) -> Result<Enrollment, StoreError> {
     const ADD: &str =
         "INSERT INTO agent (id, signature_alg, created_at) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING";
-    const JOIN: &str = "INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (agent_id) DO NOTHING";
+    const JOIN: &str = "INSERT INTO terminal (agent_id, person, runtime, project_dir, terminal, joined_at, number) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (agent_id) DO NOTHING";
     let id = &terminal.agent_id;
     if !row_lock::person(x, person).await? {
         return Ok(Enrollment::NoPerson);
@@ -120,6 +122,9 @@ async fn enroll<X: Exec>(
         return Ok(Enrollment::Taken);
     }
     agents::count_orphaned_messages(x, id).await?;
+    // The lock on the person keeps another agent from taking the same number.
+    let taken = names::taken(x, person, id).await?;
+    let number = free_number(&terminal.runtime, &terminal.project_dir, &taken);
     let params = [
         id.into(),
         person.into(),
@@ -127,6 +132,7 @@ async fn enroll<X: Exec>(
         (&terminal.project_dir).into(),
         (&terminal.terminal).into(),
         now.into(),
+        number.into(),
     ];
     x.exec(JOIN, &params).await?;
     let actor = Actor::agent(id);

@@ -6,6 +6,7 @@ use countersign_protocol::time::Timestamp;
 use super::model::TerminalSummary;
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 /// The columns that `summary` reads. `$which` filters the terminals before the subqueries run.
@@ -14,9 +15,10 @@ macro_rules! select_terminals {
         concat!(
             "SELECT w.agent_id, w.runtime, w.project_dir, w.terminal, w.person, w.joined_at, w.seen_at, w.open, \
              (SELECT CASE WHEN m.purged_at IS NULL THEN m.id END FROM message m WHERE m.agent_id = w.agent_id \
-             ORDER BY m.seq DESC LIMIT 1), (SELECT COUNT(*) FROM ahead h WHERE h.agent_id = w.agent_id) \
-             FROM (SELECT t.agent_id, t.runtime, t.project_dir, t.terminal, t.person, t.joined_at, a.seen_at, a.open, \
-             COALESCE(a.seen_at, t.joined_at) AS active_at FROM terminal t JOIN agent a ON a.id = t.agent_id ",
+             ORDER BY m.seq DESC LIMIT 1), (SELECT COUNT(*) FROM ahead h WHERE h.agent_id = w.agent_id), \
+             w.name, w.runtime, w.project_dir, w.number \
+             FROM (SELECT t.agent_id, t.runtime, t.project_dir, t.terminal, t.person, t.joined_at, a.seen_at, a.open, a.name, \
+             t.number, COALESCE(a.seen_at, t.joined_at) AS active_at FROM terminal t JOIN agent a ON a.id = t.agent_id ",
             $which,
             ") AS w ORDER BY w.active_at DESC, w.agent_id"
         )
@@ -56,9 +58,11 @@ impl Op for TerminalOf {
 
 fn summary(row: &mut Row) -> Result<TerminalSummary, StoreError> {
     let last_cue_id = row.peek(8).and_then(|id| rows::parse_message_id(id).ok());
+    let agent_id = row.text(0)?;
     Ok(TerminalSummary {
+        name: names::name(row, &agent_id, 10)?,
         terminal: Terminal {
-            agent_id: row.text(0)?,
+            agent_id,
             runtime: row.text(1)?,
             project_dir: row.text(2)?,
             terminal: row.text(3)?,

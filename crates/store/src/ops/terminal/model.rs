@@ -104,6 +104,8 @@ pub enum ImportOutcome {
 pub struct TerminalSummary {
     #[serde(flatten)]
     pub terminal: Terminal,
+    /// The display name.
+    pub name: String,
     /// Empty once the person has been removed.
     pub person: String,
     pub joined_at: Timestamp,

@@ -7,12 +7,12 @@ pub mod local_time;
 pub mod parse;
 pub mod roles;
 
+use countersign_core::asker::RunOrigin;
 use countersign_core::form;
 use countersign_core::limits::{MAX_FILE_BYTES, MAX_FILES, MAX_FILES_BYTES};
 use countersign_core::message::Task;
 use countersign_core::question::Ask;
 use countersign_core::{Content, Message, Payload, Question};
-use countersign_hub::inbox::asker::RunOrigin;
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::runs::Decision;
 

@@ -1,9 +1,9 @@
 //! The effect of a batch on one item, or the reason why the item is skipped.
 
+use countersign_core::asker::asker_name;
 use countersign_core::question::{Ask, Question};
 use countersign_core::{Payload, State, Verdict};
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::find::find;
 use countersign_hub::inbox::kind::kind_label;
 use countersign_hub::inbox::outcome::ending;
@@ -40,7 +40,7 @@ impl BatchPlan {
             Ok(item) => Self {
                 id: id.clone(),
                 title: item.message.content.title.clone(),
-                agent: asker_name(&item.message).to_owned(),
+                agent: asker_name(&item.message, &item.agent_name).to_owned(),
                 step: step(action, &item, user),
             },
             Err(problem) => Self {

@@ -1,7 +1,7 @@
 //! Filters of a list by agent, project, tag and kind.
 
 use countersign_core::Outcome;
-use countersign_hub::inbox::asker::agent_label;
+use countersign_core::asker::agent_label;
 use countersign_hub::inbox::kind::{kind_label, kinds_to_decide};
 use countersign_protocol::escape;
 use countersign_store::model::{InboxOrder, PersonView};

@@ -1,7 +1,7 @@
 //! Headings between the rows of the inbox.
 
+use countersign_core::asker::asker_name;
 use countersign_core::message::inbox_rank;
-use countersign_hub::inbox::asker::asker_name;
 use countersign_protocol::a2h::Priority;
 use countersign_protocol::escape::escape;
 use countersign_store::model::{InboxOrder, InboxSection, InboxWalk, PersonView};
@@ -14,7 +14,12 @@ pub fn group_of(item: &PersonView, order: InboxOrder, walk: &InboxWalk) -> Optio
     let is_pressing = inbox_rank(message.content.priority) <= inbox_rank(Priority::High);
     let (id, heading) = match (order, walk.section(item.seq, message.expires_at)) {
         (InboxOrder::Newest | InboxOrder::Oldest, _) => return None,
-        (InboxOrder::Agent, _) => return Some(of_agent(&message.content.agent.id, asker_name(message))),
+        (InboxOrder::Agent, _) => {
+            return Some(of_agent(
+                &message.content.agent.id,
+                asker_name(message, &item.agent_name),
+            ));
+        }
         (InboxOrder::Smart, InboxSection::Soon) => ("soon", "Ends soon"),
         (InboxOrder::Smart, InboxSection::Waiting) => ("waiting", "Waiting now"),
         (InboxOrder::Smart, InboxSection::Rest) if is_pressing => ("pressing", "Urgent and high"),

@@ -4,11 +4,11 @@ mod parts;
 
 use askama::Template;
 use countersign_core::access::may_resolve;
+use countersign_core::asker::asker_name;
 use countersign_core::message::inbox_rank;
 use countersign_core::vocabulary::Ending;
 use countersign_core::{Payload, State};
 use countersign_hub::Hub;
-use countersign_hub::inbox::asker::asker_name;
 use countersign_hub::inbox::item::UNREADABLE_TITLE;
 use countersign_hub::messages::cue_waiters::{CueState, cue_kind};
 use countersign_protocol::a2h::Priority;
@@ -16,15 +16,15 @@ use countersign_protocol::hap::CueKind;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::{ListEntry, PersonView, UnreadableItem};
 
+use crate::agents::PresenceMark;
 use crate::item::author_name;
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::formatting::{self, DisplayTime, Expiry};
 use crate::layout::signed_in_user::SignedInUser;
-use crate::terminals::PresenceMark;
-use parts::{MAX_PEOPLE, MAX_TAGS, chip, chips, code_parts, excerpt, quick_answers, tags_joined};
+use parts::{MAX_PEOPLE, MAX_TAGS, chip, chips, code_parts, excerpt, tags_joined};
 
-pub use parts::{Chip, QuickAnswer, encoded, person_mark};
+pub use parts::{Chip, QuickAnswer, encoded, person_mark, quick_answers};
 
 /// The list that a row belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,6 +146,7 @@ impl MessageRow {
         let content = &message.content;
         let kind = content.kind_word();
         let is_open = matches!(message.state, State::Open);
+        let asker = asker_name(message, &item.agent_name);
         let people = content
             .resolvers
             .iter()
@@ -159,8 +160,8 @@ impl MessageRow {
             seq: item.seq,
             kind,
             title: content.title.clone(),
-            avatar: Avatar::of(&content.agent.id, asker_name(message)),
-            asker: chip(list, "agent", &content.agent.id, asker_name(message)),
+            avatar: Avatar::of(&content.agent.id, asker),
+            asker: chip(list, "agent", &content.agent.id, asker),
             excerpt: excerpt(content),
             agent: content.agent.id.clone(),
             project: content.agent.project.clone().unwrap_or_default(),

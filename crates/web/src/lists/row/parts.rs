@@ -1,7 +1,7 @@
 //! The parts of a row: names with their links, the excerpt, and the buttons of a confirm.
 
+use countersign_core::asker::RunOrigin;
 use countersign_core::{Content, Digest, Message, Payload, State, excerpt};
-use countersign_hub::inbox::asker::RunOrigin;
 use countersign_hub::inbox::kind::kind_label;
 use url::form_urlencoded::byte_serialize;
 

@@ -1,7 +1,6 @@
 //! Names of askers as people read them.
 
-use countersign_core::Message;
-use countersign_core::message::Source;
+use crate::message::{Message, Source};
 
 /// The run that asks, and the agent in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,10 +33,10 @@ pub fn run_href(run_id: &str) -> String {
     format!("/runs/{run_id}")
 }
 
-/// Returns the short name of the asking agent. The id of a run's agent also contains the run id, which tells people
-/// nothing.
-pub fn asker_name(message: &Message) -> &str {
-    RunOrigin::of(&message.source).map_or(&message.content.agent.id, |run| run.agent_name)
+/// The name of the asking agent: `agent_name` is its display name. An agent of a run is called as its strategy calls it,
+/// because its id also contains the run id, which tells people nothing.
+pub fn asker_name<'m>(message: &'m Message, agent_name: &'m str) -> &'m str {
+    RunOrigin::of(&message.source).map_or(agent_name, |run| run.agent_name)
 }
 
 /// Formats an agent id for people. Only agents of a run have a `#` in their id, and a run id never has one.

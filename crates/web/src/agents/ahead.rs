@@ -1,4 +1,5 @@
-//! Type-ahead: texts that answer an agent's next cue. POST /inbox/terminals/ahead and …/ahead/drop
+//! Type-ahead: texts that answer an agent's next cue. POST /inbox/terminals/ahead and …/ahead/drop, the addresses that
+//! they have had from the start.
 
 use std::sync::Arc;
 
@@ -6,10 +7,10 @@ use axum::extract::State;
 use axum::response::Response;
 use countersign_hub::Hub;
 use countersign_hub::inbox::api::{queue_ahead, remove_ahead};
-use countersign_hub::problem::Problem;
 use countersign_store::ops::terminal::{Ahead, ListAhead};
 
-use super::page;
+use super::agent_href;
+use super::page::{self, Refusal};
 use crate::item::normalize_newlines;
 use crate::layout::form::PostedForm;
 use crate::layout::formatting::{DisplayTime, display_time};
@@ -19,8 +20,6 @@ use crate::layout::signed_in_user::SignedInUser;
 /// The type-ahead form of one agent, with its queued texts.
 pub struct AheadBox {
     pub agent_id: String,
-    /// The index of this form on the page.
-    pub nth: usize,
     pub waiting: Vec<AheadText>,
     /// The page to return to.
     pub back: String,
@@ -56,20 +55,12 @@ impl AheadBox {
         };
         Ok(Some(Self {
             agent_id: agent_id.to_owned(),
-            nth: 0,
             waiting: waiting.into_iter().map(shown).collect(),
-            back: "/inbox/terminals".to_owned(),
+            back: agent_href(agent_id),
             text: String::new(),
             error: String::new(),
         }))
     }
-}
-
-/// A type-ahead request that was refused.
-pub struct RefusedText {
-    pub agent_id: String,
-    pub text: String,
-    pub problem: Problem,
 }
 
 pub async fn put(State(hub): State<Arc<Hub>>, request: PageRequest, posted: PostedForm) -> Result<Response, PageError> {
@@ -78,19 +69,7 @@ pub async fn put(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
     let text = normalize_newlines(fields.text("text"));
     match queue_ahead(&hub, user.principal(), agent_id.clone(), text.clone()).await {
         Ok(_) => Ok(see_other(back(fields.text("back")))),
-        Err(problem) => {
-            page::refused(
-                &hub,
-                &user,
-                &request,
-                RefusedText {
-                    agent_id,
-                    text,
-                    problem,
-                },
-            )
-            .await
-        }
+        Err(problem) => page::refused(&hub, &user, &request, &agent_id, Refusal::QueuedText { text, problem }).await,
     }
 }
 
@@ -106,12 +85,8 @@ pub async fn drop_text(
     match remove_ahead(&hub, user.actor(), agent_id.clone(), id).await {
         Ok(()) => Ok(see_other(back(fields.text("back")))),
         Err(problem) => {
-            let refused = RefusedText {
-                agent_id,
-                text: String::new(),
-                problem,
-            };
-            page::refused(&hub, &user, &request, refused).await
+            let text = String::new();
+            page::refused(&hub, &user, &request, &agent_id, Refusal::QueuedText { text, problem }).await
         }
     }
 }

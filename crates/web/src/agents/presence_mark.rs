@@ -3,7 +3,8 @@
 use countersign_hub::Hub;
 use countersign_hub::messages::cue_waiters::CueState;
 use countersign_protocol::hap::CueKind;
-use countersign_store::ops::terminal::{OpenCues, TerminalSummary};
+use countersign_store::ops::agent::AgentOverview;
+use countersign_store::ops::terminal::OpenCues;
 
 use crate::layout::page::PageError;
 
@@ -38,20 +39,24 @@ impl PresenceMark {
         }
     }
 
-    /// The mark of an agent: the best state among its open cues.
-    pub async fn of_agent(hub: &Hub, agent: &TerminalSummary) -> Result<Self, PageError> {
+    /// The mark of an agent in a terminal: the best state among its open cues. Only such an agent holds a connection
+    /// that shows its state.
+    pub async fn of_agent(hub: &Hub, agent: &AgentOverview) -> Result<Option<Self>, PageError> {
+        if agent.residence.is_none() {
+            return Ok(None);
+        }
         let idle = Self {
             state: "idle",
             badge_class: "",
             text: "idle",
         };
         if agent.open == 0 {
-            return Ok(idle);
+            return Ok(Some(idle));
         }
         let open = hub
             .store
             .run(OpenCues {
-                agent_id: agent.terminal.agent_id.clone(),
+                agent_id: agent.agent_id.clone(),
             })
             .await?;
         // The kind given here is a fallback; a waiting connection knows its own kind.
@@ -63,6 +68,6 @@ impl PresenceMark {
             CueState::Paused => 1,
             CueState::Gone => 2,
         });
-        Ok(best.map_or(idle, Self::of))
+        Ok(Some(best.map_or(idle, Self::of)))
     }
 }

@@ -1,0 +1,6 @@
+//! Words that people read: names of agents, excerpts, actions and endings.
+
+pub mod agent_name;
+pub mod asker;
+pub mod excerpt;
+pub mod vocabulary;

@@ -1,0 +1,68 @@
+//! Figures of an agent for people: how much it asks, and how its questions are decided.
+
+use std::time::Duration;
+
+use countersign_hub::Hub;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::agent::{AgentFigures, FiguresOf};
+
+use crate::layout::formatting::span;
+use crate::layout::page::PageError;
+
+const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// The figures of the last seven days as texts.
+pub struct AgentFacts {
+    pub volume: String,
+    pub median: String,
+    pub denied: String,
+}
+
+impl AgentFacts {
+    pub async fn of(hub: &Hub, agent_id: &str, now: Timestamp) -> Result<Self, PageError> {
+        let agent_id = agent_id.to_owned();
+        let since = now.minus(WINDOW);
+        let figures = hub.store.run(FiguresOf { agent_id, since }).await?;
+        Ok(Self::from_figures(&figures))
+    }
+
+    fn from_figures(figures: &AgentFigures) -> Self {
+        let none = || "–".to_owned();
+        Self {
+            volume: match figures.received {
+                1 => "1 message".to_owned(),
+                count if figures.is_capped => format!("{count}+ messages"),
+                count => format!("{count} messages"),
+            },
+            median: figures.median.map_or_else(none, span),
+            denied: percent(figures.denied, figures.decided)
+                .map_or_else(none, |share| format!("{share} % of {}", figures.decided)),
+        }
+    }
+}
+
+fn percent(part: usize, whole: usize) -> Option<usize> {
+    // Rounded to the nearest whole number.
+    (part * 200 + whole).checked_div(whole * 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_rounded_and_nothing_has_no_share() {
+        assert_eq!(
+            [percent(0, 3), percent(1, 3), percent(2, 3)],
+            [Some(0), Some(33), Some(67)]
+        );
+        assert_eq!([percent(3, 3), percent(0, 0)], [Some(100), None]);
+    }
+
+    #[test]
+    fn agent_without_decisions_has_dashes() {
+        let facts = AgentFacts::from_figures(&AgentFigures::default());
+        assert_eq!((facts.volume.as_str(), facts.median.as_str()), ("0 messages", "–"));
+        assert_eq!(facts.denied, "–");
+    }
+}
