@@ -80,7 +80,7 @@ impl InboxEntry {
     /// Whether all words of `search_text` occur, in any order, in the item's row or body.
     pub fn mentions(&self, search_text: &str) -> bool {
         let item = &self.item;
-        let texts = [&item.title, &item.agent.id, &item.priority].into_iter();
+        let texts = [&item.title, &item.agent.id, &item.agent_name, &item.priority].into_iter();
         let texts = texts
             .chain(&item.body)
             .chain(&item.agent.project)

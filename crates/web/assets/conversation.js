@@ -95,15 +95,20 @@ function replacePart(old, fresh) {
 /** The box answers another question now, or queues: what is typed stays, with the focus. */
 function replaceReply(old, fresh) {
   if (!old || !fresh || old.dataset.for === fresh.dataset.for) return;
-  const field = find(".ahead-text", old);
-  const [next, hadFocus] = [find(".ahead-text", fresh), field === document.activeElement];
-  if (field?.value && !next) return;
+  const [field, queue] = old.querySelectorAll(".ahead-text");
+  const [next, nextQueue] = fresh.querySelectorAll(".ahead-text");
+  if ((field?.value || queue?.value) && !next) return;
+  const focused = [field, queue].find((one) => one && one === document.activeElement);
   old.replaceWith(document.adoptNode(fresh));
-  if (field && next) moveText(field, next, field.value !== "", hadFocus);
+  if (field && next) moveText(field, next, focused === field);
+  const target = nextQueue ?? (next?.value ? null : next);
+  if (!queue?.value || !target) return;
+  if (nextQueue) find("#queue-more").open = true;
+  moveText(queue, target, focused === queue);
 }
 
-function moveText(from, to, isTyped, hadFocus) {
-  if (isTyped) to.value = from.value;
+function moveText(from, to, hadFocus) {
+  if (from.value) to.value = from.value;
   if (!hadFocus) return;
   to.focus({ preventScroll: true });
   to.setSelectionRange(from.selectionStart, from.selectionEnd);
@@ -114,6 +119,6 @@ export function moveTypeAhead(old, hadFocus) {
   const field = find(".ahead-text", old);
   const next = find("#panel .ahead-text");
   if (!field || !next || (!field.value && !hadFocus)) return false;
-  moveText(field, next, true, hadFocus);
+  moveText(field, next, hadFocus);
   return hadFocus;
 }

@@ -17,6 +17,13 @@ pub enum AgentCommand {
     },
     /// List the agents.
     List,
+    /// Give an agent the name that people see; commands keep its id.
+    Rename {
+        /// The agent's id.
+        id: String,
+        /// The new name; an empty one restores the automatic name.
+        name: String,
+    },
     /// Give an agent a new token and signing key; the old token stays valid for a while, the old key until the first
     /// call with the new token.
     Rotate {

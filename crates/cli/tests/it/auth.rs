@@ -179,6 +179,7 @@ async fn only_an_owner_may_call_the_admin_api() {
         }
         for path in [
             "agents",
+            "agents/rename",
             "agents/rotate",
             "agents/remove",
             "people",

@@ -13,12 +13,23 @@ impl ClientItem {
     pub fn asker(&self) -> &str {
         let id = self.agent.id.as_str();
         if !self.is_of_run() {
-            return id;
+            // An earlier hub sends no name.
+            return Some(self.agent_name.as_str())
+                .filter(|name| !name.is_empty())
+                .unwrap_or(id);
         }
         let named = self.source.as_ref().and_then(|source| source.agent_name.as_deref());
         named
             .or_else(|| id.rsplit_once('#').map(|(name, _)| name))
             .unwrap_or(id)
+    }
+
+    /// The display name with the id, which commands take: `Codex · shop (furpenfildfi)`.
+    pub fn asker_with_id(&self) -> String {
+        match (self.asker(), self.agent.id.as_str()) {
+            (name, id) if name == id => id.to_owned(),
+            (name, id) => format!("{name} ({id})"),
+        }
     }
 
     /// `run r1 of Topic writer`
@@ -54,6 +65,16 @@ pub mod tests {
         );
         assert!(ask.allows_empty());
         assert!(!item(asked(&json!({"kind": "select", "options": []}))).allows_empty());
+    }
+
+    #[test]
+    fn an_agent_is_called_by_its_display_name() {
+        let named = item(
+            json!({"agent": {"id": "furpenfildfi", "run_id": "r", "runtime": "codex"},
+            "agent_name": "Codex · shop", "question": {"kind": "text"}}),
+        );
+        assert_eq!(named.asker(), "Codex · shop");
+        assert_eq!(named.asker_with_id(), "Codex · shop (furpenfildfi)");
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use countersign_protocol::api::admin::{
     AgentRef, AgentSecret, AgentsList, AuditTrail, CallbacksList, DeliveriesList, EndedToken, HubStatus,
-    IssuedCredentials, KeysList, ListedCallback, NewAccess, PeopleList, PersonRef, RetriedDelivery, SecretsList,
-    SignInLink, TokensList,
+    IssuedCredentials, KeysList, ListedCallback, NewAccess, PeopleList, PersonRef, RenamedAgent, RetriedDelivery,
+    SecretsList, SignInLink, TokensList,
 };
 use countersign_protocol::api::inbox::{Item, ItemsPage, MessageRef, MessagesPage, Presets};
 use countersign_protocol::api::runs::{RunDetails, RunsPage};
@@ -47,6 +47,7 @@ fn check_admin((method, path): (&str, &str), body: &[u8]) {
     match (method, path.trim_start_matches("/v1/admin/")) {
         ("get", "agents") => check_bytes::<AgentsList>(body),
         ("post", "agents" | "agents/rotate") => check_bytes::<IssuedCredentials>(body),
+        ("post", "agents/rename") => check_bytes::<RenamedAgent>(body),
         ("post", "agents/remove") => check_bytes::<AgentRef>(body),
         ("get", "callbacks") => check_bytes::<CallbacksList>(body),
         ("post", "callbacks" | "callbacks/approve" | "callbacks/remove") => check_bytes::<ListedCallback>(body),

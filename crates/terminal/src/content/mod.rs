@@ -142,7 +142,7 @@ fn head(entry: &InboxEntry, now: Timestamp, zone: &TimeZone) -> Vec<Piece> {
 
 fn from(item: &ClientItem) -> String {
     if let Some(terminal) = item.terminal_label() {
-        return format!("from {} in {terminal}", item.agent.id);
+        return format!("from {} in {terminal}", item.asker_with_id());
     }
     if let Some(run) = item.run_label() {
         return format!("from {} in {run}", item.asker());
@@ -153,7 +153,7 @@ fn from(item: &ClientItem) -> String {
         .as_ref()
         .map(|project| format!(", project {project}"))
         .unwrap_or_default();
-    format!("from {}{project}", item.agent.id)
+    format!("from {}{project}", item.asker_with_id())
 }
 
 /// Shown only if not normal: on a small screen every line above the text counts.

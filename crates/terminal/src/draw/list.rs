@@ -116,6 +116,7 @@ fn about(state: &InboxState, entry: &InboxEntry) -> String {
         .agent
         .project
         .as_ref()
+        .filter(|project| !item.asker().contains(project.as_str()))
         .map(|project| format!(" · {project}"))
         .unwrap_or_default();
     let mut parts = vec![format!("{}{project}", item.asker()), item.kind().to_owned()];

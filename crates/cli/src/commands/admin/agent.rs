@@ -1,9 +1,9 @@
-//! `agent add|list|rotate|remove`.
+//! `agent add|list|rename|rotate|remove`.
 
 use anyhow::Result;
 use countersign_client::hub::{AddressSource, HubClient, typed};
 use countersign_client::screen::{self, TextTable, escape};
-use countersign_protocol::api::admin::{AgentRef, IssuedCredentials, ListedAgent};
+use countersign_protocol::api::admin::{AgentRef, IssuedCredentials, ListedAgent, RenamedAgent};
 use serde_json::{Value, json};
 
 use super::callback;
@@ -19,6 +19,7 @@ pub async fn run(command: AgentCommand, client: &HubClient, json: bool) -> Resul
             reuse,
         } => add(&id, signature_alg, reuse, client, json).await,
         AgentCommand::List => list(client, json).await,
+        AgentCommand::Rename { id, name } => rename(&id, &name, client, json).await,
         AgentCommand::Rotate { id, overlap_seconds } => rotate(&id, overlap_seconds, client, json).await,
         AgentCommand::Remove { id } => remove(&id, client, json).await,
         AgentCommand::Callback(command) => callback::run(command, client, json).await,
@@ -99,12 +100,21 @@ fn secrets(made: &IssuedCredentials) -> String {
 async fn list(client: &HubClient, json: bool) -> Result<String> {
     let reply = client.get_field(&["v1", "admin", "agents"], &[], "agents").await?;
     present(&reply, json, |agents: Vec<ListedAgent>| {
-        let mut table = TextTable::new(&["AGENT", "SIGNED WITH", "TOKENS", "SIGNING KEYS", "OPEN", "ADDED"]);
+        let mut table = TextTable::new(&[
+            "AGENT",
+            "NAME",
+            "SIGNED WITH",
+            "TOKENS",
+            "SIGNING KEYS",
+            "OPEN",
+            "ADDED",
+        ]);
         for agent in agents {
             let counts = [agent.tokens, agent.signing_keys, agent.open].map(|count| count.to_string());
             let [tokens, keys, open] = counts;
             table.row([
                 agent.agent_id,
+                agent.name,
                 agent.signature_alg,
                 tokens,
                 keys,
@@ -113,6 +123,14 @@ async fn list(client: &HubClient, json: bool) -> Result<String> {
             ]);
         }
         table.render_or("No agents yet: add one with `countersign agent add ID`.")
+    })
+}
+
+async fn rename(id: &str, name: &str, client: &HubClient, json: bool) -> Result<String> {
+    let body = json!({ "id": id, "name": name });
+    let reply = client.post(&["v1", "admin", "agents", "rename"], &body).await?;
+    present(&reply, json, |agent: RenamedAgent| {
+        format!("Agent {} is called {}.\n", escape(&agent.agent_id), escape(&agent.name))
     })
 }
 

@@ -19,12 +19,13 @@ pub async fn run(client: &HubClient, json: bool) -> Result<String> {
 
 fn render(terminals: Vec<ListedTerminal>, now: jiff::Timestamp) -> String {
     let mut table = TextTable::new(&[
-        "AGENT", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT",
+        "AGENT", "NAME", "STATE", "OPEN", "AHEAD", "SEEN", "PERSON", "RUNTIME", "TERMINAL", "PROJECT",
     ]);
     for one in terminals {
         let seen = one.seen_at.unwrap_or(one.joined_at).age(now);
         table.row([
             one.agent_id,
+            one.name,
             one.presence.state.unwrap_or_else(|| "-".to_owned()),
             one.open.to_string(),
             one.ahead.to_string(),
@@ -47,7 +48,7 @@ mod tests {
     #[test]
     fn a_terminal_is_one_line_with_any_directory_name() {
         let terminal = json!({
-            "agent_id": "brisk-otter", "runtime": "codex", "project_dir": "/srv/a\n\u{1b}[2J", "terminal": "zsh",
+            "agent_id": "brisk-otter", "name": "Codex · a", "runtime": "codex", "project_dir": "/srv/a\n\u{1b}[2J", "terminal": "zsh",
             "person": "ann", "joined_at": "2026-06-04T14:00:00.000Z", "seen_at": "2026-06-04T14:59:00.000Z", "open": 1,
             "ahead": 0, "last_cue_id": "msg_1", "presence": {"state": "waiting", "since": null},
         });
@@ -60,6 +61,7 @@ mod tests {
         let cells: Vec<&str> = cells.into_iter().filter(|cell| !cell.is_empty()).collect();
         let expected = [
             "brisk-otter",
+            "Codex · a",
             "waiting",
             "1",
             "0",

@@ -184,18 +184,27 @@ async fn used_type_ahead_disappears_live() {
     let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
     let first = shell.ask_for_id("One?").await;
     let process = shell.waiting(&hub, &first).await;
-    browser.click("#nav-terminals").await;
-    browser.wait_for_text(".terminal .here", "waiting now").await;
-    browser.fill(".ahead-text", "then go on").await;
+    browser.press("g").await;
+    browser.press("a").await;
+    browser.wait_for_text(".agent-row .here", "waiting now").await;
+    browser.screenshot("agents").await;
+    browser.press("j").await;
+    browser.press(ENTER).await;
+    browser.wait_for_text("#agent-head .here", "waiting now").await;
+    browser.click("#queue-more > summary").await;
+    browser.fill("#queue-more .ahead-text", "then go on").await;
     browser.click(".ahead-form button").await;
     browser.wait_for_text(".aheads", "then go on").await;
-    browser.screenshot("terminals").await;
-    browser.click(".ahead-text").await;
+    browser.screenshot("conversation").await;
+    browser.press("o").await;
+    browser.wait_for("#reply-text:focus").await;
     browser.press("and af").await;
     hub.owner.answer(&first, "yes").await.expect(200);
     process.await.expect("a reply").expect(200);
     shell.collect(&first).await;
-    browser.wait_for_text(".terminal .here", "idle").await;
+    browser.wait_for_text("#agent-head .here", "idle").await;
+    browser.wait_for_text(&format!("#entry-{first} .answer"), "yes").await;
+    browser.wait_for(".ahead-text:focus").await;
     let second = shell.ask_for_id("Two?").await;
     assert_eq!(shell.outcome(&second).await["reply"]["text"], "then go on");
     browser.wait_until_gone(".aheads").await;
@@ -236,10 +245,43 @@ async fn pages(hub: &Hub, shell: &TerminalAgent) -> Vec<String> {
         .await
         .expect(201);
     let items = ids.iter().map(|id| format!("/inbox/items/{id}"));
-    ["/inbox".to_owned(), "/inbox/terminals".to_owned()]
+    let conversations = [shell, &other].map(|agent| format!("/inbox/agents/{}", agent.agent_id));
+    ["/inbox".to_owned(), "/inbox/agents".to_owned()]
         .into_iter()
+        .chain(conversations)
         .chain(items)
         .collect()
+}
+
+#[tokio::test]
+async fn a_conversation_is_answered_and_undone_in_place() {
+    let hub = Hub::start().await;
+    let shell = TerminalAgent::join(&hub).await;
+    let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
+    let first = cue(&shell, "Deploy?", confirm).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.open(&hub, &format!("/inbox/agents/{}", shell.agent_id)).await;
+    browser.wait_for("#thread:not([data-guarded])").await;
+    browser.click(&format!("#entry-{first} [data-role=deny]")).await;
+    browser.wait_for_text(&format!("#entry-{first} .held"), "Denied").await;
+    browser.press("z").await;
+    browser.wait_for(&format!("#entry-{first} .question[data-open]")).await;
+    assert_eq!(shell.get_cue(&first).await["status"], "open");
+    browser.fill("#reply-text", "on Monday").await;
+    browser.click("#reply button").await;
+    assert_eq!(shell.outcome(&first).await["reply"]["text"], "on Monday");
+    browser
+        .wait_for_text(&format!("#entry-{first} .answer"), "on Monday")
+        .await;
+    // A question that comes meanwhile appears at the end, and takes over the box with its typed text.
+    browser.click(".ahead-text").await;
+    browser.press("blue").await;
+    let second = shell.ask_for_id("Which colour?").await;
+    browser.wait_for_text("#reply label", "Which colour?").await;
+    browser.wait_for("#reply-text:focus").await;
+    assert_eq!(browser.value("#reply-text").await, "blue");
+    browser.wait_for(&format!("#thread > #entry-{second}:last-child")).await;
+    browser.finish().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! The inbox in a browser without scripts.
 
+mod agents;
 mod batch;
 mod client;
 mod decide;

@@ -1,10 +1,9 @@
-//! Cues of terminal agents in a browser without scripts: the agent, its waiting state, answers and type-ahead.
+//! Cues of terminal agents in a browser without scripts: the agent, its waiting state and answers.
 
 use serde_json::{Value, json};
 
 use super::WebClient;
 use super::item::open;
-use super::list::csrf;
 use crate::hap::{TerminalAgent, id, until_gone};
 use crate::harness::*;
 
@@ -32,7 +31,8 @@ async fn a_cue_shows_its_agent_directory_and_waiting_state() {
     let first = shell.ask_for_id("# Ship it?").await;
     let process = shell.waiting(&hub, &first).await;
     let page = open(&owner, &first).await;
-    assert_eq!(page.text_at(".meta-line .agent"), shell.agent_id);
+    assert_eq!(page.text_at(".meta-line .agent"), "Claude Code · shop");
+    assert_eq!(page.text_at("#about .id"), shell.agent_id);
     let place = page.text_at("#cue .place");
     assert!(
         ["claude_code", "/home/ann/shop", "zsh"]
@@ -223,126 +223,4 @@ async fn a_long_prompt_has_its_own_url_that_needs_a_session() {
     assert_eq!(whole.header("content-type"), "text/plain; charset=utf-8");
     assert_eq!(whole.header("x-content-type-options"), "nosniff");
     assert!(WebClient::anonymous(&hub).get(&link).await.url.starts_with("/signin"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn terminals_are_listed_latest_first_with_their_state() {
-    let hub = Hub::start().await;
-    let owner = WebClient::signed_in(&hub).await;
-    assert!(
-        owner
-            .get("/inbox/terminals")
-            .await
-            .text_at(".empty")
-            .contains("cueme proto apply claude")
-    );
-    let idle = TerminalAgent::join(&hub).await;
-    let asking = TerminalAgent::join(&hub).await;
-    let first = asking.ask_for_id("One?").await;
-    let process = asking.waiting(&hub, &first).await;
-    let page = owner.get("/inbox/terminals").await.expect(200);
-    assert_eq!(
-        page.attribute("#nav-terminals", "aria-current").as_deref(),
-        Some("page")
-    );
-    assert_eq!(page.count(".terminal"), 2);
-    assert_eq!(
-        page.attribute(".terminal", "data-agent").as_ref(),
-        Some(&asking.agent_id)
-    );
-    let card = page.text_at(".terminal");
-    for word in ["claude_code", "/home/ann/shop", "zsh", "owner", "waiting now", "1 open"] {
-        assert!(card.contains(word), "{word}: {card}");
-    }
-    assert_eq!(
-        page.attribute(".terminal a.last", "href"),
-        Some(format!("/inbox/items/{first}"))
-    );
-    let other = format!(".terminal[data-agent='{}']", idle.agent_id);
-    assert!(page.text_at(&other).contains("idle"));
-    process.abort();
-    until_gone(&hub, &first).await;
-    assert!(
-        owner
-            .get("/inbox/terminals")
-            .await
-            .text_at(".terminal h2")
-            .contains("gone")
-    );
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn type_ahead_answers_the_next_question_and_can_be_withdrawn() {
-    let hub = Hub::start().await;
-    let shell = TerminalAgent::join(&hub).await;
-    let owner = WebClient::signed_in(&hub).await;
-    let page = owner.get("/inbox/terminals").await;
-    let refused = owner
-        .submit(&page, "form.ahead-form", &[("text", "  ")], None)
-        .await
-        .expect(422);
-    assert!(refused.text_at(".ahead .error").contains("blank"), "{}", refused.text());
-    let added = owner
-        .submit(&page, "form.ahead-form", &[("text", "go\r\non")], None)
-        .await
-        .expect(200);
-    assert_eq!(added.text_at(".aheads .text"), "go on");
-    let back = owner
-        .submit(&added, "/inbox/terminals/ahead/drop", &[], None)
-        .await
-        .expect(200);
-    assert_eq!((back.url.as_str(), back.count(".aheads")), ("/inbox/terminals", 0));
-    owner
-        .submit(&added, "/inbox/terminals/ahead/drop", &[], None)
-        .await
-        .expect(404);
-
-    owner
-        .submit(&page, "form.ahead-form", &[("text", "go\r\non")], None)
-        .await
-        .expect(200);
-    let first = shell.ask_for_id("And now?").await;
-    assert_eq!(shell.outcome(&first).await["reply"]["text"], "go\non");
-    let decided = open(&owner, &first).await;
-    assert_eq!(
-        decided.text_at("#said-comment"),
-        "Written before this question was asked."
-    );
-    let next = owner
-        .submit(&decided, "form.ahead-form", &[("text", "then stop")], None)
-        .await
-        .expect(200);
-    assert_eq!(next.url, format!("/inbox/items/{first}"));
-    assert!(next.text_at("#panel .aheads").contains("then stop"));
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn type_ahead_for_another_persons_agent_is_refused() {
-    let hub = Hub::start().await;
-    let shell = TerminalAgent::join(&hub).await;
-    let owner = WebClient::signed_in(&hub).await;
-    let alice = WebClient::as_person(&hub, "alice", "resolver").await;
-    let page = owner.get("/inbox/terminals").await;
-    owner
-        .submit(&page, "form.ahead-form", &[("text", "SECRET")], None)
-        .await
-        .expect(200);
-    let seen = alice.get("/inbox/terminals").await.expect(200);
-    assert!(
-        !seen.has("SECRET") && seen.text().contains("1 text waits"),
-        "{}",
-        seen.text()
-    );
-    assert_eq!(seen.count("form.ahead-form"), 0);
-    let token = csrf(&seen);
-    let agent = shell.agent_id.as_str();
-    let forged = [("csrf", token.as_str()), ("agent", agent), ("text", "mine")];
-    alice.post("/inbox/terminals/ahead", &forged).await.expect(403);
-    let taken = [("csrf", token.as_str()), ("agent", agent), ("id", "1")];
-    alice.post("/inbox/terminals/ahead/drop", &taken).await.expect(404);
-    owner
-        .post("/inbox/terminals/ahead", &[("agent", agent), ("text", "no token")])
-        .await
-        .expect(403);
-    assert_eq!(owner.get("/inbox/terminals").await.text_at(".aheads .text"), "SECRET");
 }

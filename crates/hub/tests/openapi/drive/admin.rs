@@ -43,6 +43,14 @@ async fn agents(scene: &Scene) {
     scene
         .expect(400, call(AGENTS, json!({"id": "x", "signature_alg": "rot13"})))
         .await;
+    let rename = "/v1/admin/agents/rename";
+    let named = |id: &str, name: Value| call(rename, json!({"id": id, "name": name}));
+    scene.expect(200, named("team/new", json!("Team · new"))).await;
+    scene.expect(409, named("team/new", json!("bot"))).await;
+    scene.expect(422, named("team/new", json!("a\u{202e}b"))).await;
+    scene.expect(404, named("nobody", json!("x"))).await;
+    let restored = scene.json(200, named("team/new", Value::Null)).await;
+    assert_eq!(restored["name"], "team/new", "{restored}");
     let rotate = "/v1/admin/agents/rotate";
     scene.expect(200, call(rotate, json!({"id": "team/new"}))).await;
     scene.expect(404, call(rotate, json!({"id": "nobody"}))).await;

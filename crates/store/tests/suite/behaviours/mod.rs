@@ -1,5 +1,6 @@
 //! The behaviours every engine shares: functions over an empty store and a clock that stands still.
 
+pub mod agent_names;
 pub mod agents;
 pub mod apply;
 pub mod audit;
@@ -91,6 +92,13 @@ macro_rules! behaviours {
                 concurrent_ends_have_one_winner
                 no_write_succeeds_after_the_end
                 concurrent_asks_and_answers_are_counted;
+            agent_names:
+                agents_of_one_person_that_look_alike_are_numbered
+                name_given_by_hand_wins_and_can_be_taken_back
+                name_or_id_of_another_agent_is_refused
+                messages_carry_the_name_of_their_agent
+                all_agents_are_listed_with_their_state
+                figures_count_the_decisions_since_a_time;
             terminals:
                 name_is_never_joined_twice
                 joining_needs_a_person

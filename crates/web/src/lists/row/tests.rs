@@ -36,6 +36,7 @@ fn row_stays_short_for_any_message() {
     };
     let item = PersonView {
         seq: 1,
+        agent_name: message.content.agent.id.clone(),
         message,
         delivery: None,
         fetched_at: None,

@@ -90,12 +90,12 @@ fn head(item: &ClientItem, now: jiff::Timestamp) -> String {
 fn who(item: &ClientItem) -> String {
     let agent = &item.agent;
     if item.is_cue() {
-        return agent.id.clone();
+        return item.asker_with_id();
     }
     if item.is_of_run() {
         return format!("{}, run {}", item.asker(), agent.run_id);
     }
-    format!("{}, run {} ({})", agent.id, agent.run_id, agent.runtime)
+    format!("{}, run {} ({})", item.asker_with_id(), agent.run_id, agent.runtime)
 }
 
 fn came_by(source: &ItemSource) -> String {
