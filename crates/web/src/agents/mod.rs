@@ -25,7 +25,7 @@ const ADDRESS: &str = "/inbox/agents";
 
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
-        .route(ADDRESS, get(list::agents))
+        .route("/inbox/agents", get(list::agents))
         .route("/inbox/agents/{id}", get(page::agent))
         .route("/inbox/agents/{id}/name", post(rename::rename))
         // The address of earlier versions.

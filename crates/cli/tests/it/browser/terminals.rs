@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::accessibility::{accessibility_findings, axe};
 use super::chrome::{Browser, Viewport};
 use crate::hap::{TerminalAgent, id, until_gone};
-use crate::harness::Hub;
+use crate::harness::{Hub, Setup};
 
 const ENTER: &str = "\u{e007}";
 const ESCAPE: &str = "\u{e00c}";
@@ -255,7 +255,7 @@ async fn pages(hub: &Hub, shell: &TerminalAgent) -> Vec<String> {
 
 #[tokio::test]
 async fn a_conversation_is_answered_and_undone_in_place() {
-    let hub = Hub::start().await;
+    let hub = Setup::default().config("undo_seconds = 5\n").start().await;
     let shell = TerminalAgent::join(&hub).await;
     let confirm = json!({"type": "confirm", "confirm_label": "Ship", "cancel_label": "Hold"});
     let first = cue(&shell, "Deploy?", confirm).await;

@@ -237,7 +237,7 @@ async fn hostile_names_are_refused_and_kept_in_the_form() {
     alice.post("/inbox/agents/bot/name", &forged).await.expect(403);
     owner.get("/inbox/agents/nothing").await.expect(404);
     let refused = rename(&hub, "bot", "a\u{202e}b").await;
-    refused.refused("validation");
+    refused.refused("invalid_field");
     assert_eq!(rename(&hub, "bot", "").await.expect(200)["name"], Value::from("bot"));
 }
 

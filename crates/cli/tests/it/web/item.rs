@@ -41,7 +41,7 @@ async fn an_item_shows_its_question_agent_and_urgency() {
     assert_eq!(page.text_at(".meta-line .priority"), "urgent");
     assert_eq!(
         page.attribute(".meta-line .agent", "href").as_deref(),
-        Some("/inbox?agent=bot")
+        Some("/inbox/agents/bot")
     );
     assert_eq!(
         page.attribute(".tags a", "href").as_deref(),
