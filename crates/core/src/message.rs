@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::access::Actor;
+use crate::form::only_text_field;
 use crate::hold::Hold;
 use crate::question::{Ask, Question};
 use crate::rejection::Rejection;
@@ -44,7 +45,7 @@ impl Content {
         }
     }
 
-    /// The kind as the word used in lists, filters and pages.
+    /// The kind as the word used in lists, filters and pages. A form with one text field asks for a text.
     pub fn kind_word(&self) -> &'static str {
         match &self.payload {
             Payload::Notify => "notify",
@@ -54,6 +55,7 @@ impl Content {
                 Question::Select { many: false, .. } => "select",
                 Question::Select { many: true, .. } => "many",
                 Question::Text => "text",
+                Question::Form { schema } if only_text_field(schema).is_some() => "text",
                 Question::Form { .. } => "form",
             },
         }

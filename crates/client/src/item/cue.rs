@@ -1,12 +1,10 @@
 //! Fields of cues: where the agent runs, whether it still waits there, and which cue superseded which.
 
-use countersign_protocol::api::inbox::ItemResolution;
-
-use super::{ClientItem, resolution_text, short_resolution_text};
+use super::ClientItem;
 use crate::screen::duration_label;
 
 /// The prefix of the comment on a cue that another cue superseded.
-const SUPERSEDED: &str = "superseded by ";
+pub(super) const SUPERSEDED: &str = "superseded by ";
 
 impl ClientItem {
     /// Whether the asker is an agent in a terminal.
@@ -73,22 +71,6 @@ impl ClientItem {
         comment?.strip_prefix(SUPERSEDED)
     }
 
-    /// The decision and its actor: `answered approve by human:owner`.
-    pub fn outcome_text(&self) -> Option<String> {
-        self.outcome(resolution_text)
-    }
-
-    /// Like `outcome_text`, with a long answer cut short.
-    pub fn short_outcome_text(&self) -> Option<String> {
-        self.outcome(short_resolution_text)
-    }
-
-    fn outcome(&self, text: impl FnOnce(&ItemResolution) -> String) -> Option<String> {
-        let resolution = self.resolution.as_ref()?;
-        let superseded = self.superseded_by().map(|id| format!("{SUPERSEDED}{id}"));
-        Some(superseded.unwrap_or_else(|| text(resolution)))
-    }
-
     /// The comment given with the decision.
     pub fn comment(&self) -> Option<&str> {
         if self.superseded_by().is_some() {
@@ -137,7 +119,7 @@ mod tests {
                 .unwrap()
         };
         assert_eq!(resolved("hap", json!({})), "superseded by msg_2");
-        assert_eq!(resolved("a2h", json!({})), "cancelled by agent:otter");
+        assert_eq!(resolved("a2h", json!({})), "withdrawn by agent:otter");
         let file = json!({"name": "a.txt", "media_type": "text/plain", "size": 1});
         let answered = json!({"resolution": "answered", "value": "", "files": [file, file], "comment": null});
         assert_eq!(resolved("hap", answered), "answered with 2 files by agent:otter");

@@ -1,6 +1,7 @@
 //! An inbox item as text, for terminals.
 
 mod cue;
+mod outcome;
 mod run;
 #[cfg(any(test, feature = "test-data"))]
 pub mod test_data;
@@ -8,14 +9,14 @@ pub mod test_data;
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
-use countersign_protocol::api::inbox::{self as api, ItemQuestion, ItemResolution, SentFile};
+use countersign_core::form::only_text_field;
+use countersign_protocol::api::inbox::{self as api, ItemQuestion, SentFile};
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::screen::duration_label;
 
-/// A short answer text is cut after this many characters.
-const MAX_SHORT_CHARS: usize = 200;
+pub use outcome::outcome_remarks;
 
 /// An item as the hub sends it, with its texts for terminals.
 #[derive(Debug, Deserialize)]
@@ -37,13 +38,14 @@ impl DerefMut for ClientItem {
 }
 
 impl ClientItem {
-    /// The item's kind: the question's kind for an ask, else the verb.
+    /// The item's kind, as the hub names it: the question's kind for an ask, else the verb.
     pub fn kind(&self) -> &str {
         match &self.question {
             Some(ItemQuestion::Confirm(_)) => "confirm",
             Some(ItemQuestion::Select(choices)) if choices.many => "many",
             Some(ItemQuestion::Select(_)) => "select",
             Some(ItemQuestion::Text) => "text",
+            Some(ItemQuestion::Form { schema }) if only_text_field(schema).is_some() => "text",
             Some(ItemQuestion::Form { .. }) => "form",
             Some(ItemQuestion::Unknown) | None => &self.verb,
         }
@@ -85,52 +87,6 @@ impl ClientItem {
             Some(_) => format!("{when}: default"),
         }
     }
-}
-
-/// Names only options and texts: a form's fields may be long or sensitive.
-fn resolution_text(resolution: &ItemResolution) -> String {
-    resolution_text_with_value(resolution, &value_text(resolution))
-}
-
-/// Like `resolution_text`, with a long text cut short.
-fn short_resolution_text(resolution: &ItemResolution) -> String {
-    let value = value_text(resolution);
-    match value.char_indices().nth(MAX_SHORT_CHARS) {
-        Some((end, _)) => {
-            let start = format!("{}… ({})", &value[..end], size_label(value.len() as u64));
-            resolution_text_with_value(resolution, &start)
-        }
-        None => resolution_text_with_value(resolution, &value),
-    }
-}
-
-fn value_text(resolution: &ItemResolution) -> String {
-    match &resolution.value {
-        Some(Value::String(value)) => value.clone(),
-        Some(Value::Array(picked)) => picked.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
-        Some(_) | None => String::new(),
-    }
-}
-
-fn resolution_text_with_value(resolution: &ItemResolution, value: &str) -> String {
-    let value = if value.is_empty() {
-        String::new()
-    } else {
-        format!(" {value}")
-    };
-    let files = match resolution.files.len() {
-        0 => String::new(),
-        1 => " with a file".to_owned(),
-        count => format!(" with {count} files"),
-    };
-    format!("{}{value}{files} by {}", resolution.resolution, resolution.actor)
-}
-
-/// Remarks on an answer, for the end of its outcome text.
-pub fn outcome_remarks(resolution: &ItemResolution) -> String {
-    let by_default = resolution.defaulted.then_some(", the default its asker declared");
-    let edited = resolution.edited.then_some(", in other words than the options");
-    by_default.into_iter().chain(edited).collect()
 }
 
 /// `notes.txt (12 KB, text/plain)`
@@ -202,6 +158,8 @@ pub mod tests {
         );
         assert_eq!(kind(json!({"kind": "text"})), "text");
         assert_eq!(kind(json!({"kind": "form", "schema": {}})), "form");
+        let one = json!({"properties": {"answer": {"type": "string"}}});
+        assert_eq!(kind(json!({"kind": "form", "schema": one})), "text");
     }
 
     #[test]

@@ -64,6 +64,13 @@ pub fn fields(schema: &Value) -> Vec<Field> {
         .collect()
 }
 
+/// The name of the text field, if it is the only field of the form.
+pub fn only_text_field(schema: &Value) -> Option<String> {
+    let mut fields = fields(schema);
+    let field = fields.pop().filter(|_| fields.is_empty())?;
+    matches!(field.kind, FieldKind::Text { .. }).then_some(field.name)
+}
+
 fn field(name: &str, property: &Value, required: bool) -> Field {
     let text = |key: &str| {
         property[key]

@@ -5,5 +5,5 @@ mod field;
 mod typed;
 
 pub use faults::check_all;
-pub use field::{Field, FieldKind, fields, plain};
+pub use field::{Field, FieldKind, fields, only_text_field, plain};
 pub use typed::value_of;

@@ -189,6 +189,14 @@ fn every_kind_of_message_has_its_own_word() {
         [select(false), select(true), Question::Text].map(asked),
         ["select", "many", "text"]
     );
+    let one = json!({"properties": {"answer": {"type": "string"}}});
+    let two = json!({"properties": {"answer": {"type": "string"}, "sure": {"type": "boolean"}}});
+    let number = json!({"properties": {"answer": {"type": "number"}}});
+    assert_eq!(
+        [one, two, number].map(|schema| asked(Question::Form { schema })),
+        ["text", "form", "form"],
+        "a form with one text field asks for a text"
+    );
 }
 
 #[test]

@@ -132,16 +132,9 @@ pub fn read_free_text(typed: &str) -> Result<String> {
     }
 }
 
-/// The name of the field in a form that asks for one text and nothing else.
-pub fn only_text_field(schema: &Value) -> Option<String> {
-    let mut fields = form::fields(schema);
-    let field = fields.pop().filter(|_| fields.is_empty())?;
-    matches!(field.kind, FieldKind::Text { .. }).then_some(field.name)
-}
-
 /// The form whose one text field has this text.
 pub fn with_only_text(schema: &Value, text: Value) -> Value {
-    match only_text_field(schema) {
+    match form::only_text_field(schema) {
         Some(name) => json!({ name: text }),
         None => text,
     }
@@ -149,7 +142,7 @@ pub fn with_only_text(schema: &Value, text: Value) -> Value {
 
 /// The whole form as JSON; a form with one text field takes the text alone as well.
 pub fn read_answer(schema: &Value, typed: &str) -> Result<Value> {
-    let Some(name) = only_text_field(schema) else {
+    let Some(name) = form::only_text_field(schema) else {
         return read_object(typed);
     };
     if typed.strip_prefix('@').is_some_and(|path| Path::new(path).is_file()) {

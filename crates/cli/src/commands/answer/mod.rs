@@ -13,6 +13,7 @@ use anyhow::{Result, anyhow, bail};
 use countersign_client::hub::{ClientError, HubClient, typed};
 use countersign_client::item::ClientItem;
 use countersign_client::screen::{self, escape};
+use countersign_core::form::only_text_field;
 use countersign_protocol::api::inbox::{ChecklistStep, ItemQuestion};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -182,7 +183,7 @@ fn check_takes_text(item: &ClientItem, question: &ItemQuestion) -> Result<()> {
     match question {
         _ if item.open_ended => Ok(()),
         ItemQuestion::Text | ItemQuestion::Unknown => Ok(()),
-        ItemQuestion::Form { schema } if form::only_text_field(schema).is_some() => Ok(()),
+        ItemQuestion::Form { schema } if only_text_field(schema).is_some() => Ok(()),
         ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) if choices.allow_edit && !choices.many => Ok(()),
         ItemQuestion::Confirm(choices) | ItemQuestion::Select(choices) => {
             bail!(
