@@ -86,7 +86,8 @@ mod tests {
     use crate::item::tests::item;
 
     fn outcome(question: &Value, resolution: &Value) -> String {
-        let mut full = json!({"resolution_id": "res_1", "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z"});
+        let mut full =
+            json!({"resolution_id": "res_1", "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z"});
         full.as_object_mut()
             .unwrap()
             .extend(resolution.as_object().unwrap().clone());
