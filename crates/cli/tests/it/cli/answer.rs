@@ -75,7 +75,7 @@ async fn a_row_number_means_the_item_that_was_printed_there() {
     assert_eq!(bot.pull(&arrived).await["status"], "open", "it is the first row now");
     let output = hub.cli(&["answer", "1", "approve"]).fails(1);
     assert!(
-        output.contains("already answered"),
+        output.contains("already approved"),
         "the number keeps its meaning: {output}"
     );
 }
@@ -137,7 +137,7 @@ async fn a_second_answer_is_refused_with_the_first_outcome() {
     let id = bot.accepted(&ask("bot")).await;
     hub.cli(&["answer", &id, "approve"]).ok();
     let output = hub.cli(&["answer", &id, "deny"]).fails(1);
-    assert!(output.contains("answered"), "{output}");
+    assert!(output.contains("already approved by human:owner"), "{output}");
     hub.cli(&["answer", "msg_00000000000000000000000000", "approve"])
         .fails(1);
 }

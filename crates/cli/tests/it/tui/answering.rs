@@ -28,7 +28,7 @@ async fn a_confirm_is_picked_by_number_and_sent_with_enter() {
     let response = response(&bot, &id).await;
     assert_eq!(response["response"]["value"], "deny");
     assert_eq!(response["response"]["actor"], "human:owner");
-    pane.shows("✓ answered deny by human:owner").await;
+    pane.shows("✓ denied by human:owner").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -257,7 +257,7 @@ async fn a_search_filters_the_list_and_finds_decided_items() {
     pane.press(&["Enter"]);
     pane.shows_all(&[
         "Paint the shed",
-        "answered approve by human:owner at",
+        "approved by human:owner at",
         "Paint the house",
     ])
     .await;

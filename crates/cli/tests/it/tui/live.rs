@@ -67,8 +67,8 @@ async fn the_loser_of_a_race_sees_the_winner() {
     ann.answer(&id, "deny").await.expect(200);
     pane.press(&["a"]);
     let screen = pane.shows("Your answer was not applied").await;
-    assert!(!screen.contains("✓ answered approve"), "{screen}");
-    pane.shows("answered deny by human:ann at").await;
+    assert!(!screen.contains("✓ approved"), "{screen}");
+    pane.shows("denied by human:ann at").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");
 }
 
@@ -84,7 +84,7 @@ async fn an_answer_with_a_lost_reply_is_reported_as_unknown() {
     let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows_all(&["Already answered", "answered approve by human:ben at"])
+    pane.shows_all(&["Already answered", "approved by human:ben at"])
         .await;
 }
 
@@ -96,7 +96,7 @@ async fn an_answer_is_followed_until_the_agent_has_it() {
     let pane = Pane::start(&hub);
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows("✓ answered approve by human:owner at").await;
+    pane.shows("✓ approved by human:owner at").await;
     pane.shows("waiting for the agent to fetch it").await;
     bot.pull(&id).await;
     pane.shows("✓ the agent fetched it at").await;

@@ -215,7 +215,7 @@ async fn a_scan_may_take_longer_than_anything_else() {
     let telling = "ALTER TABLE setting RENAME TO setting_kept;
          CREATE VIEW setting AS SELECT 'timeout' AS name, current_setting('statement_timeout') AS value;
          ALTER TABLE agent RENAME TO agent_kept;
-         CREATE VIEW agent AS SELECT id, signature_alg, created_at, seen_at,
+         CREATE VIEW agent AS SELECT id, name, signature_alg, created_at, seen_at,
              extract(epoch FROM current_setting('statement_timeout')::interval)::bigint AS open FROM agent_kept";
     fresh.database.connect().await.batch_execute(telling).await.unwrap();
     for round in ["at first", "and on the same connection"] {

@@ -80,7 +80,7 @@ fn a_resolved_message_shows_its_outcome_and_no_commands() {
     });
     let page = page(&json!({"status": "expired", "resolution": resolution}));
     assert!(
-        page.contains("expired hold by system:default_on_expire, the default its asker declared"),
+        page.contains("expired, answered hold by system:default_on_expire, the default its asker declared"),
         "{page}"
     );
     assert!(page.contains("(1m ago)") && !page.contains("How to answer"), "{page}");
