@@ -1,5 +1,6 @@
 // Undo: a decision is on hold for some seconds. Until it is sent, the key z or the button in the toast takes it back.
 import { now } from "./clock.js";
+import { refreshConversation } from "./conversation.js";
 import { restoreDraft } from "./drafts.js";
 import { refreshItem, shownItem } from "./item.js";
 import { csrfToken } from "./rows.js";
@@ -43,13 +44,9 @@ function forget(id, button) {
 
 /** Takes back the decision that is shown, or the last one of this tab. */
 export async function undoLast() {
-  const inThread = [...document.querySelectorAll("#thread .take-back button")].at(-1);
-  if (inThread) {
-    inThread.click();
-    return;
-  }
+  const inThread = [...document.querySelectorAll("#thread > .entry:has(.take-back)")].at(-1);
   const isOwn = document.querySelector("#item #undo") !== null;
-  const id = isOwn ? shownItem().dataset.id : held.at(-1);
+  const id = inThread?.dataset.id ?? (isOwn ? shownItem().dataset.id : held.at(-1));
   if (id) await undo(id);
   else showToast("There is nothing to undo.");
 }
@@ -61,7 +58,14 @@ async function undo(id) {
   const response = await fetch(`${page}/undo`, options).catch(() => null);
   if (response === null) showToast("The hub cannot be reached, so this may not be undone.");
   else if (response.type !== "opaqueredirect") showToast("Too late to undo: the answer was sent.", { href: page, text: "View" });
-  else if (await visit(page)) showToast("Taken back. Nothing was sent.");
+  else if (await showTakenBack(id, page)) showToast("Taken back. Nothing was sent.");
+}
+
+/** In a conversation the question is open again in its place; elsewhere its page is shown. */
+async function showTakenBack(id, page) {
+  if (!document.getElementById(`entry-${id}`)) return visit(page);
+  await refreshConversation();
+  return true;
 }
 
 /** A live event: a decision is on hold, or was taken back. The row of a list gets or loses its mark. */
