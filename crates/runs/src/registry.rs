@@ -12,8 +12,8 @@ use countersign_store::model::AgentView;
 use tokio::sync::{Notify, Semaphore};
 
 use super::engine::commands::RunCommand;
+use super::follow::broadcast::ByteBudget;
 use super::follow::client::{Close, RunClient};
-use super::follow::replay::ByteBudget;
 use super::refusal::RunRefusal;
 use super::remote::replicas::Replicas;
 use super::run::TrackedRun;

@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 use super::engine::checkpoint::Steering;
 use super::engine::commands::RunCommand;
 use super::engine::plan::RunPlan;
+use super::follow::broadcast::{ByteBudget, ReplayBuffer};
 use super::follow::client::RunClient;
 use super::follow::pending::PendingAsk;
-use super::follow::replay::{ByteBudget, ReplayBuffer};
 
 pub struct TrackedRun {
     pub id: String,

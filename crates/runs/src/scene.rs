@@ -13,9 +13,9 @@ use uuid::Uuid;
 use super::engine::plan::RunPlan;
 use super::follow::broadcast::EventFrame;
 use super::follow::broadcast::RunUpdate;
+use super::follow::broadcast::{ByteBudget, ReplayBuffer};
 use super::follow::client::{ClientAction, RunClient};
 use super::follow::pending::PendingAsk;
-use super::follow::replay::{ByteBudget, ReplayBuffer};
 use super::run::{RunStage, TrackedRun, TrackedRunState};
 
 pub const NOW: Timestamp = Timestamp::from_millis(1);

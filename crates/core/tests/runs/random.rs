@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use countersign_core::runs::{AgentCall, MachineAction, Output, break_signal};
 use countersign_protocol::runs::Usage;
-use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step};
+use countersign_protocol::runs::strategy::{Cycle, Flow, FlowKind, Match, Step};
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
@@ -28,12 +28,12 @@ fn a_kind() -> impl Strategy<Value = FlowKind> {
     )
         .prop_map(|(cycles, observer, signals, matching)| {
             let signals = signals.into_iter().map(str::to_owned).collect();
-            FlowKind::Cycle {
+            FlowKind::Cycle(Cycle {
                 cycles,
                 observer,
                 signals,
                 matching,
-            }
+            })
         });
     let broadcast = select(vec!["", "\n\n", "|"]).prop_map(|separator| separator.to_owned());
     prop_oneof![
@@ -160,12 +160,12 @@ impl Plain {
                     usage,
                 })
             }
-            FlowKind::Cycle {
+            FlowKind::Cycle(Cycle {
                 cycles,
                 observer,
                 signals,
                 matching,
-            } => {
+            }) => {
                 let mut usage = Usage::default();
                 let mut text = message.to_owned();
                 for _ in 0..cycles.unwrap_or(u64::MAX) {

@@ -2,7 +2,7 @@
 
 use countersign_core::runs::{AgentCall, Machine, MachineAction, Output};
 use countersign_protocol::runs::Usage;
-use countersign_protocol::runs::strategy::{Flow, FlowKind, Match, Step, Strategy};
+use countersign_protocol::runs::strategy::{Cycle, Flow, FlowKind, Match, Step, Strategy};
 use serde_json::Value;
 
 pub fn agent(name: &str) -> Step {
@@ -34,12 +34,12 @@ pub fn broadcast(name: &str, separator: &str, steps: Vec<Step>) -> Flow {
 /// The break signal is `done` on the first line.
 pub fn cycle(name: &str, cycles: Option<u64>, observer: Option<&str>, steps: Vec<Step>) -> Flow {
     let observer = observer.map(str::to_owned);
-    let kind = FlowKind::Cycle {
+    let kind = FlowKind::Cycle(Cycle {
         cycles,
         observer,
         signals: vec!["done".to_owned()],
         matching: Match::FirstLine,
-    };
+    });
     Flow {
         name: name.to_owned(),
         kind,

@@ -1,8 +1,7 @@
 //! When each agent last called. Calls are recorded in memory and flushed to the store in batches.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::time::Timestamp;
@@ -16,46 +15,44 @@ const SHARED_STORE_FLUSH_INTERVAL: Duration = Duration::from_secs(5);
 /// Bounded by the number of agents, because only authenticated ones are recorded.
 pub struct AgentLastSeen {
     store: Arc<Store>,
-    agents: RwLock<HashMap<String, LastSeen>>,
+    agents: Mutex<HashMap<String, LastSeen>>,
 }
 
 struct LastSeen {
-    /// In milliseconds, like `stored_at`.
-    seen_at: AtomicI64,
-    stored_at: AtomicI64,
+    seen_at: Timestamp,
+    is_stored: bool,
+}
+
+impl LastSeen {
+    fn new(seen_at: Timestamp) -> Self {
+        let is_stored = false;
+        Self { seen_at, is_stored }
+    }
 }
 
 impl AgentLastSeen {
     pub fn new(store: Arc<Store>) -> Self {
         Self {
             store,
-            agents: RwLock::default(),
+            agents: Mutex::default(),
         }
     }
 
-    pub fn record(&self, agent_id: &str, now: Timestamp) {
-        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some(last_seen) = agents.get(agent_id) {
-            last_seen.seen_at.store(now.as_millis(), Ordering::Relaxed);
-            return;
+    pub fn record(&self, agent_id: &str, seen_at: Timestamp) {
+        let mut agents = self.lock();
+        match agents.get_mut(agent_id) {
+            Some(known) => *known = LastSeen::new(seen_at),
+            None => drop(agents.insert(agent_id.to_owned(), LastSeen::new(seen_at))),
         }
-        drop(agents);
-        let last_seen = LastSeen {
-            seen_at: now.as_millis().into(),
-            stored_at: AtomicI64::new(i64::MIN),
-        };
-        self.agents
-            .write()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(agent_id.to_owned(), last_seen);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, LastSeen>> {
+        self.agents.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `None` for an agent that has not called since this process started.
     pub fn get(&self, agent_id: &str) -> Option<Timestamp> {
-        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        agents
-            .get(agent_id)
-            .map(|last_seen| Timestamp::from_millis(last_seen.seen_at.load(Ordering::Relaxed)))
+        self.lock().get(agent_id).map(|last_seen| last_seen.seen_at)
     }
 
     /// Stores the entries that changed since the last flush.
@@ -65,27 +62,20 @@ impl AgentLastSeen {
             return Ok(());
         }
         self.store.run(RecordSeen { seen: seen.clone() }).await?;
-        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
+        let mut agents = self.lock();
         for (agent_id, seen_at) in &seen {
-            if let Some(last_seen) = agents.get(agent_id) {
-                last_seen.stored_at.store(seen_at.as_millis(), Ordering::Relaxed);
+            if let Some(last_seen) = agents.get_mut(agent_id) {
+                last_seen.is_stored = last_seen.seen_at == *seen_at;
             }
         }
         Ok(())
     }
 
     fn unstored(&self) -> Vec<(String, Timestamp)> {
-        let agents = self.agents.read().unwrap_or_else(PoisonError::into_inner);
-        let both = agents.iter().map(|(agent_id, last_seen)| {
-            (
-                agent_id,
-                last_seen.seen_at.load(Ordering::Relaxed),
-                last_seen.stored_at.load(Ordering::Relaxed),
-            )
-        });
-        let changed = both.filter(|(_, seen_at, stored_at)| seen_at > stored_at);
+        let agents = self.lock();
+        let changed = agents.iter().filter(|(_, last_seen)| !last_seen.is_stored);
         changed
-            .map(|(agent_id, seen_at, _)| (agent_id.clone(), Timestamp::from_millis(seen_at)))
+            .map(|(agent_id, last_seen)| (agent_id.clone(), last_seen.seen_at))
             .collect()
     }
 

@@ -227,10 +227,10 @@ impl Outbox {
     /// Up to `wanted` of the slots all workers share: waits for the first and takes more only if they are free.
     pub(super) async fn slots(&self, wanted: usize) -> Option<OwnedSemaphorePermit> {
         let mut acquired = Arc::clone(&self.slots).acquire_owned().await.ok()?;
-        while acquired.num_permits() < wanted
-            && let Ok(another) = Arc::clone(&self.slots).try_acquire_owned()
-        {
-            acquired.merge(another);
+        let more = self.slots.available_permits().min(wanted.saturating_sub(1));
+        // Another worker may have taken them in between; then one slot is enough.
+        if let Ok(others) = Arc::clone(&self.slots).try_acquire_many_owned(u32::try_from(more).unwrap_or(0)) {
+            acquired.merge(others);
         }
         Some(acquired)
     }

@@ -81,11 +81,11 @@ impl PushClient {
         if host != push_context.callback.host {
             return Err(refused("the callback URL and its approved host differ"));
         }
-        let body = respond::text(&push_context.view, &push_context.resolution)
+        let composed = respond::compose(&push_context.view, &push_context.resolution)
             .map_err(|error| failed_by_store(message_id, &error))?;
         let headers = self
             .signer
-            .headers(&push_context, &body, self.store.clock().now())
+            .headers(&push_context, &composed, self.store.clock().now())
             .await?;
         let mut post = self.client.post(url).header(CONTENT_TYPE, "application/json");
         for (name, value) in headers {
@@ -94,7 +94,7 @@ impl PushClient {
         if let Some(auth) = &push_context.callback.auth {
             post = with_credential(post, auth.scheme, &push_context)?;
         }
-        let request = post.body(body).build();
+        let request = post.body(composed.text).build();
         request.map_err(|error| http_client::attempt_from_error(&error))
     }
 }

@@ -41,6 +41,41 @@ fn a2h(source: &Source) -> Result<&A2hSource, StoreError> {
     }
 }
 
+/// The Response to a message, with the parts of it that a push signs.
+pub struct Composed<'a> {
+    pub text: String,
+    version: Version,
+    response: Value,
+    state: Option<&'a str>,
+}
+
+/// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
+pub fn compose<'a>(view: &'a AgentView, resolution: &Resolution) -> Result<Composed<'a>, StoreError> {
+    let composed = || {
+        let version = version_of(&view.source)?;
+        let response = inner(resolution);
+        let state = json::raw_field(&view.wire, "state").map_err(|_| unreadable("state"))?;
+        let envelope = Response {
+            version,
+            in_reply_to: &view.id,
+            resolution_id: &resolution.id,
+            agent_id: &view.agent_id,
+            run_id: &a2h(&view.source)?.run_id,
+            resolution: resolution.outcome.as_str(),
+            defaulted: resolution.defaulted,
+            response: &response,
+            state,
+        };
+        Ok(Composed {
+            text: envelope.to_json(),
+            version,
+            response,
+            state,
+        })
+    };
+    composed().map_err(|error: StoreError| error.in_message(view.id.as_str()))
+}
+
 /// The inner `response` object. Present also for an expiry without a default, because the signature needs its
 /// `resolved_at`.
 fn inner(resolution: &Resolution) -> Value {
@@ -65,34 +100,12 @@ fn inner(resolution: &Resolution) -> Value {
     Value::Object(fields)
 }
 
-/// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
-pub fn text(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
-    compose(view, resolution).map_err(|error| error.in_message(view.id.as_str()))
-}
-
-fn compose(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
-    let response = Response {
-        version: version_of(&view.source)?,
-        in_reply_to: &view.id,
-        resolution_id: &resolution.id,
-        agent_id: &view.agent_id,
-        run_id: &a2h(&view.source)?.run_id,
-        resolution: resolution.outcome.as_str(),
-        defaulted: resolution.defaulted,
-        response: &inner(resolution),
-        state: state(view)?,
-    };
-    Ok(response.to_json())
-}
-
-/// The payload digest of the 0.3 signature, over the answer and the state as delivered.
-fn payload_digest(view: &AgentView, resolution: &Resolution) -> Result<String, StoreError> {
-    let state = state(view)?.map(serde_json::from_str::<Value>).transpose()?;
-    Ok(payload_sha256(Some(&inner(resolution)), state.as_ref()))
-}
-
-fn state(view: &AgentView) -> Result<Option<&str>, StoreError> {
-    json::raw_field(&view.wire, "state").map_err(|_| unreadable("state"))
+impl Composed<'_> {
+    /// The payload digest of the 0.3 signature, over the answer and the state as delivered.
+    fn digest(&self) -> Result<String, StoreError> {
+        let state = self.state.map(serde_json::from_str::<Value>).transpose()?;
+        Ok(payload_sha256(Some(&self.response), state.as_ref()))
+    }
 }
 
 pub(super) type Headers = Vec<(&'static str, String)>;
@@ -117,8 +130,12 @@ impl Signer {
         }
     }
 
-    pub async fn headers(&self, push_context: &PushContext, body: &str, now: Timestamp) -> Result<Headers, Attempt> {
-        let version = version_of(&push_context.view.source).map_err(|error| unsigned(push_context, error))?;
+    pub async fn headers(
+        &self,
+        push_context: &PushContext,
+        composed: &Composed<'_>,
+        now: Timestamp,
+    ) -> Result<Headers, Attempt> {
         let hub_pairs = match push_context.signature_alg {
             SignatureAlg::HmacSha256 => Vec::new(),
             SignatureAlg::Ed25519 => self.hub_pairs(&push_context.view.id).await?,
@@ -127,14 +144,14 @@ impl Signer {
         let resolution_id = push_context.resolution.id.as_str();
         Ok(vec![
             (
-                version.family.signature_header(),
-                a2h_signature(push_context, version, &hub_pairs, t)?,
+                composed.version.family.signature_header(),
+                a2h_signature(push_context, composed, &hub_pairs, t)?,
             ),
             ("webhook-id", resolution_id.to_owned()),
             ("webhook-timestamp", t.to_string()),
             (
                 "webhook-signature",
-                standard_webhooks(push_context, &hub_pairs, t, body.as_bytes()),
+                standard_webhooks(push_context, &hub_pairs, t, composed.text.as_bytes()),
             ),
         ])
     }
@@ -168,21 +185,22 @@ fn hub_pair(cached: &mut HashMap<String, Arc<Ed25519KeyPair>>, key: HubKey) -> R
 /// The value of the A2H or MA2H signature header.
 fn a2h_signature(
     push_context: &PushContext,
-    version: Version,
+    composed: &Composed<'_>,
     hub_pairs: &[HubPair],
     t: i64,
 ) -> Result<String, Attempt> {
-    let signing = version
+    let signing = composed
+        .version
         .push_signing()
         .ok_or_else(|| refused("this protocol version has no push signature"))?;
     let digest = match signing {
         PushSigning::Context => None,
-        PushSigning::Payload => Some(payload_digest(&push_context.view, &push_context.resolution)),
+        PushSigning::Payload => Some(composed.digest()),
     };
     let digest = digest.transpose().map_err(|error| unsigned(push_context, error))?;
     let jti = Jti::from_uuid(Uuid::new_v4());
     let context = SignedContext {
-        version,
+        version: composed.version,
         callback_url: &push_context.callback.url,
         in_reply_to: push_context.view.id.as_str(),
         jti: jti.as_str(),

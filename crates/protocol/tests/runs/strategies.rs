@@ -1,8 +1,8 @@
 //! Valid strategies: the same result in every format, with the defaults of the protocol.
 
 use countersign_protocol::runs::strategy::{
-    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
-    StrategyError, StrategyFormat, UserAgent, read,
+    AgentDef, AgentKind, CommandAgent, Cycle, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step,
+    Strategy, StrategyError, StrategyFormat, UserAgent, read,
 };
 use serde_json::{Value, json};
 
@@ -173,12 +173,12 @@ fn expected() -> Strategy {
     };
     let rounds = Flow {
         name: "Rounds".to_owned(),
-        kind: FlowKind::Cycle {
+        kind: FlowKind::Cycle(Cycle {
             cycles: None,
             observer: Some("user".to_owned()),
             signals: owned(&["fine", "enough"]),
             matching: Match::FirstLine,
-        },
+        }),
         steps: vec![agent("writer"), Step::Flow(both)],
     };
     Strategy {
@@ -305,12 +305,12 @@ fn what_is_left_out_has_its_default() {
         panic!("two flows")
     };
     let signals = owned(&["end cycle", "stop", "done"]);
-    let once = FlowKind::Cycle {
+    let once = FlowKind::Cycle(Cycle {
         cycles: Some(1),
         observer: None,
         signals,
         matching: Match::Substring,
-    };
+    });
     assert_eq!(cycle.kind, once);
     assert_eq!(
         broadcast.kind,
@@ -326,7 +326,7 @@ fn cycles_and_matches_accept_all_their_values() {
         let mut flow = json!({"name": "C", "type": "cycle", "steps": [{"agent": "e"}]});
         flow[key] = value;
         match small(&json!({"e": {"type": "user"}}), &flow).unwrap().flow.kind {
-            FlowKind::Cycle { cycles, matching, .. } => (cycles, matching),
+            FlowKind::Cycle(cycle) => (cycle.cycles, cycle.matching),
             FlowKind::Sequential | FlowKind::Broadcast { .. } => panic!("a cycle"),
         }
     };

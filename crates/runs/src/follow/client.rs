@@ -7,7 +7,7 @@ use crate::follow::broadcast::FrameText;
 
 use tokio::sync::Notify;
 
-use super::replay::is_worth_a_sweep;
+use super::broadcast::is_worth_a_sweep;
 
 const MAX_QUEUED_FRAMES: usize = 20_000;
 const MAX_QUEUED_BYTES: usize = 16 * 1024 * 1024;

@@ -1,11 +1,18 @@
-//! The asks a run waits for.
+//! The asks a run waits for, and the answers that come through the socket. An answer finds its ask here; `decide` judges it
+//! like any other.
 
+use std::sync::Arc;
+
+use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, PendingInput};
 use countersign_protocol::time::Timestamp;
+use countersign_store::model::ApplyOutcome;
 use serde::Deserialize;
 
 use super::broadcast::EventFrame;
+use crate::refusal::RunRefusal;
+use crate::service::RunService;
 
 /// Bound for a prompt in a list; the message and the event have the full text.
 const MAX_PROMPT_BYTES: usize = 4096;
@@ -145,6 +152,59 @@ impl PendingAsk {
             return Some(text.to_owned());
         }
         Some(format!("{}…", &text[..text.floor_char_boundary(MAX_PROMPT_BYTES)]))
+    }
+}
+
+impl RunService {
+    /// Success sends no reply: followers of the run see it continue.
+    pub async fn answer_run(
+        self: &Arc<Self>,
+        run_id: &str,
+        selector: AskSelector<'_>,
+        text: &str,
+        actor: Actor,
+    ) -> Result<(), RunRefusal> {
+        let run = self.registry.get(run_id);
+        let matches = |pending: &&PendingAsk| pending.matches(selector);
+        // The oldest one that matches.
+        let mut pending = run
+            .as_ref()
+            .and_then(|run| run.lock().pending.iter().find(matches).cloned());
+        let may_be_stale = pending.is_none() || run.is_some_and(|run| run.is_remote());
+        if pending.is_none() {
+            pending = self.pending_in_shared_store(run_id, selector).await?;
+        }
+        let Some(mut asked) = pending else {
+            return Err(RunRefusal::NoOpenAsk);
+        };
+        let command = Command::Resolve {
+            actor,
+            verdict: Verdict::Answered(text.into()),
+            comment: None,
+        };
+        let mut decided = Arc::clone(&self.host)
+            .decide(&asked.message_id, command.clone())
+            .await?;
+        // The next ask of another node's run may not be known here yet.
+        while may_be_stale
+            && matches!(decided, ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }))
+            && let Some(next) = self.pending_in_shared_store(run_id, selector).await?
+            && next.message_id != asked.message_id
+        {
+            asked = next;
+            decided = Arc::clone(&self.host)
+                .decide(&asked.message_id, command.clone())
+                .await?;
+        }
+        match decided {
+            ApplyOutcome::Resolved(applied) if applied.resolution.outcome == Outcome::Answered => Ok(()),
+            ApplyOutcome::Rejected(Rejection::NotAuthorized(actor)) => Err(RunRefusal::NotAResolver(actor)),
+            ApplyOutcome::Rejected(held @ Rejection::Held { .. }) => Err(RunRefusal::Held(held.to_string())),
+            // Another answer won the race, or the ask expired.
+            ApplyOutcome::Resolved(_) | ApplyOutcome::Rejected(_) | ApplyOutcome::Purged | ApplyOutcome::NotFound => {
+                Err(RunRefusal::NoOpenAsk)
+            }
+        }
     }
 }
 

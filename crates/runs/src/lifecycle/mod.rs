@@ -1,6 +1,5 @@
-//! Prepare, start, answer, steer, stop and restore a run.
+//! Prepare, start, steer, stop and restore a run.
 
-pub mod answer;
 pub mod file;
 pub mod prepare;
 pub mod restore;

@@ -12,9 +12,9 @@ use uuid::Uuid;
 
 use super::file;
 use crate::engine::plan::{self, RunPlan, Segment};
+use crate::follow::broadcast::ReplayBuffer;
 use crate::follow::client::RunClient;
 use crate::follow::conversation::{conversation, run_prepared};
-use crate::follow::replay::ReplayBuffer;
 use crate::follow::subscription::{SubscribeOutcome, Subscription};
 use crate::refusal::RunRefusal;
 use crate::registry::RunRegistry;

@@ -18,7 +18,7 @@ use super::start::COMMAND_QUEUE_CAPACITY;
 use crate::engine::checkpoint::Checkpoint;
 use crate::engine::plan::{self, RunPlan, Segment};
 use crate::engine::task::{RunTask, TaskStart, restarted, restore_ask};
-use crate::follow::replay::ReplayBuffer;
+use crate::follow::broadcast::ReplayBuffer;
 use crate::registry::AdoptionGuard;
 use crate::run::{RunStage, TrackedRun, TrackedRunState};
 use crate::service::RunService;

@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use crate::engine::plan;
 use crate::follow::broadcast::EventFrame;
 use crate::follow::broadcast::RunUpdate;
+use crate::follow::broadcast::{ByteBudget, ReplayBuffer};
 use crate::follow::pending::{AskSelector, PendingAsk};
-use crate::follow::replay::{ByteBudget, ReplayBuffer};
 use crate::run::{RunStage, TrackedRun, TrackedRunState};
 use crate::service::RunService;
 

@@ -199,28 +199,27 @@ fn decode(row: &mut Row) -> Result<(Message, String), StoreError> {
         agent_id: _,
     } = decode_for_agent(row)?;
     let callback = row.opt_text(CALLBACK)?;
+    let held_by = row.opt_text(HELD_BY)?.map(|by| {
+        by.parse()
+            .map_err(|_| StoreError::Corrupt(format!("{by} is not an actor")))
+    });
+    let held_until = row.opt_instant(HELD_UNTIL)?;
+    let hold = held_by
+        .transpose()?
+        .zip(held_until)
+        .map(|(by, until)| Hold { by, until });
     let message = Message {
         id,
         received_at,
         expires_at,
         state,
-        hold: hold(row)?,
+        hold,
         rev,
         source,
         callback: callback.as_deref().map(serde_json::from_str).transpose()?,
         content: content(row.opt_text(CONTENT)?, &wire)?,
     };
     Ok((message, wire))
-}
-
-fn hold(row: &mut Row) -> Result<Option<Hold>, StoreError> {
-    let (Some(by), Some(until)) = (row.opt_text(HELD_BY)?, row.opt_instant(HELD_UNTIL)?) else {
-        return Ok(None);
-    };
-    let by = by
-        .parse()
-        .map_err(|_| StoreError::Corrupt(format!("{by} is not an actor")))?;
-    Ok(Some(Hold { by, until }))
 }
 
 /// Reads the columns of `select_audited`.

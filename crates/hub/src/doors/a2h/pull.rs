@@ -147,7 +147,7 @@ fn render(hub: Arc<Hub>, view: &AgentView) -> Result<Response, Problem> {
             Body::from(format!("{{\"id\":\"{}\",\"status\":\"{status}\",{members}", view.id))
         }
         MessageState::Resolved(resolution) => {
-            let response = respond::text(view, resolution)?;
+            let response = respond::compose(view, resolution)?.text;
             let text = format!(
                 "{{\"id\":\"{}\",\"status\":\"{status}\",\"response\":{response},{members}",
                 view.id

@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use serde_json::Value;
 
-use super::model::{Flow, FlowKind, Match, Step};
+use super::model::{Cycle, Flow, FlowKind, Match, Step};
 use super::text;
 use crate::runs::fault::{FaultList, FaultPath};
 use crate::runs::object::{MAX_SAFE, Object, expected};
@@ -85,14 +85,14 @@ fn cycle(object: &Object<'_>) -> FlowKind {
     {
         object.fault("breakCycleSignals", "must have at least one entry");
     }
-    FlowKind::Cycle {
+    FlowKind::Cycle(Cycle {
         cycles: cycles(object),
         observer: object.optional_text("observer", text::NOT_EMPTY),
         signals: signals.unwrap_or_else(|| SIGNALS.map(str::to_owned).to_vec()),
         matching: object
             .optional_word("breakCycleSignalMatch", &MATCHES)
             .unwrap_or(Match::Substring),
-    }
+    })
 }
 
 fn cycles(object: &Object<'_>) -> Option<u64> {

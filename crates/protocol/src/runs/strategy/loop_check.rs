@@ -30,12 +30,12 @@ fn work(flow: &Flow, place: FaultPath<'_>, strategy: &Strategy, faults: &FaultLi
         }
         all.check(place, faults)?;
     }
-    if let FlowKind::Cycle { cycles, observer, .. } = &flow.kind {
-        if let Some(name) = observer {
+    if let FlowKind::Cycle(cycle) = &flow.kind {
+        if let Some(name) = &cycle.observer {
             all.then(&agent(name, strategy));
         }
         if !all.waits {
-            all.row = all.row.saturating_mul(cycles.unwrap_or(u64::MAX));
+            all.row = all.row.saturating_mul(cycle.cycles.unwrap_or(u64::MAX));
         }
         all.check(place, faults)?;
     }

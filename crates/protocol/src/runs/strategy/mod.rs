@@ -18,8 +18,8 @@ pub use super::fault::{Fault, MAX_FAULTS, Position};
 pub use error::StrategyError;
 pub use format::StrategyFormat;
 pub use model::{
-    AgentDef, AgentKind, CommandAgent, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step, Strategy,
-    UserAgent,
+    AgentDef, AgentKind, CommandAgent, Cycle, Flow, FlowKind, LlmAgent, Match, ModelOptions, PromptTemplate, Step,
+    Strategy, UserAgent,
 };
 pub use read::{MAX_BYTES, read};
 pub use yaml::parse as parse_yaml;

@@ -115,6 +115,16 @@ pub struct Flow {
     pub steps: Vec<Step>,
 }
 
+impl Flow {
+    /// The agent that watches the rounds of a cycle, if it has one.
+    pub fn observer(&self) -> Option<&str> {
+        match &self.kind {
+            FlowKind::Cycle(cycle) => cycle.observer.as_deref(),
+            FlowKind::Sequential | FlowKind::Broadcast { .. } => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -136,16 +146,18 @@ impl Step {
 #[serde(rename_all = "snake_case")]
 pub enum FlowKind {
     Sequential,
-    Cycle {
-        /// `None` means unlimited.
-        cycles: Option<u64>,
-        observer: Option<String>,
-        signals: Vec<String>,
-        matching: Match,
-    },
-    Broadcast {
-        separator: String,
-    },
+    Cycle(Cycle),
+    Broadcast { separator: String },
+}
+
+/// A flow that repeats until its rounds are over or its observer sends a break signal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cycle {
+    /// `None` means unlimited.
+    pub cycles: Option<u64>,
+    pub observer: Option<String>,
+    pub signals: Vec<String>,
+    pub matching: Match,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

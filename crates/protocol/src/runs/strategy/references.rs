@@ -1,4 +1,4 @@
-use super::model::{Flow, FlowKind, Step, Strategy};
+use super::model::{Flow, Step, Strategy};
 use crate::runs::fault::{FaultList, FaultPath};
 
 /// Checks that every agent named by a flow is defined.
@@ -13,12 +13,8 @@ fn check_flow(flow: &Flow, place: FaultPath<'_>, strategy: &Strategy, faults: &F
             faults.add(place, "references an agent which is not defined in agents");
         }
     };
-    match &flow.kind {
-        FlowKind::Cycle {
-            observer: Some(observer),
-            ..
-        } => check_agent(FaultPath::Key(&place, "observer"), observer),
-        FlowKind::Cycle { observer: None, .. } | FlowKind::Sequential | FlowKind::Broadcast { .. } => {}
+    if let Some(observer) = flow.observer() {
+        check_agent(FaultPath::Key(&place, "observer"), observer);
     }
     let steps = FaultPath::Key(&place, "steps");
     for (index, step) in flow.steps.iter().enumerate() {

@@ -197,6 +197,14 @@ pub(in crate::ops) async fn write<X: Exec>(
     Ok(())
 }
 
+const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
+const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
+     audit_seq = ?4, audit_hash = NULL, held_by = NULL, held_until = NULL WHERE seq = ?5 AND rev = ?6 \
+     AND held_until IS NOT DISTINCT FROM ?7";
+/// A delivery that is there already belongs to a rival, which has changed the revision too.
+const ENQUEUE: &str = "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at) \
+     VALUES (?1, ?2, ?3, 'pending', 0, ?4, ?4) ON CONFLICT (message_id) DO NOTHING";
+
 /// Writes everything but the files, with the statement `then` right behind the message row. The update is guarded by the
 /// revision and the hold that were read; if one has changed, the whole transaction is rolled back. Returns the number of
 /// rows that `then` changed.
@@ -208,10 +216,6 @@ async fn write_resolution<X: Exec>(
     then: Option<BatchStatement<'_>>,
 ) -> Result<i64, StoreError> {
     const TABLE: &str = "resolution";
-    const INSERT: &str = "INSERT INTO resolution (body) VALUES (?1)";
-    const UPDATE: &str = "UPDATE message SET status = ?1, rev = rev + 1, resolved_at = ?2, resolution_seq = ?3, \
-         audit_seq = ?4, audit_hash = NULL, held_by = NULL, held_until = NULL WHERE seq = ?5 AND rev = ?6 \
-         AND held_until IS NOT DISTINCT FROM ?7";
     let message = &loaded.message;
     let text = serde_json::to_string(resolution)?;
     let entry = AuditRecord {
@@ -235,31 +239,21 @@ async fn write_resolution<X: Exec>(
     ];
     let body = [(&text).into()];
     let append = audit::append_params(message.rev + 1, Some(loaded.audit_seq), &entry, &hash);
+    let delivery = message.callback.as_ref().map(|callback| {
+        let agent_id = &message.content.agent.id;
+        let (id, host) = (message.id.as_str(), &callback.host);
+        [id.into(), agent_id.into(), host.into(), resolution.resolved_at.into()]
+    });
+    let enqueue = delivery.as_ref().map(|params| BatchStatement::change(ENQUEUE, params));
     let written = [
         BatchStatement::insert(TABLE, INSERT, &body),
         BatchStatement::insert(audit::TABLE, audit::APPEND, &append),
         BatchStatement::change(UPDATE, &update),
     ];
-    let steps: Vec<_> = written.into_iter().chain(then).collect();
+    let steps: Vec<_> = written.into_iter().chain(then).chain(enqueue).collect();
     let done = x.batch(&steps).await?;
     if done.get(2).is_none_or(|updated| *updated == 0) {
         return Err(StoreError::Conflict);
     }
-    enqueue_delivery(x, message, resolution.resolved_at).await?;
     Ok(done.get(3).copied().unwrap_or(0))
-}
-
-async fn enqueue_delivery<X: Exec>(x: &mut X, message: &Message, now: Timestamp) -> Result<(), StoreError> {
-    const INSERT: &str = "INSERT INTO delivery (message_id, agent_id, host, track, attempts, created_at, due_at) \
-         VALUES (?1, ?2, ?3, 'pending', 0, ?4, ?4)";
-    let Some(callback) = &message.callback else {
-        return Ok(());
-    };
-    let params = [
-        message.id.as_str().into(),
-        (&message.content.agent.id).into(),
-        (&callback.host).into(),
-        now.into(),
-    ];
-    x.exec(INSERT, &params).await.map(drop)
 }

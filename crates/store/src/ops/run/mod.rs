@@ -15,12 +15,11 @@ mod find;
 mod follow;
 mod list;
 pub mod model;
-mod prune;
 mod purge;
 mod read;
 
 pub use adopt::{AdoptRuns, Adopted, RunsOfNode};
-pub use advance::{Advance, AskInRun, EndRun};
+pub use advance::{Advance, AskInRun, EndRun, MAX_BYTES, MAX_EVENTS, MAX_RECORDS};
 pub use asks::{PendingAsks, RunOfAsk};
 pub use begin::{BeginRun, ReserveNumbers};
 pub use commands::{DeleteRunCommand, ReadRunCommands, RemoteCommand, SendRunCommand};
@@ -32,5 +31,4 @@ pub use model::{
     BeginOutcome, NewAsk, NewRun, Run, RunCursor, RunEnding, RunPhase, RunSummary, RunSummaryPage, RunWithRecords,
     StoredAsk, StoredEvent, StoredRunState,
 };
-pub use prune::{MAX_BYTES, MAX_EVENTS, MAX_RECORDS};
 pub use purge::{OldestEndedRun, PurgeRuns};

@@ -1,15 +1,13 @@
 //! The state machine of a flow. Its position is a stack, so that it can be stored between any two actions and resumed.
 
-mod frame;
-
-use std::mem::replace;
+use std::mem::{replace, take};
 
 use countersign_protocol::runs::Usage;
-use countersign_protocol::runs::strategy::{Step, Strategy};
+use countersign_protocol::runs::strategy::{Cycle, Flow, FlowKind, Step, Strategy};
 use serde::{Deserialize, Serialize};
 
-use self::frame::{CurrentWork, FlowFrame};
-use super::text::check_bytes;
+use super::break_signal;
+use super::text::{TooLong, check_bytes};
 
 /// The error for a stored stack that does not match the strategy.
 const STRATEGY_MISMATCH: &str = "the stored position of the run does not match its strategy";
@@ -140,12 +138,12 @@ impl Machine {
 
     /// The error of the run if the current agent fails.
     pub fn failure(&self, strategy: &Strategy, cause: &str) -> String {
-        frame::failure(strategy, &self.frames, cause)
+        failure(strategy, &self.frames, cause)
     }
 
     /// Enters a nested flow, or calls the agent of the current step. A step that was called before cannot be a flow.
     fn enter(&mut self, strategy: &Strategy, is_called: bool) -> NextAction {
-        let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let flow = current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         let agent = match frame.work(flow).ok_or(STRATEGY_MISMATCH)? {
             CurrentWork::Step(Step::Flow(_)) if is_called => return Err(STRATEGY_MISMATCH.to_owned()),
@@ -166,7 +164,7 @@ impl Machine {
     }
 
     fn advance(&mut self, strategy: &Strategy, output: Output) -> NextAction {
-        let flow = frame::current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
+        let flow = current_flow(strategy, &self.frames).ok_or(STRATEGY_MISMATCH)?;
         let frame = self.frames.last_mut().ok_or(STRATEGY_MISMATCH)?;
         if let Some(output) = frame.absorb(flow, output).map_err(|too_long| too_long.to_string())? {
             self.frames.pop();
@@ -189,4 +187,146 @@ impl Machine {
             CurrentWork::Observer(_) => Ok(None),
         }
     }
+}
+
+/// One active flow: its position, and how it consumes the output of a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct FlowFrame {
+    /// Index of the current step; past the last one, the observer is current.
+    step: usize,
+    /// Input of the current step, or the result of the steps while the observer runs. Emptied once it is no longer
+    /// needed.
+    message: String,
+    /// For a broadcast: the joined outputs so far.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    joined: String,
+    /// Completed rounds of a cycle.
+    rounds: u64,
+    usage: Usage,
+}
+
+enum CurrentWork<'s> {
+    Step(&'s Step),
+    Observer(&'s str),
+}
+
+impl FlowFrame {
+    fn new(message: String) -> Self {
+        Self {
+            step: 0,
+            message,
+            joined: String::new(),
+            rounds: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn work<'s>(&self, flow: &'s Flow) -> Option<CurrentWork<'s>> {
+        let step = flow.steps.get(self.step).map(CurrentWork::Step);
+        step.or_else(|| flow.observer().map(CurrentWork::Observer))
+    }
+
+    /// The message for a nested flow. Only a broadcast needs it again.
+    fn take_message(&mut self, flow: &Flow) -> String {
+        match flow.kind {
+            FlowKind::Broadcast { .. } => self.message.clone(),
+            FlowKind::Sequential | FlowKind::Cycle(_) => take(&mut self.message),
+        }
+    }
+
+    /// Consumes the output of a step. Returns the output of the flow once the flow is done.
+    fn absorb(&mut self, flow: &Flow, output: Output) -> Result<Option<Output>, TooLong> {
+        match &flow.kind {
+            FlowKind::Sequential => Ok(self.pass_on(flow, output)),
+            FlowKind::Broadcast { separator } => self.join(flow, output, separator),
+            FlowKind::Cycle(cycle) => Ok(self.next_round(flow, output, cycle)),
+        }
+    }
+
+    fn pass_on(&mut self, flow: &Flow, output: Output) -> Option<Output> {
+        self.usage.add(output.usage);
+        self.message = output.text;
+        self.step += 1;
+        (self.step >= flow.steps.len()).then(|| self.result())
+    }
+
+    fn join(&mut self, flow: &Flow, output: Output, separator: &str) -> Result<Option<Output>, TooLong> {
+        let separator = if self.step == 0 { "" } else { separator };
+        check_bytes(self.joined.len() + separator.len() + output.text.len())?;
+        self.usage.add(output.usage);
+        self.joined.push_str(separator);
+        self.joined.push_str(&output.text);
+        self.step += 1;
+        if self.step < flow.steps.len() {
+            return Ok(None);
+        }
+        self.message = take(&mut self.joined);
+        Ok(Some(self.result()))
+    }
+
+    /// The usage of an observer does not count for the flow.
+    fn next_round(&mut self, flow: &Flow, output: Output, cycle: &Cycle) -> Option<Output> {
+        if self.step >= flow.steps.len() {
+            if break_signal::breaks(&output.text, &cycle.signals, cycle.matching) {
+                return Some(self.result());
+            }
+            self.message = output.text;
+        } else {
+            self.usage.add(output.usage);
+            self.message = output.text;
+            self.step += 1;
+            if self.step < flow.steps.len() || cycle.observer.is_some() {
+                return None;
+            }
+        }
+        self.rounds = self.rounds.saturating_add(1);
+        if cycle.cycles.is_some_and(|cycles| self.rounds >= cycles) {
+            return Some(self.result());
+        }
+        self.step = 0;
+        None
+    }
+
+    fn result(&mut self) -> Output {
+        Output {
+            text: take(&mut self.message),
+            usage: self.usage,
+        }
+    }
+}
+
+/// The active flow, which the last frame belongs to.
+fn current_flow<'s>(strategy: &'s Strategy, frames: &[FlowFrame]) -> Option<&'s Flow> {
+    let (_, outer) = frames.split_last()?;
+    outer
+        .iter()
+        .try_fold(&strategy.flow, |flow, frame| match frame.work(flow)? {
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
+        })
+}
+
+/// Names the failed step of every level.
+fn failure(strategy: &Strategy, frames: &[FlowFrame], cause: &str) -> String {
+    let mut message = String::new();
+    let mut flow = Some(&strategy.flow);
+    for frame in frames {
+        let Some(work) = flow.and_then(|flow| frame.work(flow)) else {
+            break;
+        };
+        let (role, name) = match work {
+            CurrentWork::Step(step) => ("Step", step.name()),
+            CurrentWork::Observer(name) => ("Observer", name),
+        };
+        message.push_str(&format!("{role} \"{name}\" failed: "));
+        flow = match work {
+            CurrentWork::Step(Step::Flow(inner)) => Some(inner),
+            CurrentWork::Step(Step::Agent(_)) | CurrentWork::Observer(_) => None,
+        };
+    }
+    message + cause
 }
