@@ -81,6 +81,12 @@ impl Terminal {
         );
         self.input.write_all(line.as_bytes()).expect("the shell reads");
         self.look(shown);
+        // A command that shows nothing is over before the reader turns to another terminal.
+        if shown.is_empty()
+            && let Some(current) = &self.current
+        {
+            self.wait(current, "its end", |_, code| code.is_some());
+        }
     }
 
     /// Waits for more output of the current command. `^C` in it is the reader's key.

@@ -255,12 +255,8 @@ async fn a_search_filters_the_list_and_finds_decided_items() {
     pane.hides("Deploy").await;
     assert!(!pane.text().contains("shed"));
     pane.press(&["Enter"]);
-    pane.shows_all(&[
-        "Paint the shed",
-        "approved by human:owner at",
-        "Paint the house",
-    ])
-    .await;
+    pane.shows_all(&["Paint the shed", "approved by human:owner at", "Paint the house"])
+        .await;
     pane.press(&["Escape"]);
     pane.shows("Deploy").await;
 }

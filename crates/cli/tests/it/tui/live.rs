@@ -84,8 +84,7 @@ async fn an_answer_with_a_lost_reply_is_reported_as_unknown() {
     let pane = PaneOptions::at_url(&proxy.url(""), &ben.token).start();
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
-    pane.shows_all(&["Already answered", "approved by human:ben at"])
-        .await;
+    pane.shows_all(&["Already answered", "approved by human:ben at"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
