@@ -51,6 +51,10 @@ impl InboxFilter {
             && self.tag.as_ref().is_none_or(|tag| item.tags.contains(tag))
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.query().is_empty()
+    }
+
     /// The filter as text, for the head of the list.
     pub fn text(&self) -> String {
         self.query()

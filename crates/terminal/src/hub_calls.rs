@@ -54,6 +54,7 @@ pub async fn perform(client: &HubClient, filter: &InboxFilter, effect: Effect) -
             let done = ahead(client, &agent_id, &text).await.map(drop);
             InboxReply::Ahead { agent_id, text, done }
         }
+        Effect::Count => InboxReply::Counted(count(client).await),
         Effect::Presets => InboxReply::Presets(presets::read(client).await),
         Effect::Browse { id } => InboxReply::Browsed(browser::open(client, &id).await),
         Effect::Ring | Effect::Quit => return None,
@@ -86,6 +87,12 @@ async fn put(client: &HubClient, id: &str, away: &SnoozeAction) -> Result<Value,
     }
 }
 
+/// A short page has the number of all items, too.
+async fn count(client: &HubClient) -> Result<Option<i64>, ClientError> {
+    let page: ItemsPage<Value> = typed(&client.get(&["v1", "inbox"], &[("limit", "1")]).await?)?;
+    Ok(page.total)
+}
+
 /// Reads pages until there are `want` items, or no more.
 pub async fn load(
     client: &HubClient,
@@ -95,18 +102,21 @@ pub async fn load(
     want: usize,
 ) -> Result<EntriesPage, ClientError> {
     let mut items = Vec::new();
+    let mut total = None;
     loop {
         // A page may be empty without being the last: the hub scans a bounded number of items per page.
         let page = one_page(client, filter, listing, after.as_deref()).await?;
         // A repeated cursor would loop forever.
         let is_stuck = page.next_cursor.is_some() && page.next_cursor == after;
         items.extend(page.items);
+        total = total.or(page.total);
         after = page.next_cursor.filter(|_| !is_stuck);
         if after.is_none() || items.len() >= want {
             let items = with_presence(client, listing, items).await;
             return Ok(EntriesPage {
                 items: items.into_iter().map(Arc::new).collect(),
                 next_cursor: after,
+                total,
             });
         }
     }
@@ -164,5 +174,6 @@ async fn one_page(
     Ok(ItemsPage {
         items: page.items.iter().filter_map(InboxEntry::read_or_name).collect(),
         next_cursor: page.next_cursor,
+        total: page.total,
     })
 }

@@ -14,6 +14,9 @@ pub struct ItemsPage<I> {
     pub items: Vec<I>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// How many items wait for the caller in all, whatever the filter; only on the first page of the inbox.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub total: Option<i64>,
 }
 
 /// A page of all messages.

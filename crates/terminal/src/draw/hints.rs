@@ -3,7 +3,7 @@
 use countersign_core::vocabulary::Action;
 
 use crate::answer::{Editor, TextEditor};
-use crate::state::{InboxState, ItemEnding, OpenItem, Overlay, Tab};
+use crate::state::{BatchAction, BatchDialog, InboxState, ItemEnding, OpenItem, Overlay, Tab};
 
 /// The length that fits one line of an 80 column screen.
 const MAX_HINT_CHARS: usize = 78;
@@ -19,15 +19,37 @@ pub fn hints(state: &InboxState) -> String {
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
         (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
         (Some(Overlay::Snooze { .. }), _) => "1-9 j k pick  Enter snoozes  Esc back",
+        (Some(Overlay::Batch(dialog)), _) => batch_hints(dialog),
         (None, Some(open)) => return item_hints(open),
+        (None, None) if state.batch.is_some() => return progress(state),
+        (None, None) if state.marked_count() > 0 && state.tab == Tab::Notices => {
+            "e archive  x mark  X all  Esc clear  ? help"
+        }
+        (None, None) if state.marked_count() > 0 => "a approve  r deny  s snooze  x mark  X all  Esc clear  ? help",
         (None, None) if state.tab == Tab::Notices => {
-            "? help  Enter open  e archive  u take back  n waiting  / search  q quit"
+            "? help  Enter open  x select  e archive  u take back  n waiting  q quit"
         }
         (None, None) if state.tab == Tab::Snoozed => "? help  Enter open  u take back  Tab next list  q quit",
         (None, None) if state.tab == Tab::Decided => "? help  Enter open  / search  Tab next list  q quit",
-        (None, None) => "? help  Enter open  s snooze  / search  n notices  Tab next list  q quit",
+        (None, None) => "? help  Enter open  x select  s snooze  / search  n notices  Tab lists  q quit",
     };
     fixed.to_owned()
+}
+
+fn batch_hints(dialog: &BatchDialog) -> &'static str {
+    match dialog.action {
+        BatchAction::Approve => "Enter approves them  Esc back",
+        BatchAction::Archive => "Enter archives them  Esc back",
+        BatchAction::Snooze => "1-9 j k pick  Enter snoozes them  Esc back",
+        BatchAction::Deny if dialog.reject.typing => "Enter denies them  Esc back to the reasons",
+        BatchAction::Deny => "1-9 j k pick  Enter denies them  Esc back",
+    }
+}
+
+/// The batch at work.
+fn progress(state: &InboxState) -> String {
+    let (current, all) = state.batch.as_ref().map(|run| run.progress()).unwrap_or_default();
+    format!("sending {current} of {all}…")
 }
 
 fn item_hints(open: &OpenItem) -> String {

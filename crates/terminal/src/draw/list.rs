@@ -70,7 +70,8 @@ fn row(
     let waited = duration_label(age);
     let (mark, urgency) = priority(&entry.item.priority, theme);
     let cursor = if is_chosen { "▌" } else { " " };
-    let room = max_width.saturating_sub(5 + width(&waited) + 1);
+    let tick = tick(state, entry);
+    let room = max_width.saturating_sub(5 + tick.len() + width(&waited) + 1);
     let title = cut(&escape(&entry.item.title), room);
     let gap = " ".repeat(room.saturating_sub(width(&title)) + 1);
     let style = match (is_chosen, state.is_busy(entry.id())) {
@@ -86,18 +87,28 @@ fn row(
     let first = Line::from(vec![
         Span::raw(cursor),
         Span::styled(format!("{mark} "), urgency),
+        Span::raw(tick),
         Span::styled(title, style),
         Span::raw(gap),
         Span::styled(waited, age_style),
     ]);
-    let about = cut(&about(state, entry), max_width.saturating_sub(5));
+    let about = cut(&about(state, entry), max_width.saturating_sub(5 + tick.len()));
     [
         first,
         Line::from(vec![
-            Span::raw(format!("{cursor}   ")),
+            Span::raw(format!("{cursor}   {}", " ".repeat(tick.len()))),
             Span::styled(about, theme.quiet()),
         ]),
     ]
+}
+
+/// The box before each title, once a row is marked.
+fn tick(state: &InboxState, entry: &InboxEntry) -> &'static str {
+    match (state.marked_count(), state.is_marked(entry.id())) {
+        (0, _) => "",
+        (_, true) => "[x] ",
+        (_, false) => "[ ] ",
+    }
 }
 
 fn priority(priority: &str, theme: Theme) -> (&'static str, Style) {

@@ -1,5 +1,6 @@
 //! Draws the state. Nothing is decided here; content that does not fit is cut or scrolled.
 
+mod batch;
 mod editor;
 mod hints;
 mod item;
@@ -84,7 +85,11 @@ fn tab_label(state: &InboxState, tab: Tab) -> String {
     let list = state.list(tab);
     let count = format!("{}{}", list.len(), if list.has_more() { "+" } else { "" });
     match tab {
-        Tab::Waiting => format!("Waiting {count}"),
+        Tab::Waiting => match (state.waiting_total(), state.filter.is_empty()) {
+            (Some(total), true) => format!("Waiting {total}"),
+            (Some(total), false) => format!("Waiting {count} of {total}"),
+            (None, _) => format!("Waiting {count}"),
+        },
         Tab::Notices => format!("Notices {count}"),
         Tab::Snoozed => "Snoozed".to_owned(),
         Tab::Decided => "History".to_owned(),
@@ -92,14 +97,22 @@ fn tab_label(state: &InboxState, tab: Tab) -> String {
     }
 }
 
+/// The number of marked rows stays visible beside a message.
 fn foot_line(state: &InboxState, theme: Theme, width: u16) -> Line<'static> {
+    let selected = match (state.marked_count(), &state.open, &state.overlay) {
+        (0, _, _) | (_, Some(_), _) | (_, _, Some(_)) => String::new(),
+        (count, None, None) => format!("{count} selected  "),
+    };
     let (text, style) = match (&state.message, &state.link) {
         (Some(message), _) => (escape(&message.text), message_style(message.severity, theme)),
         (None, HubLink::Lost(why)) => (format!("reconnecting: {}", escape(why)), theme.bad()),
         (None, HubLink::Connecting | HubLink::Live) => (hints::hints(state), theme.quiet()),
     };
     Line::styled(
-        format!(" {}", wrap::cut(&text, usize::from(width).saturating_sub(2))),
+        format!(
+            " {}",
+            wrap::cut(&format!("{selected}{text}"), usize::from(width).saturating_sub(2))
+        ),
         style,
     )
 }

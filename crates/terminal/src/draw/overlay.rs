@@ -1,11 +1,11 @@
-//! Overlays: help, search, comment, type-ahead, reasons, snooze times.
+//! Overlays: help, search, comment, type-ahead, reasons, snooze times, several items.
 
 use countersign_client::screen::escape;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Clear};
 
-use super::{TextLayout, Theme, middle};
+use super::{TextLayout, Theme, batch, middle};
 use crate::answer::PersonDecision;
 use crate::state::{InboxState, OpenItem, Overlay, RejectDialog, SPANS};
 
@@ -23,13 +23,13 @@ const KEYS: [(&str, &str); 16] = [
     ("r", "deny, skip or can't do, with a reason"),
     ("c", "comment, sent along with the decision"),
     ("s", "snooze until later; it keeps waiting"),
+    ("x X", "select one, all; then a r s e for them"),
     ("e u", "archive a notice, take back what is away"),
     ("z", "undo your last decision, for some seconds"),
     ("t w", "retry a failed delivery; write ahead"),
     ("/ O", "search; open the item in the browser"),
     ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
-    ("Esc", "back; nothing typed is lost"),
-    ("q, Ctrl-C", "quit"),
+    ("Esc, q", "back, quit (Ctrl-C); nothing typed is lost"),
 ];
 
 pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect) {
@@ -42,37 +42,34 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
             let room = usize::from(area.height.saturating_sub(BORDERS));
             *scroll = (*scroll).min(layout.height().saturating_sub(room));
             layout.scroll_to(*scroll);
-            "Keys"
+            "Keys".to_owned()
         }
         Overlay::Search(typing) => {
             layout.typing("/ ", typing, theme.plain(), true);
-            "Search"
+            "Search".to_owned()
         }
         Overlay::Comment(typing) => {
             layout.typing("", typing, theme.plain(), true);
-            "Comment: goes along with what you decide"
+            "Comment: goes along with what you decide".to_owned()
         }
         Overlay::Ahead { typing, .. } => {
             layout.typing("", typing, theme.plain(), true);
-            "Write ahead: it answers what the agent asks next"
+            "Write ahead: it answers what the agent asks next".to_owned()
         }
         Overlay::Reject(reject) => {
             reasons(&mut layout, reject, theme);
-            refusal(state.open.as_ref())
+            refusal(state.open.as_ref()).to_owned()
         }
+        Overlay::Batch(dialog) => batch::lay(&mut layout, dialog, theme, state.now.elapsed),
         Overlay::Snooze { cursor, .. } => {
-            let cursor = Some(*cursor);
-            SPANS
-                .iter()
-                .enumerate()
-                .for_each(|(index, span)| choice(&mut layout, index, span, cursor, theme));
-            "Snooze for"
+            spans(&mut layout, Some(*cursor), theme);
+            "Snooze for".to_owned()
         }
     };
-    boxed(frame, layout, title, theme, middle(area, width, u16::MAX));
+    boxed(frame, layout, &title, theme, middle(area, width, u16::MAX));
 }
 
-fn boxed(frame: &mut Frame, layout: TextLayout, title: &'static str, theme: Theme, area: Rect) {
+fn boxed(frame: &mut Frame, layout: TextLayout, title: &str, theme: Theme, area: Rect) {
     let height = u16::try_from(layout.height())
         .unwrap_or(u16::MAX)
         .max(1)
@@ -100,7 +97,13 @@ fn help(layout: &mut TextLayout, theme: Theme) {
     }
 }
 
-fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
+pub fn spans(layout: &mut TextLayout, cursor: Option<usize>, theme: Theme) {
+    for (index, span) in SPANS.iter().enumerate() {
+        choice(layout, index, span, cursor, theme);
+    }
+}
+
+pub fn reasons(layout: &mut TextLayout, reject: &RejectDialog, theme: Theme) {
     for (index, reason) in reject.presets.iter().enumerate() {
         choice(layout, index, &escape(reason), reject.cursor, theme);
     }

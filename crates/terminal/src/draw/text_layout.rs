@@ -44,6 +44,11 @@ impl TextLayout {
         self.lines.len()
     }
 
+    /// The columns of a row.
+    pub fn room(&self) -> usize {
+        self.width
+    }
+
     pub fn blank(&mut self) {
         self.lines.push(Line::default());
     }

@@ -20,6 +20,10 @@ impl Drafts {
         }
     }
 
+    pub fn holds(&self, id: &str) -> bool {
+        self.0.iter().any(|(known, _, _)| known == id)
+    }
+
     pub fn take(&mut self, id: &str) -> Option<(Editor, TextInput)> {
         let index = self.0.iter().position(|(known, _, _)| known == id)?;
         self.0.remove(index).map(|(_, editor, comment)| (editor, comment))

@@ -53,6 +53,8 @@ pub enum Effect {
         text: String,
     },
     Presets,
+    /// Counts all items that wait.
+    Count,
     /// Opens the item's page.
     Browse {
         id: String,
@@ -97,6 +99,8 @@ pub enum InboxReply {
         done: Result<(), ClientError>,
     },
     Presets(Result<Vec<String>, ClientError>),
+    /// `None` from a hub that does not count.
+    Counted(Result<Option<i64>, ClientError>),
     /// With the text to show.
     Browsed(String),
 }

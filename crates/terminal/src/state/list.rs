@@ -20,6 +20,8 @@ pub struct ItemList {
     loaded: bool,
     /// A change happened that the pending load may miss.
     stale: bool,
+    /// The rows that a batch would take.
+    marked: HashSet<String>,
     /// The time when another item moved under the cursor without a key press.
     shifted_at: Option<Duration>,
 }
@@ -94,6 +96,38 @@ impl ItemList {
         shown.get(target).map(|entry| Arc::clone(entry))
     }
 
+    pub fn is_marked(&self, id: &str) -> bool {
+        self.marked.contains(id)
+    }
+
+    pub fn marked_count(&self) -> usize {
+        self.marked.len()
+    }
+
+    /// The marked rows, in the order of the list.
+    pub fn marked(&self) -> Vec<Arc<InboxEntry>> {
+        let marked = self.rows.iter().filter(|entry| self.is_marked(entry.id()));
+        marked.map(Arc::clone).collect()
+    }
+
+    pub fn toggle_mark(&mut self, id: &str) {
+        if !self.marked.remove(id) {
+            self.marked.insert(id.to_owned());
+        }
+    }
+
+    pub fn unmark(&mut self, id: &str) {
+        self.marked.remove(id);
+    }
+
+    pub fn clear_marks(&mut self) {
+        self.marked.clear();
+    }
+
+    pub fn entry(&self, id: &str) -> Option<Arc<InboxEntry>> {
+        self.rows.iter().find(|entry| entry.id() == id).map(Arc::clone)
+    }
+
     /// The number of rows to reload, or `None` while a load is pending.
     pub fn begin(&mut self) -> Option<usize> {
         if self.loading {
@@ -152,6 +186,7 @@ impl ItemList {
             .find(|entry| stayed.contains(entry.id()))
             .map(|entry| entry.id().to_owned());
         self.selected = successor;
+        self.marked.retain(|id| stayed.contains(id.as_str()));
         self.rows = rows;
     }
 
@@ -208,6 +243,9 @@ impl ItemList {
         self.stale |= self.loading;
         let index = self.rows.iter().position(|entry| entry.id() == id)?;
         let removed = self.rows.remove(index);
+        self.marked.remove(id);
+        // The rows after the loaded ones move up.
+        self.stale |= self.next.is_some() && self.rows.len() <= PREFETCH_ROWS;
         if self.selected.as_deref() == Some(id) {
             let successor = self.rows.get(index).or(self.rows.last());
             self.selected = successor.map(|entry| entry.id().to_owned());

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::{Effect, InboxState, ItemEnding, OpenItem, Overlay, SnoozeAction, Tab};
+use super::{BatchAction, Effect, InboxState, ItemEnding, OpenItem, Overlay, SnoozeAction, Tab};
 use crate::inbox_entry::InboxEntry;
 use crate::text_input::TextInput;
 
@@ -27,7 +27,11 @@ impl InboxState {
             KeyCode::End | KeyCode::Char('G') => return self.step(isize::MAX),
             KeyCode::Enter => return self.open_selected(),
             KeyCode::Char('O') => return self.browse_selected(),
+            KeyCode::Char('q') if self.is_sending() => self.hint("the selection is still being sent; Ctrl-C quits"),
             KeyCode::Char('q') => return vec![Effect::Quit],
+            KeyCode::Char('x') => return self.mark_selected(),
+            KeyCode::Char('X') => self.mark_all(),
+            KeyCode::Char(letter @ ('a' | 'r' | 's' | 'e')) if self.marked_count() > 0 => self.batch_letter(letter),
             KeyCode::Char('n') if self.tab == Tab::Notices => return self.switch_tab(Tab::Waiting),
             KeyCode::Char('n') => return self.switch_tab(Tab::Notices),
             KeyCode::Tab => return self.switch_tab(self.tab_beside(true)),
@@ -45,6 +49,15 @@ impl InboxState {
         Vec::new()
     }
 
+    fn batch_letter(&mut self, letter: char) {
+        self.begin_batch(match letter {
+            'a' => BatchAction::Approve,
+            'r' => BatchAction::Deny,
+            's' => BatchAction::Snooze,
+            _ => BatchAction::Archive,
+        });
+    }
+
     fn browse_selected(&self) -> Vec<Effect> {
         let selected = self.list(self.tab).selected(&self.search_text);
         let browse = selected.map(|entry| Effect::Browse {
@@ -53,7 +66,7 @@ impl InboxState {
         browse.into_iter().collect()
     }
 
-    fn step(&mut self, rows: isize) -> Vec<Effect> {
+    pub(super) fn step(&mut self, rows: isize) -> Vec<Effect> {
         let tab = self.tab;
         let search_text = self.search_text.clone();
         self.list_mut(tab).step(rows, &search_text);
@@ -91,7 +104,13 @@ impl InboxState {
         }
     }
 
+    /// Clears the marks, else the search, else goes back to what waits.
     fn clear(&mut self) -> Vec<Effect> {
+        let tab = self.tab;
+        if self.marked_count() > 0 {
+            self.list_mut(tab).clear_marks();
+            return Vec::new();
+        }
         if !self.search_text.is_empty() {
             self.search_text.clear();
             return Vec::new();

@@ -1,6 +1,6 @@
 //! Live events from the hub.
 
-use super::{Effect, HubLink, InboxState, Tab};
+use super::{Effect, HubLink, InboxState, Severity, Tab};
 use crate::feed::{FeedEvent, InboxChange};
 
 /// Above this many new items at once, the list is reloaded instead of reading each item.
@@ -15,7 +15,10 @@ impl InboxState {
                 Vec::new()
             }
             FeedEvent::Change(InboxChange::Resync) => self.reload_visible(),
-            FeedEvent::Change(InboxChange::Opened(id)) => self.read_new(id, Tab::Waiting),
+            FeedEvent::Change(InboxChange::Opened(id)) => {
+                self.total.mark_due();
+                self.read_new(id, Tab::Waiting)
+            }
             FeedEvent::Change(InboxChange::Noticed(id)) => self.read_new(id, Tab::Notices),
             FeedEvent::Change(InboxChange::Resolved { id, text }) => self.resolved(&id, &text),
             FeedEvent::Change(InboxChange::Held(id)) => vec![Effect::Read { id, fresh: false }],
@@ -58,11 +61,16 @@ impl InboxState {
     fn resolved(&mut self, id: &str, text: &str) -> Vec<Effect> {
         let now = self.now.elapsed;
         self.drafts.take(id);
-        self.held.retain(|held| held != id);
+        self.total.mark_due();
+        // The line about a failed batch stays while its other decisions are sent.
+        let is_kept = self.held.iter().flatten().any(|held| held == id)
+            && matches!(&self.message, Some(message) if message.severity == Severity::Error);
+        self.forget_held(id);
+        self.leave_out_of_dialog(id, text);
         let removed = self.list_mut(Tab::Waiting).remove(id, Some(now));
         self.list_mut(Tab::Snoozed).remove(id, Some(now));
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
-        if let (Some(entry), false) = (removed, is_open) {
+        if let (Some(entry), false) = (removed, is_open || is_kept) {
             self.show_info(format!("{}: {text}", entry.item.title));
         }
         self.read_if_open(id)

@@ -2,6 +2,7 @@
 //! network, and gets the time from outside.
 
 mod ahead;
+mod batch;
 mod drafts;
 mod effects;
 mod item_keys;
@@ -11,6 +12,7 @@ mod live_events;
 mod open;
 mod overlay;
 mod replies;
+mod total;
 mod undo;
 
 use std::collections::{HashMap, HashSet};
@@ -26,7 +28,9 @@ use super::inbox_entry::InboxEntry;
 use super::presets;
 use super::text_input::TextInput;
 use drafts::Drafts;
+use total::WaitingTotal;
 
+pub use batch::{BatchAction, BatchDialog, BatchRun, items};
 pub use effects::{Effect, EntriesPage, InboxInput, InboxReply, Listing, SnoozeAction, Tab};
 pub use list::ItemList;
 pub use open::{ItemEnding, OpenItem};
@@ -87,13 +91,16 @@ pub struct InboxState {
     busy: HashSet<String>,
     /// Items put away in this session, the latest last.
     put_away: Vec<String>,
-    /// Items with a decision of this session that may be on hold, the latest last.
-    held: Vec<String>,
+    /// Items with a decision of this session that may be on hold, the latest last. The items of a batch are together.
+    held: Vec<Vec<String>>,
+    /// The batch at work.
+    pub batch: Option<BatchRun>,
     drafts: Drafts,
     /// Unsent type-ahead texts, by agent.
     aheads: HashMap<String, TextInput>,
     /// Reasons to reject with.
     presets: Vec<String>,
+    total: WaitingTotal,
     fresh_reads: usize,
     read_at: Duration,
 }
@@ -115,9 +122,11 @@ impl InboxState {
             busy: HashSet::new(),
             put_away: Vec::new(),
             held: Vec::new(),
+            batch: None,
             drafts: Drafts::default(),
             aheads: HashMap::new(),
             presets: presets::built_in(),
+            total: WaitingTotal::default(),
             fresh_reads: 0,
             read_at: now.elapsed,
         }
@@ -125,7 +134,7 @@ impl InboxState {
 
     pub fn update(&mut self, input: InboxInput, now: Now) -> Vec<Effect> {
         self.now = now;
-        match input {
+        let mut effects = match input {
             InboxInput::Key(key) => self.key(key),
             InboxInput::Paste(text) => {
                 self.paste(&text);
@@ -134,7 +143,9 @@ impl InboxState {
             InboxInput::Tick => self.tick(),
             InboxInput::Feed(feed) => self.feed_event(feed),
             InboxInput::Reply(reply) => self.replied(reply),
-        }
+        };
+        effects.extend(self.recount());
+        effects
     }
 
     fn key(&mut self, key: KeyEvent) -> Vec<Effect> {
@@ -175,11 +186,11 @@ impl InboxState {
 
     /// The time until the next redraw without input.
     pub fn wake_in(&self) -> Duration {
-        let guard = self
-            .open
-            .as_ref()
-            .map(|open| open.guard_left(self.now.elapsed))
-            .unwrap_or_default();
+        let guard = match (&self.overlay, &self.open) {
+            (Some(Overlay::Batch(dialog)), _) => dialog.guard_left(self.now.elapsed),
+            (_, Some(open)) => open.guard_left(self.now.elapsed),
+            (_, None) => Duration::ZERO,
+        };
         if guard.is_zero() { TICK } else { guard }
     }
 

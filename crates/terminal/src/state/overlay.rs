@@ -1,9 +1,9 @@
-//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time.
+//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time, several items.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
 
-use super::{Effect, InboxState, OpenItem, SnoozeAction, Tab};
+use super::{BatchDialog, Effect, InboxState, OpenItem, SnoozeAction, Tab};
 use crate::text_input::TextInput;
 
 pub const SPANS: [&str; 4] = ["15 minutes", "1 hour", "4 hours", "tomorrow at 9"];
@@ -27,6 +27,8 @@ pub enum Overlay {
         id: String,
         cursor: usize,
     },
+    /// The confirmation for all marked items.
+    Batch(BatchDialog),
 }
 
 /// The preset reasons, followed by a free text row.
@@ -39,12 +41,46 @@ pub struct RejectDialog {
     pub typing: bool,
 }
 
+/// The result of a key in the dialog of reasons.
+#[derive(Debug, PartialEq)]
+pub enum RejectStep {
+    Open,
+    Closed,
+    Hint(&'static str),
+    Chosen(String),
+}
+
+impl RejectDialog {
+    pub fn key(&mut self, key: KeyEvent) -> RejectStep {
+        let free_text = self.presets.len();
+        let row = row(key, self.cursor, free_text + 1);
+        match key.code {
+            KeyCode::Esc if self.typing => self.typing = false,
+            KeyCode::Esc => return RejectStep::Closed,
+            KeyCode::Enter if self.typing => return RejectStep::Chosen(self.reason.text().to_owned()),
+            _ if self.typing => drop(self.reason.key(key)),
+            KeyCode::Enter => match (self.cursor, self.cursor.and_then(|cursor| self.presets.get(cursor))) {
+                (_, Some(reason)) => return RejectStep::Chosen(reason.clone()),
+                (Some(_), None) => self.typing = true,
+                (None, None) => return RejectStep::Hint("pick a reason first: its number, or j and k"),
+            },
+            _ => {
+                self.cursor = row.or(self.cursor);
+                // Moving to the free text row starts typing.
+                self.typing = row == Some(free_text);
+            }
+        }
+        RejectStep::Open
+    }
+}
+
 impl Overlay {
     pub fn paste(&mut self, text: &str) {
         match self {
             Self::Search(typing) | Self::Comment(typing) | Self::Ahead { typing, .. } => typing.paste(text),
             Self::Reject(reject) if reject.typing => reject.reason.paste(text),
-            Self::Reject(_) | Self::Help { .. } | Self::Snooze { .. } => {}
+            Self::Batch(dialog) if dialog.reject.typing => dialog.reject.reason.paste(text),
+            Self::Reject(_) | Self::Batch(_) | Self::Help { .. } | Self::Snooze { .. } => {}
         }
     }
 }
@@ -58,6 +94,7 @@ impl InboxState {
             Some(Overlay::Ahead { agent_id, typing }) => self.ahead_key(key, agent_id, typing),
             Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
             Some(Overlay::Snooze { id, cursor }) => self.snooze_key(key, id, cursor),
+            Some(Overlay::Batch(dialog)) => self.batch_key(key, dialog),
             Some(Overlay::Help { scroll }) => self.help_key(key, scroll),
             None => Vec::new(),
         }
@@ -111,26 +148,11 @@ impl InboxState {
     }
 
     fn reject_key(&mut self, key: KeyEvent, mut reject: RejectDialog) -> Vec<Effect> {
-        let free_text = reject.presets.len();
-        let row = row(key, reject.cursor, free_text + 1);
-        match key.code {
-            KeyCode::Esc if reject.typing => reject.typing = false,
-            KeyCode::Esc => return Vec::new(),
-            KeyCode::Enter if reject.typing => return self.rejected(reject.reason.text()),
-            _ if reject.typing => drop(reject.reason.key(key)),
-            KeyCode::Enter => match (
-                reject.cursor,
-                reject.cursor.and_then(|cursor| reject.presets.get(cursor)),
-            ) {
-                (_, Some(reason)) => return self.rejected(reason),
-                (Some(_), None) => reject.typing = true,
-                (None, None) => self.hint("pick a reason first: its number, or j and k"),
-            },
-            _ => {
-                reject.cursor = row.or(reject.cursor);
-                // Moving to the free text row starts typing.
-                reject.typing = row == Some(free_text);
-            }
+        match reject.key(key) {
+            RejectStep::Closed => return Vec::new(),
+            RejectStep::Chosen(reason) => return self.rejected(&reason),
+            RejectStep::Hint(hint) => self.hint(hint),
+            RejectStep::Open => {}
         }
         self.overlay = Some(Overlay::Reject(reject));
         Vec::new()
@@ -161,7 +183,7 @@ impl InboxState {
         Vec::new()
     }
 
-    fn until(&self, span: usize) -> Option<Timestamp> {
+    pub(super) fn until(&self, span: usize) -> Option<Timestamp> {
         let now = self.now.at;
         match span {
             0 => now.checked_add(15.minutes()).ok(),
@@ -185,7 +207,8 @@ pub fn is_enter(key: KeyEvent) -> bool {
     key.code == KeyCode::Enter && !key.modifiers.contains(KeyModifiers::ALT)
 }
 
-fn row(key: KeyEvent, cursor: Option<usize>, count: usize) -> Option<usize> {
+/// The row that a movement key or a digit leads to.
+pub fn row(key: KeyEvent, cursor: Option<usize>, count: usize) -> Option<usize> {
     use crate::answer::rows::{moved, numbered};
     moved(key, cursor, count).or_else(|| numbered(key, count))
 }

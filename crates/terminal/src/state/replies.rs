@@ -27,6 +27,10 @@ impl InboxState {
                 }
                 Err(error) => self.report_error(&error),
             },
+            InboxReply::Counted(count) => {
+                self.counted(count);
+                Vec::new()
+            }
             InboxReply::Browsed(text) => {
                 self.show_info(text);
                 Vec::new()
@@ -52,6 +56,9 @@ impl InboxState {
         let now = self.now.elapsed;
         // The reply belongs to an earlier search.
         let is_outdated = *listing != self.listing(tab);
+        if let (Tab::Waiting, Ok(page)) = (tab, &page) {
+            self.total.set(page.total);
+        }
         match page {
             Ok(page) if !is_outdated => self.list_mut(tab).take(page, appends, now),
             Ok(_) => {
@@ -75,17 +82,21 @@ impl InboxState {
             self.fresh_reads = self.fresh_reads.saturating_sub(1);
         }
         let is_open = self.open.as_ref().is_some_and(|open| open.id() == id);
+        let mut effects = self.batch_read(id, entry.as_ref().ok());
         match entry {
             Ok(entry) => {
                 self.list_mut(Tab::Waiting).renew(&entry);
                 if is_open {
                     self.update_open(Arc::clone(&entry));
                 }
-                if fresh { self.insert_new(entry) } else { Vec::new() }
+                if fresh {
+                    effects.extend(self.insert_new(entry));
+                }
             }
-            Err(error) if is_open => self.report_error(&error),
-            Err(_) => Vec::new(),
+            Err(error) if is_open => self.show_error(error.to_string()),
+            Err(_) => {}
         }
+        effects
     }
 
     /// If another person ends the item, the overlay closes and its text stays on screen.
@@ -103,7 +114,7 @@ impl InboxState {
             Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
             Some(Overlay::Comment(typing)) => open.comment = typing,
             Some(Overlay::Snooze { .. }) | None => {}
-            Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. })) => {
+            Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. } | Overlay::Batch(_))) => {
                 self.overlay = Some(other)
             }
         }
@@ -119,6 +130,9 @@ impl InboxState {
     }
 
     fn answered(&mut self, id: &str, status: Result<String, ClientError>) -> Vec<Effect> {
+        if let Some(effects) = self.batch_answered(id, &status) {
+            return effects;
+        }
         let is_held = status.as_ref().is_ok_and(|status| status == ON_HOLD);
         if is_held {
             self.on_hold(id);
@@ -149,11 +163,15 @@ impl InboxState {
     }
 
     fn put_done(&mut self, id: &str, away: &SnoozeAction, done: Result<(), ClientError>) -> Vec<Effect> {
+        if let Some(effects) = self.batch_put(id, &done) {
+            return effects;
+        }
         self.busy.remove(id);
         if let Err(error) = done {
             self.put_away.retain(|known| known != id);
             return self.report_error(&error);
         }
+        self.total.mark_due();
         match away {
             SnoozeAction::Back => {
                 self.show_info("it is back");

@@ -7,20 +7,31 @@ use super::{Effect, InboxState};
 impl InboxState {
     /// Notes a decision that the hub has put on hold.
     pub(super) fn on_hold(&mut self, id: &str) {
-        self.held.push(id.to_owned());
+        self.held.push(vec![id.to_owned()]);
         self.show_info("your answer is sent in a moment; z takes it back");
     }
 
-    /// Takes back the open item's decision, else the last one of this session.
+    /// A decision that was taken back, or that counts, can't be taken back any more.
+    pub(super) fn forget_held(&mut self, id: &str) {
+        self.held.iter_mut().for_each(|held| held.retain(|known| known != id));
+        self.held.retain(|held| !held.is_empty());
+    }
+
+    /// Takes back the open item's decision, else the last one of this session, which may be a whole batch.
     pub(super) fn undo(&mut self) -> Vec<Effect> {
-        let open = self.open.as_ref().map(|open| open.id());
-        let of_open = self.held.iter().position(|id| Some(id.as_str()) == open);
-        let id = match of_open {
-            Some(index) => Some(self.held.remove(index)),
-            None => self.held.pop(),
-        };
-        match id {
-            Some(id) => vec![Effect::Undo { id }],
+        if self.is_sending() {
+            self.hint("the selection is still being sent; press z again in a moment");
+            return Vec::new();
+        }
+        let open = self.open.as_ref().map(|open| open.id().to_owned());
+        let of_open = open.filter(|id| self.held.iter().flatten().any(|held| held == id));
+        if let Some(id) = of_open {
+            self.forget_held(&id);
+            return vec![Effect::Undo { id }];
+        }
+        match self.held.pop() {
+            Some(ids) if ids.len() > 1 => self.undo_batch(ids),
+            Some(ids) => ids.into_iter().map(|id| Effect::Undo { id }).collect(),
             None => {
                 self.hint("there is nothing to undo");
                 Vec::new()
@@ -29,6 +40,9 @@ impl InboxState {
     }
 
     pub(super) fn undone(&mut self, id: String, done: Result<(), ClientError>) -> Vec<Effect> {
+        if let Some(effects) = self.batch_undone(&id, &done) {
+            return effects;
+        }
         match done {
             Ok(()) => self.show_info("taken back; nothing was sent"),
             Err(error) if error.has_code("already_terminal") => {

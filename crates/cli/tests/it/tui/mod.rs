@@ -8,5 +8,6 @@ mod pane;
 mod prompts;
 mod rendering;
 mod runs;
+mod selecting;
 
 pub use pane::Pane;

@@ -7,7 +7,7 @@ use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_protocol::api::inbox::{ItemsPage, MessagesPage};
 use countersign_store::model::{InboxOrder, ListEntry, entry_seq};
-use countersign_store::ops::list::{Decided, History, Inbox, Notices};
+use countersign_store::ops::list::{Decided, History, Inbox, Notices, WaitingCount};
 use countersign_store::ops::search::Search;
 
 use super::query::ListQuery;
@@ -28,11 +28,15 @@ pub async fn list(
     let limit = query.limit()?;
     let filter = query.filter()?;
     let after = query.open_cursor()?;
-    let viewer = Some(person.name.clone());
+    let viewer = person.name.clone();
+    let total = match after {
+        Some(_) => None,
+        None => Some(hub.store.run(WaitingCount { person: viewer.clone() }).await?),
+    };
     let found = hub
         .store
         .run(Inbox {
-            viewer,
+            viewer: Some(viewer),
             filter,
             order: InboxOrder::Smart,
             waiting: hub.cue_waiters.waiting(),
@@ -55,6 +59,7 @@ pub async fn list(
     Ok(Json(ItemsPage {
         items: items.collect(),
         next_cursor: next,
+        total,
     }))
 }
 
@@ -152,7 +157,11 @@ fn last_of_full_page(items: &[ListEntry], limit: i64) -> Option<&ListEntry> {
 
 fn page(items: Vec<ListEntry>, viewer: &Principal, next_cursor: Option<String>) -> Json<ItemsPage<HubItem>> {
     let items = rendered(items, viewer);
-    Json(ItemsPage { items, next_cursor })
+    Json(ItemsPage {
+        items,
+        next_cursor,
+        total: None,
+    })
 }
 
 fn rendered(items: Vec<ListEntry>, viewer: &Principal) -> Vec<HubItem> {

@@ -39,6 +39,7 @@ pub async fn list_snoozed(
     Ok(Json(ItemsPage {
         items: items.collect(),
         next_cursor: None,
+        total: None,
     }))
 }
 

@@ -20,21 +20,15 @@ impl Op for Counts {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<CountsNow, StoreError> {
-        // From the counters of agents and of removed agents: counting the messages would grow with their number.
-        const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
-        const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
-        const SNOOZED: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
-             WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
         const NOTICES: &str = "SELECT COUNT(*) FROM (SELECT 1 FROM (SELECT seq FROM message WHERE status = 'delivered' \
              AND resolved_at IS NOT NULL ORDER BY resolved_at DESC, seq DESC LIMIT 2000) AS newest WHERE NOT EXISTS \
              (SELECT 1 FROM shelf s WHERE s.person = ?1 AND s.seq = newest.seq AND s.until IS NULL) LIMIT 100) AS unread";
         const FAILING: &str =
             "SELECT COUNT(*) FROM (SELECT 1 FROM delivery WHERE track = 'failed' LIMIT 100) AS failing";
         let person = (&self.person).into();
-        let snoozed = number(x, SNOOZED, &[person, now.into()]).await?;
-        let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
+        let (open, snoozed) = open_and_snoozed(x, &self.person, now).await?;
         Ok(CountsNow {
-            open: open.saturating_sub(snoozed).max(0),
+            open,
             snoozed,
             notices: number(x, NOTICES, &[person]).await?,
             failing: number(x, FAILING, &[]).await?,
@@ -73,6 +67,31 @@ impl Op for OpenFor {
             has_more: found.next.is_some(),
         })
     }
+}
+
+/// The number of open asks and tasks that the person has not snoozed.
+pub struct WaitingCount {
+    pub person: String,
+}
+
+impl Op for WaitingCount {
+    type Out = i64;
+    const MODE: AccessMode = AccessMode::Scan;
+
+    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<i64, StoreError> {
+        Ok(open_and_snoozed(x, &self.person, now).await?.0)
+    }
+}
+
+async fn open_and_snoozed<X: Exec>(x: &mut X, person: &str, now: Timestamp) -> Result<(i64, i64), StoreError> {
+    // From the counters of agents and of removed agents: counting the messages would grow with their number.
+    const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
+    const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
+    const SNOOZED: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
+         WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
+    let snoozed = number(x, SNOOZED, &[person.into(), now.into()]).await?;
+    let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
+    Ok((open.saturating_sub(snoozed).max(0), snoozed))
 }
 
 async fn number<X: Exec>(x: &mut X, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {

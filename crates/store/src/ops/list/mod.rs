@@ -12,7 +12,7 @@ mod page;
 mod snoozed;
 mod terminal_messages;
 
-pub use counts::{Counts, OpenFor};
+pub use counts::{Counts, OpenFor, WaitingCount};
 pub use decided::{Decided, DecidedPage};
 pub use filter::ListFilter;
 pub use history::History;

@@ -2,19 +2,18 @@ use countersign_store::Store;
 use countersign_store::clock::ManualClock;
 use countersign_store::model::{CountsNow, Settlement};
 use countersign_store::ops::admin::agents::RemoveAgent;
-use countersign_store::ops::list::{Counts, OpenFor};
+use countersign_store::ops::list::{Counts, OpenFor, WaitingCount};
 
 use super::snooze::put_away;
 use crate::outbox::{claims, failed, settle};
 use crate::scene::*;
 
 async fn counts(store: &Store, person: &str) -> CountsNow {
-    store
-        .run(Counts {
-            person: person.to_owned(),
-        })
-        .await
-        .unwrap()
+    let person = person.to_owned();
+    let waiting = store.run(WaitingCount { person: person.clone() }).await.unwrap();
+    let counts = store.run(Counts { person }).await.unwrap();
+    assert_eq!(counts.open, waiting, "one number, however it is read");
+    counts
 }
 
 async fn open_for(store: &Store, person: &str) -> String {

@@ -43,7 +43,7 @@ fn the_list_shows_asker_question_and_expiry() {
         "    Title of b                                                               5s",
         "    bot · confirm",
         "",
-        " ? help  Enter open  s snooze  / search  n notices  Tab next list  q quit",
+        " ? help  Enter open  x select  s snooze  / search  n notices  Tab lists  q quit",
     ];
     assert_eq!(picture(&mut scene.state, 80, 7), expected);
 }

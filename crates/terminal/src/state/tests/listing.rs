@@ -286,6 +286,7 @@ fn more_is_read_when_the_cursor_comes_near_the_end() {
     let page = crate::state::EntriesPage {
         items,
         next_cursor: Some("2.100".to_owned()),
+        total: Some(214),
     };
     scene.reply(InboxReply::Loaded {
         listing: Listing::Waiting,

@@ -1,5 +1,6 @@
 //! The inbox, key by key and event by event.
 
+mod batch;
 mod deciding;
 mod listing;
 mod scene;

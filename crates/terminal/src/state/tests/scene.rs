@@ -66,6 +66,7 @@ impl Scene {
         let page = EntriesPage {
             items: items.into_iter().map(Arc::new).collect(),
             next_cursor: None,
+            total: None,
         };
         self.reply(InboxReply::Loaded {
             listing,
