@@ -16,6 +16,7 @@ pub mod rejection;
 pub mod retention;
 pub mod runs;
 pub mod schema;
+pub mod search;
 mod words;
 
 pub use access::Actor;

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use countersign_protocol::a2h::{APPROVE, DENY};
 
-use crate::message::Outcome;
+use crate::message::{Content, Outcome, Payload, Resolution};
+use crate::question::{Ask, Question};
 
 /// An action of a person on an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -108,6 +109,20 @@ impl Tone {
 }
 
 impl Ending {
+    /// How a message ended. Own words of a person and sensitive answers are neither a yes nor a no.
+    pub fn of_resolution(resolution: &Resolution, content: &Content) -> Self {
+        let is_confirm = matches!(
+            &content.payload,
+            Payload::Ask(Ask {
+                question: Question::Confirm { .. },
+                ..
+            })
+        );
+        let value = resolution.value.as_ref().and_then(serde_json::Value::as_str);
+        let is_choice = is_confirm && !resolution.edited && !content.sensitive;
+        Self::of(resolution.outcome, value.filter(|_| is_choice))
+    }
+
     /// `confirm_value` is the answer's value if the question is a confirm. Only the protocol's own values say yes or no.
     pub fn of(outcome: Outcome, confirm_value: Option<&str>) -> Self {
         let by = |action: Action, tone| Self {

@@ -63,16 +63,7 @@ pub fn describe(resolution: &Resolution, content: &Content) -> String {
 
 /// How the message ended, as a word and a colour.
 pub fn ending(resolution: &Resolution, content: &Content) -> Ending {
-    let is_confirm = matches!(
-        &content.payload,
-        Payload::Ask(Ask {
-            question: Question::Confirm { .. },
-            ..
-        })
-    );
-    let value = resolution.value.as_ref().and_then(Value::as_str);
-    let is_choice = is_confirm && !resolution.edited && !content.sensitive;
-    Ending::of(resolution.outcome, value.filter(|_| is_choice))
+    Ending::of_resolution(resolution, content)
 }
 
 /// The words after the ending: the answer, unless the ending says it already.

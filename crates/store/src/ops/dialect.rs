@@ -4,8 +4,11 @@
 //! that matters only with several writers. Others claim due rows: with several writers each skips the rows that another
 //! one has locked. The rest add a note to a message and lock it against a concurrent purge.
 
+use countersign_core::search::SearchTerm;
+
+use super::list::latest_decided;
 use super::rows;
-use super::search::SearchTerm;
+use super::search::candidates;
 
 pub struct Dialect {
     /// Claims up to ?4 deliveries of the host ?2 that are due at ?3, for the node ?5 if it exists, until ?1:
@@ -31,8 +34,12 @@ pub struct Dialect {
     pub remove_from_index: &'static str,
     /// Builds the engine's query for all of the terms.
     pub search_query: fn(&[SearchTerm]) -> String,
-    /// Items that match ?1 before the seq ?2, newest first, at most ?3.
-    pub search_items: &'static str,
+    /// `candidates` that match the words ?9, in the order of their arrival.
+    pub search_arrived: &'static str,
+    /// The same in the order of their decision.
+    pub search_decided: &'static str,
+    /// The messages whose seqs are in the JSON array ?1.
+    pub items_by_seq: &'static str,
     /// The versions of the runs whose ids are in the JSON array ?1: run_id, segment, status, completed_at, write_id,
     /// number of open asks, seq.
     pub run_versions: &'static str,
@@ -117,6 +124,25 @@ macro_rules! archive {
     };
 }
 
+macro_rules! search_decided {
+    ($matching:literal) => {
+        candidates!(
+            "resolved_at",
+            " AND m.seq IN (",
+            $matching,
+            ")) FROM message m WHERE m.seq IN (",
+            latest_decided!(),
+            ") ORDER BY m.resolved_at DESC, m.seq DESC"
+        )
+    };
+}
+
+macro_rules! items_by_seq {
+    ($seqs:literal) => {
+        rows::select_items!("WHERE m.seq IN (", $seqs, ") AND m.purged_at IS NULL")
+    };
+}
+
 pub const SQLITE: Dialect = Dialect {
     claim_due: claim_due!(""),
     overdue: overdue!(""),
@@ -132,10 +158,15 @@ pub const SQLITE: Dialect = Dialect {
     index_message: "INSERT INTO message_search (rowid, words) VALUES (?1, ?2)",
     remove_from_index: "DELETE FROM message_search WHERE rowid = ?1",
     search_query: fts5_query,
-    search_items: rows::select_items!(
-        "WHERE m.seq IN (SELECT rowid FROM message_search WHERE message_search MATCH ?1 AND rowid < ?2 \
-         ORDER BY rowid DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
+    // FTS5 itself reads in the order of the rowid, so the statement ends at its limit.
+    search_arrived: candidates!(
+        "received_at",
+        ") FROM message_search CROSS JOIN message m WHERE message_search MATCH ?9 AND message_search.rowid < ?2 \
+         AND m.seq = message_search.rowid AND CAST(?1 AS BIGINT) IS NOT NULL \
+         ORDER BY message_search.rowid DESC LIMIT ?3"
     ),
+    search_decided: search_decided!("SELECT rowid FROM message_search WHERE message_search MATCH ?9"),
+    items_by_seq: items_by_seq!("SELECT value FROM json_each(?1)"),
     run_versions: run_versions!("SELECT value FROM json_each(?1)"),
 };
 
@@ -154,10 +185,13 @@ pub const POSTGRES: Dialect = Dialect {
          VALUES (?1, array_to_tsvector(array_remove(string_to_array(?2, ' '), '')))",
     remove_from_index: "DELETE FROM message_search WHERE seq = ?1",
     search_query: tsquery,
-    search_items: rows::select_items!(
-        "WHERE m.seq IN (SELECT seq FROM message_search WHERE words @@ CAST(CAST(?1 AS TEXT) AS TSQUERY) AND seq < ?2 \
-         ORDER BY seq DESC LIMIT ?3) AND m.purged_at IS NULL ORDER BY m.seq DESC"
+    search_arrived: candidates!(
+        "received_at",
+        ") FROM message_search s JOIN message m ON m.seq = s.seq WHERE s.words @@ CAST(CAST(?9 AS TEXT) AS TSQUERY) \
+         AND s.seq < ?2 AND CAST(?1 AS BIGINT) IS NOT NULL ORDER BY s.seq DESC LIMIT ?3"
     ),
+    search_decided: search_decided!("SELECT seq FROM message_search WHERE words @@ CAST(CAST(?9 AS TEXT) AS TSQUERY)"),
+    items_by_seq: items_by_seq!("SELECT CAST(json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON)) AS BIGINT)"),
     run_versions: run_versions!("SELECT json_array_elements_text(CAST(CAST(?1 AS TEXT) AS JSON))"),
 };
 

@@ -9,6 +9,7 @@ pub mod last_seen;
 pub mod list;
 pub mod message;
 pub mod node;
+pub mod pulse;
 mod row_lock;
 pub mod rows;
 pub mod run;

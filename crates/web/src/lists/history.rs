@@ -11,6 +11,7 @@ use axum::routing::get;
 use countersign_core::asker::RunOrigin;
 use countersign_core::delivery::DeliveryState as Delivered;
 use countersign_core::message::Status;
+use countersign_core::search::{SearchQuery, StateFilter};
 use countersign_core::{Actor, Outcome, Resolution, State as MessageState};
 use countersign_hub::Hub;
 use countersign_hub::inbox::cursor::parse_pair;
@@ -18,9 +19,11 @@ use countersign_hub::inbox::outcome::{detail, ending, start_of};
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
-use countersign_store::ops::list::Decided;
+use countersign_store::ops::search::{Search, SearchOrder};
 
+use super::export::ADDRESS as EXPORT;
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
+use super::query::{TypedSearch, total_text};
 use super::row::{DeliveryLabel, ListKind, MessageRow, RowOutcome, rows};
 use crate::layout::filters;
 use crate::layout::form::FormFields;
@@ -42,6 +45,10 @@ struct HistoryPage {
     filter_form: FilterForm,
     active: Vec<ActiveFilter>,
     suggestions: FilterSuggestions,
+    error: Option<String>,
+    total: Option<String>,
+    /// The links that save the list: CSV and JSON lines.
+    exports: [String; 2],
     first: Option<String>,
     next: Option<String>,
 }
@@ -54,35 +61,56 @@ async fn history(
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let filter_form = FilterForm::of(&query);
-    let status = status_of(&filter_form.status)?;
+    let typed = TypedSearch::of(&filter_form.q);
     let before = query
         .get("before")
         .filter(|text| !text.is_empty())
         .map(parse_cursor)
         .transpose()?;
+    hub.background.indexer.wait_until_caught_up().await;
     let page = hub
         .store
-        .run(Decided {
-            filter: filter_form.filter(),
-            status,
+        .run(Search {
+            query: narrowed(&typed, &filter_form)?,
+            order: SearchOrder::Decided,
             before,
-            limit: PAGE_SIZE,
+            limit: usize::try_from(PAGE_SIZE).unwrap_or_default(),
+            is_counted: true,
         })
         .await?;
     let now = hub.store.clock().now();
     let next = page
         .next
         .map(|(at, seq)| ("before", format!("{}.{seq}", at.as_millis())));
+    let row = |item: &PersonView| MessageRow {
+        marks: typed.marks(item),
+        ..row(&hub, item, ListKind::History, now, &user)
+    };
     let page = HistoryPage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::History, "History").await?,
-        rows: rows(&page.items, now, |item| row(&hub, item, ListKind::History, now, &user)),
+        rows: rows(&page.items, now, row),
         active: filter_form.active(ADDRESS),
         suggestions: FilterSuggestions::by(page.items.iter().flatten()),
+        error: typed.error,
+        total: page.total.filter(|total| total.count > 0).map(total_text),
+        exports: ["csv", "jsonl"].map(|format| filter_form.address(EXPORT, None, Some(("format", format.to_owned())))),
         first: before.map(|_| filter_form.address(ADDRESS, None, None)),
         next: next.map(|next| filter_form.address(ADDRESS, None, Some(next))),
         filter_form,
     };
     Ok(render(StatusCode::OK, &page))
+}
+
+/// The typed search together with the filter form, which stands above it.
+pub fn narrowed(typed: &TypedSearch, form: &FilterForm) -> Result<SearchQuery, Problem> {
+    let filter = form.filter();
+    let mut query = typed.query.clone();
+    query.agent = filter.agent.or(query.agent);
+    query.project = filter.project.or(query.project);
+    query.kind = filter.kind.or(query.kind);
+    query.tags.extend(filter.tag);
+    query.state = status_of(&form.status)?.map(StateFilter::Status).or(query.state);
+    Ok(query)
 }
 
 fn status_of(text: &str) -> Result<Option<Status>, Problem> {
@@ -154,6 +182,9 @@ mod tests {
             filter_form: FilterForm::of(&FormFields::parse(b"tag=rare")),
             active: Vec::new(),
             suggestions: FilterSuggestions::default(),
+            error: None,
+            total: None,
+            exports: Default::default(),
             first: None,
             next: next.map(str::to_owned),
         };

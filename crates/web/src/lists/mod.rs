@@ -1,10 +1,12 @@
 //! Lists of messages: open, notices, snoozed, history, search, and decisions on several at once.
 
 pub mod batch;
+mod export;
 pub mod history;
 pub mod notices;
 pub mod onboarding;
 pub mod open;
+mod query;
 pub mod row;
 pub mod search;
 pub mod snoozed;
@@ -21,6 +23,7 @@ pub fn router() -> Router<Arc<Hub>> {
         .merge(notices::router())
         .merge(snoozed::router())
         .merge(history::router())
+        .merge(export::router())
         .merge(search::router())
         .merge(batch::router())
 }

@@ -1,4 +1,4 @@
-//! GET /inbox/search: searches titles and texts of open items, decided items and notices, newest first.
+//! GET /inbox/search: open items, decided items and notices by words and filters, newest first.
 
 use std::sync::Arc;
 
@@ -9,21 +9,24 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use countersign_hub::Hub;
-use countersign_store::ops::search::Search;
+use countersign_protocol::time::Timestamp;
+use countersign_store::model::PersonView;
+use countersign_store::ops::search::{Search, SearchOrder};
 
 use super::history;
 use super::notices::seq_of;
 use super::open::PAGE_SIZE;
+use super::query::{FilterHint, TypedSearch, total_text};
 use super::row::{ListKind, MessageRow, encoded, rows};
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
 
-const MAX_QUERY_CHARS: usize = 200;
+const ADDRESS: &str = "/inbox/search";
 
 pub fn router() -> Router<Arc<Hub>> {
-    Router::new().route("/inbox/search", get(search))
+    Router::new().route(ADDRESS, get(search))
 }
 
 #[derive(Template)]
@@ -31,6 +34,9 @@ pub fn router() -> Router<Arc<Hub>> {
 struct SearchPage {
     layout: PageLayout,
     rows: Vec<MessageRow>,
+    error: Option<String>,
+    total: Option<String>,
+    hints: Vec<FilterHint>,
     first: Option<String>,
     next: Option<String>,
 }
@@ -43,27 +49,36 @@ async fn search(
 ) -> Result<Response, PageError> {
     let query = FormFields::parse(query.unwrap_or_default().as_bytes());
     let before = seq_of(&query)?;
-    let text: String = query.text("q").trim().chars().take(MAX_QUERY_CHARS).collect();
+    let typed = TypedSearch::of(query.text("q"));
     hub.background.indexer.wait_until_caught_up().await;
     let found = hub
         .store
         .run(Search {
-            text: text.clone(),
-            before,
-            limit: PAGE_SIZE,
+            query: typed.query.clone(),
+            order: SearchOrder::Arrived,
+            before: before.map(|seq| (Timestamp::from_millis(0), seq)),
+            limit: usize::try_from(PAGE_SIZE).unwrap_or_default(),
+            is_counted: true,
         })
         .await?;
     let now = hub.store.clock().now();
-    let address = format!("/inbox/search?q={}", encoded(&text));
+    let address = format!("{ADDRESS}?q={}", encoded(&typed.text));
     let mut layout = PageLayout::of(&hub, &user, &request, PageSection::Search, "Search").await?;
-    layout.query = text;
+    let row = |item: &PersonView| MessageRow {
+        marks: typed.marks(item),
+        ..history::row(&hub, item, ListKind::Search, now, &user)
+    };
+    let rows = rows(&found.items, now, row);
+    let hints = typed.hints(ADDRESS);
+    layout.query = typed.text;
     let page = SearchPage {
         layout,
-        rows: rows(&found.items, now, |item| {
-            history::row(&hub, item, ListKind::Search, now, &user)
-        }),
+        rows,
+        error: typed.error,
+        total: found.total.filter(|_| !typed.query.is_empty()).map(total_text),
+        hints,
         first: before.map(|_| address.clone()),
-        next: found.next.map(|seq| format!("{address}&before={seq}")),
+        next: found.next.map(|(_, seq)| format!("{address}&before={seq}")),
     };
     Ok(render(StatusCode::OK, &page))
 }

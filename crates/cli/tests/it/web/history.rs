@@ -104,3 +104,89 @@ async fn a_long_history_is_paged() {
         .expect(200);
     assert_eq!(titles(&second), ["ask 0"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_is_searched_with_filters_counted_and_marked() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for (title, value) in [("Refund 1", "approve"), ("Refund 2", "deny"), ("Deploy", "deny")] {
+        let id = bot.accepted(&titled(ask("bot"), title)).await;
+        hub.owner.answer(&id, value).await.expect(200);
+    }
+    let owner = WebClient::signed_in(&hub).await;
+    let start = owner.get("/inbox/history").await.expect(200);
+    assert_eq!(start.text_at("#total"), "3 results");
+    let denied = owner
+        .submit(
+            &start,
+            "form#history-search",
+            &[("q", "refund is:denied by:owner")],
+            None,
+        )
+        .await
+        .expect(200);
+    assert_eq!(titles(&denied), ["Refund 2"]);
+    assert_eq!(denied.text_at("#total"), "1 result");
+    assert_eq!(denied.text_at(".row mark"), "Refund");
+    let unknown = owner.get("/inbox/history?q=form:bot").await.expect(200);
+    assert!(unknown.text_at("[role=alert]").contains("form:"), "{}", unknown.text());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_history_is_saved_as_csv_and_json_lines() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let risky = bot.accepted(&titled(ask("bot"), "=HYPERLINK(\"x\"), now")).await;
+    let denial = serde_json::json!({"resolution": "answered", "value": "deny", "comment": "line 1\nline 2"});
+    hub.owner.resolve(&risky, denial).await.expect(200);
+    let mut secret = select("bot");
+    secret["sensitive"] = serde_json::json!(true);
+    let secret = bot.accepted(&secret).await;
+    hub.owner.answer(&secret, "blue").await.expect(200);
+    bot.accepted(&ask("bot")).await;
+
+    let owner = WebClient::signed_in(&hub).await;
+    let links = owner.get("/inbox/history").await.expect(200);
+    assert_eq!(links.count("a[download]"), 2);
+    let csv = owner.get("/inbox/history/export?format=csv").await.expect(200);
+    assert_eq!(csv.header("content-type"), "text/csv; charset=utf-8");
+    let mut lines = csv.html.lines();
+    assert_eq!(
+        lines.next(),
+        Some(
+            "id,kind,agent,agent_name,project,tags,title,received_at,decided_at,seconds,outcome,ending,answer,actor,comment"
+        )
+    );
+    assert!(csv.html.contains("\"'=HYPERLINK(\"\"x\"\"), now\""), "{}", csv.html);
+    assert!(csv.html.contains("\"line 1\nline 2\""), "{}", csv.html);
+
+    let saved = owner.get("/inbox/history/export?format=jsonl").await.expect(200);
+    let items: Vec<serde_json::Value> = saved
+        .html
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    let ids: Vec<_> = items.iter().map(|item| item["id"].as_str().expect("an id")).collect();
+    assert_eq!(
+        ids,
+        [&secret, &risky],
+        "the latest decision first; what is open is not there"
+    );
+    assert_eq!(
+        (&items[0]["answer"], &items[0]["ending"]),
+        (&"".into(), &"Answered".into())
+    );
+    assert_eq!(
+        ["outcome", "ending", "actor", "title"].map(|field| items[1][field].as_str().expect("a text")),
+        ["answered", "Denied", "human:owner", "=HYPERLINK(\"x\"), now"]
+    );
+    let one = owner
+        .get("/inbox/history/export?format=jsonl&q=is:denied")
+        .await
+        .expect(200);
+    assert_eq!(one.html.lines().count(), 1);
+    owner.get("/inbox/history/export?format=xml").await.expect(400);
+    owner.get("/inbox/history/export?format=csv&q=form:x").await.expect(400);
+    let outside = WebClient::anonymous(&hub).get("/inbox/history/export?format=csv").await;
+    assert!(outside.url.starts_with("/signin"), "{}", outside.url);
+}

@@ -6,9 +6,10 @@ use axum::Json;
 use axum::extract::State;
 use countersign_core::access::Principal;
 use countersign_protocol::api::inbox::{ItemsPage, MessagesPage};
+use countersign_protocol::time::Timestamp;
 use countersign_store::model::{InboxOrder, ListEntry, entry_seq};
 use countersign_store::ops::list::{Decided, History, Inbox, Notices, WaitingCount};
-use countersign_store::ops::search::Search;
+use countersign_store::ops::search::{Search, SearchOrder};
 
 use super::query::ListQuery;
 use crate::Hub;
@@ -82,18 +83,26 @@ pub async fn notices(
     Ok(page(found.items, &person.into(), found.next.map(|seq| seq.to_string())))
 }
 
-/// Messages that contain all the words, newest first.
+/// Messages that match the words and filters, newest first.
 pub async fn search(
     State(hub): State<Arc<Hub>>,
     person: PersonCaller,
     Params(query): Params<ListQuery>,
 ) -> Result<Json<ItemsPage<HubItem>>, Problem> {
-    let text = query.search_text()?;
-    let limit = query.limit()?;
-    let before = query.seq_cursor()?;
+    let search = Search {
+        query: query.search()?,
+        order: SearchOrder::Arrived,
+        before: query.seq_cursor()?.map(|seq| (Timestamp::from_millis(0), seq)),
+        limit: usize::try_from(query.limit()?).unwrap_or_default(),
+        is_counted: false,
+    };
     hub.background.indexer.wait_until_caught_up().await;
-    let found = hub.store.run(Search { text, before, limit }).await?;
-    Ok(page(found.items, &person.into(), found.next.map(|seq| seq.to_string())))
+    let found = hub.store.run(search).await?;
+    Ok(page(
+        found.items,
+        &person.into(),
+        found.next.map(|(_, seq)| seq.to_string()),
+    ))
 }
 
 /// Resolved asks and tasks, the latest decision first.

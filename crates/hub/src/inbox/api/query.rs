@@ -1,6 +1,7 @@
 //! Query parameters of the lists: limit, cursor and filters.
 
 use countersign_core::message::Status;
+use countersign_core::search::{SearchError, SearchQuery};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::Cursor;
 use countersign_store::ops::list::ListFilter;
@@ -80,10 +81,11 @@ impl ListQuery {
         })
     }
 
-    pub fn search_text(&self) -> Result<String, Problem> {
-        self.q
-            .clone()
-            .ok_or_else(|| Problem::validation("q", "q must contain the words to search for"))
+    pub fn search(&self) -> Result<SearchQuery, Problem> {
+        let text = self.q.as_deref();
+        let text = text.ok_or_else(|| Problem::validation("q", "q must contain the words to search for"))?;
+        text.parse()
+            .map_err(|error: SearchError| Problem::validation("q", error.to_string()))
     }
 
     /// The cursor of lists in the order of arrival.

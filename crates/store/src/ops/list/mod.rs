@@ -22,5 +22,4 @@ pub use notices::{NoticePage, Notices};
 pub use page::ItemPage;
 pub use snoozed::ListSnoozed;
 
-pub(super) use page::{PagedList, page};
-pub(super) use terminal_messages::{EARLIEST_END, OLDEST_TERMINAL};
+pub(super) use terminal_messages::{EARLIEST_END, OLDEST_TERMINAL, latest_decided, latest_of};

@@ -19,22 +19,22 @@ macro_rules! latest_decided {
     () => {
         concat!(
             "SELECT seq FROM (",
-            $crate::ops::list::terminal_messages::latest_of!("answered"),
+            $crate::ops::list::latest_of!("answered"),
             " UNION ALL ",
-            $crate::ops::list::terminal_messages::latest_of!("declined"),
+            $crate::ops::list::latest_of!("declined"),
             " UNION ALL ",
-            $crate::ops::list::terminal_messages::latest_of!("cancelled"),
+            $crate::ops::list::latest_of!("cancelled"),
             " UNION ALL ",
-            $crate::ops::list::terminal_messages::latest_of!("completed"),
+            $crate::ops::list::latest_of!("completed"),
             " UNION ALL ",
-            $crate::ops::list::terminal_messages::latest_of!("dismissed"),
+            $crate::ops::list::latest_of!("dismissed"),
             " UNION ALL ",
-            $crate::ops::list::terminal_messages::latest_of!("expired"),
+            $crate::ops::list::latest_of!("expired"),
             ") AS decided ORDER BY resolved_at DESC, seq DESC LIMIT ?3"
         )
     };
 }
-pub(super) use {latest_decided, latest_of};
+pub(in crate::ops) use {latest_decided, latest_of};
 
 /// The earliest messages of one status that ended before ?1, at most ?2.
 macro_rules! first_of {

@@ -1,67 +1,212 @@
+//! Finds messages: candidates by index and columns, then those whose text or resolution matches too.
+
+use std::collections::HashMap;
+
+use countersign_core::search::SearchQuery;
 use countersign_protocol::time::Timestamp;
 
-use super::tokens;
+use super::statements::{self, Position, Statement};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::model::ListEntry;
-use crate::ops::list::{ItemPage, PagedList, page};
+use crate::model::{ListEntry, entry_seq};
 use crate::ops::rows;
 
-pub type SearchPage = ItemPage<i64>;
-
-/// Messages that contain all the words, or longer words that begin with them; newest first. No words match nothing.
-pub struct Search {
-    /// The search text as typed.
-    pub text: String,
-    pub before: Option<i64>,
-    pub limit: i64,
+/// The order of what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SearchOrder {
+    /// Messages of any status, the newest first. `after:` and `before:` are about their arrival.
+    Arrived,
+    /// Decided messages, the latest decision first. `after:` and `before:` are about the decision.
+    Decided,
 }
+
+/// One page of the messages that a query finds, and their number.
+pub struct Search {
+    pub query: SearchQuery,
+    pub order: SearchOrder,
+    pub before: Option<Position>,
+    pub limit: usize,
+    pub is_counted: bool,
+}
+
+#[derive(Debug, Clone)]
+pub struct SearchPage {
+    pub items: Vec<ListEntry>,
+    /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.
+    pub next: Option<Position>,
+    pub total: Option<SearchTotal>,
+}
+
+/// The number of messages found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SearchTotal {
+    pub count: usize,
+    /// There are more: counting stops at a limit.
+    pub is_more: bool,
+}
+
+const MAX_COUNTED: usize = 1_000;
+/// Rows that one walk looks at, without their texts.
+const MAX_SCANNED_ROWS: usize = 200_000;
+/// Messages that one walk reads whole.
+const MAX_READ_MESSAGES: usize = 5_000;
+/// Rows of the first statement and of all others: most pages need only the first.
+const FIRST_CHUNK: usize = 512;
+const NEXT_CHUNK: usize = 16_384;
+/// Messages read whole at a time.
+const READ_CHUNK: usize = 128;
 
 impl Op for Search {
     type Out = SearchPage;
     const MODE: AccessMode = AccessMode::Scan;
 
-    async fn run<X: Exec>(&self, x: &mut X, now: Timestamp) -> Result<SearchPage, StoreError> {
-        let search_terms = tokens::search_terms(&self.text);
-        if search_terms.is_empty() {
-            return Ok(ItemPage {
-                items: Vec::new(),
-                next: None,
-            });
-        }
-        let found = Matches((X::DIALECT.search_query)(&search_terms));
-        page(x, &found, self.before.as_ref(), self.limit, now).await
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<SearchPage, StoreError> {
+        let from_start = match self.is_counted {
+            false => None,
+            true => Some(self.walk(x, None, MAX_COUNTED + 1).await?),
+        };
+        let total = from_start.as_ref().map(Walk::total);
+        let mut walk = match (from_start, self.before) {
+            (Some(walk), None) => walk,
+            (_, before) => self.walk(x, before, self.limit.saturating_add(1)).await?,
+        };
+        let next = if walk.found.len() > self.limit {
+            walk.found.truncate(self.limit);
+            walk.found.last().copied()
+        } else {
+            walk.stopped_at
+        };
+        let items = items(x, &walk.found).await?;
+        Ok(SearchPage { items, next, total })
     }
 
     fn damage(found: &SearchPage) -> Vec<StoreError> {
-        found.damage()
+        rows::damage(&found.items)
     }
 }
 
-/// A query in the engine's own search syntax.
-struct Matches(String);
+/// Positions that match, from one place of the list on.
+#[derive(Default)]
+struct Walk {
+    found: Vec<Position>,
+    /// Where a limit ended the walk.
+    stopped_at: Option<Position>,
+}
 
-impl PagedList for Matches {
-    type Position = i64;
-    /// No match is filtered out, so no limit is needed.
-    const MAX_SCANNED_ROWS: usize = usize::MAX;
+impl Walk {
+    fn total(&self) -> SearchTotal {
+        SearchTotal {
+            count: self.found.len().min(MAX_COUNTED),
+            is_more: self.found.len() > MAX_COUNTED || self.stopped_at.is_some(),
+        }
+    }
+}
 
-    async fn next_rows<X: Exec>(
+impl Search {
+    async fn walk<X: Exec>(&self, x: &mut X, before: Option<Position>, wanted: usize) -> Result<Walk, StoreError> {
+        let mut walk = Walk::default();
+        // An empty search finds nothing; an empty search of the decided messages leaves nothing out.
+        if self.query.is_empty() && self.order == SearchOrder::Arrived {
+            return Ok(walk);
+        }
+        let statement = Statement::of(&self.query, self.order, X::DIALECT);
+        let mut at = before;
+        let mut scanned = 0;
+        let mut read = 0;
+        let mut chunk = FIRST_CHUNK;
+        while walk.found.len() < wanted {
+            if scanned >= MAX_SCANNED_ROWS || read >= MAX_READ_MESSAGES {
+                walk.stopped_at = at;
+                break;
+            }
+            let rows = statement.rows(x, at, chunk).await?;
+            let is_last = rows.len() < chunk;
+            scanned += rows.len();
+            let candidates = candidates(rows, &mut at)?;
+            let checked = self.matching(x, candidates, wanted - walk.found.len(), MAX_READ_MESSAGES - read);
+            let checked = checked.await?;
+            read += checked.read;
+            walk.found.extend(checked.found);
+            if checked.stopped_at.is_some() {
+                walk.stopped_at = checked.stopped_at;
+                break;
+            }
+            if is_last {
+                break;
+            }
+            chunk = NEXT_CHUNK;
+        }
+        walk.found.truncate(wanted);
+        Ok(walk)
+    }
+
+    /// The candidates that match as a whole: up to `wanted`, reading up to `max_read` messages.
+    async fn matching<X: Exec>(
         &self,
         x: &mut X,
-        after: Option<&i64>,
-        count: i64,
-        _now: Timestamp,
-    ) -> Result<Vec<Row>, StoreError> {
-        let before = after.copied().unwrap_or(i64::MAX);
-        x.rows(
-            X::DIALECT.search_items,
-            &[(&self.0).into(), before.into(), count.into()],
-        )
-        .await
+        candidates: Vec<Position>,
+        wanted: usize,
+        max_read: usize,
+    ) -> Result<Checked, StoreError> {
+        if !self.query.needs_message() {
+            let found = candidates;
+            return Ok(Checked {
+                found,
+                ..Checked::default()
+            });
+        }
+        let mut checked = Checked::default();
+        for chunk in candidates.chunks(READ_CHUNK) {
+            if checked.found.len() >= wanted {
+                break;
+            }
+            if checked.read >= max_read {
+                checked.stopped_at = checked.last;
+                break;
+            }
+            let entries = items(x, chunk).await?;
+            let matching = |entry: &ListEntry| entry.as_ref().is_ok_and(|item| self.query.matches(&item.message));
+            let seqs: Vec<i64> = entries.iter().filter(|entry| matching(entry)).map(entry_seq).collect();
+            checked.found.extend(chunk.iter().filter(|(_, seq)| seqs.contains(seq)));
+            checked.read += chunk.len();
+            checked.last = chunk.last().copied();
+        }
+        Ok(checked)
     }
+}
 
-    fn read(&self, mut row: Row) -> Result<(i64, Option<ListEntry>), StoreError> {
-        Ok((row.int(rows::SEQ)?, Some(rows::entry(row, rows::item)?)))
+#[derive(Default)]
+struct Checked {
+    found: Vec<Position>,
+    read: usize,
+    last: Option<Position>,
+    stopped_at: Option<Position>,
+}
+
+/// The positions of the wanted rows; `at` becomes the position of the last row.
+fn candidates(rows: Vec<Row>, at: &mut Option<Position>) -> Result<Vec<Position>, StoreError> {
+    let mut found = Vec::new();
+    for mut row in rows {
+        let position = (row.instant(statements::AT)?, row.int(statements::SEQ)?);
+        if row.int(statements::WANTED)? == 1 {
+            found.push(position);
+        }
+        *at = Some(position);
     }
+    Ok(found)
+}
+
+/// The messages at these positions, in their order. A message that was purged meanwhile is left out.
+async fn items<X: Exec>(x: &mut X, positions: &[Position]) -> Result<Vec<ListEntry>, StoreError> {
+    if positions.is_empty() {
+        return Ok(Vec::new());
+    }
+    let seqs: Vec<String> = positions.iter().map(|(_, seq)| seq.to_string()).collect();
+    let seqs = format!("[{}]", seqs.join(","));
+    let found = x.rows(X::DIALECT.items_by_seq, &[(&seqs).into()]).await?;
+    let mut entries = HashMap::with_capacity(found.len());
+    for mut row in found {
+        entries.insert(row.int(rows::SEQ)?, rows::entry(row, rows::item)?);
+    }
+    Ok(positions.iter().filter_map(|(_, seq)| entries.remove(seq)).collect())
 }

@@ -2,10 +2,13 @@
 
 mod find;
 mod index;
+mod statements;
 mod tokens;
 
-pub use find::{Search, SearchPage};
+pub use find::{Search, SearchOrder, SearchPage, SearchTotal};
 pub use index::{IndexBatch, Indexed};
-pub use tokens::SearchTerm;
+
+pub use statements::Position;
 
 pub(super) use index::lock_index;
+pub(super) use statements::candidates;

@@ -38,6 +38,7 @@ pub mod run_follow;
 pub mod run_lists;
 pub mod runs;
 pub mod search;
+pub mod search_filters;
 pub mod secrets;
 pub mod sessions;
 pub mod settings;
@@ -291,6 +292,11 @@ macro_rules! behaviours {
                 index_batch_is_limited_by_text_size
                 concurrent_batches_index_each_message_once
                 purged_messages_are_not_found;
+            search_filters:
+                filters_find_by_columns_text_and_resolution
+                decided_messages_are_found_latest_decision_first
+                totals_stop_at_a_thousand
+                pulse_knows_what_waits_and_how_decisions_ended;
             last_seen:
                 an_agent_was_seen_when_it_last_called
                 last_seen_never_moves_backwards

@@ -19,6 +19,8 @@ pub struct FilterForm {
     pub kind: String,
     /// In the history only: answered, declined and so on.
     pub status: String,
+    /// In the history only: words and filters, as in a search.
+    pub q: String,
     /// In the inbox only: `newest`, `oldest` or `agent`; else the smart order.
     pub sort: String,
     /// In the inbox only: `all` shows what other people have to answer, too.
@@ -52,7 +54,7 @@ impl FilterForm {
     /// Reads the form. Impossible names are not an error; they just match nothing.
     pub fn of(query: &FormFields) -> Self {
         let text = |name: &str| query.text(name).trim().to_owned();
-        let [agent, project, tag, kind, status] = ["agent", "project", "tag", "kind", "status"].map(text);
+        let [agent, project, tag, kind, status, q] = ["agent", "project", "tag", "kind", "status", "q"].map(text);
         let [sort, show] = ARRANGING.map(text);
         Self {
             agent,
@@ -60,6 +62,7 @@ impl FilterForm {
             tag,
             kind,
             status,
+            q,
             sort,
             show,
         }
@@ -137,7 +140,11 @@ impl FilterForm {
                 _ => value.to_owned(),
             };
             ActiveFilter {
-                text: format!("{name}: {}", escape::escape(&shown)),
+                text: format!(
+                    "{}: {}",
+                    if name == "q" { "search" } else { name },
+                    escape::escape(&shown)
+                ),
                 without: self.address(page, Some(name), None),
             }
         };
@@ -157,7 +164,7 @@ impl FilterForm {
         }
     }
 
-    fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
+    pub fn filters(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.pairs().filter(|(name, _)| !ARRANGING.contains(name))
     }
 
@@ -183,6 +190,7 @@ impl FilterForm {
             ("tag", &self.tag),
             ("kind", &self.kind),
             ("status", &self.status),
+            ("q", &self.q),
             ("sort", &self.sort),
             ("show", &self.show),
         ];

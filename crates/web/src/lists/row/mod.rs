@@ -6,6 +6,7 @@ use askama::Template;
 use countersign_core::access::may_resolve;
 use countersign_core::asker::asker_name;
 use countersign_core::message::inbox_rank;
+use countersign_core::search::{SearchTerm, marked};
 use countersign_core::vocabulary::Ending;
 use countersign_core::{Payload, State};
 use countersign_hub::Hub;
@@ -136,6 +137,8 @@ pub struct MessageRow {
     pub until: Option<DisplayTime>,
     pub outcome: Option<RowOutcome>,
     pub form: RowForm,
+    /// The words of a search, which the row marks. A sensitive message has none.
+    pub marks: Vec<SearchTerm>,
     /// The answers of a confirm, for the buttons in the row: value, label and role.
     pub quick: Vec<QuickAnswer>,
 }
@@ -185,6 +188,7 @@ impl MessageRow {
             until: None,
             outcome: None,
             form: RowForm::default(),
+            marks: Vec::new(),
             quick: quick_answers(message, list),
         }
     }
@@ -221,6 +225,7 @@ impl MessageRow {
             until: None,
             outcome: None,
             form: RowForm::default(),
+            marks: Vec::new(),
             quick: Vec::new(),
         }
     }
@@ -228,6 +233,11 @@ impl MessageRow {
     /// The title in pieces: code in backticks, and text.
     pub fn title_parts(&self) -> Vec<(bool, &str)> {
         code_parts(&self.title)
+    }
+
+    /// A text of the row in pieces: words that the search matched, and the rest.
+    pub fn marked<'t>(&self, text: &'t str) -> Vec<(bool, &'t str)> {
+        marked(text, &self.marks)
     }
 
     /// The row as one user sees it. Only an open message can be answered.
