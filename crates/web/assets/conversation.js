@@ -1,14 +1,13 @@
 // The conversation with an agent: it follows live events, stays at its end, and keeps typed text.
 import { arm } from "./guard.js";
 import { load, show } from "./swap.js";
+import { throttled } from "./throttle.js";
 
 /** Parts of the page that change besides the entries. */
 const LIVE_PARTS = ["#agent-head .meta-line", "#agent-about .facts", "#reply-box .waiting"];
 /** As near to the end of the page as this, in pixels, the end stays in view. */
 const NEAR_END = 120;
 const MIN_INTERVAL_MS = 500;
-let isRefreshing = false;
-let isQueued = false;
 
 const find = (selector, within = document) => within.querySelector(selector);
 
@@ -33,18 +32,7 @@ export function update() {
   if (isShown() && !find("#conversation[data-earlier]") && entries(document).length > 0) requestAnimationFrame(scrollToEnd);
 }
 
-/** Schedules a refresh after a live event, throttled to one request per interval. */
-export async function scheduleRefresh() {
-  isQueued = true;
-  if (isRefreshing) return;
-  isRefreshing = true;
-  while (isQueued && isShown()) {
-    isQueued = false;
-    await refreshConversation().catch(() => {});
-    await new Promise((resolve) => setTimeout(resolve, MIN_INTERVAL_MS));
-  }
-  isRefreshing = false;
-}
+export const scheduleRefresh = throttled(isShown, refreshConversation, MIN_INTERVAL_MS);
 
 export async function refreshConversation() {
   const url = location.href;

@@ -60,7 +60,7 @@ function snooze() {
   else openMenu();
 }
 
-const JUMPS = { i: "inbox", n: "notices", z: "aside", h: "history", a: "agents", t: "agents", r: "runs", s: "settings" };
+const JUMPS = { i: "inbox", n: "notices", z: "aside", h: "history", a: "agents", t: "agents", p: "pulse", r: "runs", s: "settings" };
 const JUMP_MS = 1500;
 let jumpUntil = 0;
 

@@ -1,14 +1,15 @@
 // Live events from the hub (SSE). An event tells what changed; the current state is always loaded from the hub.
 import { deferEvent } from "./answer.js";
 import { dropPending, insert, parseRow } from "./arrivals.js";
-import { isShown as isConversation, scheduleRefresh as refreshConversation } from "./conversation.js";
+import * as conversation from "./conversation.js";
 import { recount, showCounts } from "./counts.js";
 import { discardDraft, onSignedOut } from "./drafts.js";
 import { onResolved, refreshItem, shownItem } from "./item.js";
 import { announce } from "./notify.js";
+import * as pulse from "./pulse.js";
 import { noteEvent, refresh } from "./refresh.js";
 import { markResolved } from "./rows.js";
-import { isShown as isRuns, scheduleRefresh } from "./runs.js";
+import * as runs from "./runs.js";
 import * as tabs from "./tabs.js";
 import { refreshHeldItem, showHold } from "./undo.js";
 
@@ -67,8 +68,7 @@ function refreshIfActive() {
 function handleEvent(name, data) {
   noteEvent();
   hubEvents[name](data);
-  if (isConversation()) refreshConversation();
-  else if (isRuns()) scheduleRefresh();
+  [conversation, runs, pulse].find((page) => page.isShown())?.scheduleRefresh();
 }
 
 function onTabMessage(name, data) {

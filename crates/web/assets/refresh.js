@@ -4,6 +4,7 @@ import { isShown, refreshConversation } from "./conversation.js";
 import { readPage } from "./counts.js";
 import { refreshItem, typedTexts } from "./item.js";
 import { isTyping } from "./keys.js";
+import { isShown as isPulse, refreshPulse } from "./pulse.js";
 import { current, list, listUrl, moveTo, updatePresence } from "./rows.js";
 import { isShown as isRun, refreshRun } from "./run.js";
 import { isShown as isRuns, refreshRuns } from "./runs.js";
@@ -52,7 +53,8 @@ async function refreshPage(isStale) {
     await refreshItem(item.dataset.id);
     if (!isSplit()) return;
   }
-  const handler = [[isShown, refreshConversation], [isRun, refreshRun], [isRuns, refreshRuns]].find(([isCurrent]) => isCurrent());
+  const pages = [[isShown, refreshConversation], [isRun, refreshRun], [isRuns, refreshRuns], [isPulse, refreshPulse]];
+  const handler = pages.find(([isCurrent]) => isCurrent());
   if (handler) {
     await handler[1]();
     return;

@@ -1,31 +1,15 @@
 // The lists of runs and of agents. Rows are added, updated and removed in place; the cursor and the focus stay.
 import { anchorScroll, list, rows } from "./rows.js";
 import { load, show } from "./swap.js";
+import { throttled } from "./throttle.js";
 
 const MIN_INTERVAL_MS = 500;
-let isRefreshing = false;
-let isQueued = false;
 
 export function isShown() {
   return ["runs", "agents"].includes(list()?.dataset.list);
 }
 
-function sleep(ms) {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** Schedules a refresh after a live event, throttled to one request per interval. */
-export async function scheduleRefresh() {
-  isQueued = true;
-  if (isRefreshing) return;
-  isRefreshing = true;
-  while (isQueued && isShown()) {
-    isQueued = false;
-    await refreshRuns().catch(() => {});
-    await sleep(MIN_INTERVAL_MS);
-  }
-  isRefreshing = false;
-}
+export const scheduleRefresh = throttled(isShown, refreshRuns, MIN_INTERVAL_MS);
 
 export async function refreshRuns() {
   const url = location.href;

@@ -63,7 +63,7 @@ export function isAppUrl(url) {
 
 /** Whether a URL is swapped in. Settings are loaded in full, because they show secrets once and change permissions. */
 export function isSwapped(url) {
-  const fullLoad = /^\/inbox\/(assets|settings|events|manifest|sw\.js|offline)|^\/runs\/[^/]+\/(events|texts)/;
+  const fullLoad = /^\/inbox\/(assets|settings|events|manifest|sw\.js|offline|history\/export)|^\/runs\/[^/]+\/(events|texts)/;
   return isAppUrl(url) && !fullLoad.test(url.pathname);
 }
 

@@ -44,6 +44,7 @@ const STYLESHEET: Asset = Asset {
         "agents",
         "item",
         "runs",
+        "pulse",
         "content",
         "code",
         "styleguide",
@@ -84,6 +85,7 @@ static ASSETS: &[Asset] = &assets![
     "palette.js" "text/javascript; charset=utf-8",
     "passkey.js" "text/javascript; charset=utf-8",
     "prefs.js" "text/javascript; charset=utf-8",
+    "pulse.js" "text/javascript; charset=utf-8",
     "refresh.js" "text/javascript; charset=utf-8",
     "rows.js" "text/javascript; charset=utf-8",
     "run.js" "text/javascript; charset=utf-8",
@@ -94,6 +96,7 @@ static ASSETS: &[Asset] = &assets![
     "swap.js" "text/javascript; charset=utf-8",
     "tabs.js" "text/javascript; charset=utf-8",
     "tell.js" "text/javascript; charset=utf-8",
+    "throttle.js" "text/javascript; charset=utf-8",
     "undo.js" "text/javascript; charset=utf-8",
 ];
 

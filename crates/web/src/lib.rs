@@ -5,6 +5,7 @@ mod assets;
 mod item;
 mod layout;
 mod lists;
+mod pulse;
 mod runs;
 mod settings;
 mod sign_in;
@@ -41,6 +42,7 @@ fn add_pages(api: Router<Arc<Hub>>) -> Router<Arc<Hub>> {
         .merge(lists::router())
         .merge(agents::router())
         .merge(runs::router())
+        .merge(pulse::router())
         .merge(events::router())
         .merge(look::router())
         .merge(styleguide::router())

@@ -6,7 +6,7 @@ use countersign_hub::Hub;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::agent::{AgentFigures, FiguresOf};
 
-use crate::layout::formatting::span;
+use crate::layout::formatting::{percent, span};
 use crate::layout::page::PageError;
 
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
@@ -41,23 +41,9 @@ impl AgentFacts {
     }
 }
 
-fn percent(part: usize, whole: usize) -> Option<usize> {
-    // Rounded to the nearest whole number.
-    (part * 200 + whole).checked_div(whole * 2)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn shares_are_rounded_and_nothing_has_no_share() {
-        assert_eq!(
-            [percent(0, 3), percent(1, 3), percent(2, 3)],
-            [Some(0), Some(33), Some(67)]
-        );
-        assert_eq!([percent(3, 3), percent(0, 0)], [Some(100), None]);
-    }
 
     #[test]
     fn agent_without_decisions_has_dashes() {

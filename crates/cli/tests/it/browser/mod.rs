@@ -10,6 +10,7 @@ mod forms;
 mod installed;
 mod list;
 mod live;
+mod pulse;
 mod reading;
 mod runs;
 mod screenshots;

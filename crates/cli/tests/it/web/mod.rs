@@ -15,6 +15,7 @@ mod neighbours;
 mod not_found;
 mod notices;
 mod proxy;
+mod pulse;
 pub mod runs;
 pub mod runs_asks;
 mod search;

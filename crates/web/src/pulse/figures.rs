@@ -1,0 +1,209 @@
+//! The figures of a period, from the facts of its decisions.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use countersign_core::vocabulary::Tone;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::pulse::DecisionFact;
+
+use super::period::Period;
+use crate::layout::formatting::percent;
+
+/// The upper ends of the time to decision, with their labels. The last one has no end.
+pub const SPANS: [(u64, &str); 8] = [
+    (10, "10 s"),
+    (60, "1 min"),
+    (5 * 60, "5 min"),
+    (15 * 60, "15 min"),
+    (3600, "1 h"),
+    (4 * 3600, "4 h"),
+    (24 * 3600, "1 d"),
+    (u64::MAX, "more"),
+];
+
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// Decisions of people and agents.
+    pub decided: usize,
+    pub denied: usize,
+    /// Declared defaults that became the answer.
+    pub defaults: usize,
+    /// Asks and tasks whose time ran out without a default.
+    pub unanswered: usize,
+    pub median: Option<Duration>,
+    /// Nine of ten decisions took at most this long.
+    pub p90: Option<Duration>,
+    /// What ended in each step of the period.
+    pub steps: Vec<ToneCounts>,
+    /// Decisions by the time that they took, as in `SPANS`.
+    pub spans: [usize; SPANS.len()],
+    /// The busiest first.
+    pub agents: Vec<AgentVolume>,
+}
+
+/// Numbers of items by the tone of their ending.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToneCounts([usize; 5]);
+
+impl ToneCounts {
+    pub fn count(&self, tone: Tone) -> usize {
+        self.0[slot(tone)]
+    }
+}
+
+fn slot(tone: Tone) -> usize {
+    match tone {
+        Tone::Good => 0,
+        Tone::Plain => 1,
+        Tone::Bad => 2,
+        Tone::Late => 3,
+        Tone::Quiet => 4,
+    }
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AgentVolume {
+    pub agent_id: String,
+    pub decided: usize,
+    pub denied: usize,
+    pub defaults: usize,
+    pub median: Option<Duration>,
+}
+
+impl Figures {
+    pub fn of(facts: &[DecisionFact], period: Period, since: Timestamp) -> Self {
+        let mut figures = Self {
+            steps: vec![ToneCounts::default(); usize::try_from(period.step_count()).unwrap_or_default()],
+            ..Self::default()
+        };
+        let mut all = Durations::default();
+        let mut by_agent: BTreeMap<&str, (AgentVolume, Durations)> = BTreeMap::new();
+        for fact in facts {
+            let (agent, durations) = by_agent.entry(&fact.agent_id).or_default();
+            if let Some(step) = figures.steps.get_mut(period.step_of(since, fact.resolved_at)) {
+                step.0[slot(fact.tone)] += 1;
+            }
+            if fact.is_decided {
+                let took = fact.resolved_at.since(fact.received_at);
+                let is_denied = usize::from(fact.tone == Tone::Bad);
+                figures.decided += 1;
+                figures.denied += is_denied;
+                figures.spans[span_of(took)] += 1;
+                all.0.push(took);
+                agent.decided += 1;
+                agent.denied += is_denied;
+                durations.0.push(took);
+            } else if fact.is_default {
+                figures.defaults += 1;
+                agent.defaults += 1;
+            } else if fact.tone == Tone::Late {
+                figures.unanswered += 1;
+            }
+        }
+        figures.agents = by_agent
+            .into_iter()
+            .map(|(agent_id, (agent, durations))| AgentVolume {
+                agent_id: agent_id.to_owned(),
+                median: durations.sorted().percentile(50),
+                ..agent
+            })
+            .collect();
+        figures
+            .agents
+            .sort_by_key(|agent| Reverse(agent.decided + agent.defaults));
+        let all = all.sorted();
+        figures.median = all.percentile(50);
+        figures.p90 = all.percentile(90);
+        figures
+    }
+
+    pub fn denied_percent(&self) -> Option<usize> {
+        percent(self.denied, self.decided)
+    }
+}
+
+fn span_of(took: Duration) -> usize {
+    let is_within = |(end, _): &(u64, &str)| took.as_secs() < *end;
+    SPANS.iter().position(is_within).unwrap_or(SPANS.len() - 1)
+}
+
+#[derive(Debug, Default)]
+struct Durations(Vec<Duration>);
+
+impl Durations {
+    fn sorted(mut self) -> Self {
+        self.0.sort_unstable();
+        self
+    }
+
+    /// The nearest rank.
+    fn percentile(&self, percent: usize) -> Option<Duration> {
+        let rank = (self.0.len() * percent).div_ceil(100);
+        self.0.get(rank.saturating_sub(1)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW_MS: i64 = 1_772_463_845_000;
+
+    fn fact(agent_id: &str, tone: Tone, took_secs: u64) -> DecisionFact {
+        let resolved_at = Timestamp::from_millis(NOW_MS);
+        DecisionFact {
+            agent_id: agent_id.to_owned(),
+            received_at: resolved_at.minus(Duration::from_secs(took_secs)),
+            resolved_at,
+            tone,
+            is_decided: !matches!(tone, Tone::Late | Tone::Quiet),
+            is_default: false,
+        }
+    }
+
+    fn figures(facts: &[DecisionFact]) -> Figures {
+        let since = Period::Week.start(Timestamp::from_millis(NOW_MS));
+        Figures::of(facts, Period::Week, since)
+    }
+
+    #[test]
+    fn shares_and_times_are_those_of_decisions_alone() {
+        let defaulted = DecisionFact {
+            is_default: true,
+            ..fact("coder", Tone::Late, 3600)
+        };
+        let facts = [
+            fact("coder", Tone::Good, 5),
+            fact("coder", Tone::Bad, 50),
+            fact("deploybot", Tone::Bad, 100_000),
+            fact("deploybot", Tone::Late, 7),
+            fact("deploybot", Tone::Quiet, 7),
+            defaulted,
+        ];
+        let figures = figures(&facts);
+        assert_eq!(
+            (figures.decided, figures.denied, figures.denied_percent()),
+            (3, 2, Some(67))
+        );
+        assert_eq!((figures.defaults, figures.unanswered), (1, 1));
+        assert_eq!(figures.median, Some(Duration::from_secs(50)));
+        assert_eq!(figures.p90, Some(Duration::from_secs(100_000)));
+        assert_eq!(figures.spans, [1, 1, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(figures.steps[6].0, [1, 0, 2, 2, 1], "all ended today");
+        let agents: Vec<_> = figures.agents.iter().map(|agent| agent.agent_id.as_str()).collect();
+        assert_eq!(agents, ["coder", "deploybot"], "the busiest first");
+        assert_eq!((figures.agents[0].defaults, figures.agents[0].denied), (1, 1));
+    }
+
+    #[test]
+    fn nothing_has_no_share_and_no_median() {
+        let figures = figures(&[]);
+        assert_eq!(
+            (figures.denied_percent(), figures.median, figures.p90),
+            (None, None, None)
+        );
+        assert_eq!(figures.steps.len(), 7);
+    }
+}

@@ -1,0 +1,153 @@
+//! GET /inbox/pulse: what waits, how long decisions take and how they end, in figures and small charts.
+
+mod chart;
+mod figures;
+mod period;
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::Router;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::get;
+use countersign_core::asker::agent_label;
+use countersign_core::vocabulary::Tone;
+use countersign_hub::Hub;
+use countersign_hub::problem::Problem;
+use countersign_protocol::time::Timestamp;
+use countersign_store::ops::agent::AgentOverviewOf;
+use countersign_store::ops::pulse::{MAX_DECISIONS, ReadPulse};
+
+use self::chart::{Bar, Chart};
+use self::figures::{AgentVolume, Figures, SPANS};
+use self::period::Period;
+use crate::agents::agent_href;
+use crate::layout::avatar::Avatar;
+use crate::layout::filters;
+use crate::layout::form::FormFields;
+use crate::layout::formatting::{DisplayTime, display_time, percent, span};
+use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::signed_in_user::SignedInUser;
+
+const ADDRESS: &str = "/inbox/pulse";
+/// Agents in the table; those with the most decisions are shown.
+const MAX_SHOWN_AGENTS: usize = 12;
+/// The tones in the order in which a bar is stacked, with their legend.
+const LEGEND: [(Tone, &str); 5] = [
+    (Tone::Good, "approved, done"),
+    (Tone::Plain, "answered"),
+    (Tone::Bad, "denied, not done"),
+    (Tone::Late, "expired"),
+    (Tone::Quiet, "skipped, withdrawn"),
+];
+
+pub fn router() -> Router<Arc<Hub>> {
+    Router::new().route(ADDRESS, get(pulse))
+}
+
+#[derive(Template)]
+#[template(path = "pulse.html")]
+struct PulsePage {
+    layout: PageLayout,
+    period: Period,
+    waiting: String,
+    /// When the item that waits longest arrived.
+    oldest: Option<DisplayTime>,
+    figures: Figures,
+    /// Only the latest decisions were read.
+    is_cut: bool,
+    volume: Chart,
+    durations: Chart,
+    agents: Vec<AgentLine>,
+    more_agents: usize,
+}
+
+struct AgentLine {
+    name: String,
+    href: String,
+    avatar: Avatar,
+    volume: AgentVolume,
+}
+
+impl AgentLine {
+    fn denied_percent(&self) -> Option<usize> {
+        percent(self.volume.denied, self.volume.decided)
+    }
+}
+
+async fn pulse(
+    State(hub): State<Arc<Hub>>,
+    user: SignedInUser,
+    request: PageRequest,
+    RawQuery(query): RawQuery,
+) -> Result<Response, PageError> {
+    let query = FormFields::parse(query.unwrap_or_default().as_bytes());
+    let period =
+        Period::of(query.text("days")).ok_or_else(|| Problem::validation("days", "days must be 1, 7 or 30"))?;
+    let now = hub.store.clock().now();
+    let since = period.start(now);
+    let facts = hub.store.run(ReadPulse { since }).await?;
+    let figures = Figures::of(&facts.decisions, period, since);
+    let mut agents = Vec::new();
+    for volume in figures.agents.iter().take(MAX_SHOWN_AGENTS) {
+        agents.push(agent_line(&hub, volume).await?);
+    }
+    let page = PulsePage {
+        layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, "Pulse").await?,
+        period,
+        waiting: match facts.waiting {
+            MAX_DECISIONS.. => format!("{MAX_DECISIONS}+"),
+            count => count.to_string(),
+        },
+        oldest: facts.oldest.map(display_time),
+        is_cut: facts.is_cut,
+        volume: volume_chart(&figures, period, since),
+        durations: duration_chart(&figures),
+        more_agents: figures.agents.len().saturating_sub(MAX_SHOWN_AGENTS),
+        agents,
+        figures,
+    };
+    Ok(render(StatusCode::OK, &page))
+}
+
+async fn agent_line(hub: &Hub, volume: &AgentVolume) -> Result<AgentLine, PageError> {
+    let agent_id = volume.agent_id.clone();
+    let known = hub.store.run(AgentOverviewOf { agent_id }).await?;
+    let name = known.map_or_else(|| agent_label(&volume.agent_id), |agent| agent.name);
+    Ok(AgentLine {
+        avatar: Avatar::of(&volume.agent_id, &name),
+        href: agent_href(&volume.agent_id),
+        name,
+        volume: volume.clone(),
+    })
+}
+
+fn volume_chart(figures: &Figures, period: Period, since: Timestamp) -> Chart {
+    let bars = figures.steps.iter().enumerate().map(|(nth, tones)| {
+        let counted = LEGEND.iter().filter(|(tone, _)| tones.count(*tone) > 0);
+        let parts: Vec<String> = counted
+            .map(|(tone, word)| format!("{} {word}", tones.count(*tone)))
+            .collect();
+        let label = period.label_of(since, nth);
+        Bar {
+            title: match parts.as_slice() {
+                [] => format!("{label}: none"),
+                parts => format!("{label}: {}", parts.join("; ")),
+            },
+            label,
+            parts: LEGEND.map(|(tone, _)| (tone.as_str(), tones.count(tone))).to_vec(),
+        }
+    });
+    Chart::of(bars.collect())
+}
+
+fn duration_chart(figures: &Figures) -> Chart {
+    let bars = SPANS.iter().zip(figures.spans).map(|((_, label), count)| Bar {
+        title: format!("{label}: {count}"),
+        label: (*label).to_owned(),
+        parts: vec![("accent", count)],
+    });
+    Chart::of(bars.collect())
+}
