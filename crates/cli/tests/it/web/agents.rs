@@ -186,11 +186,10 @@ async fn a_name_given_by_hand_is_on_every_page() {
     let terminals = hub.owner.get("/v1/terminals").await.expect(200);
     assert_eq!(terminals["terminals"][0]["name"], "Shop builder");
     hub.owner.answer(&question, "8080").await.expect(200);
-    let past = owner
-        .get("/inbox/history")
-        .await
-        .text_at(&format!("#row-{question} .agent"));
-    assert_eq!(past, "Shop builder");
+    for past in ["/inbox/history", "/inbox/search?q=port"] {
+        let row = owner.get(past).await.text_at(&format!("#row-{question} .agent"));
+        assert_eq!(row, "Shop builder", "{past}");
+    }
     let restored = owner
         .submit(&renamed, "form#rename", &[("name", " ")], None)
         .await

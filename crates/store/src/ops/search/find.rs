@@ -9,6 +9,7 @@ use super::statements::{self, Position, Statement};
 use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::{ListEntry, entry_seq};
+use crate::ops::agent::names;
 use crate::ops::rows;
 
 /// The order of what is found.
@@ -76,7 +77,8 @@ impl Op for Search {
         } else {
             walk.stopped_at
         };
-        let items = items(x, &walk.found).await?;
+        let mut items = items(x, &walk.found).await?;
+        names::fill(x, &mut items).await?;
         Ok(SearchPage { items, next, total })
     }
 
