@@ -33,4 +33,7 @@ recipes! {
     gitlab_ci_works: "gitlab-ci.md",
     jenkins_works: "jenkins.md",
     cron_works: "cron.md",
+    python_works: "python.md",
+    langgraph_works: "langgraph.md",
+    n8n_works: "n8n.md",
 }
