@@ -13,7 +13,7 @@ pub fn envelope(bytes: &[u8]) {
     let text = std::str::from_utf8(bytes).expect("only UTF-8 is read");
     if let Some(object) = value.as_object() {
         let state = json::raw_field(text, "state").expect("an object was read");
-        let state = state.map(|text| json::parse(text.as_bytes()).expect("a field of what was read"));
+        let state = state.map(|raw| json::parse(raw.get().as_bytes()).expect("a field of what was read"));
         assert_eq!(state.as_ref(), object.get("state"));
         let rest = json::without_fields(text, &["state"]).expect("an object was read");
         let mut expected = object.clone();

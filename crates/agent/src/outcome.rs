@@ -221,12 +221,8 @@ fn id(envelope: &Map<String, Value>, key: &str) -> Result<String, Error> {
 fn state(body: &[u8]) -> Result<Option<Box<RawValue>>, Error> {
     let unreadable = || Error::unexpected("the `state` in the response cannot be read");
     let text = std::str::from_utf8(body).map_err(|_| unreadable())?;
-    let Some(state) = json::raw_field(text, "state").map_err(|_| unreadable())? else {
-        return Ok(None);
-    };
-    RawValue::from_string(state.to_owned())
-        .map(Some)
-        .map_err(|_| unreadable())
+    let state = json::raw_field(text, "state").map_err(|_| unreadable())?;
+    Ok(state.map(ToOwned::to_owned))
 }
 
 fn required<'a>(fields: &'a Map<String, Value>, key: &str) -> Result<&'a str, Error> {

@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
 }
 
 /// The original text of one field of an object; other fields are skipped.
-pub fn raw_field<'a>(object: &'a str, key: &str) -> Result<Option<&'a str>, JsonError> {
+pub fn raw_field<'a>(object: &'a str, key: &str) -> Result<Option<&'a RawValue>, JsonError> {
     let mut deserializer = serde_json::Deserializer::from_str(object);
     let found = deserializer.deserialize_map(RawField { key })?;
     deserializer.end()?;
@@ -177,7 +177,7 @@ struct RawField<'k> {
 }
 
 impl<'de> Visitor<'de> for RawField<'_> {
-    type Value = Option<&'de str>;
+    type Value = Option<&'de RawValue>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a JSON object")
@@ -188,7 +188,7 @@ impl<'de> Visitor<'de> for RawField<'_> {
         while let Some(FieldName(key)) = entries.next_key()? {
             if key != self.key {
                 entries.next_value::<IgnoredAny>()?;
-            } else if found.replace(entries.next_value::<&'de RawValue>()?.get()).is_some() {
+            } else if found.replace(entries.next_value()?).is_some() {
                 return Err(de::Error::custom(duplicate(&key)));
             }
         }
@@ -339,9 +339,10 @@ mod tests {
     #[test]
     fn a_raw_field_keeps_its_spelling() {
         let object = r#"{ "a" : {"state":1}, "st\u0061te" : { "z":1.50, "a" : 1e2 } , "b":null}"#;
-        assert_eq!(raw_field(object, "state"), Ok(Some(r#"{ "z":1.50, "a" : 1e2 }"#)));
-        assert_eq!(raw_field(object, "b"), Ok(Some("null")));
-        assert_eq!(raw_field(object, "c"), Ok(None));
+        let text = |key| raw_field(object, key).map(|field| field.map(RawValue::get));
+        assert_eq!(text("state"), Ok(Some(r#"{ "z":1.50, "a" : 1e2 }"#)));
+        assert_eq!(text("b"), Ok(Some("null")));
+        assert_eq!(text("c"), Ok(None));
         assert!(raw_field("[]", "a").is_err());
         assert!(raw_field("{} x", "a").is_err());
         assert!(raw_field(r#"{"a":1,"a":2}"#, "a").is_err());

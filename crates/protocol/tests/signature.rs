@@ -5,9 +5,10 @@ use countersign_protocol::a2h::signature::{
     SignatureHeader, SignedContext, ed25519_from_pkcs8, ed25519_from_seed, ed25519_public_key, ed25519_v1, hmac_v1,
     verify_ed25519, verify_hmac,
 };
-use countersign_protocol::a2h::{Family, Response, Version, payload_sha256};
+use countersign_protocol::a2h::{CheckItem, Family, Response, ResponseAgent, ResponseBody, Version, payload_sha256};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::json;
+use countersign_protocol::time::Timestamp;
 use serde_json::{Value, json};
 
 const DIGEST: &str = "3073dec57c04075d0b6bfa17c300fa9600ad92fb13e485e410c8a95274ac47ed";
@@ -224,7 +225,19 @@ fn the_digest_covers_the_answer_and_the_state() {
 fn a_response_returns_the_state_verbatim() {
     let message = MessageId::from_uuid(uuid::Uuid::from_u128(1));
     let resolution = ResolutionId::from_uuid(uuid::Uuid::from_u128(2));
-    let inner = json!({"actor": "human:alice", "resolved_at": "2026-06-04T15:48:30Z", "value": "sh\"ip"});
+    let value = json!("sh\"ip");
+    let inner = ResponseBody {
+        value: Some(&value),
+        edited: Some(false),
+        actor: "human:alice",
+        resolved_at: Timestamp::from_millis(1_780_588_110_000),
+        comment: Some("go\non"),
+        checklist: Some(&[CheckItem {
+            text: "tests".to_owned(),
+            done: true,
+        }]),
+    };
+    let state = json::raw_field(r#"{"state": { "z":1.50, "a" : 1E2 } }"#, "state").unwrap();
     let mut response = Response {
         version: Version {
             family: Family::Ma2h,
@@ -232,14 +245,27 @@ fn a_response_returns_the_state_verbatim() {
         },
         in_reply_to: &message,
         resolution_id: &resolution,
-        agent_id: "bot/\"team\"",
-        run_id: "run\n1",
+        agent: ResponseAgent {
+            id: "bot/\"team\"",
+            run_id: "run\n1",
+        },
         resolution: "answered",
         defaulted: false,
         response: &inner,
-        state: Some(r#"{ "z":1.50, "a" : 1E2 }"#),
+        state,
     };
-    let text = response.to_json();
+    let text = serde_json::to_string(&response).unwrap();
+    assert_eq!(
+        text,
+        [
+            r#"{"ma2h_version":"0.3","in_reply_to":"msg_00000000000000000000000001","#,
+            r#""resolution_id":"res_00000000000000000000000002","agent":{"id":"bot/\"team\"","run_id":"run\n1"},"#,
+            r#""resolution":"answered","defaulted":false,"response":{"value":"sh\"ip","edited":false,"#,
+            r#""actor":"human:alice","resolved_at":"2026-06-04T15:48:30.000Z","comment":"go\non","#,
+            r#""checklist":[{"text":"tests","done":true}]},"state":{ "z":1.50, "a" : 1E2 }}"#,
+        ]
+        .concat()
+    );
     assert!(text.ends_with(r#","state":{ "z":1.50, "a" : 1E2 }}"#), "{text}");
     assert_eq!(
         json::parse(text.as_bytes()).unwrap(),
@@ -248,5 +274,11 @@ fn a_response_returns_the_state_verbatim() {
             "response": inner, "state": {"z": 1.5, "a": 100.0}})
     );
     response.state = None;
-    assert_eq!(json::parse(response.to_json().as_bytes()).unwrap().get("state"), None);
+    assert!(!serde_json::to_string(&response).unwrap().contains("state"));
+    assert_eq!(
+        json::parse(serde_json::to_string(&response).unwrap().as_bytes())
+            .unwrap()
+            .get("state"),
+        None
+    );
 }

@@ -228,7 +228,7 @@ fn read(body: &[u8], ticket: &Ticket) -> Result<Progress, Error> {
     let text = std::str::from_utf8(body).unwrap_or_default();
     let response = json::raw_field(text, "response").ok().flatten();
     let response = response.ok_or_else(|| Error::unexpected("an ended message without a `response`"))?;
-    let mut resolved = Resolved::from_response(response.as_bytes())?;
+    let mut resolved = Resolved::from_response(response.get().as_bytes())?;
     if ticket.message_id.as_ref() != Some(&resolved.message_id) {
         return Err(Error::unexpected("the outcome of a different message"));
     }

@@ -9,7 +9,8 @@ use countersign_core::delivery::Attempt;
 use countersign_core::message::{A2hSource, Resolution, Source};
 use countersign_protocol::a2h::signature::{self, Ed25519KeyPair};
 use countersign_protocol::a2h::{
-    AuthScheme, Family, PushSigning, Response, SignatureHeader, SignedContext, Version, payload_sha256,
+    AuthScheme, Family, PushSigning, Response, ResponseAgent, ResponseBody, SignatureHeader, SignedContext, Version,
+    payload_sha256,
 };
 use countersign_protocol::id::{Jti, MessageId};
 use countersign_protocol::time::Timestamp;
@@ -17,7 +18,8 @@ use countersign_protocol::{json, webhooks};
 use countersign_store::model::{AgentView, HubKey, PushContext, SignatureAlg};
 use countersign_store::ops::admin::keys::HubKeys;
 use countersign_store::{Store, StoreError};
-use serde_json::{Map, Value};
+use serde_json::Value;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use super::push_client::{failed_by_store, refused};
@@ -45,29 +47,38 @@ fn a2h(source: &Source) -> Result<&A2hSource, StoreError> {
 pub struct Composed<'a> {
     pub text: String,
     version: Version,
-    response: Value,
-    state: Option<&'a str>,
+    response: ResponseBody<'a>,
+    state: Option<&'a RawValue>,
 }
 
 /// The whole Response envelope, with `state` spliced in byte for byte as the agent sent it.
-pub fn compose<'a>(view: &'a AgentView, resolution: &Resolution) -> Result<Composed<'a>, StoreError> {
+pub fn compose<'a>(view: &'a AgentView, resolution: &'a Resolution) -> Result<Composed<'a>, StoreError> {
     let composed = || {
         let version = version_of(&view.source)?;
-        let response = inner(resolution);
+        let response = ResponseBody {
+            value: resolution.value.as_ref(),
+            edited: (resolution.outcome == Outcome::Answered).then_some(resolution.edited),
+            actor: resolution.actor.as_str(),
+            resolved_at: resolution.resolved_at,
+            comment: resolution.comment.as_deref(),
+            checklist: resolution.checklist.as_deref(),
+        };
         let state = json::raw_field(&view.wire, "state").map_err(|_| unreadable("state"))?;
         let envelope = Response {
             version,
             in_reply_to: &view.id,
             resolution_id: &resolution.id,
-            agent_id: &view.agent_id,
-            run_id: &a2h(&view.source)?.run_id,
+            agent: ResponseAgent {
+                id: &view.agent_id,
+                run_id: &a2h(&view.source)?.run_id,
+            },
             resolution: resolution.outcome.as_str(),
             defaulted: resolution.defaulted,
             response: &response,
             state,
         };
         Ok(Composed {
-            text: envelope.to_json(),
+            text: serde_json::to_string(&envelope)?,
             version,
             response,
             state,
@@ -76,35 +87,12 @@ pub fn compose<'a>(view: &'a AgentView, resolution: &Resolution) -> Result<Compo
     composed().map_err(|error: StoreError| error.in_message(view.id.as_str()))
 }
 
-/// The inner `response` object. Present also for an expiry without a default, because the signature needs its
-/// `resolved_at`.
-fn inner(resolution: &Resolution) -> Value {
-    let mut fields = Map::new();
-    if let Some(value) = &resolution.value {
-        fields.insert("value".to_owned(), value.clone());
-    }
-    if resolution.outcome == Outcome::Answered {
-        fields.insert("edited".to_owned(), resolution.edited.into());
-    }
-    fields.insert("actor".to_owned(), resolution.actor.as_str().into());
-    fields.insert("resolved_at".to_owned(), resolution.resolved_at.to_string().into());
-    if let Some(comment) = &resolution.comment {
-        fields.insert("comment".to_owned(), comment.as_str().into());
-    }
-    if let Some(checklist) = &resolution.checklist {
-        let items = checklist
-            .iter()
-            .map(|item| serde_json::json!({"text": item.text, "done": item.done}));
-        fields.insert("checklist".to_owned(), items.collect());
-    }
-    Value::Object(fields)
-}
-
 impl Composed<'_> {
     /// The payload digest of the 0.3 signature, over the answer and the state as delivered.
     fn digest(&self) -> Result<String, StoreError> {
-        let state = self.state.map(serde_json::from_str::<Value>).transpose()?;
-        Ok(payload_sha256(Some(&self.response), state.as_ref()))
+        let response = serde_json::to_value(&self.response)?;
+        let state = self.state.map(RawValue::get).map(serde_json::from_str::<Value>);
+        Ok(payload_sha256(Some(&response), state.transpose()?.as_ref()))
     }
 }
 

@@ -8,6 +8,7 @@ mod fields;
 pub mod limits;
 mod part;
 pub mod request;
+pub mod response;
 pub mod seal;
 pub mod signature;
 pub mod wire_enum;
@@ -20,6 +21,7 @@ pub use request::{
     APPROVE, AskRequest, AuthScheme, CallbackAuth, CallbackMode, CallbackRequest, CheckItem, Choice, DENY, Mode,
     Permissions, TaskAction,
 };
+pub use response::{Response, ResponseAgent, ResponseBody};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};
-pub use signature::{Response, SignatureError, SignatureHeader, SignedContext, payload_sha256};
+pub use signature::{SignatureError, SignatureHeader, SignedContext, payload_sha256};
 pub use wire_enum::UnknownValue;

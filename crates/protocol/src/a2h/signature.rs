@@ -1,15 +1,14 @@
-//! The response envelope for the agent, and the signature of a pushed one: the signed text, signing and verification.
+//! The signature of a pushed response: the signed text, signing and verification.
 
 pub use aws_lc_rs::signature::Ed25519KeyPair;
 use aws_lc_rs::signature::{ED25519, KeyPair, UnparsedPublicKey};
 use aws_lc_rs::{constant_time, digest, hmac};
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, URL_SAFE_NO_PAD};
 use base64::{Engine, alphabet};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::family::Version;
 use crate::hex::hex;
-use crate::id::{MessageId, ResolutionId};
 use crate::jcs;
 
 const MAX_HEADER_BYTES: usize = 4096;
@@ -34,45 +33,6 @@ pub enum SignatureError {
     Malformed(&'static str),
     #[error("not an Ed25519 key")]
     Key,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Response<'a> {
-    pub version: Version,
-    pub in_reply_to: &'a MessageId,
-    pub resolution_id: &'a ResolutionId,
-    pub agent_id: &'a str,
-    pub run_id: &'a str,
-    pub resolution: &'a str,
-    pub defaulted: bool,
-    /// The inner object: actor, time, and the answer if any.
-    pub response: &'a Value,
-    /// The JSON text the agent submitted.
-    pub state: Option<&'a str>,
-}
-
-impl Response<'_> {
-    /// The envelope as JSON text. The state is inserted as the original text: parsing and serializing it again would
-    /// change its key order and number spelling.
-    pub fn to_json(&self) -> String {
-        let mut text = format!(
-            r#"{{"{}":"{}","in_reply_to":"{}","resolution_id":"{}","agent":{},"resolution":{},"defaulted":{},"response":{}"#,
-            self.version.family.version_key(),
-            self.version,
-            self.in_reply_to,
-            self.resolution_id,
-            json!({"id": self.agent_id, "run_id": self.run_id}),
-            json!(self.resolution),
-            self.defaulted,
-            self.response,
-        );
-        if let Some(state) = self.state {
-            text.push_str(",\"state\":");
-            text.push_str(state);
-        }
-        text.push('}');
-        text
-    }
 }
 
 /// The digest of the answer and the state, as lower-case hex. Absent values count as null.

@@ -20,6 +20,7 @@ use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
 use countersign_store::ops::message::submit::FindDuplicate;
 use serde::Serialize;
+use serde_json::value::RawValue;
 use uuid::Uuid;
 
 use crate::Hub;
@@ -134,7 +135,8 @@ fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now
     let limits = &hub.config.limits;
     // `state` is part of the wire text, so a short wire needs no check of its own.
     if envelope.has_state && incoming.wire.len() > limits.max_state_bytes {
-        limits.check_state(json::raw_field(&incoming.wire, "state")?.unwrap_or_default())?;
+        let state = json::raw_field(&incoming.wire, "state")?;
+        limits.check_state(state.map(RawValue::get).unwrap_or_default())?;
     }
     if let Some(key) = &envelope.idempotency_key {
         check_idempotency_key(key)?;
