@@ -14,7 +14,6 @@ use countersign_core::{Actor, Content, Rejection, envelope};
 use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CallbackMode, Envelope, Kind, PushSigning, payload_hash};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
-use countersign_protocol::time::Timestamp;
 use countersign_store::model::{DuplicateOf, Incoming, NewMessage, Submission};
 use countersign_store::ops::admin::callbacks::IsApproved;
 use countersign_store::ops::admin::secrets::HasSecret;
@@ -101,7 +100,18 @@ type Notice = Option<[(&'static str, &'static str); 1]>;
 /// Validates a well-formed envelope. A failure is reported only after the look-up of the idempotency key, see `replay`.
 async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Result<(NewMessage, Notice), Problem> {
     let received_at = hub.store.clock().now();
-    check_envelope(hub, &envelope, incoming, received_at)?;
+    let limits = &hub.config.limits;
+    // `state` is part of the wire text, so a short wire needs no check of its own.
+    if envelope.has_state && incoming.wire.len() > limits.max_state_bytes {
+        let state = json::raw_field(&incoming.wire, "state")?;
+        limits.check_state(state.map(RawValue::get).unwrap_or_default())?;
+    }
+    if let Some(key) = &envelope.idempotency_key {
+        check_idempotency_key(key)?;
+    }
+    if envelope.expires_at.is_some_and(|expires_at| expires_at <= received_at) {
+        return Err(Rejection::field("expires_at", "is in the past; give a time in the future").into());
+    }
     check_destination(&envelope)?;
     let callback = push_callback(hub, &envelope).await?;
     let kind = envelope.kind;
@@ -110,9 +120,8 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     let source = envelope::source(&envelope);
     let content = envelope::content(envelope)?;
     content.check()?;
-    hub.config.limits.check(&content, incoming.wire.len())?;
+    limits.check(&content, incoming.wire.len())?;
     let notice = check_resolvers(hub, kind, &content).await?;
-    let notice = notice.map(|text| [(NOTICE_HEADER, text)]);
     let row = Incoming {
         id: MessageId::from_uuid(Uuid::now_v7()),
         agent_id: incoming.agent_id.clone(),
@@ -129,22 +138,6 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
         wire: incoming.wire.clone(),
     };
     Ok((row.into_row()?, notice))
-}
-
-fn check_envelope(hub: &Hub, envelope: &Envelope, incoming: &IncomingSubmit, now: Timestamp) -> Result<(), Problem> {
-    let limits = &hub.config.limits;
-    // `state` is part of the wire text, so a short wire needs no check of its own.
-    if envelope.has_state && incoming.wire.len() > limits.max_state_bytes {
-        let state = json::raw_field(&incoming.wire, "state")?;
-        limits.check_state(state.map(RawValue::get).unwrap_or_default())?;
-    }
-    if let Some(key) = &envelope.idempotency_key {
-        check_idempotency_key(key)?;
-    }
-    if envelope.expires_at.is_some_and(|expires_at| expires_at <= now) {
-        return Err(Rejection::field("expires_at", "is in the past; give a time in the future").into());
-    }
-    Ok(())
 }
 
 /// Refuses an envelope that addresses an agent or a session. From MA2H 0.5 on it can; this hub delivers to people
@@ -300,7 +293,7 @@ fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem>
 
 /// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that
 /// only its own agent can: the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
-async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Option<&'static str>, Problem> {
+async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Notice, Problem> {
     let section = match kind {
         Kind::Notify => return Ok(None),
         Kind::Ask => "request",
@@ -310,9 +303,10 @@ async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Opt
         return Ok(None);
     }
     if content.resolvers.contains(&Actor::agent(&content.agent.id)) {
-        return Ok(Some(
+        return Ok(Some([(
+            NOTICE_HEADER,
             "no person can answer this, because allowed_resolvers names no other account that exists",
-        ));
+        )]));
     }
     let message = format!(
         "names no account that may answer; names must match exactly; {}",
