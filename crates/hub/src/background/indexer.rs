@@ -92,19 +92,6 @@ impl Indexer {
         self.indexed.load(Ordering::SeqCst) < self.submitted.load(Ordering::SeqCst)
     }
 
-    /// Returns true when the hub is quiet, false when a batch is due anyway.
-    async fn wait_for_quiet(&self) -> bool {
-        let began = Instant::now();
-        while began.elapsed() < MAX_BATCH_DELAY {
-            let before = self.activity.load(Ordering::Relaxed);
-            sleep(QUIET_INTERVAL).await;
-            if self.activity.load(Ordering::Relaxed) == before {
-                return true;
-            }
-        }
-        false
-    }
-
     /// Indexes one batch; on a quiet hub, all that is left.
     async fn work(&self, is_quiet: bool) -> Result<(), StoreError> {
         let before = self.activity.load(Ordering::Relaxed);
@@ -121,7 +108,13 @@ impl Indexer {
             if !self.is_behind() {
                 self.wakeup.notified().await;
             }
-            let is_quiet = self.wait_for_quiet().await;
+            // A batch is due when the hub is quiet, and at last after the delay.
+            let (began, mut is_quiet) = (Instant::now(), false);
+            while !is_quiet && began.elapsed() < MAX_BATCH_DELAY {
+                let before = self.activity.load(Ordering::Relaxed);
+                sleep(QUIET_INTERVAL).await;
+                is_quiet = self.activity.load(Ordering::Relaxed) == before;
+            }
             if let Err(error) = self.work(is_quiet).await {
                 tracing::warn!(%error, "indexing messages failed; retrying");
                 sleep(MAX_BATCH_DELAY).await;
