@@ -72,7 +72,7 @@ pub async fn count_orphaned_messages<X: Exec>(x: &mut X, id: &str) -> Result<(),
         return Ok(());
     }
     let open = i64::try_from(open).unwrap_or(i64::MAX);
-    quota::add_orphans(x, -open).await?;
+    quota::release_orphans(x, open).await?;
     x.exec("UPDATE agent SET open = ?1 WHERE id = ?2", &[open.into(), id.into()])
         .await
         .map(drop)
@@ -195,7 +195,9 @@ impl Op for RemoveAgent {
         }
         audit::append_operation(x, &format!("agent:{}", self.id), &self.actor, "agent.removed", now).await?;
         // Last, in the same lock order as releasing a slot.
-        quota::add_orphans(x, open).await?;
+        if open > 0 {
+            quota::add_orphans(x, open).await?;
+        }
         Ok(true)
     }
 }

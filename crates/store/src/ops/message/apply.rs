@@ -192,7 +192,7 @@ pub(in crate::ops) async fn write<X: Exec>(
     }
     // Zero: the agent no longer exists.
     if released == 0 {
-        quota::add_orphans(x, -1).await?;
+        quota::release_orphans(x, 1).await?;
     }
     Ok(())
 }

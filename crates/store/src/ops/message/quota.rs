@@ -14,18 +14,18 @@ use crate::ops::terminal;
 /// Releases ?2 slots of the agent ?1.
 pub const RELEASE: &str = "UPDATE agent SET open = open - ?2 WHERE id = ?1";
 
-/// Changes the count of open messages without an agent row: those of removed agents, which are still to be decided. Never
-/// below zero: messages left before the count existed are decided too.
-pub async fn add_orphans<X: Exec>(x: &mut X, change: i64) -> Result<(), StoreError> {
+/// Counts open messages without an agent row: those of removed agents, which are still to be decided, and those of runs.
+pub async fn add_orphans<X: Exec>(x: &mut X, count: i64) -> Result<(), StoreError> {
     const ADD: &str = "INSERT INTO setting (name, value) VALUES ('left_open', CAST(CAST(?1 AS BIGINT) AS TEXT)) \
          ON CONFLICT (name) DO UPDATE SET value = CAST(CAST(setting.value AS BIGINT) + CAST(?1 AS BIGINT) AS TEXT)";
+    x.exec(ADD, &[count.into()]).await.map(drop)
+}
+
+/// The count never goes below zero: messages left before it existed are decided too.
+pub async fn release_orphans<X: Exec>(x: &mut X, count: i64) -> Result<(), StoreError> {
     const SUBTRACT: &str = "UPDATE setting SET value = CASE WHEN CAST(value AS BIGINT) > ?1 \
          THEN CAST(CAST(value AS BIGINT) - ?1 AS TEXT) ELSE '0' END WHERE name = 'left_open'";
-    match change {
-        0 => Ok(()),
-        1.. => x.exec(ADD, &[change.into()]).await.map(drop),
-        ..=-1 => x.exec(SUBTRACT, &[change.saturating_neg().into()]).await.map(drop),
-    }
+    x.exec(SUBTRACT, &[count.into()]).await.map(drop)
 }
 
 /// The slots of many messages, released together.
@@ -60,7 +60,10 @@ impl ReleasedSlots {
         let uncounted = self.0.values().zip(counted).filter(|(_, counted)| *counted == 0);
         let left: i64 = uncounted.map(|(slots, _)| slots.open).sum();
         self.release_cues(x).await?;
-        add_orphans(x, -left).await
+        if left > 0 {
+            release_orphans(x, left).await?;
+        }
+        Ok(())
     }
 
     async fn release_cues<X: Exec>(&self, x: &mut X) -> Result<(), StoreError> {

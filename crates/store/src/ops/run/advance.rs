@@ -120,29 +120,12 @@ impl Op for EndRun {
 impl Advance {
     /// Applies the write. Returns the run's seq; its row stays locked.
     async fn apply_write<X: Exec>(&self, x: &mut X) -> Result<Option<i64>, StoreError> {
-        let Some(counters) = self.update_run(x).await? else {
-            return Ok(None);
-        };
-        add_events(x, &counters, &self.events).await?;
-        add_records(x, &counters, &self.records).await?;
-        self.finish_asks(x, counters.run_seq).await?;
-        if let Some(body) = &self.body {
-            let body = without_nul(body);
-            x.exec(
-                "UPDATE run_text SET body = ?2 WHERE seq = ?1",
-                &[counters.run_seq.into(), (&*body).into()],
-            )
-            .await?;
-        }
-        Ok(Some(counters.run_seq))
-    }
-
-    async fn update_run<X: Exec>(&self, x: &mut X) -> Result<Option<RunCounters>, StoreError> {
         const STEP: &str = "UPDATE run SET machine = ?3, phase = ?4, last_seq = ?5, event_count = event_count + ?6, \
              event_bytes = event_bytes + ?7, record_n = record_n + ?8, record_count = record_count + ?8, \
              record_bytes = record_bytes + ?9, write_id = ?11 WHERE run_id = ?1 AND segment = ?2 AND node = ?10 \
              AND status = 'running' AND write_id <> ?11 \
              RETURNING seq, event_count, event_bytes, record_n, record_count, record_bytes";
+        const TEXT: &str = "UPDATE run_text SET body = ?2 WHERE seq = ?1";
         let machine = without_nul(&self.machine);
         let params: [Param<'_>; 11] = [
             (&self.run_id).into(),
@@ -157,10 +140,18 @@ impl Advance {
             (&self.node).into(),
             (&self.write_id).into(),
         ];
-        x.row(STEP, &params)
-            .await?
-            .map(|mut row| RunCounters::read(&mut row))
-            .transpose()
+        let Some(mut row) = x.row(STEP, &params).await? else {
+            return Ok(None);
+        };
+        let counters = RunCounters::read(&mut row)?;
+        add_events(x, &counters, &self.events).await?;
+        add_records(x, &counters, &self.records).await?;
+        self.finish_asks(x, counters.run_seq).await?;
+        if let Some(body) = &self.body {
+            let body = without_nul(body);
+            x.exec(TEXT, &[counters.run_seq.into(), (&*body).into()]).await?;
+        }
+        Ok(Some(counters.run_seq))
     }
 
     /// Whether this was the run's last write.
