@@ -201,7 +201,9 @@ impl ReplayBuffer {
         self.bytes += frame.text.len();
         self.droppable += usize::from(frame.is_droppable);
         self.frames.push_back(frame);
-        self.shrink(frames, bytes);
+        if is_over {
+            self.shrink(frames, bytes);
+        }
     }
 
     /// The frames after this seq, in order.
