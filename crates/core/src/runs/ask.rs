@@ -3,17 +3,19 @@
 use std::collections::BTreeMap;
 
 use countersign_protocol::a2h::{Agent, Choice, Priority};
-use countersign_protocol::runs::Decision;
 use countersign_protocol::runs::strategy::UserAgent;
+use countersign_protocol::runs::{Decision, Event};
 use serde_json::{Value, json};
 
-use super::AgentCall;
+use super::{AgentCall, policy};
 use crate::access::Actor;
 use crate::excerpt;
-use crate::message::{Content, Payload, RunSource, Source};
+use crate::message::{Content, Payload};
 use crate::question::{Ask, Question};
 
 const RUNTIME: &str = "run";
+/// The reason in the event of a permission.
+const POLICY_ASKS: &str = "policy-ask";
 const REST_IS: &str = "see the run";
 /// A decision for the whole run covers program and arguments only, not the input or other shown details.
 const ALLOWED_FROM_NOW_ON: &str =
@@ -56,27 +58,62 @@ pub struct RunAsk {
     pub resolvers: Vec<Actor>,
 }
 
+/// The question of a run or of one of its agents.
 #[derive(Debug, Clone, PartialEq)]
 pub enum AskKind {
     Input {
         prompt: Option<String>,
     },
+    /// The answer is one of the texts of `Decision`.
     Permission {
         operation: String,
         resource: String,
         details: Option<Value>,
     },
     Question {
+        tool_name: String,
         question: String,
     },
 }
 
 impl AskKind {
-    pub fn as_str(&self) -> &'static str {
+    /// The question; for a permission, the resource.
+    pub fn prompt(&self) -> Option<&str> {
         match self {
-            Self::Input { .. } => "input",
-            Self::Permission { .. } => "permission",
-            Self::Question { .. } => "question",
+            Self::Input { prompt } => prompt.as_deref(),
+            Self::Permission { resource, .. } => Some(resource),
+            Self::Question { question, .. } => Some(question),
+        }
+    }
+
+    /// The event that asks. `id` is the protocol id of the ask.
+    pub fn event(&self, agent_name: &str, id: &str) -> Event {
+        let (agent_name, id) = (agent_name.to_owned(), id.to_owned());
+        match self {
+            Self::Input { prompt } => Event::RequestInput {
+                agent_name,
+                prompt: prompt.clone(),
+                input_id: id,
+            },
+            Self::Permission {
+                operation,
+                resource,
+                details,
+            } => Event::RequestPermission {
+                request_id: id,
+                agent_name,
+                tool_name: Some(policy::TOOL.to_owned()),
+                operation: operation.clone(),
+                resource: resource.clone(),
+                reason: POLICY_ASKS.to_owned(),
+                details: details.clone(),
+            },
+            Self::Question { tool_name, question } => Event::RequestQuestion {
+                request_id: id,
+                agent_name,
+                tool_name: tool_name.clone(),
+                question: question.clone(),
+            },
         }
     }
 }
@@ -127,7 +164,7 @@ pub fn content(ask: &RunAsk) -> Content {
             prompt.as_deref().unwrap_or_default(),
             format!("{name} needs your input"),
         ),
-        AskKind::Question { question } => Wording::text(question, format!("{name} has a question")),
+        AskKind::Question { question, .. } => Wording::text(question, format!("{name} has a question")),
         AskKind::Permission {
             operation,
             resource,
@@ -161,17 +198,6 @@ pub fn content(ask: &RunAsk) -> Content {
         }),
         resolvers: ask.resolvers.clone(),
     }
-}
-
-/// `input_id` is the protocol id of this ask, for all kinds.
-pub fn source(ask: &RunAsk, input_id: &str) -> Source {
-    Source::Runs(RunSource {
-        agent_name: ask.agent_name.clone(),
-        ask: ask.kind.as_str().to_owned(),
-        input_id: input_id.to_owned(),
-        run_id: ask.run_id.clone(),
-        strategy: ask.strategy_name.clone(),
-    })
 }
 
 fn request_phrase(operation: &str) -> String {

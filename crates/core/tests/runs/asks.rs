@@ -1,9 +1,9 @@
 //! The message of a run ask, and the answers it accepts.
 
 use countersign_core::answer::check_ask;
-use countersign_core::message::Door;
+use countersign_core::message::{Door, RunSource, Source};
 use countersign_core::question::Ask;
-use countersign_core::runs::ask::{content, source};
+use countersign_core::runs::ask::content;
 use countersign_core::runs::{AskKind, RunAsk};
 use countersign_core::{Actor, Content, Payload, Question};
 use serde_json::json;
@@ -78,6 +78,7 @@ fn an_agent_of_a_run_cannot_have_a_registered_id() {
 #[test]
 fn inputs_and_questions_accept_any_text_even_an_empty_one() {
     let question = content(&ask(AskKind::Question {
+        tool_name: "ask_question".to_owned(),
         question: "Blue or\nred?".to_owned(),
     }));
     assert_eq!(
@@ -161,29 +162,48 @@ fn titles_and_bodies_are_bounded() {
 }
 
 #[test]
-fn the_source_names_the_run_with_protocol_ids() {
+fn the_event_of_an_ask_has_its_question_and_protocol_id() {
     let kinds = [
-        (AskKind::Input { prompt: None }, "input"),
+        (
+            AskKind::Input {
+                prompt: Some("Which?".to_owned()),
+            },
+            json!({"type": "request_input", "agentName": "editor", "prompt": "Which?", "inputId": "i-1"}),
+        ),
         (
             AskKind::Question {
+                tool_name: "ask_question".to_owned(),
                 question: "Why?".to_owned(),
             },
-            "question",
+            json!({"type": "request_question", "requestId": "i-1", "agentName": "editor", "toolName": "ask_question",
+                "question": "Why?"}),
         ),
         (
             AskKind::Permission {
                 operation: "fs.read".to_owned(),
                 resource: "x".to_owned(),
-                details: None,
+                details: Some(json!({"cwd": "/"})),
             },
-            "permission",
+            json!({"type": "request_permission", "requestId": "i-1", "agentName": "editor", "toolName": "command",
+                "operation": "fs.read", "resource": "x", "reason": "policy-ask", "details": {"cwd": "/"}}),
         ),
     ];
-    for (kind, word) in kinds {
-        let source = source(&ask(kind), "i-1");
-        assert_eq!(source.door(), Door::Runs);
-        let expected = json!({"door": "runs", "runId": "r-1", "agentName": "editor", "strategy": "Topic writer",
-            "ask": word, "inputId": "i-1"});
-        assert_eq!(json!(source), expected);
+    for (kind, event) in kinds {
+        assert_eq!(json!(kind.event("editor", "i-1")), event);
     }
+}
+
+#[test]
+fn the_source_names_the_run_with_protocol_ids() {
+    let source = Source::Runs(RunSource {
+        agent_name: "editor".to_owned(),
+        ask: "question".to_owned(),
+        input_id: "i-1".to_owned(),
+        run_id: "r-1".to_owned(),
+        strategy: "Topic writer".to_owned(),
+    });
+    assert_eq!(source.door(), Door::Runs);
+    let expected = json!({"door": "runs", "runId": "r-1", "agentName": "editor", "strategy": "Topic writer",
+        "ask": "question", "inputId": "i-1"});
+    assert_eq!(json!(source), expected);
 }

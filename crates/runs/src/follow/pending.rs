@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use countersign_core::runs::AskKind;
 use countersign_core::{Actor, Command, Outcome, Rejection, Verdict};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::runs::{Event, PendingInput};
@@ -38,6 +39,14 @@ pub enum PendingKind {
 }
 
 impl PendingKind {
+    pub fn of(kind: &AskKind) -> Self {
+        match kind {
+            AskKind::Input { .. } => Self::Input,
+            AskKind::Permission { .. } => Self::Permission,
+            AskKind::Question { .. } => Self::Question,
+        }
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Input => "input",

@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
-use countersign_core::runs::policy::{Judgement, Policy};
+use countersign_core::runs::{AskKind, Judgement, Policy};
 use countersign_protocol::runs::StreamEvent;
-use countersign_runs::engine::agents::{AgentAsk, AgentContext};
+use countersign_runs::engine::agents::AgentContext;
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 #[derive(Default)]
 pub struct TestContext {
     pub events: Vec<StreamEvent>,
-    pub asked: Vec<(Vec<AgentAsk>, Value)>,
+    pub asked: Vec<(Vec<AskKind>, Value)>,
     pub remembered: Vec<(String, bool)>,
     pub policy: Policy,
     answers: VecDeque<Vec<String>>,
@@ -48,8 +48,8 @@ impl TestContext {
     pub fn questions(&self) -> Vec<&str> {
         let asks = self.asked.iter().flat_map(|(asks, _)| asks);
         asks.filter_map(|ask| match ask {
-            AgentAsk::Question { question, .. } => Some(question.as_str()),
-            AgentAsk::Permission { .. } => None,
+            AskKind::Question { question, .. } => Some(question.as_str()),
+            AskKind::Permission { .. } | AskKind::Input { .. } => None,
         })
         .collect()
     }
@@ -64,7 +64,7 @@ impl AgentContext for TestContext {
     }
 
     /// Fails without a prepared answer, like an ask that timed out.
-    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Result<Vec<String>, String> {
+    async fn ask(&mut self, asks: Vec<AskKind>, state: Value) -> Result<Vec<String>, String> {
         self.asked.push((asks, state));
         self.answers.pop_front().ok_or_else(|| "no answer in time".to_owned())
     }

@@ -1,5 +1,6 @@
+use countersign_core::runs::AskKind;
 use countersign_protocol::runs::{PolicyMode, UpdatePolicy};
-use countersign_runs::engine::agents::{AgentAsk, Resumed};
+use countersign_runs::engine::agents::Resumed;
 use countersign_runs::settings::Commands;
 use serde_json::json;
 
@@ -45,8 +46,8 @@ async fn a_person_sees_the_command_and_its_input() {
     assert_eq!(run(Commands::Ask, &mut context).await.unwrap(), "a b");
     let details = json!({"program": "printf", "args": ["%s", "a b"], "cwd": "/", "input": "in", "inputBytes": 2});
     let resource = "printf %s 'a b'".to_owned();
-    let ask = AgentAsk::Permission {
-        operation: "command.execute",
+    let ask = AskKind::Permission {
+        operation: "command.execute".to_owned(),
         resource,
         details: Some(details),
     };
@@ -66,8 +67,8 @@ async fn both_ends_of_a_long_input_are_shown_and_hidden_bytes_counted() {
             .await
             .unwrap_err();
         match &context.asked[0].0[0] {
-            AgentAsk::Permission { details, .. } => details.clone().unwrap(),
-            AgentAsk::Question { .. } => panic!("no permission"),
+            AskKind::Permission { details, .. } => details.clone().unwrap(),
+            AskKind::Question { .. } | AskKind::Input { .. } => panic!("no permission"),
         }
     };
     let whole = "x".repeat(8192);

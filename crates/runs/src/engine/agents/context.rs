@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::path::Path;
 
-use countersign_core::runs::policy::Judgement;
+use countersign_core::runs::{AskKind, Judgement};
 use countersign_protocol::runs::strategy::AgentDef;
 use countersign_protocol::runs::{ContextUsage, Record, StreamEvent, Usage};
 use serde_json::Value;
@@ -15,7 +15,7 @@ pub trait AgentContext: Send {
 
     /// Asks people, all questions at once, and returns the answers in the order of the asks. If the hub restarts
     /// meanwhile, the job starts again with `state` and the answers as [`Resumed`].
-    fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> impl Future<Output = Answers> + Send;
+    fn ask(&mut self, asks: Vec<AskKind>, state: Value) -> impl Future<Output = Answers> + Send;
 
     /// The verdict of the run's policy on a command.
     fn judge(&self, resource: &str) -> Judgement;
@@ -26,20 +26,6 @@ pub trait AgentContext: Send {
 
 /// The answers in the order of the asks, or the reason why one of them is missing.
 pub type Answers = Result<Vec<String>, String>;
-
-#[derive(Debug, Clone, PartialEq)]
-pub enum AgentAsk {
-    /// The answer is one of the texts of `Decision`.
-    Permission {
-        operation: &'static str,
-        resource: String,
-        details: Option<Value>,
-    },
-    Question {
-        tool_name: String,
-        question: String,
-    },
-}
 
 /// One call of one agent.
 #[derive(Debug)]

@@ -13,7 +13,7 @@ use self::command::Commander;
 use self::llm::Models;
 use crate::settings::{LlmSettings, RunsSettings};
 
-pub use context::{AgentAsk, AgentContext, AgentJob, AgentOutcome, AgentResult, Answers, Resumed};
+pub use context::{AgentContext, AgentJob, AgentOutcome, AgentResult, Answers, Resumed};
 
 const ASSISTANT: &str = "assistant";
 

@@ -5,29 +5,25 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use countersign_core::runs::policy::TOOL;
 use countersign_core::runs::{AgentCall, AskKind, Judgement, Policy};
 use countersign_protocol::runs::strategy::{AgentDef, AgentKind};
 use countersign_protocol::runs::{Event, StreamEvent};
 use countersign_store::ops::run::RunPhase;
 use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
-use uuid::Uuid;
 
-use super::asking::RunQuestion;
 use super::{Halt, RunTask};
-use crate::engine::agents::{self, AgentAsk, AgentContext, AgentJob, AgentResult, Answers, Resumed};
+use crate::engine::agents::{self, AgentContext, AgentJob, AgentResult, Answers, Resumed};
 use crate::follow::broadcast::RunUpdate;
 
 /// Requests queued before the task handles them.
 const REQUEST_QUEUE_CAPACITY: usize = 64;
-const PERMISSION_REASON: &str = "policy-ask";
 
 /// A request of a working agent; the task of the run handles them in order.
 enum AgentRequest {
     Stream(StreamEvent),
     Ask {
-        asks: Vec<AgentAsk>,
+        asks: Vec<AskKind>,
         state: Value,
         answers: oneshot::Sender<Answers>,
     },
@@ -49,7 +45,7 @@ impl AgentContext for TaskContext {
         let _ = self.requests.send(AgentRequest::Stream(event)).await;
     }
 
-    async fn ask(&mut self, asks: Vec<AgentAsk>, state: Value) -> Answers {
+    async fn ask(&mut self, asks: Vec<AskKind>, state: Value) -> Answers {
         let (answers, answered) = oneshot::channel();
         let _ = self.requests.send(AgentRequest::Ask { asks, state, answers }).await;
         answered.await.unwrap_or_else(|_| Err("the run has ended".to_owned()))
@@ -144,8 +140,7 @@ impl RunTask {
         match request {
             AgentRequest::Stream(event) => self.stream_event(&agent.name, event).await,
             AgentRequest::Ask { asks, state, answers } => {
-                let questions = asks.into_iter().map(|ask| question(&agent.name, ask)).collect();
-                let waiting = self.ask(&agent.name, questions, call.number, state).await?;
+                let waiting = self.ask(&agent.name, asks, call.number, state).await?;
                 let answered = self.wait_for_answers(waiting, &agent.name).await?;
                 // The agent works again from here on.
                 self.mark_working().await?;
@@ -213,46 +208,5 @@ impl<F: Future + Unpin> ConcurrentWork<F> {
             Some(ended) => ended,
             None => (&mut self.work).await,
         }
-    }
-}
-
-fn question(agent_name: &str, ask: AgentAsk) -> RunQuestion {
-    let agent_name = agent_name.to_owned();
-    let request_id = Uuid::new_v4().to_string();
-    let id = request_id.clone();
-    match ask {
-        AgentAsk::Permission {
-            operation,
-            resource,
-            details,
-        } => RunQuestion {
-            kind: AskKind::Permission {
-                operation: operation.to_owned(),
-                resource: resource.clone(),
-                details: details.clone(),
-            },
-            event: Event::RequestPermission {
-                request_id,
-                agent_name,
-                tool_name: Some(TOOL.to_owned()),
-                operation: operation.to_owned(),
-                resource,
-                reason: PERMISSION_REASON.to_owned(),
-                details,
-            },
-            id,
-        },
-        AgentAsk::Question { tool_name, question } => RunQuestion {
-            kind: AskKind::Question {
-                question: question.clone(),
-            },
-            event: Event::RequestQuestion {
-                request_id,
-                agent_name,
-                tool_name,
-                question,
-            },
-            id,
-        },
     }
 }

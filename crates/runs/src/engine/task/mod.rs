@@ -1,11 +1,10 @@
 //! The task of one run. It alone drives the run, from one agent call to the next; everything else sends it commands.
 
-mod asking;
+mod asks;
 mod commit;
 mod end;
 mod job;
 mod model_history;
-mod pending_answer;
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -22,10 +21,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-use self::asking::RunQuestion;
+use self::asks::PendingAnswer;
 use self::commit::EventBuffer;
 use self::model_history::ModelHistory;
-use self::pending_answer::PendingAnswer;
 use super::agents::{AgentOutcome, Resumed};
 use super::checkpoint::Checkpoint;
 use super::commands::{CommandQueue, RunCommand};
@@ -33,8 +31,8 @@ use super::plan::{RunPlan, Segment};
 use crate::run::TrackedRun;
 use crate::service::RunService;
 
+pub use asks::restore_ask;
 pub use end::{cancelled, restarted};
-pub use pending_answer::restore_ask;
 
 const STOP: &str = "stop";
 
@@ -218,17 +216,8 @@ impl RunTask {
             UserTurn::Asks { prompt } => {
                 let mut waiting = std::mem::take(&mut self.restored_asks);
                 if waiting.is_empty() {
-                    let id = Uuid::new_v4().to_string();
-                    let question = RunQuestion {
-                        kind: AskKind::Input { prompt: prompt.clone() },
-                        event: Event::RequestInput {
-                            agent_name: call.agent.clone(),
-                            prompt,
-                            input_id: id.clone(),
-                        },
-                        id,
-                    };
-                    waiting = self.ask(&call.agent, vec![question], call.number, Value::Null).await?;
+                    let questions = vec![AskKind::Input { prompt }];
+                    waiting = self.ask(&call.agent, questions, call.number, Value::Null).await?;
                 }
                 let answers = self.wait_for_answers(waiting, &call.agent).await?;
                 let texts = answers.map_err(|cause| self.failed(&cause))?;

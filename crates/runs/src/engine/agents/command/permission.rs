@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use countersign_core::runs::policy::Judgement;
+use countersign_core::runs::{AskKind, Judgement};
 use countersign_protocol::runs::Decision;
 use countersign_protocol::runs::strategy::CommandAgent;
 use serde_json::{Value, json};
 
 use super::{environment, process};
-use crate::engine::agents::context::{AgentAsk, AgentContext, AgentJob, AgentResult};
+use crate::engine::agents::context::{AgentContext, AgentJob, AgentResult};
 use crate::engine::agents::text_outcome;
 use crate::settings::{Commands, LlmSettings, RunsSettings};
 
@@ -83,8 +83,8 @@ async fn ask<D: AgentContext>(
         Some(resumed) if resumed.state == state => resumed.answers.clone(),
         Some(_) | None => {
             let details = Some(details(agent, job));
-            let ask = AgentAsk::Permission {
-                operation: OPERATION,
+            let ask = AskKind::Permission {
+                operation: OPERATION.to_owned(),
                 resource: resource.to_owned(),
                 details,
             };

@@ -1,11 +1,11 @@
 //! Turning tool calls into questions for people, or into an error for the model.
 
+use countersign_core::runs::AskKind;
 use countersign_protocol::runs::{StreamEvent, ToolStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::tool_calls::ToolCall;
-use crate::engine::agents::context::AgentAsk;
 
 pub const ASK_QUESTION: &str = "ask_question";
 /// Questions in one answer; more would flood a person.
@@ -87,9 +87,9 @@ fn handling(call: &ToolCall, may_ask: bool) -> Handling {
     }
 }
 
-pub fn asks(planned: &[PlannedCall]) -> Vec<AgentAsk> {
+pub fn asks(planned: &[PlannedCall]) -> Vec<AskKind> {
     let ask = |planned: &PlannedCall| match &planned.handling {
-        Handling::Ask(question) => Some(AgentAsk::Question {
+        Handling::Ask(question) => Some(AskKind::Question {
             tool_name: planned.name.clone(),
             question: question.clone(),
         }),
