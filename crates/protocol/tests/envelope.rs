@@ -262,6 +262,69 @@ fn a_wrong_field_is_named_by_its_path() {
     assert_eq!(refused_field(json!(null)), "");
 }
 
+/// Each round repairs the named fault, and the next fault is named.
+fn faults_in_order(mut envelope: Value, repairs: &[(&str, &str, Option<Value>)]) {
+    for (field, pointer, repaired) in repairs {
+        assert_eq!(refused_field(envelope.clone()), *field);
+        envelope = with(envelope, pointer, repaired.clone());
+    }
+    assert!(Envelope::from_value(envelope.clone()).is_ok(), "{envelope}");
+}
+
+#[test]
+fn the_first_of_several_faults_is_named() {
+    let head = [
+        ("created_at", "/created_at", Some(json!("2026-06-04T15:48:30Z"))),
+        ("agent.labels", "/agent/labels", None),
+        ("title", "/title", Some(json!("t"))),
+        ("context", "/context", None),
+        ("sensitive", "/sensitive", None),
+    ];
+    let broken = json!({
+        "a2h_version": "0.3", "created_at": 5, "agent": {"id": "a", "run_id": "r", "runtime": "cli", "labels": 5},
+        "title": 5, "context": 5, "sensitive": 5, "action": 5
+    });
+    let kind = ("type", "/type", Some(json!("ask")));
+    let start = [
+        (
+            "request",
+            "/request",
+            Some(json!({"allowed_resolvers": 5, "callback": 5})),
+        ),
+        ("idempotency_key", "/idempotency_key", Some(json!("k"))),
+        ("action", "/action", None),
+    ];
+    let end = [
+        ("request.mode", "/request/mode", Some(json!("confirm"))),
+        ("request.allowed_resolvers", "/request/allowed_resolvers", None),
+        ("request.callback", "/request/callback", None),
+    ];
+    let ask: Vec<_> = [kind].into_iter().chain(start).chain(head.clone()).chain(end).collect();
+    faults_in_order(broken.clone(), &ask);
+    let task = with(with(broken.clone(), "/type", Some(json!("task"))), "/action", None);
+    let task = with(task, "/request", Some(json!(5)));
+    let start = [
+        (
+            "action",
+            "/action",
+            Some(json!({"allowed_resolvers": 5, "callback": 5})),
+        ),
+        ("idempotency_key", "/idempotency_key", Some(json!("k"))),
+        ("request", "/request", None),
+    ];
+    let end = [
+        ("action.instructions", "/action/instructions", Some(json!("go"))),
+        ("action.allowed_resolvers", "/action/allowed_resolvers", None),
+        ("action.callback", "/action/callback", None),
+    ];
+    let repairs: Vec<_> = start.into_iter().chain(head.clone()).chain(end).collect();
+    faults_in_order(task, &repairs);
+    let notify = with(with(broken, "/type", Some(json!("notify"))), "/request", Some(json!(5)));
+    let start = [("request", "/request", None), ("action", "/action", None)];
+    let repairs: Vec<_> = start.into_iter().chain(head).collect();
+    faults_in_order(notify, &repairs);
+}
+
 #[test]
 fn a_callback_names_its_secret_as_its_scheme_requires() {
     let callback = |auth: Value| {
