@@ -6,10 +6,9 @@ use countersign_protocol::time::Timestamp;
 use serde_json::Value;
 
 use crate::access::{self, Actor};
-use crate::answer;
 use crate::limits;
 use crate::message::{FileNote, Message, Outcome, Payload, Resolution, RunSource, Source, State, Task};
-use crate::question::{Ask, Question};
+use crate::question::{self, Ask, Question};
 use crate::rejection::Rejection;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -184,7 +183,7 @@ fn answered(ask: &Ask, value: Value, files: Vec<FileNote>, resolution: Resolutio
             return Err(Rejection::field("files", message));
         }
     }
-    let fits = answer::check_ask(ask, &value, !files.is_empty())?;
+    let fits = question::check_ask(ask, &value, !files.is_empty())?;
     Ok(Resolution {
         value: Some(value),
         edited: fits.edited,

@@ -1,7 +1,6 @@
 //! The domain rules. Pure code: timestamps and ids are arguments; no clock, file or socket access.
 
 pub mod access;
-pub mod answer;
 pub mod audit;
 pub mod decide;
 pub mod delivery;

@@ -1,8 +1,7 @@
 //! The message of a run ask, and the answers it accepts.
 
-use countersign_core::answer::check_ask;
 use countersign_core::message::{Door, RunSource, Source};
-use countersign_core::question::Ask;
+use countersign_core::question::{Ask, check_ask};
 use countersign_core::runs::ask::content;
 use countersign_core::runs::{AskKind, RunAsk};
 use countersign_core::{Actor, Content, Payload, Question};

@@ -1,7 +1,7 @@
 //! Several options: ticked one by one and sent together; or free text instead, if the asker allows it.
 
 use countersign_client::item::ClientItem;
-use countersign_core::answer::PICKED_AND_WROTE;
+use countersign_core::question::PICKED_AND_WROTE;
 use countersign_protocol::api::inbox::Choices;
 use crossterm::event::{KeyCode, KeyEvent};
 

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use countersign_core::access::Principal;
-use countersign_core::{Actor, Question, answer};
+use countersign_core::{Actor, Question, question};
 use countersign_protocol::api::terminals::{ListedTerminal, QueuedTextRef, QueuedTexts, TerminalsList};
 use countersign_protocol::hap::CueKind;
 use countersign_store::ops::terminal::{
@@ -102,7 +102,7 @@ pub async fn queue_ahead(hub: &Hub, typist: Principal, agent_id: String, text: S
         return Err(Problem::invalid("text", "the text must not be blank"));
     }
     // The limits of any text answer apply.
-    answer::check(&Question::Text, &Value::from(text.as_str())).map_err(|rejection| match rejection.into() {
+    question::check(&Question::Text, &Value::from(text.as_str())).map_err(|rejection| match rejection.into() {
         Problem::InvalidField { message, .. } => Problem::invalid("text", message),
         problem => problem,
     })?;

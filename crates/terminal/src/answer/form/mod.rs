@@ -5,8 +5,8 @@ mod entry;
 
 use countersign_client::item::ClientItem;
 use countersign_core::Rejection;
-use countersign_core::answer::FILLED_IN_AND_WROTE;
 use countersign_core::form::{check_all, fields};
+use countersign_core::question::FILLED_IN_AND_WROTE;
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use serde_json::{Map, Value};
 

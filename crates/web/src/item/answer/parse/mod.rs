@@ -1,10 +1,9 @@
 //! Parses the fields of the answer form into a verdict.
 
-use countersign_core::answer;
 use countersign_core::form::{self, Field, FieldKind, check_all, value_of};
 use countersign_core::limits::check_comment;
 use countersign_core::message::{FileNote, Task};
-use countersign_core::question::Ask;
+use countersign_core::question::{self, Ask};
 use countersign_core::{Content, Payload, Question, Rejection, Verdict};
 use countersign_protocol::a2h::{CheckItem, Choice};
 use serde_json::{Map, Value};
@@ -103,10 +102,10 @@ fn value(ask: &Ask, fields: &FormFields, has_files: bool) -> Result<Value, FormE
     if let Some(written) = written(ask, fields) {
         return match &ask.question {
             Question::Confirm { .. } | Question::Select { .. } if picked(fields).next().is_some() => {
-                Err(FormErrors::single("typed", answer::PICKED_AND_WROTE))
+                Err(FormErrors::single("typed", question::PICKED_AND_WROTE))
             }
             Question::Form { schema } if is_filled_in(schema, fields) => {
-                Err(FormErrors::single("typed", answer::FILLED_IN_AND_WROTE))
+                Err(FormErrors::single("typed", question::FILLED_IN_AND_WROTE))
             }
             Question::Confirm { .. } | Question::Select { .. } | Question::Text | Question::Form { .. } => {
                 checked(ask, written.into(), has_files, "typed")
@@ -131,7 +130,7 @@ fn value(ask: &Ask, fields: &FormFields, has_files: bool) -> Result<Value, FormE
 }
 
 fn checked(ask: &Ask, value: Value, has_files: bool, input_name: &str) -> Result<Value, FormErrors> {
-    let fits = answer::check_ask(ask, &value, has_files);
+    let fits = question::check_ask(ask, &value, has_files);
     fits.map_err(|rejection| FormErrors::single(input_name, message_of(rejection)))?;
     Ok(value)
 }
