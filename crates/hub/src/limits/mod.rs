@@ -2,7 +2,6 @@
 
 pub mod connection_limit;
 pub mod memory_budget;
-pub mod socket_budget;
 
 use std::sync::Arc;
 

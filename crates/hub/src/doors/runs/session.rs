@@ -19,11 +19,10 @@ use tokio_tungstenite::tungstenite::protocol::{CloseFrame, Role, WebSocketConfig
 use tokio_tungstenite::tungstenite::{Error, Message, Utf8Bytes};
 
 use super::dispatch;
-use super::frame_splitter::FrameSplitter;
+use super::frame_splitter::{FrameSplitter, SocketBudget};
 use super::gate::{self, SocketCaller};
 use crate::Hub;
 use crate::limits::connection_limit::ConnectionPermit;
-use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
 
 const PING_INTERVAL: Duration = Duration::from_secs(30);

@@ -11,13 +11,13 @@ use hyper::upgrade::OnUpgrade;
 use serde::Deserialize;
 use tokio_tungstenite::tungstenite::handshake::derive_accept_key;
 
+use super::frame_splitter::SocketBudget;
 use super::gate;
 use super::session::Session;
 use crate::Hub;
 use crate::http::callers::token_from_headers;
 use crate::http::client_addr::Endpoints;
 use crate::http::extract::Params;
-use crate::limits::socket_budget::SocketBudget;
 use crate::problem::Problem;
 
 const WEBSOCKET_VERSION: &str = "13";

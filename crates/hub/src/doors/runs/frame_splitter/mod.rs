@@ -4,12 +4,14 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use countersign_protocol::frame_header::Header;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
-use crate::limits::socket_budget::SocketBudget;
+use crate::limits::memory_budget::{MemoryBudget, MemoryPermit};
+use crate::problem::Problem;
 
 /// Length of a fragment, and of a message that needs no permit. A multiple of four, because the mask repeats after four
 /// bytes: every fragment then begins at its first byte.
@@ -219,146 +221,80 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for FrameSplitter<S> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::sync::Arc;
+/// The memory budget of the messages on one WebSocket. A long message gets its permit before the WebSocket library sees any of
+/// it, and keeps it until it has been handled.
+#[derive(Clone)]
+pub struct SocketBudget(Arc<Mutex<SocketUsage>>);
 
-    use futures_util::{FutureExt, SinkExt, StreamExt};
-    use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
-    use tokio_tungstenite::WebSocketStream;
-    use tokio_tungstenite::tungstenite::protocol::Role;
-    use tokio_tungstenite::tungstenite::protocol::frame::Frame as ClientFrame;
-    use tokio_tungstenite::tungstenite::protocol::frame::coding::{Data, OpCode};
-    use tokio_tungstenite::tungstenite::{Error, Message};
+struct SocketUsage {
+    memory_budget: Arc<MemoryBudget>,
+    caller: String,
+    /// Of the message that is arriving.
+    arriving: PermitState,
+    /// Of the last complete message, until it has been handled. The next one may begin to arrive before that.
+    complete: PermitState,
+}
 
-    use super::*;
-    use crate::limits::memory_budget::MemoryBudget;
-    use countersign_protocol::frame_header::{LENGTH_IN_8_BYTES, MASK_BIT, MAX_HEADER_BYTES};
+#[derive(Default)]
+enum PermitState {
+    #[default]
+    NotNeeded,
+    Waiting(Pin<Box<dyn Future<Output = Result<MemoryPermit, Problem>> + Send>>),
+    Held {
+        _permit: MemoryPermit,
+    },
+}
 
-    const MAX_MESSAGE_BYTES: usize = 1024 * 1024;
-
-    fn splitter(budget: &SocketBudget) -> (DuplexStream, FrameSplitter<DuplexStream>) {
-        let (client, stream) = duplex(64 * 1024);
-        (client, FrameSplitter::new(stream, budget.clone(), MAX_MESSAGE_BYTES))
+impl SocketBudget {
+    pub fn new(memory_budget: &Arc<MemoryBudget>, caller: &str) -> Self {
+        Self(Arc::new(Mutex::new(SocketUsage {
+            memory_budget: Arc::clone(memory_budget),
+            caller: caller.to_owned(),
+            arriving: PermitState::NotNeeded,
+            complete: PermitState::NotNeeded,
+        })))
     }
 
-    fn masked_header(first_byte: u8, length: u64) -> Vec<u8> {
-        [
-            &[first_byte, MASK_BIT | LENGTH_IN_8_BYTES],
-            &length.to_be_bytes()[..],
-            &[1, 2, 3, 4],
-        ]
-        .concat()
-    }
-
-    fn text(length: usize) -> String {
-        (0..length).map(|index| char::from(b'a' + (index % 23) as u8)).collect()
-    }
-
-    #[tokio::test]
-    async fn messages_of_every_length_arrive_unchanged() {
-        let memory_budget = Arc::new(MemoryBudget::default());
-        let budget = SocketBudget::new(&memory_budget, "alice");
-        let (client, stream) = splitter(&budget);
-        let mut client = WebSocketStream::from_raw_socket(client, Role::Client, None).await;
-        let mut hub = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
-        let lengths = [
-            0,
-            1,
-            125,
-            126,
-            65_536,
-            FRAGMENT_BYTES,
-            FRAGMENT_BYTES + 1,
-            3 * FRAGMENT_BYTES,
-            300_001,
-        ];
-        let sending = async {
-            for length in lengths {
-                client.send(Message::text(text(length))).await.unwrap();
-                let parts = [(Data::Binary, false), (Data::Continue, false), (Data::Continue, true)];
-                for (kind, is_last) in parts {
-                    let frame = ClientFrame::message(text(length), OpCode::Data(kind), is_last);
-                    client.send(Message::Frame(frame)).await.unwrap();
-                    client.send(Message::Ping("p".into())).await.unwrap();
-                }
-            }
-        };
-        let receiving = async {
-            for length in lengths {
-                for expected in [text(length), text(length).repeat(3)] {
-                    let message = loop {
-                        match hub.next().await.unwrap().unwrap() {
-                            Message::Ping(_) => {}
-                            message => break message,
-                        }
-                    };
-                    assert!(message.into_data() == expected.as_bytes(), "{length}");
-                    budget.message_done();
-                }
-            }
-        };
-        tokio::join!(sending, receiving);
-        let whole = memory_budget.reserve("alice", 32 * 1024 * 1024);
-        assert!(
-            whole.now_or_never().is_some_and(|permit| permit.is_ok()),
-            "no permit is left behind"
-        );
-    }
-
-    #[tokio::test]
-    async fn no_header_announces_more_than_a_fragment() {
-        let budget = SocketBudget::new(&Arc::default(), "alice");
-        let (mut client, mut stream) = splitter(&budget);
-        let payload = vec![7; FRAGMENT_BYTES + 5];
-        let frame = [masked_header(0x81, payload.len() as u64), payload].concat();
-        client.write_all(&frame).await.unwrap();
-        let mut head = [0; MAX_HEADER_BYTES];
-        stream.read_exact(&mut head).await.unwrap();
-        assert_eq!(head[..], masked_header(0x01, FRAGMENT_BYTES as u64));
-        stream.read_exact(&mut [0; FRAGMENT_BYTES]).await.unwrap();
-        stream.read_exact(&mut head).await.unwrap();
-        assert_eq!(head[..], masked_header(0x80, 5), "the last fragment ends the message");
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn a_long_message_waits_for_its_permit_before_any_of_it_is_passed_on() {
-        let memory_budget = Arc::new(MemoryBudget::default());
-        let taken = memory_budget.reserve("alice", 32 * 1024 * 1024).await.unwrap();
-        for first_byte in [0x81, 0x01] {
-            let budget = SocketBudget::new(&memory_budget, "alice");
-            let (mut client, mut stream) = splitter(&budget);
-            client
-                .write_all(&masked_header(first_byte, FRAGMENT_BYTES as u64 + 1))
-                .await
-                .unwrap();
-            assert!(stream.read_u8().now_or_never().is_none(), "{first_byte:x}");
-            assert!(stream.read_u8().await.is_err(), "the wait is bounded");
+    /// Asks for a permit for the arriving message, unless it has one.
+    pub fn request(&self, bytes: usize) {
+        let mut usage = self.lock();
+        if matches!(usage.arriving, PermitState::NotNeeded) {
+            let memory_budget = Arc::clone(&usage.memory_budget);
+            let caller = usage.caller.clone();
+            usage.arriving = PermitState::Waiting(Box::pin(async move { memory_budget.reserve(&caller, bytes).await }));
         }
-        let budget = SocketBudget::new(&memory_budget, "alice");
-        let (mut client, mut stream) = splitter(&budget);
-        client
-            .write_all(&masked_header(0x81, FRAGMENT_BYTES as u64))
-            .await
-            .unwrap();
-        assert!(stream.read_u8().await.is_ok(), "a short message needs no permit");
-        drop(taken);
     }
 
-    #[tokio::test]
-    async fn long_frames_of_other_kinds_are_refused_like_before() {
-        for (first_byte, length) in [
-            (0x89, 500_000),
-            (0xc1, 500_000),
-            (0x81, MAX_MESSAGE_BYTES as u64 * 1000),
-        ] {
-            let budget = SocketBudget::new(&Arc::default(), "alice");
-            let (mut client, stream) = splitter(&budget);
-            let mut hub = WebSocketStream::from_raw_socket(stream, Role::Server, None).await;
-            let frame = [masked_header(first_byte, length), vec![0; FRAGMENT_BYTES]].concat();
-            client.write_all(&frame).await.unwrap();
-            let error = hub.next().await.unwrap().unwrap_err();
-            assert!(matches!(error, Error::Protocol(_) | Error::Capacity(_)), "{error}");
-        }
+    /// Back-pressure before a read: waits for a requested permit, and fails the connection when it does not come in time.
+    pub fn poll_permit(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let mut usage = self.lock();
+        let PermitState::Waiting(waiting) = &mut usage.arriving else {
+            return Poll::Ready(Ok(()));
+        };
+        let Ok(_permit) = ready!(waiting.as_mut().poll(cx)) else {
+            return Poll::Ready(Err(io::Error::other(
+                "too many large messages at once; no memory permit in time",
+            )));
+        };
+        usage.arriving = PermitState::Held { _permit };
+        Poll::Ready(Ok(()))
+    }
+
+    /// Call when the last byte of a message has arrived.
+    pub fn message_complete(&self) {
+        let mut usage = self.lock();
+        usage.complete = std::mem::take(&mut usage.arriving);
+    }
+
+    /// Call when a complete message has been handled.
+    pub fn message_done(&self) {
+        self.lock().complete = PermitState::NotNeeded;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SocketUsage> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests;
