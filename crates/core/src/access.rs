@@ -18,6 +18,11 @@ pub struct Actor(String);
 pub struct ActorError;
 
 impl Actor {
+    /// One of the `allowed_resolvers` of an envelope. The protocol has checked its form.
+    pub fn named(actor: String) -> Self {
+        Self(actor)
+    }
+
     pub fn human(name: &str) -> Self {
         Self(format!("human:{name}"))
     }

@@ -3,10 +3,9 @@
 //! The store keeps the original envelope and derives the content on every read, so an accepted envelope must stay
 //! readable: put new validation rules into the door, not into this translation.
 
-use countersign_protocol::a2h::{self, Envelope, EnvelopeError, Mode, Version};
+use countersign_protocol::a2h::{AskRequest, Envelope, EnvelopeError, EnvelopePayload, Mode, Version};
 
-use crate::Rejection;
-use crate::access::{Actor, ActorError};
+use crate::access::Actor;
 use crate::message::{A2hSource, Content, Payload, Source, Task};
 use crate::question::{Ask, Question, approve_or_deny};
 
@@ -19,43 +18,37 @@ pub enum Unreadable {
     Json(#[from] serde_json::Error),
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
-    #[error(transparent)]
-    Content(#[from] Rejection),
 }
 
 /// The content of an accepted envelope.
 pub fn read_content(wire: &str) -> Result<Content, Unreadable> {
-    Ok(content(Envelope::from_value(serde_json::from_str(wire)?)?)?)
+    Ok(content(Envelope::from_value(serde_json::from_str(wire)?)?))
 }
 
 /// Only translates; `Content::check` validates the question.
-pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
-    let (payload, named) = match (envelope.request, envelope.action) {
-        (Some(mut request), _) => {
-            let named = request.allowed_resolvers.take();
+pub fn content(envelope: Envelope) -> Content {
+    let (payload, named) = match envelope.payload {
+        EnvelopePayload::Notify => (Payload::Notify, None),
+        EnvelopePayload::Ask(mut request) => {
+            let named = request.routing.allowed_resolvers.take();
             (Payload::Ask(ask(request, envelope.version)), named)
         }
-        (None, Some(action)) => {
-            let a2h::TaskAction {
-                instructions,
-                checklist,
-                verification,
-                allowed_resolvers,
-                ..
-            } = action;
-            (
-                Payload::Task(Task {
-                    instructions,
-                    checklist,
-                    verification,
-                }),
-                allowed_resolvers,
-            )
+        EnvelopePayload::Task(action) => {
+            let task = Task {
+                instructions: action.instructions,
+                checklist: action.checklist,
+                verification: action.verification,
+            };
+            (Payload::Task(task), action.routing.allowed_resolvers)
         }
-        (None, None) => (Payload::Notify, None),
     };
-    Ok(Content {
-        resolvers: resolvers(named, &envelope.agent.id)?,
+    let resolvers = match named {
+        Some(named) => named.into_iter().map(Actor::named).collect(),
+        // Only the submitting agent may resolve.
+        None => vec![Actor::agent(&envelope.agent.id)],
+    };
+    Content {
+        resolvers,
         agent: envelope.agent,
         title: envelope.title,
         body: envelope.body,
@@ -64,19 +57,10 @@ pub fn content(envelope: Envelope) -> Result<Content, Rejection> {
         context: envelope.context,
         sensitive: envelope.sensitive,
         payload,
-    })
+    }
 }
 
-/// Without named resolvers only the submitting agent may resolve.
-fn resolvers(named: Option<Vec<String>>, agent_id: &str) -> Result<Vec<Actor>, Rejection> {
-    let Some(named) = named else {
-        return Ok(vec![Actor::agent(agent_id)]);
-    };
-    let parsed: Result<Vec<Actor>, ActorError> = named.iter().map(|name| name.parse()).collect();
-    parsed.map_err(|error| Rejection::field("allowed_resolvers", error.to_string()))
-}
-
-fn ask(request: a2h::AskRequest, version: Version) -> Ask {
+fn ask(request: AskRequest, version: Version) -> Ask {
     let permissions = request.permissions;
     let allow_edit = version.minor >= EDITING_SINCE && permissions.allow_edit.unwrap_or(false);
     let question = match request.mode {

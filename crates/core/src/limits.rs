@@ -25,12 +25,12 @@ const MAX_FILE_NAME_BYTES: usize = 200;
 const MAX_COMMENT_BYTES: usize = 20_000;
 
 impl Limits {
-    /// `wire_bytes` is the size of the whole message; a small message cannot contain a part that is too large.
+    /// `wire_bytes` is the size of the whole message; a small message cannot contain a part that is too large. The id of the
+    /// agent needs no check: the credential has it too.
     pub fn check(&self, content: &Content, wire_bytes: usize) -> Result<(), Rejection> {
         let body = content.body.as_deref().unwrap_or_default();
         check_bytes("body", body, self.max_body_bytes)?;
         let agent = &content.agent;
-        check_name("agent.id", &agent.id)?;
         check_name("agent.run_id", &agent.run_id)?;
         check_name("agent.project", agent.project.as_deref().unwrap_or_default())?;
         check_count("agent.labels", agent.labels.len(), MAX_LABELS)?;

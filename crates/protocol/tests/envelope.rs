@@ -1,7 +1,7 @@
 //! The shape of envelopes, and the fields named by refusals.
 
 use countersign_protocol::a2h::{
-    AuthScheme, CallbackMode, Envelope, EnvelopeError, Kind, Mode, Priority, payload_hash,
+    AskRequest, AuthScheme, CallbackMode, Envelope, EnvelopeError, EnvelopePayload, Kind, Mode, Priority, payload_hash,
 };
 use serde_json::{Value, json};
 
@@ -46,23 +46,37 @@ fn refused_field(envelope: Value) -> String {
     }
 }
 
+fn request(payload: EnvelopePayload) -> AskRequest {
+    match payload {
+        EnvelopePayload::Ask(request) => request,
+        other => panic!("no ask: {other:?}"),
+    }
+}
+
 #[test]
 fn the_required_fields_of_each_kind_are_enough() {
     let notify = Envelope::from_value(notify()).unwrap();
     assert_eq!(
-        (notify.kind, notify.priority, notify.sensitive),
+        (notify.payload.kind(), notify.priority, notify.sensitive),
         (Kind::Notify, Priority::Normal, false)
     );
     assert_eq!(
-        (notify.request, notify.action, notify.idempotency_key),
-        (None, None, None)
+        (notify.payload, notify.idempotency_key),
+        (EnvelopePayload::Notify, None)
     );
     let ask = Envelope::from_value(ask()).unwrap();
-    assert_eq!((ask.kind, ask.request.unwrap().mode), (Kind::Ask, Mode::Confirm));
-    let task = Envelope::from_value(task()).unwrap();
     assert_eq!(
-        (task.kind, task.action.unwrap().instructions.as_str()),
-        (Kind::Task, "Turn it off")
+        (ask.payload.kind(), request(ask.payload).mode),
+        (Kind::Ask, Mode::Confirm)
+    );
+    let task = Envelope::from_value(task()).unwrap().payload;
+    assert_eq!(task.kind(), Kind::Task);
+    let EnvelopePayload::Task(action) = task else {
+        panic!("no task")
+    };
+    assert_eq!(
+        (action.routing.section, action.instructions.as_str()),
+        ("action", "Turn it off")
     );
 }
 
@@ -91,14 +105,15 @@ fn every_field_of_an_ask_is_read() {
         Some("2026-06-04T15:48:30.000Z")
     );
     assert_eq!(read.agent.labels["l"], "v");
-    let request = read.request.unwrap();
+    let request = request(read.payload);
     assert_eq!(request.options.unwrap()[0].description.as_deref(), Some("d"));
     assert_eq!(
         (request.permissions.allow_edit, request.permissions.allow_respond),
         (Some(true), None)
     );
     assert_eq!((request.default_on_expire, request.schema), (Some(json!("a")), None));
-    let callback = request.callback.unwrap();
+    assert_eq!(request.routing.section, "request");
+    let callback = request.routing.callback.unwrap();
     assert_eq!(
         (callback.mode, callback.url.as_deref()),
         (CallbackMode::Push, Some("https://a.example/"))

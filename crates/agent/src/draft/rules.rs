@@ -5,7 +5,7 @@ use countersign_protocol::a2h::limits::{
     MAX_CHECKLIST, MAX_LABELS, MAX_NAME_CHARS, MAX_OPTION_CHARS, MAX_OPTIONS, MAX_RESOLVERS, MAX_TAGS, MAX_TASK_BYTES,
 };
 use countersign_protocol::a2h::{
-    APPROVE, AskRequest, CallbackRequest, Choice, DENY, Envelope, Mode, TaskAction, Version,
+    APPROVE, AskRequest, Choice, DENY, Envelope, EnvelopePayload, Mode, Routing, TaskAction, Version,
 };
 use countersign_protocol::time::Timestamp;
 use serde_json::Value;
@@ -21,10 +21,15 @@ pub(super) fn check(envelope: &Envelope, now: Timestamp) -> Checked {
     if envelope.expires_at.is_some_and(|at| at <= now) {
         return Err(Error::invalid("expires_at", "is in the past: use a time in the future"));
     }
-    match (&envelope.request, &envelope.action) {
-        (Some(request), _) => check_request(request, envelope.version),
-        (None, Some(action)) => check_action(action, envelope.version),
-        (None, None) => Ok(()),
+    let Some(routing) = envelope.payload.routing() else {
+        return Ok(());
+    };
+    check_resolvers(routing)?;
+    check_callback(routing, envelope.version)?;
+    match &envelope.payload {
+        EnvelopePayload::Notify => Ok(()),
+        EnvelopePayload::Ask(request) => check_request(request),
+        EnvelopePayload::Task(action) => check_action(action),
     }
 }
 
@@ -49,9 +54,7 @@ fn check_names(envelope: &Envelope) -> Checked {
     }
 }
 
-fn check_request(request: &AskRequest, version: Version) -> Checked {
-    check_resolvers("request", request.allowed_resolvers.as_deref())?;
-    check_callback("request", request.callback.as_ref(), version)?;
+fn check_request(request: &AskRequest) -> Checked {
     let options = request.options.as_deref().unwrap_or_default();
     check_options(options)?;
     if let Some(schema) = &request.schema {
@@ -63,9 +66,7 @@ fn check_request(request: &AskRequest, version: Version) -> Checked {
     }
 }
 
-fn check_action(action: &TaskAction, version: Version) -> Checked {
-    check_resolvers("action", action.allowed_resolvers.as_deref())?;
-    check_callback("action", action.callback.as_ref(), version)?;
+fn check_action(action: &TaskAction) -> Checked {
     check_count("action.checklist", action.checklist.len(), MAX_CHECKLIST)?;
     let texts = [
         ("instructions", Some(&action.instructions)),
@@ -121,9 +122,9 @@ fn check_default(request: &AskRequest, options: &[Choice], default: &Value) -> C
 }
 
 /// Refuses resolvers that can never match: the hub compares names exactly, so such an ask would stay open unnoticed.
-fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
-    let field = format!("{place}.allowed_resolvers");
-    let resolvers = resolvers.unwrap_or_default();
+fn check_resolvers(routing: &Routing) -> Checked {
+    let field = format!("{}.allowed_resolvers", routing.section);
+    let resolvers = routing.allowed_resolvers.as_deref().unwrap_or_default();
     if resolvers.is_empty() {
         return Err(Error::invalid(
             field,
@@ -151,8 +152,11 @@ fn check_resolvers(place: &str, resolvers: Option<&[String]>) -> Checked {
     Ok(())
 }
 
-fn check_callback(place: &str, callback: Option<&CallbackRequest>, version: Version) -> Checked {
-    let Some(callback) = callback else { return Ok(()) };
+fn check_callback(routing: &Routing, version: Version) -> Checked {
+    let Some(callback) = &routing.callback else {
+        return Ok(());
+    };
+    let place = routing.section;
     if version.push_signing().is_none() {
         let message = format!("cannot be signed in version {version}: use 0.3 or later, or poll for the outcome");
         return Err(Error::invalid(format!("{place}.callback"), message));

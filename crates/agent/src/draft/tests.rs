@@ -1,7 +1,9 @@
 use std::time::Duration;
 
 use countersign_core::limits::{Limits, check_idempotency_key};
-use countersign_protocol::a2h::{AuthScheme, CallbackMode, Family, Mode, Priority};
+use countersign_protocol::a2h::{
+    AskRequest, AuthScheme, CallbackMode, EnvelopePayload, Family, Mode, Priority, TaskAction,
+};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -21,13 +23,13 @@ fn read(draft: &Draft) -> Envelope {
     let envelope = Envelope::from_value(json::parse(draft.bytes()).unwrap()).unwrap();
     assert_eq!(envelope.idempotency_key.as_deref(), Some(draft.idempotency_key()));
     assert_eq!(envelope.agent.id, draft.agent_id());
-    assert_eq!(envelope.kind, draft.kind());
+    assert_eq!(envelope.payload.kind(), draft.kind());
     check_as_the_hub_does(&envelope, draft);
     envelope
 }
 
 fn check_as_the_hub_does(envelope: &Envelope, draft: &Draft) {
-    let content = countersign_core::envelope::content(envelope.clone()).unwrap();
+    let content = countersign_core::envelope::content(envelope.clone());
     content.check().unwrap();
     let limits = Limits {
         max_request_bytes: 1_048_576,
@@ -38,6 +40,20 @@ fn check_as_the_hub_does(envelope: &Envelope, draft: &Draft) {
     };
     limits.check(&content, draft.bytes().len()).unwrap();
     check_idempotency_key(draft.idempotency_key()).unwrap();
+}
+
+fn request(payload: EnvelopePayload) -> AskRequest {
+    match payload {
+        EnvelopePayload::Ask(request) => request,
+        other => panic!("no ask: {other:?}"),
+    }
+}
+
+fn action(payload: EnvelopePayload) -> TaskAction {
+    match payload {
+        EnvelopePayload::Task(action) => action,
+        other => panic!("no task: {other:?}"),
+    }
 }
 
 fn fault(result: Result<Draft, Error>) -> String {
@@ -90,13 +106,16 @@ fn an_ask_carries_its_fields() {
     );
     assert_eq!(envelope.expires_at, Some(NOW.plus(Duration::from_secs(7200))));
     assert!(envelope.sensitive && envelope.has_state);
-    let request = envelope.request.unwrap();
+    let request = request(envelope.payload);
     assert_eq!(request.mode, Mode::Confirm);
     assert_eq!(request.options.unwrap()[1].value, "hold");
     assert_eq!(request.permissions.allow_ignore, Some(false));
     assert_eq!(request.default_on_expire, Some(json!("hold")));
-    assert_eq!(request.allowed_resolvers.unwrap(), ["human:alice", "agent:reviewer"]);
-    let callback = request.callback.unwrap();
+    assert_eq!(
+        request.routing.allowed_resolvers.unwrap(),
+        ["human:alice", "agent:reviewer"]
+    );
+    let callback = request.routing.callback.unwrap();
     assert_eq!(
         (callback.mode, callback.url.as_deref()),
         (CallbackMode::Push, Some("https://hooks.example/resume"))
@@ -122,10 +141,10 @@ fn a_task_and_a_notify_carry_their_fields() {
         .unwrap();
     let envelope = read(&draft);
     assert_eq!(envelope.version.family, Family::Ma2h);
-    let action = envelope.action.unwrap();
+    let action = action(envelope.payload);
     assert_eq!((action.instructions.as_str(), action.checklist.len()), ("Bay 7", 2));
     assert_eq!(action.verification.as_deref(), Some("the LED is green"));
-    assert_eq!(action.allowed_resolvers.unwrap(), ["agent:deploybot/dev"]);
+    assert_eq!(action.routing.allowed_resolvers.unwrap(), ["agent:deploybot/dev"]);
     let notify = Notify::new("Deployed")
         .body("1.4")
         .draft(&identity(), A2H, NOW)
@@ -407,9 +426,9 @@ proptest! {
         prop_assert_eq!(envelope.version, version);
         prop_assert_eq!(envelope.body, body);
         prop_assert_eq!(envelope.priority, priority.unwrap_or(Priority::Normal));
-        let request = envelope.request.unwrap();
+        let request = request(envelope.payload);
         prop_assert_eq!(request.options.map_or(0, |options| options.len()), options);
-        prop_assert_eq!(request.allowed_resolvers, Some(names));
+        prop_assert_eq!(request.routing.allowed_resolvers, Some(names));
     }
 
     #[test]
@@ -422,7 +441,7 @@ proptest! {
         if let Some(verification) = &verification {
             task = task.verification(verification);
         }
-        let action = read(&task.to(["human:alice"]).draft(&identity(), version, NOW).unwrap()).action.unwrap();
+        let action = action(read(&task.to(["human:alice"]).draft(&identity(), version, NOW).unwrap()).payload);
         prop_assert_eq!(action.instructions, instructions);
         prop_assert_eq!(action.verification, verification);
         let texts: Vec<String> = action.checklist.into_iter().map(|item| item.text).collect();

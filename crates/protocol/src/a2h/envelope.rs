@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::family::Version;
 use super::fields::{FieldPath, FieldReader};
 use super::part;
-use super::request::{AskRequest, TaskAction};
+use super::request::{AskRequest, Routing, TaskAction};
 use super::wire_enum::wire_enum;
 use crate::jcs;
 use crate::time::Timestamp;
@@ -53,7 +53,6 @@ wire_enum!(
 #[derive(Debug, Clone, PartialEq)]
 pub struct Envelope {
     pub version: Version,
-    pub kind: Kind,
     /// From the agent's clock; shown, but never trusted.
     pub created_at: String,
     pub agent: Agent,
@@ -73,8 +72,32 @@ pub struct Envelope {
     pub idempotency_key: Option<String>,
     pub expires_at: Option<Timestamp>,
     pub sensitive: bool,
-    pub request: Option<AskRequest>,
-    pub action: Option<TaskAction>,
+    pub payload: EnvelopePayload,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum EnvelopePayload {
+    Notify,
+    Ask(AskRequest),
+    Task(TaskAction),
+}
+
+impl EnvelopePayload {
+    pub fn kind(&self) -> Kind {
+        match self {
+            Self::Notify => Kind::Notify,
+            Self::Ask(_) => Kind::Ask,
+            Self::Task(_) => Kind::Task,
+        }
+    }
+
+    pub fn routing(&self) -> Option<&Routing> {
+        match self {
+            Self::Notify => None,
+            Self::Ask(request) => Some(&request.routing),
+            Self::Task(action) => Some(&action.routing),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -97,12 +120,22 @@ impl Envelope {
         let version = Version::from_envelope(entries)?;
         let mut fields = FieldReader::of(value, FieldPath::Root)?;
         let kind = fields.required_word("type")?;
-        check_kind(&fields, kind)?;
+        let missing = |key| EnvelopeError::invalid(key, format!("is missing: every {kind} needs it"));
+        let section = match kind {
+            Kind::Notify => Value::Null,
+            Kind::Ask => fields.any("request").ok_or_else(|| missing("request"))?,
+            Kind::Task => fields.any("action").ok_or_else(|| missing("action"))?,
+        };
+        if kind != Kind::Notify && !fields.has("idempotency_key") {
+            return Err(missing("idempotency_key"));
+        }
+        if let Some(foreign) = ["request", "action"].into_iter().find(|key| fields.has(key)) {
+            return Err(fields.invalid(foreign, format!("must not be part of a {kind}: leave it out")));
+        }
         let created_at = created_at(&mut fields)?;
         let (agent, session) = agent(&mut fields)?;
         Ok(Self {
             version,
-            kind,
             created_at,
             agent,
             to: fields.any("to"),
@@ -117,25 +150,12 @@ impl Envelope {
             idempotency_key: fields.text("idempotency_key")?,
             expires_at: fields.instant("expires_at")?.map(|(_, instant)| instant),
             sensitive: fields.flag("sensitive")?.unwrap_or(false),
-            request: fields.object("request", |request| AskRequest::read(request, version))?,
-            action: fields.object("action", TaskAction::read)?,
+            payload: match kind {
+                Kind::Notify => EnvelopePayload::Notify,
+                Kind::Ask => EnvelopePayload::Ask(AskRequest::read(section, version)?),
+                Kind::Task => EnvelopePayload::Task(TaskAction::read(section)?),
+            },
         })
-    }
-}
-
-/// Checks the fields that a kind of message must have, and those it must not have.
-fn check_kind(fields: &FieldReader<'_>, kind: Kind) -> Result<(), EnvelopeError> {
-    let (needed, foreign): (&[&str], &[&str]) = match kind {
-        Kind::Notify => (&[], &["request", "action"]),
-        Kind::Ask => (&["request", "idempotency_key"], &["action"]),
-        Kind::Task => (&["action", "idempotency_key"], &["request"]),
-    };
-    if let Some(key) = needed.iter().find(|key| !fields.has(key)) {
-        return Err(fields.invalid(key, format!("is missing: every {kind} needs it")));
-    }
-    match foreign.iter().find(|key| fields.has(key)) {
-        Some(key) => Err(fields.invalid(key, format!("must not be part of a {kind}: leave it out"))),
-        None => Ok(()),
     }
 }
 

@@ -15,11 +15,11 @@ pub mod wire_enum;
 
 pub use api_error::ApiError;
 pub use capability::Capability;
-pub use envelope::{Agent, Envelope, EnvelopeError, Kind, Priority, RUNTIMES, payload_hash};
+pub use envelope::{Agent, Envelope, EnvelopeError, EnvelopePayload, Kind, Priority, RUNTIMES, payload_hash};
 pub use family::{Family, PushSigning, Version};
 pub use request::{
     APPROVE, AskRequest, AuthScheme, CallbackAuth, CallbackMode, CallbackRequest, CheckItem, Choice, DENY, Mode,
-    Permissions, TaskAction,
+    Permissions, Routing, TaskAction,
 };
 pub use response::{Response, ResponseAgent, ResponseBody};
 pub use seal::{SealBinding, SealForm, SealToken, SealedFor, TokenError};

@@ -26,8 +26,7 @@ pub struct AskRequest {
     pub permissions: Permissions,
     /// A string or an object. Null counts as absent.
     pub default_on_expire: Option<Value>,
-    pub allowed_resolvers: Option<Vec<String>>,
-    pub callback: Option<CallbackRequest>,
+    pub routing: Routing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
@@ -50,14 +49,22 @@ pub struct TaskAction {
     pub instructions: String,
     pub checklist: Vec<CheckItem>,
     pub verification: Option<String>,
-    pub allowed_resolvers: Option<Vec<String>>,
-    pub callback: Option<CallbackRequest>,
+    pub routing: Routing,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct CheckItem {
     pub text: String,
     pub done: bool,
+}
+
+/// The people and agents who may resolve an ask or a task, and the callback for its response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routing {
+    /// The field of the envelope that has it: `request` or `action`.
+    pub section: &'static str,
+    pub allowed_resolvers: Option<Vec<String>>,
+    pub callback: Option<CallbackRequest>,
 }
 
 wire_enum!(CallbackMode { Push = "push", Pull = "pull" });
@@ -80,7 +87,8 @@ pub struct CallbackAuth {
 }
 
 impl AskRequest {
-    pub(super) fn read(mut fields: FieldReader<'_>, version: Version) -> Result<Self, EnvelopeError> {
+    pub(super) fn read(value: Value, version: Version) -> Result<Self, EnvelopeError> {
+        let mut fields = FieldReader::of(value, FieldPath::Key(&FieldPath::Root, "request"))?;
         let mode = fields.required_word("mode")?;
         let options = fields.list("options", choice)?;
         let schema = fields.object_value("schema")?;
@@ -99,19 +107,35 @@ impl AskRequest {
                     return Err(fields.invalid("default_on_expire", "must be an option's value, an object, or null"));
                 }
             },
-            allowed_resolvers: allowed_resolvers(&mut fields)?,
-            callback: fields.object("callback", callback)?,
+            routing: Routing::read("request", &mut fields)?,
         })
     }
 }
 
 impl TaskAction {
-    pub(super) fn read(mut fields: FieldReader<'_>) -> Result<Self, EnvelopeError> {
+    pub(super) fn read(value: Value) -> Result<Self, EnvelopeError> {
+        let mut fields = FieldReader::of(value, FieldPath::Key(&FieldPath::Root, "action"))?;
         Ok(Self {
             instructions: fields.required_text("instructions")?,
             checklist: fields.list("checklist", check_item)?.unwrap_or_default(),
             verification: fields.text("verification")?,
-            allowed_resolvers: allowed_resolvers(&mut fields)?,
+            routing: Routing::read("action", &mut fields)?,
+        })
+    }
+}
+
+impl Routing {
+    fn read(section: &'static str, fields: &mut FieldReader<'_>) -> Result<Self, EnvelopeError> {
+        let resolver = |item, place: FieldPath<'_>| {
+            let actor = place.text(item)?;
+            if is_actor(&actor) {
+                return Ok(actor);
+            }
+            Err(place.invalid("must name an actor as human:NAME, agent:NAME or system:NAME"))
+        };
+        Ok(Self {
+            section,
+            allowed_resolvers: fields.list("allowed_resolvers", resolver)?,
             callback: fields.object("callback", callback)?,
         })
     }
@@ -162,16 +186,6 @@ fn check_item(value: Value, place: FieldPath<'_>) -> Result<CheckItem, EnvelopeE
     Ok(CheckItem {
         text: fields.required_text("text")?,
         done: fields.flag("done")?.unwrap_or(false),
-    })
-}
-
-fn allowed_resolvers(fields: &mut FieldReader<'_>) -> Result<Option<Vec<String>>, EnvelopeError> {
-    fields.list("allowed_resolvers", |item, place| {
-        let actor = place.text(item)?;
-        if is_actor(&actor) {
-            return Ok(actor);
-        }
-        Err(place.invalid("must name an actor as human:NAME, agent:NAME or system:NAME"))
     })
 }
 

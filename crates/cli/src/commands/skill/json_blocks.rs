@@ -64,34 +64,29 @@ fn an_envelope(kind: Kind) -> &'static str {
 
 fn check(value: Value, settings: &SkillSettings) -> Result<()> {
     let envelope = Envelope::from_value(value)?;
-    if envelope.kind != settings.kind {
-        bail!(
-            "`type` is {}, but the skill is for {}",
-            envelope.kind,
-            an_envelope(settings.kind)
-        );
+    let kind = envelope.payload.kind();
+    if kind != settings.kind {
+        bail!("`type` is {kind}, but the skill is for {}", an_envelope(settings.kind));
     }
     if envelope.agent.id != settings.agent {
         bail!("`agent.id` is not {}", settings.agent);
     }
-    let (resolvers, callback) = match (&envelope.request, &envelope.action) {
-        (Some(request), _) => (request.allowed_resolvers.as_ref(), request.callback.as_ref()),
-        (None, Some(action)) => (action.allowed_resolvers.as_ref(), action.callback.as_ref()),
-        (None, None) => (None, None),
-    };
-    if settings.kind != Kind::Notify {
-        let named = resolvers.context("`allowed_resolvers` is missing, so no person could answer")?;
+    let routing = envelope.payload.routing();
+    if let Some(routing) = routing {
+        let named = routing.allowed_resolvers.as_ref();
+        let named = named.context("`allowed_resolvers` is missing, so no person could answer")?;
         if named.is_empty() || !named.iter().all(|person| settings.resolvers.contains(person)) {
             bail!("`allowed_resolvers` must name only people listed in the front matter");
         }
     }
+    let callback = routing.and_then(|routing| routing.callback.as_ref());
     if let Some(callback) = callback.filter(|callback| callback.mode == CallbackMode::Push) {
         let is_same = |push: &PushSettings| callback.url.as_ref() == Some(&push.callback) && callback.auth == push.auth;
         if !settings.push().is_some_and(is_same) {
             bail!("`callback` is not the one of the front matter");
         }
     }
-    Ok(content(envelope)?.check()?)
+    Ok(content(envelope).check()?)
 }
 
 #[cfg(test)]

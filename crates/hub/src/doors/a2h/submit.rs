@@ -11,7 +11,9 @@ use countersign_config::LegacyPush;
 use countersign_core::limits::check_idempotency_key;
 use countersign_core::message::{Callback, CallbackCredential, Status};
 use countersign_core::{Actor, Content, Rejection, envelope};
-use countersign_protocol::a2h::{AuthScheme, CallbackAuth, CallbackMode, Envelope, Kind, PushSigning, payload_hash};
+use countersign_protocol::a2h::{
+    AuthScheme, CallbackAuth, CallbackMode, Envelope, Kind, PushSigning, Routing, payload_hash,
+};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::json;
 use countersign_store::model::{DuplicateOf, Incoming, NewMessage, Submission};
@@ -114,14 +116,15 @@ async fn prepare(hub: &Hub, envelope: Envelope, incoming: &IncomingSubmit) -> Re
     }
     check_destination(&envelope)?;
     let callback = push_callback(hub, &envelope).await?;
-    let kind = envelope.kind;
+    let kind = envelope.payload.kind();
+    let section = envelope.payload.routing().map(|routing| routing.section);
     let priority = envelope.priority;
     let expires_at = envelope.expires_at;
     let source = envelope::source(&envelope);
-    let content = envelope::content(envelope)?;
+    let content = envelope::content(envelope);
     content.check()?;
     limits.check(&content, incoming.wire.len())?;
-    let notice = check_resolvers(hub, kind, &content).await?;
+    let notice = check_resolvers(hub, section, &content).await?;
     let row = Incoming {
         id: MessageId::from_uuid(Uuid::now_v7()),
         agent_id: incoming.agent_id.clone(),
@@ -166,17 +169,18 @@ fn check_destination(envelope: &Envelope) -> Result<(), Problem> {
             "this hub has no sessions: leave it out",
         ));
     }
-    if !is_addressable {
+    let Some(routing) = envelope.payload.routing().filter(|_| is_addressable) else {
         return Ok(());
-    }
-    let (section, named) = named_resolvers(envelope);
+    };
+    let field = format!("{}.allowed_resolvers", routing.section);
+    let named = routing.allowed_resolvers.as_deref().unwrap_or_default();
     match named.iter().find(|actor| has_session(actor)) {
         Some(actor) if !is_agent_address(actor) => Err(Problem::validation(
-            &format!("{section}.allowed_resolvers"),
+            &field,
             format!("{actor} must be agent:ID or agent:ID#sess_…"),
         )),
         Some(actor) => Err(Problem::invalid(
-            format!("{section}.allowed_resolvers"),
+            field,
             format!("{actor} names a session, and this hub has none: name the agent or a person"),
         )),
         None => Ok(()),
@@ -188,15 +192,6 @@ fn too_early(field: &str) -> Problem {
         field,
         "needs ma2h_version 0.5 or later; this hub delivers to people only: leave it out",
     )
-}
-
-fn named_resolvers(envelope: &Envelope) -> (&'static str, &[String]) {
-    let (section, named) = match (&envelope.request, &envelope.action) {
-        (Some(request), _) => ("request", request.allowed_resolvers.as_deref()),
-        (None, Some(action)) => ("action", action.allowed_resolvers.as_deref()),
-        (None, None) => ("", None),
-    };
-    (section, named.unwrap_or_default())
 }
 
 /// `#` separates an agent's id from its session.
@@ -220,14 +215,17 @@ fn is_session_id(text: &str) -> bool {
 
 /// The callback of a push request with all its checks; `None` for pull.
 async fn push_callback(hub: &Hub, envelope: &Envelope) -> Result<Option<Callback>, Problem> {
-    let (section, requested) = match (&envelope.request, &envelope.action) {
-        (Some(request), _) => ("request", request.callback.as_ref()),
-        (None, Some(action)) => ("action", action.callback.as_ref()),
-        (None, None) => ("", None),
-    };
-    let Some(requested) = requested.filter(|callback| callback.mode == CallbackMode::Push) else {
+    let Some(Routing {
+        section,
+        callback: Some(requested),
+        ..
+    }) = envelope.payload.routing()
+    else {
         return Ok(None);
     };
+    if requested.mode == CallbackMode::Pull {
+        return Ok(None);
+    }
     check_signing(envelope, hub.config.push.legacy)?;
     let bad_url = |reason: String| Problem::invalid(format!("{section}.callback.url"), reason);
     let url = requested.url.clone().unwrap_or_default();
@@ -293,12 +291,8 @@ fn check_signing(envelope: &Envelope, legacy: LegacyPush) -> Result<(), Problem>
 
 /// Refuses an ask or a task that no existing account can resolve: it would wait forever. Returns a notice for one that
 /// only its own agent can: the wire demands acceptance of an ask without `allowed_resolvers`, which means just that.
-async fn check_resolvers(hub: &Hub, kind: Kind, content: &Content) -> Result<Notice, Problem> {
-    let section = match kind {
-        Kind::Notify => return Ok(None),
-        Kind::Ask => "request",
-        Kind::Task => "action",
-    };
+async fn check_resolvers(hub: &Hub, section: Option<&str>, content: &Content) -> Result<Notice, Problem> {
+    let Some(section) = section else { return Ok(None) };
     if !hub.auth.resolvers.is_stranded(&hub.store, content).await? {
         return Ok(None);
     }
