@@ -290,10 +290,14 @@ impl Browser {
         std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
     }
 
+    /// What the window shows, as PNG.
+    pub async fn picture(&self) -> Vec<u8> {
+        self.client.screenshot().await.expect("a screenshot")
+    }
+
     /// Saves a screenshot for review by a person.
     pub async fn screenshot(&self, name: &str) {
-        let picture = self.client.screenshot().await.expect("a screenshot");
-        std::fs::write(artifacts().join(format!("{name}.png")), picture).expect("the screenshot is kept");
+        std::fs::write(artifacts().join(format!("{name}.png")), self.picture().await).expect("the screenshot is kept");
     }
 
     /// The console messages since the last call, such as CSP violations.
