@@ -8,6 +8,7 @@ mod clock;
 mod drafts;
 mod forms;
 mod installed;
+mod keyboard;
 mod list;
 mod live;
 mod pictures;

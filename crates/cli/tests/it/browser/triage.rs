@@ -74,52 +74,6 @@ async fn the_cursor_and_the_selection_go_on_over_the_end_of_the_page() {
     browser.finish().await;
 }
 
-fn mixed(number: usize) -> Value {
-    let envelope = match number % 5 {
-        0 => select("bot"),
-        1 => task("bot"),
-        _ => ask("bot"),
-    };
-    titled(envelope, &format!("Number {number}"))
-}
-
-#[tokio::test]
-async fn a_hundred_mixed_asks_are_cleared_by_keyboard() {
-    let hub = Hub::start().await;
-    let bot = hub.agent("bot").await;
-    for number in 0..100 {
-        bot.accepted(&mixed(number)).await;
-    }
-    let browser = Browser::signed_in(WIDE, &hub).await;
-    browser.wait_for("#rows > .row").await;
-    browser.press(&format!("j{ENTER}")).await;
-    for _ in 0..100 {
-        browser
-            .wait_for("#item[data-status=open] #panel:not([data-guarded])")
-            .await;
-        let item = browser
-            .script("const { id, kind } = document.querySelector('#item').dataset; return [id, kind]")
-            .await;
-        let id = item[0].as_str().expect("an id").to_owned();
-        match item[1].as_str() {
-            Some("select") => browser.press(&format!("1{ENTER}")).await,
-            // A task with open steps asks once.
-            Some("task") => {
-                browser.press("a").await;
-                browser.wait_for("#panel:not([data-guarded]) #open-steps").await;
-                browser.press("a").await;
-            }
-            _ => browser.press("a").await,
-        }
-        browser
-            .wait_until_gone(&format!("#item[data-id='{id}'][data-status=open]"))
-            .await;
-    }
-    browser.wait_for("body[data-page=list] .empty").await;
-    assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
-    browser.finish().await;
-}
-
 async fn press_ctrl_k(browser: &Browser) {
     let keys = [
         ("keyDown", "\u{e009}"),
