@@ -58,6 +58,7 @@ pub fn inbox_before(before: Option<Cursor>, limit: i64) -> InboxBefore {
     InboxBefore {
         viewer: None,
         filter: ListFilter::default(),
+        order: InboxOrder::Smart,
         before,
         limit,
     }

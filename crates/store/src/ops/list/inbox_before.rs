@@ -9,11 +9,12 @@ use crate::exec::{AccessMode, Exec, Op};
 use crate::model::{Cursor, InboxOrder};
 use crate::ops::rows;
 
-/// The inbox read backwards in the smart order: the messages before a cursor, the nearest first; without a cursor, from
+/// The inbox read backwards: the messages before a cursor, the nearest first; in the smart order without a cursor, from
 /// the end.
 pub struct InboxBefore {
     pub viewer: Option<String>,
     pub filter: ListFilter,
+    pub order: InboxOrder,
     pub before: Option<Cursor>,
     pub limit: i64,
 }
@@ -26,7 +27,7 @@ impl Op for InboxBefore {
         let open = OpenMessages {
             viewer: self.viewer.as_deref(),
             filter: &self.filter,
-            order: InboxOrder::Smart,
+            order: self.order,
             direction: ScanDirection::Backwards,
             walk: walk(x, self.before.as_ref(), &[], now).await?,
         };

@@ -108,11 +108,17 @@ const BY_AGENT: &str = select_ordered!(
      ORDER BY agent_id, seq LIMIT ?2",
     "m.agent_id, m.seq"
 );
+const BY_AGENT_BACK: &str = select_ordered!(
+    "SELECT seq FROM (SELECT seq, agent_id FROM message WHERE status = 'open' ORDER BY rank, seq LIMIT 20000) AS open \
+     WHERE (agent_id, seq) < (COALESCE((SELECT b.agent_id FROM message b WHERE b.seq = ?1), ''), ?1) \
+     ORDER BY agent_id DESC, seq DESC LIMIT ?2",
+    "m.agent_id DESC, m.seq DESC"
+);
 
 #[derive(Clone, Copy)]
 pub enum ScanDirection {
     Forwards,
-    /// The smart order only.
+    /// From a position; without one, from the end of the smart order.
     Backwards,
 }
 
@@ -251,11 +257,17 @@ impl PagedList for OpenMessages<'_> {
         now: Timestamp,
     ) -> Result<Vec<Row>, StoreError> {
         let seq = after.map(|(_, _, seq)| *seq);
-        match self.order {
-            InboxOrder::Smart => self.in_sections(x, after, count, now).await,
-            InboxOrder::Oldest => self.in_order(x, OLDEST, seq.unwrap_or(0), count, now).await,
-            InboxOrder::Newest => self.in_order(x, NEWEST, seq.unwrap_or(i64::MAX), count, now).await,
-            InboxOrder::Agent => self.in_order(x, BY_AGENT, seq.unwrap_or(0), count, now).await,
+        let (first, last) = (seq.unwrap_or(0), seq.unwrap_or(i64::MAX));
+        match (self.order, self.direction) {
+            (InboxOrder::Smart, _) => self.in_sections(x, after, count, now).await,
+            (InboxOrder::Oldest, ScanDirection::Forwards) | (InboxOrder::Newest, ScanDirection::Backwards) => {
+                self.in_order(x, OLDEST, first, count, now).await
+            }
+            (InboxOrder::Newest, ScanDirection::Forwards) | (InboxOrder::Oldest, ScanDirection::Backwards) => {
+                self.in_order(x, NEWEST, last, count, now).await
+            }
+            (InboxOrder::Agent, ScanDirection::Forwards) => self.in_order(x, BY_AGENT, first, count, now).await,
+            (InboxOrder::Agent, ScanDirection::Backwards) => self.in_order(x, BY_AGENT_BACK, first, count, now).await,
         }
     }
 

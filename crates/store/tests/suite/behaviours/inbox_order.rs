@@ -187,6 +187,23 @@ pub async fn backwards_the_sections_are_reversed(store: &Store, clock: &ManualCl
     assert_eq!(ids(&page.items), [4, 2, 6].map(message_id));
 }
 
+pub async fn every_order_is_read_backwards_from_any_message(store: &Store, clock: &ManualClock) {
+    fill(store, clock).await;
+    for order in [InboxOrder::Newest, InboxOrder::Oldest, InboxOrder::Agent] {
+        let page = store.run(in_order(order, &[], None, 100)).await.unwrap();
+        let forwards = ids(&page.items);
+        for (index, item) in page.items.iter().flatten().enumerate() {
+            let before = InboxBefore {
+                order,
+                ..inbox_before(Some(Cursor::of_rank(0, item.seq)), 100)
+            };
+            let seen = ids(&store.run(before).await.unwrap().items);
+            let expected: Vec<_> = forwards[..index].iter().rev().cloned().collect();
+            assert_eq!(seen, expected, "{order:?} before number {index}");
+        }
+    }
+}
+
 pub async fn inbox_shows_what_one_resolver_may_answer(store: &Store, clock: &ManualClock) {
     fill(store, clock).await;
     let of = async |name| {

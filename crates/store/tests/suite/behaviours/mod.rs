@@ -236,6 +236,7 @@ macro_rules! behaviours {
                 by_agent_keeps_each_agent_together
                 a_walk_keeps_its_order_while_time_passes_and_agents_leave
                 backwards_the_sections_are_reversed
+                every_order_is_read_backwards_from_any_message
                 inbox_shows_what_one_resolver_may_answer;
             inbox:
                 urgent_items_come_first_then_the_oldest
