@@ -10,12 +10,11 @@ pub fn demand(kind: &FieldKind) -> String {
             format,
             min_length,
             max_length,
-            pattern,
             ..
         } => vec![
             format.as_deref().and_then(format_words),
             length(*min_length, *max_length),
-            pattern.as_ref().map(|pattern| format!("must match {pattern}")),
+            form_of(kind).map(|_| "in a certain form".to_owned()),
         ],
         FieldKind::Number {
             integer,
@@ -32,23 +31,35 @@ pub fn demand(kind: &FieldKind) -> String {
     sentence(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
 }
 
+/// The form of a text as its agent wrote it: a pattern, or the name of a format that has no words here.
+pub fn form_of(kind: &FieldKind) -> Option<&str> {
+    let FieldKind::Text { format, pattern, .. } = kind else {
+        return None;
+    };
+    let unknown = format.as_deref().filter(|format| !is_known(format));
+    pattern.as_deref().or(unknown)
+}
+
+fn is_known(format: &str) -> bool {
+    matches!(format, "date" | "time" | "date-time") || format_words(format).is_some()
+}
+
 fn sentence(text: &str) -> String {
     let mut chars = text.chars();
     let first = chars.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(chars).collect()
 }
 
-/// `None` for the formats whose control says it all.
+/// `None` for the formats whose control says it all, and for unknown ones.
 fn format_words(format: &str) -> Option<String> {
     let words = match format {
-        "date" | "time" | "date-time" => return None,
         "email" => "email address",
         "uri" => "web address, such as https://example.com",
         "hostname" => "host name, such as example.com",
         "ipv4" => "IPv4 address, such as 192.0.2.1",
         "ipv6" => "IPv6 address, such as 2001:db8::1",
         "uuid" => "UUID",
-        other => return Some(format!("format: {other}")),
+        _ => return None,
     };
     Some(words.to_owned())
 }

@@ -6,7 +6,7 @@ use countersign_core::form::{Field, FieldKind};
 use countersign_protocol::escape;
 use serde_json::{Number, Value};
 
-use self::demand::demand;
+use self::demand::{demand, form_of};
 use super::form_errors::FormErrors;
 use super::local_time::{ZonedFormat, zone_name};
 use super::parse::{input_name, submitted_value};
@@ -24,6 +24,8 @@ pub struct Control {
     pub description: Option<String>,
     /// The constraints of the schema, as a sentence.
     pub demand: String,
+    /// The form that the text must have, in the words of the agent.
+    pub form: Option<String>,
     /// The agent suggested a value, so a change of it is marked.
     pub has_default: bool,
     pub required: bool,
@@ -84,6 +86,7 @@ pub fn control_of(field: &Field, index: usize, sent: Option<&FormFields>, faults
         label: field.label.clone(),
         description: field.description.clone(),
         demand: demand(&field.kind),
+        form: form_of(&field.kind).map(str::to_owned),
         has_default: field.default.is_some() && !field.sensitive,
         required: field.required,
         sensitive: field.sensitive,

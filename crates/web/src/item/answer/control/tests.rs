@@ -142,6 +142,12 @@ fn hints_are_in_the_words_of_people() {
         demand(json!({"type": "integer", "minimum": 1, "maximum": 500, "multipleOf": 5})),
         "Whole number, 1 to 500, in steps of 5"
     );
+    let zip = json!({"type": "string", "maxLength": 5, "pattern": "^[0-9]+$"});
+    assert_eq!(demand(zip.clone()), "Up to 5 characters, in a certain form");
+    assert_eq!(of(zip, None).form.as_deref(), Some("^[0-9]+$"));
+    let iban = json!({"type": "string", "format": "iban"});
+    assert_eq!(demand(iban.clone()), "In a certain form");
+    assert_eq!(of(iban, None).form.as_deref(), Some("iban"));
     for property in [
         json!({"type": "string", "format": "uri"}),
         json!({"type": "number", "maximum": 40}),
