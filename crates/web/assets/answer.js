@@ -3,11 +3,13 @@
 import { discardDraft } from "./drafts.js";
 import * as files from "./files.js";
 import { refreshItem, replacePanel, SECRET, shownItem } from "./item.js";
-import { markResolved } from "./rows.js";
+import { showPutAway } from "./put_away.js";
+import { markResolved, nextLink, removeRow } from "./rows.js";
 import { applyRunPage } from "./run.js";
+import { isSplit } from "./split.js";
 import { checkPerson, enter, isLeaving, isSwapped, load, parse, show, UnexpectedResponse, visit } from "./swap.js";
 import { showToast } from "./tell.js";
-import { isHeld, offerUndo } from "./undo.js";
+import { decisionText, isHeld, offerUndo } from "./undo.js";
 
 const SUBMIT_TIMEOUT_MS = 30_000;
 const UPLOAD_TIMEOUT_MS = 180_000;
@@ -55,6 +57,7 @@ async function send(submission, url, fields) {
     const { status = "open" } = page.main.querySelector("#item")?.dataset ?? {};
     if (status !== "open") discardDraft(id);
     if (form.matches(".quick")) showInRow(submission, page);
+    else if (page.status === 200 && form.matches("#aside, #archive, .archive")) await showPutAwayItem(form, page);
     else if (isStillShown(submission)) await showResponse(form, page);
     else toastOutcome(submission, page);
   } catch (error) {
@@ -83,6 +86,14 @@ function showInRow(submission, page) {
   if (page.status < 400 && outcome) markResolved(submission.id, outcome, new Date());
 }
 
+/** A snoozed item or an archived notice: its row leaves, or the list is shown. */
+async function showPutAwayItem(form, page) {
+  showPutAway(page);
+  const row = form.closest(".row");
+  if (row) removeRow(row);
+  else await visit(form.elements.back.value);
+}
+
 /** The person has moved on to another page: the outcome is shown as a toast only. */
 function toastOutcome({ id }, page) {
   const item = page.main.querySelector("#item");
@@ -91,7 +102,8 @@ function toastOutcome({ id }, page) {
     return;
   }
   const outcome = outcomeText(page.main.querySelector("#outcome"));
-  const message = page.status < 400 ? outcome || "Done." : `Not taken: ${outcome || "the hub refused it"}`;
+  const accepted = outcome ? decisionText(item) : "Done.";
+  const message = page.status < 400 ? accepted : `Not taken: ${outcome || "the hub refused it"}`;
   showToast(message, id && { href: `/inbox/items/${encodeURIComponent(id)}`, text: "View" });
 }
 
@@ -129,18 +141,13 @@ function showRefusal(form, page, item) {
   document.querySelector("#panel [aria-invalid=true], #panel details[open] .error")?.focus();
 }
 
-/** The next open item is shown; a link in the toast leads back to the decided item. */
+/** The next open item of the list is shown; a link in the toast leads back to the decided item. */
 async function goToNext(page, item) {
-  const outcome = page.main.querySelector("#outcome");
   if (isHeld(item)) offerUndo(item);
-  else showDecided(item, outcome);
-  const next = page.main.querySelector("a#next");
-  const isVisited = await visit(next ? next.getAttribute("href") : "/inbox", "replace");
+  else showToast(decisionText(item), { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "View" });
+  const next = (isSplit() && nextLink(item.dataset.id)) || page.main.querySelector("a#next");
+  const isVisited = await visit(next?.getAttribute("href") ?? item.dataset.list, "replace");
   if (isVisited === false) enter(page, "keep");
-}
-
-function showDecided(item, outcome) {
-  showToast(outcomeText(outcome) || "Done.", { href: `/inbox/items/${encodeURIComponent(item.dataset.id)}`, text: "View" });
 }
 
 function outcomeText(outcome) {

@@ -26,6 +26,7 @@ import * as run from "./run.js";
 import * as snooze from "./snooze.js";
 import * as split from "./split.js";
 import * as swap from "./swap.js";
+import * as undo from "./undo.js";
 
 /** The hash of this build: the name of the directory that holds its modules and icons. */
 function buildHash() {
@@ -60,6 +61,7 @@ function updatePage() {
   item.update();
   copy.update();
   run.update();
+  undo.update();
   makeScrollersFocusable();
 }
 
@@ -79,6 +81,7 @@ guard.start();
 images.start();
 copy.start();
 localTime.start();
+undo.start();
 answer.start();
 arrivals.start();
 batch.start();

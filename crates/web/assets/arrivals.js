@@ -25,6 +25,8 @@ function personalize(row) {
   const { me } = document.getElementById("main").dataset;
   for (const field of row.querySelectorAll("input[name=csrf]")) field.value = csrfToken();
   for (const field of row.querySelectorAll("input[name=back]")) field.value = listUrl().pathname + listUrl().search;
+  const title = row.querySelector("a.title");
+  title.href = title.getAttribute("href") + (list()?.dataset.itemQuery ?? "");
   if (row.dataset.people === undefined || row.dataset.kind === "notify") return;
   row.dataset.mine = me && row.dataset.people.split(" ").includes(me) ? "yes" : "no";
   if (row.dataset.mine === "no") row.querySelector(".quick")?.remove();

@@ -51,8 +51,8 @@ export function discardDraft(id) {
   removeDraft(id);
 }
 
-/** Storage may be blocked or full; drafts then last as long as the page. */
-function tryStorage(action) {
+/** Storage may be blocked or full; what is in it then lasts as long as the page. */
+export function tryStorage(action) {
   try {
     return action();
   } catch {

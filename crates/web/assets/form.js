@@ -21,6 +21,7 @@ async function showPreview(box) {
   const request = (latest += 1);
   const url = new URL(box.querySelector("[formaction]").getAttribute("formaction"), location.href);
   const fields = new FormData(form);
+  for (const { name } of form.querySelectorAll("input[type=file]")) fields.delete(name);
   fields.set("verdict", "answered");
   const page = await load(url, { method: "POST", body: new URLSearchParams(fields) });
   if (request !== latest || !box.isConnected) return;

@@ -28,7 +28,8 @@ export function typedTexts(panel = document.getElementById("panel")) {
 /** Loads the item from the hub and updates the parts that changed. Responses to superseded requests are ignored. */
 export async function refreshItem(id) {
   const request = (latestRequest += 1);
-  const page = await load(`/inbox/items/${encodeURIComponent(id)}`);
+  const { query = "" } = shownItem()?.dataset ?? {};
+  const page = await load(`/inbox/items/${encodeURIComponent(id)}${query}`);
   const old = shownItem();
   const fresh = page.main.querySelector("#item");
   if (!fresh || old?.dataset.id !== id || request !== latestRequest) return;

@@ -32,7 +32,8 @@ const hubEvents = {
     insert("notices", parseRow(event));
   },
   resolved({ id, words, actor, at_ms: at }) {
-    const message = actor && !words.includes(actor) ? `${words} by ${actor}` : words;
+    const name = actor?.replace(/^human:/, "");
+    const message = name && !words.includes(name) ? `${words} by ${name}` : words;
     dropPending(id);
     discardDraft(id);
     markResolved(id, message, new Date(at));

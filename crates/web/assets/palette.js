@@ -1,4 +1,5 @@
-// The command palette (Ctrl-K): pages, filters, views, the order and the look, found by typing.
+// The command palette (Ctrl-K): pages, filters, views, the order, settings, the look and the actions of the item that is shown,
+// found by typing.
 import { closeAll, openHelp } from "./menus.js";
 import { setLook } from "./prefs.js";
 import { isSwapped, visit } from "./swap.js";
@@ -8,6 +9,8 @@ const dialog = () => find("dialog#palette");
 const field = () => find("#palette-field");
 const options = () => [...document.querySelectorAll("#palette-list [role=option]")];
 let shown = [];
+/** The commands of every page, from the hub. */
+let common = [];
 
 function go(href) {
   const url = new URL(href, location.href);
@@ -26,7 +29,8 @@ function commands() {
     text: `${name === "theme" ? "Theme" : "Density"}: ${textContent}`,
     run: () => setLook(name, value),
   }));
-  return [
+  const found = [
+    ...actions(),
     ...links(".top nav a", "Go to "),
     ...links("#nav-settings", "Go to "),
     ...links("#view-box .view > a", "View: "),
@@ -36,6 +40,35 @@ function commands() {
     ...looks,
     { text: "Keys and help", run: openHelp },
   ];
+  const texts = new Set(found.map(({ text }) => text));
+  return [...found, ...common.filter(({ text }) => !texts.has(text))];
+}
+
+/** What can be done with the item that is shown: its buttons, and the boxes that open. */
+function actions() {
+  const controls = document.querySelectorAll("#panel :is(button[type=submit]:not(:disabled, .no-script, details *), summary)");
+  return [...controls].map((control) => ({ text: `Item: ${labelOf(control)}`, run: () => press(control) }));
+}
+
+function labelOf(control) {
+  const copy = control.cloneNode(true);
+  for (const key of copy.querySelectorAll("kbd")) key.remove();
+  return copy.textContent.replace(/\s+/g, " ").trim();
+}
+
+function press(control) {
+  control.click();
+  const box = control.closest("details[open]");
+  box?.querySelector(":is(textarea, select, input, button):not(:disabled, [type=hidden])")?.focus();
+}
+
+/** A page that cannot load them still has its own commands. */
+async function loadCommon() {
+  const response = await fetch("/inbox/palette").catch(() => null);
+  const isList = response?.ok && response.headers.get("content-type")?.startsWith("application/json");
+  if (!isList) return;
+  common = (await response.json()).map(({ text, href }) => ({ text, run: () => go(href) }));
+  if (dialog().open) render();
 }
 
 /** One command per agent, project and tag in the list that is shown. */
@@ -92,6 +125,7 @@ export function open() {
   dialog().showModal();
   render();
   field().focus();
+  loadCommon();
 }
 
 function onKeydown(event) {

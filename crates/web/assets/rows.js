@@ -1,8 +1,8 @@
 // The rows of a list: the cursor, and the removal of resolved rows.
 import { updateBar as updateBatchBar } from "./batch.js";
 import { formatLocal } from "./clock.js";
-import { recount } from "./counts.js";
 import { updateHeadings } from "./groups.js";
+import { putAway } from "./put_away.js";
 import { refresh } from "./refresh.js";
 import { showToast } from "./tell.js";
 
@@ -43,6 +43,14 @@ export function move(step) {
   const row = at < 0 ? all[step > 0 ? 0 : all.length - 1] : all[at + step];
   if (row) moveTo(row);
   return Boolean(row);
+}
+
+/** The link of the first open row after that of an item; null at the end of the list. */
+export function nextLink(id) {
+  const all = rows();
+  const at = all.findIndex((row) => row.dataset.id === id);
+  const isOpen = (row) => !row.matches(".gone, [data-leaving], :has(.badge.held)");
+  return at < 0 ? null : (all.slice(at + 1).find(isOpen)?.querySelector("a.title") ?? null);
 }
 
 /** Puts the cursor back on its last row, after the return from an item. */
@@ -138,19 +146,10 @@ export async function archive(row) {
   if (!isNotice || row.dataset.leaving) return;
   row.dataset.leaving = "yes";
   move(rows().at(-1) === row ? -1 : 1);
-  if (await postArchive(row.dataset.id)) {
-    recount();
+  if (await putAway(row.dataset.id, "archive")) {
     removeRow(row);
     return;
   }
   delete row.dataset.leaving;
   showToast("This notice could not be archived. Try again in a moment.");
-}
-
-/** Success is a redirect to the list, which is not followed. */
-async function postArchive(id) {
-  const body = new URLSearchParams({ csrf: csrfToken(), back: location.pathname });
-  const options = { method: "POST", body, redirect: "manual" };
-  const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/archive`, options).catch(() => null);
-  return response !== null && (response.type === "opaqueredirect" || response.ok);
 }

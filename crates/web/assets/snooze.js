@@ -1,6 +1,6 @@
 // Snooze in the list: a small menu for the row under the cursor. The row leaves when the hub has confirmed it.
-import { recount } from "./counts.js";
-import { csrfToken, current, removeRow } from "./rows.js";
+import { putAway } from "./put_away.js";
+import { current, removeRow } from "./rows.js";
 import { showToast } from "./tell.js";
 
 const dialog = () => document.querySelector("dialog#snooze");
@@ -16,23 +16,10 @@ export function openMenu() {
   return true;
 }
 
-function post(id, action, fields) {
+async function snooze(target, { value }) {
   const tz = String(new Date().getTimezoneOffset());
-  const body = new URLSearchParams({ csrf: csrfToken(), tz, back: "/inbox", ...fields });
-  const options = { method: "POST", body, redirect: "manual" };
-  const answer = fetch(`/inbox/items/${encodeURIComponent(id)}/${action}`, options).catch(() => null);
-  return answer.then((response) => response !== null && (response.type === "opaqueredirect" || response.ok));
-}
-
-async function snooze(target, { value, textContent: label }) {
-  const { id } = target.dataset;
-  if (!(await post(id, "aside", { until: value }))) {
-    showToast("Not snoozed: it may end before then, or the hub cannot be reached.");
-    return;
-  }
-  removeRow(target);
-  recount();
-  showToast(`Snoozed: ${label.replace(/\d$/, "").trim().toLowerCase()}.`, { href: `/inbox/items/${encodeURIComponent(id)}`, text: "View" });
+  if (await putAway(target.dataset.id, "aside", { until: value, tz })) removeRow(target);
+  else showToast("Not snoozed: it may end before then, or the hub cannot be reached.");
 }
 
 function onSubmit(event) {

@@ -1,64 +1,133 @@
-// Undo: a decision is on hold for some seconds. Until it is sent, the key z or the button in the toast takes it back.
-import { now } from "./clock.js";
+// Undo: a decision is on hold for some seconds. Until it is sent, the key z or the button in the toast takes it back. A snooze
+// and an archived notice are taken back the same way.
+import { formatLocal, now } from "./clock.js";
 import { refreshConversation } from "./conversation.js";
-import { restoreDraft } from "./drafts.js";
+import { recount } from "./counts.js";
+import { restoreDraft, tryStorage } from "./drafts.js";
 import { refreshItem, shownItem } from "./item.js";
+import { refresh } from "./refresh.js";
 import { csrfToken } from "./rows.js";
 import { isShown as isRunShown, refreshRun } from "./run.js";
-import { parse, visit } from "./swap.js";
+import { load, parse, visit } from "./swap.js";
 import { showToast } from "./tell.js";
 
-/** Decisions of this tab that may still be on hold, the latest last. */
-const held = [];
+const KEY = "countersign.undo";
+/** What this tab can take back, the latest last; stored, because a full load begins with a new script. */
+let entries = tryStorage(() => JSON.parse(sessionStorage.getItem(KEY))) ?? [];
+
+function save(remaining) {
+  const { person } = document.body.dataset;
+  entries = remaining.filter((entry) => entry.person === person && entry.until > now());
+  tryStorage(() => sessionStorage.setItem(KEY, JSON.stringify(entries)));
+}
 
 /** The hub has put the decision about this item on hold. */
 export function isHeld(item) {
   return item?.dataset.held !== undefined;
 }
 
-/** A toast with an Undo button, which goes when the decision is sent. */
+/** Where an item is shown, in the list that it was opened from. */
+function pageOf({ id, query = "" }) {
+  return `/inbox/items/${encodeURIComponent(id)}${query}`;
+}
+
+/** A toast about a decision, with an Undo button, which goes when the decision is sent. */
 export function offerUndo(item) {
-  const { id, held: until } = item.dataset;
-  held.push(id);
-  showToast(decisionText(item), { href: `/inbox/items/${encodeURIComponent(id)}`, text: "View" });
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "undo";
-  button.textContent = "Undo";
-  button.addEventListener("click", () => undo(id));
-  document.querySelector("#news a")?.before(" ", button);
-  setTimeout(() => forget(id, button), Number(until) - now());
+  const { id, held, query } = item.dataset;
+  offer({ ids: [id], page: pageOf({ id, query }), until: Number(held) }, decisionText(item));
+}
+
+function offer(entry, message) {
+  const { person } = document.body.dataset;
+  save([...entries, { ...entry, person }]);
+  const link = entry.page && { href: entry.page, text: "View" };
+  showToast(message, link, { text: "Undo", ms: entry.until - now(), run: () => undo(entry) });
+}
+
+/** A toast about the result of a batch, or of one item that was snoozed or archived. */
+export function offerUndoAll(main) {
+  const form = main.querySelector("form#undo-all");
+  if (!form || Number(form.dataset.until) <= now()) return;
+  const ids = new FormData(form).getAll("id");
+  const entry = { ids, verdict: form.elements.verdict.value, until: Number(form.dataset.until) };
+  if (ids.length === 1) entry.page = pageOf({ id: ids[0] });
+  if (!entries.some((known) => known.ids.join() === ids.join())) offer(entry, resultText(main));
+}
+
+/** `Denied: 2 of 3`, `Archived`, `Snoozed until 14:05`. */
+function resultText(main) {
+  const result = main.querySelector("h1").textContent.replace(/: 1 of 1$/, "");
+  const until = main.querySelector("#done-title time")?.dataset.ms;
+  return until ? `${result} until ${formatLocal(new Date(Number(until)))}` : result;
 }
 
 /** The decision and the title: Approved “Ship to production?” */
-function decisionText(item) {
-  const decision = item.querySelector("#held strong")?.textContent.trim().replace(/\.$/, "") ?? "";
+export function decisionText(item) {
+  const words = [...item.querySelectorAll("#held strong, #outcome > p:first-child > strong")].map(({ textContent }) => textContent);
+  const decision = words.join(": ").replace(/\s+/g, " ").trim().replace(/\.$/, "").slice(0, 160);
   const title = item.querySelector("h1")?.textContent.trim().slice(0, 80) ?? "";
   return `${decision} “${title}”`;
 }
 
-function forget(id, button) {
-  button?.remove();
-  if (held.includes(id)) held.splice(held.indexOf(id), 1);
+function forget({ ids }) {
+  document.querySelector("#news button.undo")?.remove();
+  save(entries.filter((entry) => entry.ids.join() !== ids.join()));
 }
 
-/** Takes back the decision that is shown, or the last one of this tab. */
+/** Takes back the decision that is shown, or the last change of this tab. */
 export async function undoLast() {
-  const inThread = [...document.querySelectorAll("#thread > .entry:has(.take-back)")].at(-1);
-  const isOwn = document.querySelector("#item #undo") !== null;
-  const id = inThread?.dataset.id ?? (isOwn ? shownItem().dataset.id : held.at(-1));
-  if (id) await undo(id);
+  const inThread = [...document.querySelectorAll("#thread > .entry:has(.take-back)")].at(-1)?.dataset.id;
+  const shown = document.querySelector("#item #undo") && shownItem().dataset;
+  save(entries);
+  if (inThread) await undo({ ids: [inThread], page: pageOf({ id: inThread }) });
+  else if (shown) await undo({ ids: [shown.id], page: pageOf(shown) });
+  else if (entries.length > 0) await undo(entries.at(-1));
   else showToast("There is nothing to undo.");
 }
 
-async function undo(id) {
-  forget(id, document.querySelector("#news button.undo"));
-  const page = `/inbox/items/${encodeURIComponent(id)}`;
+async function undo(entry) {
+  forget(entry);
+  if (entry.verdict) await undoAll(entry);
+  else await undoDecision(entry);
+}
+
+async function undoDecision({ ids: [id], page }) {
   const options = { method: "POST", body: new URLSearchParams({ csrf: csrfToken() }), redirect: "manual" };
-  const response = await fetch(`${page}/undo`, options).catch(() => null);
+  const response = await fetch(`/inbox/items/${encodeURIComponent(id)}/undo`, options).catch(() => null);
   if (response === null) showToast("The hub cannot be reached, so this may not be undone.");
   else if (response.type !== "opaqueredirect") showToast("Too late to undo: the answer was sent.", { href: page, text: "View" });
   else if (await showTakenBack(id, page)) showToast("Taken back. Nothing was sent.");
+}
+
+/** Several items at once, or a snooze, or an archived notice. */
+async function undoAll({ ids, verdict }) {
+  const body = new URLSearchParams([["csrf", csrfToken()], ["verdict", verdict], ...ids.map((id) => ["id", id])]);
+  const result = await load("/inbox/batch/undo", { method: "POST", body }).catch(() => null);
+  if (result?.status !== 200) {
+    showToast("The hub cannot be reached, so this may not be undone.");
+    return;
+  }
+  const list = result.main.querySelector("#onwards").getAttribute("href");
+  if (document.querySelector("#undo-all")) await visit(list, "replace");
+  else refresh();
+  recount();
+  showToast(resultText(result.main));
+}
+
+function onSubmit(event) {
+  if (event.target.id !== "undo-all") return;
+  event.preventDefault();
+  const ids = new FormData(event.target).getAll("id");
+  undo({ ids, verdict: event.target.elements.verdict.value });
+}
+
+/** The result page of a batch that was just shown. */
+export function update() {
+  offerUndoAll(document);
+}
+
+export function start() {
+  document.addEventListener("submit", onSubmit);
 }
 
 /** In a conversation the question is open again in its place; elsewhere its page is shown. */

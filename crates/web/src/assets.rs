@@ -86,6 +86,7 @@ static ASSETS: &[Asset] = &assets![
     "passkey.js" "text/javascript; charset=utf-8",
     "prefs.js" "text/javascript; charset=utf-8",
     "pulse.js" "text/javascript; charset=utf-8",
+    "put_away.js" "text/javascript; charset=utf-8",
     "refresh.js" "text/javascript; charset=utf-8",
     "rows.js" "text/javascript; charset=utf-8",
     "run.js" "text/javascript; charset=utf-8",

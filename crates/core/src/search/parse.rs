@@ -13,13 +13,14 @@ pub const MAX_QUERY_CHARS: usize = 200;
 pub const FILTERS: [&str; 8] = ["from", "is", "kind", "project", "tag", "by", "after", "before"];
 
 /// The words after `is:`. Those of the protocol mean the same as the words that people read.
-pub const STATES: [(&str, StateFilter); 15] = [
+pub const STATES: [(&str, StateFilter); 16] = [
     ("open", StateFilter::Status(Status::Open)),
     ("decided", StateFilter::Decided),
     ("answered", StateFilter::Status(Status::Resolved(Outcome::Answered))),
     ("approved", StateFilter::Approved),
     ("denied", StateFilter::Denied),
     ("done", StateFilter::Status(Status::Resolved(Outcome::Completed))),
+    ("not-done", StateFilter::Status(Status::Resolved(Outcome::Dismissed))),
     ("skipped", StateFilter::Status(Status::Resolved(Outcome::Declined))),
     ("expired", StateFilter::Status(Status::Resolved(Outcome::Expired))),
     ("defaulted", StateFilter::Defaulted),

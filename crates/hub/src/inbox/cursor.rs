@@ -55,6 +55,12 @@ pub fn parse_inbox_cursor(text: &str) -> Option<Cursor> {
     parts.next().is_none().then_some(cursor)
 }
 
+/// Reads what `walk_text` wrote.
+pub fn parse_walk_text(text: &str) -> Option<InboxWalk> {
+    let mut parts = text.splitn(2, '.');
+    parse_walk(parts.next()?, parts.next())
+}
+
 fn parse_walk(soon_before: &str, waiting: Option<&str>) -> Option<InboxWalk> {
     let waiting = waiting.map_or(Some(Vec::new()), |seqs| {
         seqs.split('-')

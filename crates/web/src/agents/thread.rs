@@ -159,7 +159,7 @@ fn answer(item: &PersonView, resolution: &Resolution) -> ThreadAnswer {
     let content = &message.content;
     let comment = resolution.comment.clone().filter(|_| !content.sensitive);
     let person = resolution.actor.person_name();
-    let name = person.unwrap_or(resolution.actor.as_str());
+    let name = formatting::actor_name(&resolution.actor);
     let was_queued = comment.as_deref() == Some(WRITTEN_AHEAD);
     // The comment of a withdrawn question names the question that replaced it, which is in the conversation too.
     let is_note = was_queued || resolution.outcome == Outcome::Cancelled;

@@ -14,6 +14,7 @@ use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 use countersign_store::model::{ApplyOutcome, HoldOutcome, PersonView};
 
+use super::neighbours::origin::ListOrigin;
 use super::{FormErrors, PanelState, ParsedAnswer, missing, page, parse_answer};
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageRequest, back, see_other};
@@ -136,7 +137,7 @@ impl DecisionRequest<'_> {
 
     /// The page to show next: the page with the form, if that is not the item's own.
     fn next(&self, id: &MessageId) -> String {
-        let item = format!("/inbox/items/{id}");
+        let item = format!("/inbox/items/{id}{}", ListOrigin::of(&self.request.query()).query());
         self.fields.get("back").map_or(item, |path| back(path).to_owned())
     }
 

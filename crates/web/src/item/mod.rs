@@ -31,6 +31,7 @@ pub use answer::parse::{ParsedAnswer, normalize_newlines, parse_answer, takes_ow
 pub use answer::roles::{approval, denial};
 pub use answer::{AnswerForm, AnswerInput, RefusedAttempt};
 pub use delivery_progress::failure_reason;
+pub use neighbours::origin::item_query;
 pub use outcome::{AnswerFile, AnswerView, FormAnswerCell, answer_files, answer_view};
 pub use page::{PanelState, page};
 pub use part::{ContextPart, PartContent, part};

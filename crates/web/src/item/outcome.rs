@@ -75,7 +75,7 @@ impl OutcomeView {
             value: answer_view(resolution, content, text.as_ref().is_some_and(is_long)),
             text: text.filter(|text| !is_long(text)),
             offered: offered(resolution, content),
-            actor: resolution.actor.to_string(),
+            actor: formatting::actor_name(&resolution.actor).to_owned(),
             at: formatting::display_time(resolution.resolved_at),
             took: formatting::span(resolution.resolved_at.since(message.received_at)),
             by_default: resolution.defaulted,

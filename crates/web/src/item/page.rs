@@ -18,6 +18,7 @@ use super::answer::{AnswerInput, RefusedAttempt};
 use super::cue::CueDetails;
 use super::head::{Head, MessageText};
 use super::neighbours::Neighbours;
+use super::neighbours::origin::ListOrigin;
 use super::outcome::{AnswerView, FormAnswerCell};
 use super::panel::{Panel, PanelInput, why};
 use super::part::PartContent;
@@ -103,6 +104,7 @@ struct ItemDetailPage {
     typed: String,
     trail: TrailView,
     neighbours: Neighbours,
+    origin: ListOrigin,
     /// Why this person is asked; empty for an item that is not open.
     why: String,
     snooze_times: Vec<SnoozeTime>,
@@ -143,6 +145,7 @@ pub async fn page(
         now,
     };
     let panel = Panel::of(input, &RefusedAttempt { sent, faults: &faults }).with_preview(preview);
+    let origin = ListOrigin::of(&request.query());
     // The form shows the submitted input again; without a form the page lists it.
     let lost = sent.filter(|_| !panel.is_answer());
     let page = ItemDetailPage {
@@ -155,7 +158,8 @@ pub async fn page(
             .map(|sent| discarded_input(&message.content, sent))
             .unwrap_or_default(),
         trail: trail(hub, item).await?,
-        neighbours: Neighbours::of(hub, user, item).await?,
+        neighbours: Neighbours::of(hub, user, &origin, item).await?,
+        origin,
         why: match message.state {
             State::Open => why(message, user),
             State::Resolved(_) | State::Delivered => String::new(),

@@ -2,7 +2,7 @@
 
 use countersign_core::decide::is_overdue_at;
 use countersign_core::message::Source;
-use countersign_core::{Actor, Content, Message, State};
+use countersign_core::{Content, Message, State};
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
 
@@ -10,6 +10,7 @@ use super::answer::{AnswerForm, RefusedAttempt};
 use super::outcome::OutcomeView;
 use super::presence::AgentPresence;
 use super::undo::held::HeldView;
+use crate::layout::formatting::actor_name;
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
@@ -82,7 +83,7 @@ fn watch(content: &Content, input: &PanelInput<'_>) -> Watch {
     Watch {
         is_viewer: !input.user.may_decide(),
         is_stranded: input.is_stranded,
-        resolvers: in_words(content.resolvers.iter().map(person_name)),
+        resolvers: in_words(content.resolvers.iter().map(actor_name)),
     }
 }
 
@@ -90,7 +91,7 @@ fn watch(content: &Content, input: &PanelInput<'_>) -> Watch {
 pub fn why(message: &Message, user: &SignedInUser) -> String {
     let me = user.actor();
     let resolvers = &message.content.resolvers;
-    let others = resolvers.iter().filter(|actor| **actor != me).map(person_name);
+    let others = resolvers.iter().filter(|actor| **actor != me).map(actor_name);
     let asks = match &message.source {
         Source::Runs(_) => "The run asks",
         Source::A2h(_) | Source::Hap(_) => "The agent asks",
@@ -105,11 +106,6 @@ pub fn why(message: &Message, user: &SignedInUser) -> String {
 
 /// Longer lists of people end with a number.
 const MAX_NAMED: usize = 5;
-
-/// A person without the prefix of the wire; an agent as it is.
-fn person_name(actor: &Actor) -> &str {
-    actor.as_str().strip_prefix("human:").unwrap_or(actor.as_str())
-}
 
 /// `ann, bob and 3 others`.
 fn in_words<'n>(names: impl Iterator<Item = &'n str>) -> String {

@@ -1,12 +1,13 @@
 //! The audit trail of a message.
 
+use countersign_core::Actor;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_store::StoreError;
 use countersign_store::model::{AuditRow, PersonView};
 use countersign_store::ops::message::audit::Trail;
 
-use crate::layout::formatting::{DisplayTime, display_time};
+use crate::layout::formatting::{DisplayTime, actor_name, display_time};
 use crate::layout::page::PageError;
 
 pub struct TrailEntry {
@@ -38,13 +39,25 @@ pub async fn trail(hub: &Hub, item: &PersonView) -> Result<TrailView, PageError>
 }
 
 fn entry(AuditRow { entry, .. }: AuditRow) -> TrailEntry {
-    let event = match entry.event.as_str() {
-        "delivery.retried" => "asked for the delivery to be tried again",
-        other => other,
-    };
+    let name = entry.actor.parse::<Actor>().map(|actor| actor_name(&actor).to_owned());
     TrailEntry {
         at: display_time(entry.at),
-        actor: entry.actor,
-        event: event.to_owned(),
+        actor: name.unwrap_or(entry.actor),
+        event: in_words(&entry.event).to_owned(),
+    }
+}
+
+/// What the actor did. Events of later versions are shown as they are.
+fn in_words(event: &str) -> &str {
+    match event {
+        "submitted" => "submitted it",
+        "answered" => "answered",
+        "declined" => "skipped it",
+        "completed" => "marked it done",
+        "dismissed" => "could not do it",
+        "cancelled" => "withdrew it",
+        "expired" => "let it expire",
+        "delivery.retried" => "asked for the delivery to be tried again",
+        other => other,
     }
 }

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use countersign_core::Message;
 pub use countersign_core::vocabulary::span;
+use countersign_core::{Actor, Message};
 use countersign_hub::inbox::outcome;
+use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 
 /// A time for a `<time>` element; a script converts it to the user's time zone.
@@ -38,6 +39,19 @@ pub fn size(bytes: u64) -> String {
         KIB..MIB => format!("{} KiB", bytes / KIB),
         _ if bytes.is_multiple_of(MIB) => format!("{} MiB", bytes / MIB),
         _ => format!("{}.{} MiB", bytes / MIB, bytes % MIB * 10 / MIB),
+    }
+}
+
+/// A person by name alone; an agent or the hub by the whole id.
+pub fn actor_name(actor: &Actor) -> &str {
+    actor.person_name().unwrap_or(actor.as_str())
+}
+
+/// An error in words for people: a person is named as on the pages.
+pub fn problem_text(problem: &Problem) -> String {
+    match problem {
+        Problem::AlreadyTerminal { message, .. } => message.replacen(", by human:", ", by ", 1),
+        other => other.message(),
     }
 }
 

@@ -18,6 +18,8 @@ use url::form_urlencoded::byte_serialize;
 
 use super::avatar::Avatar;
 use super::filters;
+use super::form::FormFields;
+use super::formatting::problem_text;
 use super::look::{Density, Look, Theme};
 use super::signed_in_user::SignedInUser;
 use crate::assets;
@@ -64,6 +66,12 @@ impl PageRequest {
             path,
             look: Look::from_headers(&parts.headers),
         }
+    }
+
+    /// The parameters of the address.
+    pub fn query(&self) -> FormFields {
+        let query = self.path.split_once('?').map_or("", |(_, query)| query);
+        FormFields::parse(query.as_bytes())
     }
 }
 
@@ -333,7 +341,7 @@ impl IntoResponse for PageError {
         let message = match &problem {
             _ if signed_out => "You are signed out.".to_owned(),
             Problem::Unavailable { id } => format!("{} (the log has the reason under {id})", problem.message()),
-            _ => problem.message(),
+            _ => problem_text(&problem),
         };
         let status = problem.status();
         let page = ProblemPage {

@@ -19,7 +19,7 @@ use countersign_hub::inbox::outcome::{detail, ending, start_of};
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::model::PersonView;
-use countersign_store::ops::search::{Search, SearchOrder};
+use countersign_store::ops::search::{Search, SearchOrder, SearchPage};
 
 use super::export::ADDRESS as EXPORT;
 use super::open::{ActiveFilter, FilterForm, FilterSuggestions, PAGE_SIZE};
@@ -67,17 +67,7 @@ async fn history(
         .filter(|text| !text.is_empty())
         .map(parse_cursor)
         .transpose()?;
-    hub.background.indexer.wait_until_caught_up().await;
-    let page = hub
-        .store
-        .run(Search {
-            query: narrowed(&typed, &filter_form)?,
-            order: SearchOrder::Decided,
-            before,
-            limit: usize::try_from(PAGE_SIZE).unwrap_or_default(),
-            is_counted: true,
-        })
-        .await?;
+    let page = found(&hub, &typed, &filter_form, before).await?;
     let now = hub.store.clock().now();
     let next = page
         .next
@@ -99,6 +89,27 @@ async fn history(
         filter_form,
     };
     Ok(render(StatusCode::OK, &page))
+}
+
+/// A search that cannot be read finds nothing.
+async fn found(
+    hub: &Hub,
+    typed: &TypedSearch,
+    form: &FilterForm,
+    before: Option<(Timestamp, i64)>,
+) -> Result<SearchPage, PageError> {
+    if typed.error.is_some() {
+        return Ok(SearchPage::default());
+    }
+    hub.background.indexer.wait_until_caught_up().await;
+    let search = Search {
+        query: narrowed(typed, form)?,
+        order: SearchOrder::Decided,
+        before,
+        limit: usize::try_from(PAGE_SIZE).unwrap_or_default(),
+        is_counted: true,
+    };
+    Ok(hub.store.run(search).await?)
 }
 
 /// The typed search together with the filter form, which stands above it.
@@ -145,7 +156,7 @@ fn outcome(item: &PersonView, resolution: &Resolution) -> RowOutcome {
     RowOutcome {
         ending: ending(resolution, &message.content),
         text: detail(resolution, &message.content).map(start_of),
-        actor: resolution.actor.to_string(),
+        actor: formatting::actor_name(&resolution.actor).to_owned(),
         at: formatting::display_time(resolution.resolved_at),
         took: formatting::span(resolution.resolved_at.since(message.received_at)),
         delivery_label: delivery_label(item, resolution),

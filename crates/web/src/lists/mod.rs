@@ -6,6 +6,7 @@ pub mod history;
 pub mod notices;
 pub mod onboarding;
 pub mod open;
+mod palette;
 mod query;
 pub mod row;
 pub mod search;
@@ -26,4 +27,5 @@ pub fn router() -> Router<Arc<Hub>> {
         .merge(export::router())
         .merge(search::router())
         .merge(batch::router())
+        .merge(palette::router())
 }

@@ -16,6 +16,7 @@ use countersign_hub::problem::Problem;
 use countersign_store::model::PersonView;
 use countersign_store::ops::list::Notices;
 
+use super::batch::{BatchAction, BatchResult};
 use super::open::PAGE_SIZE;
 use super::row::{ListKind, MessageRow, RowForm, rows};
 use crate::layout::filters;
@@ -85,9 +86,15 @@ pub fn seq_of(query: &FormFields) -> Result<Option<i64>, Problem> {
 async fn archive(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
+    request: PageRequest,
     posted: PostedForm,
 ) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
     snooze::archive(&hub, &posted.user.name, &id).await?;
+    // A script shows the result in a toast, with its undo.
+    if request.fragment {
+        let result = BatchResult::put_away(&hub, BatchAction::Archive, id, None).await?;
+        return result.page(&hub, &posted.user, &request).await;
+    }
     Ok(see_other(back(posted.fields.text("back"))))
 }

@@ -34,6 +34,7 @@ pub fn router() -> Router<Arc<Hub>> {
 struct SearchPage {
     layout: PageLayout,
     rows: Vec<MessageRow>,
+    may_decide: bool,
     error: Option<String>,
     total: Option<String>,
     hints: Vec<FilterHint>,
@@ -74,6 +75,7 @@ async fn search(
     let page = SearchPage {
         layout,
         rows,
+        may_decide: user.may_decide(),
         error: typed.error,
         total: found.total.filter(|_| !typed.query.is_empty()).map(total_text),
         hints,

@@ -18,6 +18,18 @@ use axum::Router;
 use axum::routing::{get, post};
 use countersign_hub::Hub;
 
+/// The pages of the settings: name and address.
+pub fn pages(is_owner: bool) -> impl Iterator<Item = (&'static str, &'static str)> {
+    const OWN: [(&str, &str); 1] = [("My account", "/inbox/settings")];
+    const OF_OWNERS: [(&str, &str); 4] = [
+        ("People", "/inbox/settings/people"),
+        ("Agents", "/inbox/settings/agents"),
+        ("Deliveries", "/inbox/settings/deliveries"),
+        ("Rejection reasons", "/inbox/settings/presets"),
+    ];
+    OWN.into_iter().chain(OF_OWNERS.into_iter().filter(move |_| is_owner))
+}
+
 pub fn router() -> Router<Arc<Hub>> {
     Router::new()
         .route("/inbox/settings", get(personal::page))

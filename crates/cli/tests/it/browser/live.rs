@@ -93,7 +93,7 @@ async fn the_second_person_sees_the_first_answer_and_keeps_the_draft() {
     second.wait_for("#comment:focus").await;
     second.press("I would wait until Monday").await;
     first.click("button.choice[data-role=approve]").await;
-    second.wait_for_text("#outcome", "human:owner").await;
+    second.wait_for_text("#outcome", "by owner").await;
     second.wait_for_text("#typed", "I would wait until Monday").await;
     assert_eq!(second.count("button.choice").await, 0);
     second.screenshot("lost-race").await;
@@ -123,7 +123,7 @@ async fn a_losing_answer_shows_the_winner() {
     hub.owner.answer(&id, "deny").await.expect(200);
     browser.click("button.choice[data-role=approve]").await;
     browser.wait_for_text("#outcome", "Denied").await;
-    browser.wait_for_text("#outcome .actor", "human:owner").await;
+    browser.wait_for_text("#outcome .actor", "owner").await;
     browser.wait_for_text("#typed", "on my way").await;
     browser.wait_for_text("#news", "Too late").await;
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "deny");

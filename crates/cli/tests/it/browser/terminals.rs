@@ -308,3 +308,27 @@ async fn every_page_of_a_terminal_is_accessible_and_fits_a_phone() {
     }
     assert!(findings.is_empty(), "{}", findings.join("\n"));
 }
+
+#[tokio::test]
+async fn a_form_that_takes_files_shows_what_will_be_sent_without_them() {
+    let hub = Hub::start().await;
+    let shell = TerminalAgent::join(&hub).await;
+    let id = cue(&shell, "Where shall it run?", form()).await;
+    for scripts in [true, false] {
+        let look = Viewport {
+            scripts,
+            ..Viewport::DESKTOP
+        };
+        let browser = Browser::signed_in_as(look, &hub, "owner").await;
+        browser.open(&hub, &format!("/inbox/items/{id}")).await;
+        browser.wait_for("#answer input[type=file]").await;
+        browser.click("input[name='field.Zone'][value='0']").await;
+        browser.fill("[name='field.Why']", "load").await;
+        browser.click("#preview-box summary").await;
+        if !scripts {
+            browser.click("#preview-box button").await;
+        }
+        browser.wait_for_text("#preview", "load").await;
+        browser.finish().await;
+    }
+}

@@ -204,3 +204,59 @@ async fn a_row_is_answered_and_snoozed_in_place() {
     assert_eq!(bot.pull(&second).await["status"], "open");
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn beside_the_list_the_next_row_is_next_after_a_decision() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut ids = Vec::new();
+    for number in 0..3 {
+        ids.push(bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await);
+    }
+    let browser = Browser::signed_in(WIDE, &hub).await;
+    browser.open(&hub, "/inbox?sort=newest").await;
+    browser.click(&format!("#row-{} a.title", ids[1])).await;
+    browser.item_ready(&ids[1]).await;
+    browser.press("a").await;
+    browser.item_ready(&ids[0]).await;
+    browser.wait_for("#detail #item[data-list='/inbox?sort=newest']").await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn the_palette_has_views_filters_settings_and_the_actions_of_the_item() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let mut money = ask("bot");
+    money["tags"] = json!(["money"]);
+    let id = bot.accepted(&money).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.open(&hub, "/inbox/pulse").await;
+    for (typed, found) in [
+        ("sort newest", "Sort: Newest first"),
+        ("tag money", "Filter tag: money"),
+        ("settings people", "Settings: People"),
+    ] {
+        press_ctrl_k(&browser).await;
+        browser.wait_for("#palette[open] #palette-field:focus").await;
+        browser.press(typed).await;
+        browser.wait_for_text("#palette-list [aria-selected=true]", found).await;
+        press_ctrl_k(&browser).await;
+    }
+    browser.open_item(&hub, &id).await;
+    press_ctrl_k(&browser).await;
+    browser.press("item snooze").await;
+    browser
+        .wait_for_text("#palette-list [aria-selected=true]", "Item: Snooze")
+        .await;
+    browser.press(ENTER).await;
+    browser.wait_for("#aside-box[open]").await;
+    press_ctrl_k(&browser).await;
+    browser.press("item approve").await;
+    browser
+        .wait_for_text("#palette-list [aria-selected=true]", "Item: Approve")
+        .await;
+    browser.press(ENTER).await;
+    assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "approve");
+    browser.finish().await;
+}

@@ -65,3 +65,72 @@ async fn the_undo_button_of_the_toast_takes_the_decision_back() {
     assert_eq!(bot.pull(&id).await["status"], "open");
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn z_takes_a_batch_back_also_after_a_reload() {
+    let hub = with_undo(LONG).start().await;
+    let bot = hub.agent("bot").await;
+    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    let review = format!("/inbox/batch?verdict=deny&id={}&id={}", ids[0], ids[1]);
+    browser.open(&hub, &review).await;
+    browser.wait_for("#confirm:not([data-guarded])").await;
+    browser.click("#do").await;
+    browser.wait_for_text("#news", "Denied: 2 of 2").await;
+    browser.wait_for("#news button.undo").await;
+    browser.open(&hub, "/inbox/history").await;
+    browser.wait_for("body[data-page=history]").await;
+    browser.press("z").await;
+    browser.wait_for_text("#news", "Taken back: 2 of 2").await;
+    for id in &ids {
+        let item = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
+        assert!(item["held"].is_null() && item["status"] == "open", "{item}");
+    }
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_snooze_and_an_archived_notice_are_taken_back_by_toast_and_key() {
+    let hub = with_undo(0).start().await;
+    let bot = hub.agent("bot").await;
+    let question = bot.accepted(&ask("bot")).await;
+    let notice = bot.accepted(&notify("bot")).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    let row = format!("#row-{question}");
+    browser.wait_for(&row).await;
+    browser.press("js").await;
+    browser.wait_for("dialog#snooze[open]").await;
+    browser.press("2").await;
+    browser.wait_until_gone(&row).await;
+    browser.wait_for_text("#news", "Snoozed until").await;
+    browser.click("#news button.undo").await;
+    browser.wait_for(&row).await;
+    browser.open_item(&hub, &question).await;
+    browser.press("s").await;
+    browser.click("#aside button[value='1h']").await;
+    browser.wait_for("body[data-page=list]").await;
+    browser.wait_for_text("#news", "Snoozed until").await;
+    browser.press("z").await;
+    browser.wait_for(&row).await;
+    browser.open(&hub, "/inbox/notices").await;
+    let row = format!("#row-{notice}");
+    browser.wait_for(&row).await;
+    browser.press("je").await;
+    browser.wait_until_gone(&row).await;
+    browser.wait_for_text("#news", "Archived").await;
+    browser.press("z").await;
+    browser.wait_for(&row).await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn a_toast_names_the_decision_and_the_title_without_an_undo_time() {
+    let hub = with_undo(0).start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.open_item(&hub, &id).await;
+    browser.press("a").await;
+    browser.wait_for_text("#news", "Approved “Deploy build 42?”").await;
+    browser.finish().await;
+}

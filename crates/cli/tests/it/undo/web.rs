@@ -87,6 +87,44 @@ async fn decisions_of_a_batch_are_held_one_by_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_batch_is_taken_back_with_one_form() {
+    let hub = with_undo(LONG).start().await;
+    let bot = hub.agent("bot").await;
+    let ids = [bot.accepted(&ask("bot")).await, bot.accepted(&ask("bot")).await];
+    let owner = WebClient::signed_in(&hub).await;
+    let review = owner
+        .get(&format!("/inbox/batch?verdict=deny&id={}&id={}", ids[0], ids[1]))
+        .await;
+    let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+    let back = owner.submit(&done, "form#undo-all", &[], None).await.expect(200);
+    assert_eq!(back.text_at("h1"), "Taken back: 2 of 2");
+    assert_eq!(back.count("form#undo-all"), 0);
+    for id in &ids {
+        let item = hub.owner.get(&format!("/v1/inbox/{id}")).await.expect(200);
+        assert!(item["held"].is_null() && item["status"] == "open", "{item}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn snoozed_items_and_archived_notices_are_taken_back_with_one_form() {
+    let hub = with_undo(0).start().await;
+    let bot = hub.agent("bot").await;
+    let owner = WebClient::signed_in(&hub).await;
+    for (action, list, message) in [
+        ("aside", "/inbox", ask("bot")),
+        ("archive", "/inbox/notices", notify("bot")),
+    ] {
+        let id = bot.accepted(&message).await;
+        let review = owner.get(&format!("/inbox/batch?verdict={action}&id={id}")).await;
+        let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+        let is_listed = async || owner.get(list).await.count(&format!("#row-{id}")) == 1;
+        assert!(!is_listed().await, "{action}");
+        owner.submit(&done, "form#undo-all", &[], None).await.expect(200);
+        assert!(is_listed().await, "{action}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_undo_time_is_a_setting_of_each_person() {
     let hub = with_undo(LONG).start().await;
     let bot = hub.agent("bot").await;

@@ -49,7 +49,7 @@ async fn a_batch_approval_is_previewed_item_by_item() {
         (&work, "it is a task"),
         (&notice, "it is a notice"),
         (&theirs, "only other people can answer it"),
-        (&over, "already denied, by human:owner"),
+        (&over, "already denied, by owner"),
         (&withdrawn, "accepts no answer"),
         (gone, "no such message"),
     ] {
@@ -84,7 +84,7 @@ async fn a_batch_decides_each_item_and_reports_failures_with_the_reason() {
         .expect(200);
     assert_eq!(done.text_at("h1"), "Denied: 2 of 3");
     assert!(entry_text(&done, "done", &ids[0]).ends_with("answered “Deny”"));
-    assert!(entry_text(&done, "failed", &ids[1]).contains("already approved, by human:owner"));
+    assert!(entry_text(&done, "failed", &ids[1]).contains("already approved, by owner"));
     let response = bot.pull(&ids[2]).await["response"]["response"].clone();
     assert_eq!(
         [&response["value"], &response["comment"], &response["actor"]],

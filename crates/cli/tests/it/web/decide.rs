@@ -39,7 +39,7 @@ async fn a_choice_is_sent_and_the_page_shows_the_outcome() {
         .await;
     let after = after.expect(200);
     assert_eq!(after.url, format!("/inbox/items/{id}"));
-    assert!(after.text_at("#outcome").starts_with("Approved by human:owner at"));
+    assert!(after.text_at("#outcome").starts_with("Approved by owner at"));
     assert_eq!(after.text_at("#said-comment"), "go on");
     let message = bot.pull(&id).await;
     assert_eq!(value(&message), "approve");
@@ -488,7 +488,7 @@ async fn the_loser_of_a_race_sees_the_winner_and_keeps_the_draft() {
         .expect(409);
     assert!(late.text_at("#notice").starts_with("Already answered."));
     assert!(
-        late.text_at("#outcome").starts_with("Answered by human:alice at"),
+        late.text_at("#outcome").starts_with("Answered by alice at"),
         "{}",
         late.text_at("#outcome")
     );

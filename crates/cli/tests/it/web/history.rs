@@ -190,3 +190,46 @@ async fn the_history_is_saved_as_csv_and_json_lines() {
     let outside = WebClient::anonymous(&hub).get("/inbox/history/export?format=csv").await;
     assert!(outside.url.starts_with("/signin"), "{}", outside.url);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_search_that_cannot_be_read_shows_no_rows() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&ask("bot")).await;
+    hub.owner.answer(&id, "approve").await.expect(200);
+    let owner = WebClient::signed_in(&hub).await;
+    let page = owner.get("/inbox/history?q=form:x").await.expect(200);
+    assert_eq!(
+        (
+            page.count(".banner.warn"),
+            page.count("#rows > .row"),
+            page.count("#total")
+        ),
+        (1, 0, 0)
+    );
+    assert_eq!(owner.get("/inbox/history").await.count("#rows > .row"), 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn outcomes_have_the_words_of_the_pages() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&task("bot")).await;
+    let impossible = serde_json::json!({"resolution": "dismissed"});
+    hub.owner.resolve(&id, impossible).await.expect(200);
+    let owner = WebClient::signed_in(&hub).await;
+    let page = owner.get("/inbox/history?status=dismissed").await.expect(200);
+    let words = page.texts_at("select[name=status] option");
+    assert_eq!(
+        words,
+        ["any", "Answered", "Skipped", "Withdrawn", "Done", "Not done", "Expired"].map(str::to_owned)
+    );
+    assert_eq!(page.text_at("#active .tag"), "outcome: Not done ✕");
+    assert_eq!(
+        owner
+            .get("/inbox/history?q=is:not-done")
+            .await
+            .count(&format!("#row-{id}")),
+        1
+    );
+}

@@ -137,7 +137,7 @@ async fn a_sensitive_answer_and_its_comment_are_not_shown() {
     hub.owner.resolve(&id, answer).await.expect(200);
     let page = open(&owner, &id).await;
     assert!(
-        page.text_at("#outcome").starts_with("Answered by human:owner at"),
+        page.text_at("#outcome").starts_with("Answered by owner at"),
         "{}",
         page.text_at("#outcome")
     );
@@ -265,7 +265,7 @@ async fn the_delivery_track_runs_from_the_decision_to_the_fetch() {
     hub.owner.answer(&id, "approve").await.expect(200);
     let owner = WebClient::signed_in(&hub).await;
     let waiting = open(&owner, &id).await;
-    assert!(waiting.text_at("#outcome").starts_with("Approved by human:owner at"));
+    assert!(waiting.text_at("#outcome").starts_with("Approved by owner at"));
     assert_eq!(waiting.text_at("#track .now"), "Waiting for the agent to fetch it");
     let presence = waiting.text_at(".presence");
     assert!(
@@ -342,7 +342,7 @@ async fn a_failed_delivery_shows_its_error_and_an_owner_can_retry_it() {
     assert_eq!(page.count("#retry"), 0);
     assert!(
         page.text_at("#trail")
-            .contains("human:owner asked for the delivery to be tried again")
+            .contains("owner asked for the delivery to be tried again")
     );
 }
 

@@ -1,9 +1,9 @@
 //! The links to the next and previous item, with any number of other people's items in between.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::WebClient;
 use super::item::open;
+use super::{Page, WebClient};
 use crate::harness::*;
 
 /// More items than one neighbour query scans.
@@ -86,4 +86,58 @@ async fn neighbours_include_every_item_for_a_viewer_and_skip_snoozed_ones() {
         .expect(200);
     let owner = WebClient::signed_in(&hub).await;
     assert_eq!(neighbours_of(&owner, &ids[2]).await, [link_to(&ids[0]), None]);
+}
+
+/// Opens the item from its row in a list.
+async fn open_from(client: &WebClient, list: &str, id: &str) -> Page {
+    let page = client.get(list).await.expect(200);
+    let href = page.attribute(&format!("#row-{id} a.title"), "href");
+    client.get(&href.expect("a link in the row")).await.expect(200)
+}
+
+fn tagged(tag: &str) -> Value {
+    let mut tagged = ask("bot");
+    tagged["tags"] = json!([tag]);
+    tagged
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_item_follows_the_filter_and_the_order_of_the_list() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let oldest = bot.accepted(&tagged("money")).await;
+    bot.accepted(&tagged("other")).await;
+    let middle = bot.accepted(&tagged("money")).await;
+    let newest = bot.accepted(&tagged("money")).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let list = "/inbox?tag=money&sort=newest";
+    let page = open_from(&owner, list, &middle).await;
+    assert_eq!(page.text_at("#position"), "2 of 3");
+    assert_eq!(page.attribute("#back", "href").as_deref(), Some(list));
+    let link = |id: &str| Some(format!("/inbox/items/{id}?tag=money&sort=newest"));
+    assert_eq!(page.attribute("#previous", "href"), link(&newest));
+    assert_eq!(page.attribute("#next", "href"), link(&oldest));
+    let decided = owner
+        .submit(&page, "form#answer", &[], Some(("value", "approve")))
+        .await
+        .expect(200);
+    assert_eq!(decided.attribute("#next", "href"), link(&oldest));
+    let last = owner
+        .get(&decided.attribute("#next", "href").expect("a next item"))
+        .await;
+    assert_eq!(last.text_at("#position"), "2 of 2");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_next_item_may_be_of_another_person_in_the_list_of_everyone() {
+    let hub = Hub::start().await;
+    hub.person("alice", "resolver").await;
+    let bot = hub.agent("bot").await;
+    let mine = bot.accepted(&ask("bot")).await;
+    let theirs = bot.accepted(&resolvers(ask("bot"), &["human:alice"])).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let next = |page: Page| page.attribute("#next", "href");
+    assert_eq!(next(open_from(&owner, "/inbox", &mine).await), None);
+    let everyone = open_from(&owner, "/inbox?show=all", &mine).await;
+    assert_eq!(next(everyone), Some(format!("/inbox/items/{theirs}?show=all")));
 }

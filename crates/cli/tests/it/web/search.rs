@@ -28,7 +28,7 @@ async fn search_finds_open_and_decided_items_and_notices_with_their_state() {
     assert_eq!(page.text_at(&format!("#row-{notice} .status")), "notice");
     assert!(
         page.text_at(&format!("#row-{decided} .note"))
-            .starts_with("Approved by human:owner")
+            .starts_with("Approved by owner")
     );
     assert_eq!(
         titles(&owner.get("/inbox/search?q=order+refund").await),
@@ -75,4 +75,28 @@ async fn search_skips_sensitive_text_and_survives_any_query() {
         .await
         .expect(200);
     owner.get("/inbox/search?q=a&before=x").await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn results_are_selected_for_a_batch_and_closed_ones_are_skipped() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let decided = bot.accepted(&titled(ask("bot"), "Refund one")).await;
+    hub.owner.answer(&decided, "approve").await.expect(200);
+    let open = bot.accepted(&titled(ask("bot"), "Refund two")).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let page = owner.get("/inbox/search?q=refund").await.expect(200);
+    assert_eq!(page.count("#rows .pick[form=batch]"), 2);
+    let review = owner
+        .submit(
+            &page,
+            "form#batch",
+            &[("id", &decided), ("id", &open)],
+            Some(("verdict", "deny")),
+        )
+        .await
+        .expect(200);
+    assert_eq!(review.text_at("#do"), "Deny 1");
+    assert!(review.text_at("#left").contains("already approved, by owner"));
+    assert_eq!(owner.get("/inbox/search").await.count("#batch"), 0);
 }

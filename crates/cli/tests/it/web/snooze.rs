@@ -94,7 +94,7 @@ async fn snoozing_needs_a_future_time_and_an_open_item() {
         snooze(&open, name, value).await.expect(422);
     }
     let late = snooze(&over, "until", "1h").await.expect(409);
-    assert!(late.text_at("#problem").contains("already answered, by human:owner"));
+    assert!(late.text_at("#problem").contains("already answered, by owner"));
     let refused = snooze(&notice, "until", "1h").await.expect(422);
     assert!(refused.text_at("#problem").contains("archive it"));
     snooze("msg_00000000000000000000000000", "until", "1h")

@@ -30,7 +30,7 @@ pub struct Search {
     pub is_counted: bool,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct SearchPage {
     pub items: Vec<ListEntry>,
     /// The next page starts here. A page that is not full may have one too, if it reached its scan limit.

@@ -164,7 +164,7 @@ impl AnswerForm {
     /// A form with secrets has no preview, because secrets are never sent back to the page.
     pub fn offers_preview(&self) -> bool {
         match &self.input {
-            AnswerInput::Form(controls) => self.files.is_none() && !controls.iter().any(|control| control.sensitive),
+            AnswerInput::Form(controls) => !controls.iter().any(|control| control.sensitive),
             AnswerInput::Nothing
             | AnswerInput::Press(_)
             | AnswerInput::One(_)
@@ -313,6 +313,7 @@ fn attach(content: &Content, attempt: &RefusedAttempt<'_>) -> Option<AttachInput
             .sent
             .into_iter()
             .flat_map(|fields| fields.all(FILES))
+            .filter(|name| !name.is_empty())
             .map(str::to_owned)
             .collect()
     };

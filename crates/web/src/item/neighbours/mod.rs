@@ -1,17 +1,17 @@
 //! The previous and next item of the list, so that a person can go through the list without returning to it.
 
-use countersign_core::State;
-use countersign_core::message::inbox_rank;
-use countersign_hub::Hub;
-use countersign_protocol::time::Timestamp;
-use countersign_store::model::{Cursor, InboxOrder, InboxSection, InboxWalk, PersonView};
-use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage, ListFilter};
+pub mod origin;
 
+use countersign_core::State;
+use countersign_hub::Hub;
+use countersign_store::model::{Cursor, PersonView};
+use countersign_store::ops::list::{Inbox, InboxBefore, InboxPage};
+
+use self::origin::ListOrigin;
 use crate::layout::page::PageError;
 use crate::layout::signed_in_user::SignedInUser;
-use crate::lists::row::may_answer;
 
-/// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are for other people.
+/// Items scanned for a neighbour: first a few nearby ones, then many more if all of those are being answered.
 const SCAN_LIMITS: [i64; 2] = [50, 450];
 
 #[derive(Default)]
@@ -30,14 +30,14 @@ pub struct Neighbour {
 impl Neighbours {
     /// A decided item keeps its position: after a decision the person continues from there, and after the last item
     /// starts again with the skipped ones. A notice has no neighbours, because it is in another list.
-    pub async fn of(hub: &Hub, user: &SignedInUser, item: &PersonView) -> Result<Self, PageError> {
+    pub async fn of(hub: &Hub, user: &SignedInUser, origin: &ListOrigin, item: &PersonView) -> Result<Self, PageError> {
         let wraps_around = match item.message.state {
             State::Open => item.message.hold.is_some(),
             State::Resolved(_) => true,
             State::Delivered => return Ok(Self::default()),
         };
-        let search = NeighbourSearch { hub, user };
-        let cursor = cursor(item, hub.store.clock().now());
+        let search = NeighbourSearch { hub, user, origin };
+        let cursor = origin.cursor(item, hub.store.clock().now());
         let before = search.nearest(Side::Before(cursor.clone())).await?;
         let after = search.nearest(Side::After(Some(cursor))).await?;
         let position = (!wraps_around).then(|| position(&before, &after)).flatten();
@@ -46,31 +46,10 @@ impl Neighbours {
             next = search.nearest(Side::After(None)).await?.item;
         }
         Ok(Self {
-            previous: before.item.map(neighbour),
-            next: next.map(neighbour),
+            previous: before.item.map(|item| search.neighbour(item)),
+            next: next.map(|item| search.neighbour(item)),
             position,
         })
-    }
-}
-
-/// The position of the item in the inbox. An agent that waits does not put its item forward here, because that may
-/// change with every page.
-fn cursor(item: &PersonView, now: Timestamp) -> Cursor {
-    let walk = InboxWalk {
-        soon_before: now.plus(InboxWalk::SOON),
-        waiting: Vec::new(),
-    };
-    let message = &item.message;
-    let section = walk.section(item.seq, message.expires_at);
-    let key = match (section, message.expires_at) {
-        (InboxSection::Soon, Some(at)) => at.as_millis(),
-        (InboxSection::Soon | InboxSection::Waiting | InboxSection::Rest, _) => inbox_rank(message.content.priority),
-    };
-    Cursor {
-        section,
-        key,
-        seq: item.seq,
-        walk: Some(walk),
     }
 }
 
@@ -93,13 +72,6 @@ struct NearestItem {
     has_more: bool,
 }
 
-fn neighbour(item: PersonView) -> Neighbour {
-    Neighbour {
-        href: format!("/inbox/items/{}", item.message.id),
-        title: item.message.content.title,
-    }
-}
-
 enum Side {
     Before(Cursor),
     /// `None` starts at the top.
@@ -119,9 +91,17 @@ impl Side {
 struct NeighbourSearch<'a> {
     hub: &'a Hub,
     user: &'a SignedInUser,
+    origin: &'a ListOrigin,
 }
 
 impl NeighbourSearch<'_> {
+    fn neighbour(&self, item: PersonView) -> Neighbour {
+        Neighbour {
+            href: format!("/inbox/items/{}{}", item.message.id, self.origin.query()),
+            title: item.message.content.title,
+        }
+    }
+
     async fn nearest(&self, mut side: Side) -> Result<NearestItem, PageError> {
         for limit in SCAN_LIMITS {
             let page = self.fetch_page(&side, limit).await?;
@@ -148,7 +128,8 @@ impl NeighbourSearch<'_> {
 
     async fn fetch_page(&self, side: &Side, limit: i64) -> Result<InboxPage, PageError> {
         let viewer = Some(self.user.name.clone());
-        let filter = ListFilter::default();
+        let filter = self.origin.filter(self.user);
+        let order = self.origin.order();
         Ok(match side {
             Side::Before(cursor) => {
                 let before = Some(cursor.clone());
@@ -157,6 +138,7 @@ impl NeighbourSearch<'_> {
                     .run(InboxBefore {
                         viewer,
                         filter,
+                        order,
                         before,
                         limit,
                     })
@@ -168,7 +150,7 @@ impl NeighbourSearch<'_> {
                     .run(Inbox {
                         viewer,
                         filter,
-                        order: InboxOrder::Smart,
+                        order,
                         waiting: Vec::new(),
                         after: cursor.clone(),
                         limit,
@@ -178,8 +160,8 @@ impl NeighbourSearch<'_> {
         })
     }
 
-    /// People who may decide get only items that they may answer now; viewers get all items.
+    /// People who may decide go past the items that a person is answering.
     fn is_relevant(&self, item: &PersonView) -> bool {
-        !self.user.may_decide() || (may_answer(item, self.user) && item.message.hold.is_none())
+        !self.user.may_decide() || item.message.hold.is_none()
     }
 }

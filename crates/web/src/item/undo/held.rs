@@ -48,5 +48,5 @@ impl HeldView {
 
 /// The name of the person whose decision is on hold.
 pub fn author_name(hold: &Hold) -> String {
-    hold.by.person_name().unwrap_or(hold.by.as_str()).to_owned()
+    formatting::actor_name(&hold.by).to_owned()
 }

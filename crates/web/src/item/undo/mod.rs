@@ -11,6 +11,7 @@ use countersign_hub::http::extract::MessagePath;
 use countersign_hub::inbox::find::find;
 use countersign_hub::problem::Problem;
 
+use crate::item::neighbours::origin::ListOrigin;
 use crate::item::page::{PanelState, page};
 use crate::layout::form::PostedForm;
 use crate::layout::page::{PageError, PageRequest, back, see_other};
@@ -23,7 +24,7 @@ pub async fn undo(
 ) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
     let PostedForm { user, fields } = posted;
-    let item_page = format!("/inbox/items/{id}");
+    let item_page = format!("/inbox/items/{id}{}", ListOrigin::of(&request.query()).query());
     match hub.messages.take_back(&id, user.actor()).await {
         Ok(()) | Err(Problem::NotHeld { .. }) => {
             let next = fields.get("back").map_or(item_page.as_str(), back);

@@ -5,6 +5,7 @@ use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 
 use crate::layout::form::FormFields;
+use crate::layout::page::PageSection;
 
 const MAX_ITEMS: usize = 200;
 
@@ -55,6 +56,13 @@ impl BatchAction {
         match self {
             Self::Approve | Self::Deny | Self::Decline => true,
             Self::Snooze | Self::Archive => false,
+        }
+    }
+
+    pub fn section(self) -> PageSection {
+        match self {
+            Self::Approve | Self::Deny | Self::Decline | Self::Snooze => PageSection::List,
+            Self::Archive => PageSection::Notices,
         }
     }
 

@@ -2,16 +2,23 @@
 //! guarded path as any answer.
 
 mod action;
+mod done;
 mod plan;
 mod review;
 mod run;
+mod undo;
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::routing::get;
+use axum::routing::{get, post};
 use countersign_hub::Hub;
 
+pub use action::BatchAction;
+pub use done::BatchResult;
+
 pub fn router() -> Router<Arc<Hub>> {
-    Router::new().route("/inbox/batch", get(review::review).post(run::run))
+    Router::new()
+        .route("/inbox/batch", get(review::review).post(run::run))
+        .route("/inbox/batch/undo", post(undo::undo))
 }

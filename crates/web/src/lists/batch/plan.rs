@@ -13,6 +13,7 @@ use countersign_store::model::PersonView;
 use serde_json::Value;
 
 use super::action::BatchAction;
+use crate::layout::formatting::{actor_name, problem_text};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
 
@@ -47,7 +48,7 @@ impl BatchPlan {
                 id: id.clone(),
                 title: id.to_string(),
                 agent: String::new(),
-                step: Err(problem.message()),
+                step: Err(problem_text(&problem)),
             },
         }
     }
@@ -61,7 +62,7 @@ fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(
         }
         (State::Resolved(resolution), _) => {
             let word = ending(resolution, &item.message.content).label.to_lowercase();
-            Err(format!("already {word}, by {}", resolution.actor))
+            Err(format!("already {word}, by {}", actor_name(&resolution.actor)))
         }
         (State::Open, BatchAction::Archive) => Err("it needs an answer; only notices are archived".to_owned()),
         (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "snoozed".to_owned())),

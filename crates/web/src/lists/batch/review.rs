@@ -6,9 +6,11 @@ use askama::Template;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
+use countersign_core::asker::asker_name;
 use countersign_hub::Hub;
 use countersign_hub::inbox::presets::presets;
 use countersign_hub::problem::Problem;
+use countersign_store::model::PersonView;
 
 use super::action::{BatchAction, BatchRequest};
 use super::plan::BatchPlan;
@@ -50,6 +52,15 @@ impl BatchLine {
             text: text.to_owned(),
         }
     }
+
+    pub fn of_item(item: &PersonView, text: &str) -> Self {
+        Self {
+            id: item.message.id.to_string(),
+            title: item.message.content.title.clone(),
+            agent: asker_name(&item.message, &item.agent_name).to_owned(),
+            text: text.to_owned(),
+        }
+    }
 }
 
 pub async fn review(
@@ -80,14 +91,16 @@ pub async fn show(
             Err(why) => skipped.push(BatchLine::of(&plan, why)),
         }
     }
-    let section = if batch.action == BatchAction::Archive {
-        PageSection::Notices
-    } else {
-        PageSection::List
-    };
     let status = error.as_ref().map_or(StatusCode::OK, Problem::status);
     let page = ReviewPage {
-        layout: PageLayout::of(hub, user, request, section, format!("{} selected", batch.action.verb())).await?,
+        layout: PageLayout::of(
+            hub,
+            user,
+            request,
+            batch.action.section(),
+            format!("{} selected", batch.action.verb()),
+        )
+        .await?,
         action: batch.action,
         included,
         skipped,

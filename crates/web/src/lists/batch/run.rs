@@ -2,41 +2,27 @@
 
 use std::sync::Arc;
 
-use askama::Template;
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::limits::check_comment;
 use countersign_core::{Command, Verdict};
 use countersign_hub::Hub;
 use countersign_hub::inbox::snooze;
+use countersign_hub::messages::PersonDecision;
 use countersign_hub::problem::Problem;
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::message::hold::UndoSeconds;
 
 use super::action::{BatchAction, BatchRequest};
+use super::done::BatchResult;
 use super::plan::{BatchPlan, BatchStep};
 use super::review::{BatchLine, show};
 use crate::item::normalize_newlines;
-use crate::layout::filters;
 use crate::layout::form::{FormFields, PostedForm};
-use crate::layout::formatting::{self, DisplayTime};
-use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
+use crate::layout::formatting::problem_text;
+use crate::layout::page::{PageError, PageRequest};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::snoozed::until;
-
-#[derive(Template)]
-#[template(path = "batch_done.html")]
-struct DonePage {
-    layout: PageLayout,
-    action: BatchAction,
-    until: Option<DisplayTime>,
-    done: Vec<BatchLine>,
-    failed: Vec<BatchLine>,
-    /// The decisions can still be taken back, for this long.
-    undo_seconds: u32,
-}
 
 /// The options that apply to every item of the batch.
 struct BatchOptions {
@@ -68,63 +54,63 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         Ok(options) => options,
         Err(problem) => return show(&hub, &user, &request, &fields, Some(problem)).await,
     };
-    let mut done = Vec::new();
-    let mut failed = Vec::new();
+    let mut result = BatchResult {
+        until: options.until,
+        ..BatchResult::of(batch.action)
+    };
     for id in &batch.ids {
-        let plan = BatchPlan::of(&hub, id, options.action, &user).await;
+        let plan = BatchPlan::of(&hub, id, batch.action, &user).await;
         match apply(&hub, &plan, &options, &user).await {
-            Ok(text) => done.push(BatchLine::of(&plan, &text)),
-            Err(why) => failed.push(BatchLine::of(&plan, &why)),
+            Ok(applied) => {
+                result.done.push(BatchLine::of(&plan, &applied.text));
+                result.undoable.extend(applied.can_undo.then(|| id.clone()));
+                result.held_until = applied.held_until.max(result.held_until);
+            }
+            Err(why) => result.failed.push(BatchLine::of(&plan, &why)),
         }
     }
-    let section = if options.action == BatchAction::Archive {
-        PageSection::Notices
-    } else {
-        PageSection::List
-    };
-    let page = DonePage {
-        layout: PageLayout::of(&hub, &user, &request, section, "Done").await?,
-        action: options.action,
-        until: options.until.map(formatting::display_time),
-        done,
-        failed,
-        undo_seconds: undo_seconds(&hub, &user, options.action).await?,
-    };
-    Ok(render(StatusCode::OK, &page))
+    result.page(&hub, &user, &request).await
 }
 
-async fn undo_seconds(hub: &Hub, user: &SignedInUser, action: BatchAction) -> Result<u32, PageError> {
-    if !action.decides() {
-        return Ok(0);
-    }
-    let person = user.name.clone();
-    let own = hub.store.run(UndoSeconds { person }).await?;
-    Ok(own.unwrap_or(hub.config.undo_seconds))
+/// One item that was changed.
+struct Applied {
+    text: String,
+    can_undo: bool,
+    held_until: Option<Timestamp>,
 }
 
-async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &SignedInUser) -> Result<String, String> {
+async fn apply(hub: &Hub, plan: &BatchPlan, options: &BatchOptions, user: &SignedInUser) -> Result<Applied, String> {
     let (step, text) = plan.step.as_ref().map_err(String::clone)?;
-    let applied = match (step, options.until) {
+    let held_until = match (step, options.until) {
         (BatchStep::Decide(verdict), _) => resolve(hub, &plan.id, verdict, options, user).await,
-        (BatchStep::Snooze, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await,
+        (BatchStep::Snooze, Some(until)) => snooze::snooze(hub, &user.name, &plan.id, until).await.map(|()| None),
         (BatchStep::Snooze, None) => Err(Problem::invalid("until", "choose until when to snooze it")),
-        (BatchStep::Archive, _) => snooze::archive(hub, &user.name, &plan.id).await,
+        (BatchStep::Archive, _) => snooze::archive(hub, &user.name, &plan.id).await.map(|()| None),
     };
-    applied.map(|()| text.clone()).map_err(|problem| problem.message())
+    let held_until = held_until.map_err(|problem| problem_text(&problem))?;
+    Ok(Applied {
+        text: text.clone(),
+        can_undo: held_until.is_some() || !options.action.decides(),
+        held_until,
+    })
 }
 
+/// Returns the end of the hold, if there is one.
 async fn resolve(
     hub: &Hub,
     id: &MessageId,
     verdict: &Verdict,
     options: &BatchOptions,
     user: &SignedInUser,
-) -> Result<(), Problem> {
+) -> Result<Option<Timestamp>, Problem> {
     let actor = user.principal().resolver()?;
     let command = Command::Resolve {
         actor,
         verdict: verdict.clone(),
         comment: options.reason.clone(),
     };
-    hub.messages.hold_exactly(id, command, Vec::new()).await.map(drop)
+    Ok(match hub.messages.hold_exactly(id, command, Vec::new()).await? {
+        PersonDecision::Held(hold) => Some(hold.until),
+        PersonDecision::Resolved(_) => None,
+    })
 }

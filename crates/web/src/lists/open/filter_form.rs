@@ -2,12 +2,14 @@
 
 use countersign_core::Outcome;
 use countersign_core::asker::agent_label;
+use countersign_core::vocabulary::Ending;
 use countersign_hub::inbox::kind::{kind_label, kinds_to_decide};
 use countersign_protocol::escape;
 use countersign_store::model::{InboxOrder, PersonView};
 use countersign_store::ops::list::ListFilter;
 
 use crate::layout::form::FormFields;
+use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::encoded;
 
 /// The values of the filter form.
@@ -128,6 +130,14 @@ impl FilterForm {
         }
     }
 
+    /// The filter of the inbox page: people who may decide see their own items, unless they ask for everyone's.
+    pub fn filter_for(&self, user: &SignedInUser) -> ListFilter {
+        ListFilter {
+            resolver: (user.may_decide() && !self.shows_all()).then(|| user.actor()),
+            ..self.filter()
+        }
+    }
+
     pub fn is_on(&self) -> bool {
         self.filters().next().is_some()
     }
@@ -137,12 +147,17 @@ impl FilterForm {
             let shown = match name {
                 "kind" => kind_label(value).to_owned(),
                 "agent" => agent_label(value),
+                "status" => self.outcome_label(value),
                 _ => value.to_owned(),
             };
             ActiveFilter {
                 text: format!(
                     "{}: {}",
-                    if name == "q" { "search" } else { name },
+                    match name {
+                        "q" => "search",
+                        "status" => "outcome",
+                        other => other,
+                    },
                     escape::escape(&shown)
                 ),
                 without: self.address(page, Some(name), None),
@@ -218,9 +233,14 @@ impl FilterForm {
         kinds_to_decide()
     }
 
-    /// The outcomes that a decided item can have.
-    pub fn outcomes(&self) -> [Outcome; 6] {
-        Outcome::ALL
+    fn outcome_label(&self, status: &str) -> String {
+        let known = self.outcomes().into_iter().find(|(outcome, _)| *outcome == status);
+        known.map_or(status, |(_, label)| label).to_owned()
+    }
+
+    /// The outcomes that a decided item can have, with the words of the pages.
+    pub fn outcomes(&self) -> [(&'static str, &'static str); 6] {
+        Outcome::ALL.map(|outcome| (outcome.as_str(), Ending::of(outcome, None).label))
     }
 }
 

@@ -3,9 +3,9 @@
 mod filter_form;
 mod groups;
 mod page;
-mod views;
+pub mod views;
 
-pub use filter_form::{ActiveFilter, FilterForm, FilterSuggestions};
+pub use filter_form::{ActiveFilter, FilterForm, FilterSuggestions, MenuEntry};
 pub use page::PAGE_SIZE;
 
 use std::sync::Arc;

@@ -18,6 +18,7 @@ use countersign_store::ops::list::{Inbox, ListSnoozed};
 use super::filter_form::{ActiveFilter, FilterForm, FilterSuggestions, MenuEntry};
 use super::groups::{group_of, with_headings};
 use super::views;
+use crate::item::item_query;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -45,6 +46,8 @@ struct ListPage {
     may_decide: bool,
     /// What the scripts need to continue the order: the walk of this page, as in a cursor.
     walk: String,
+    /// The query of item links, for rows that arrive later.
+    item_query: String,
     views: Vec<MenuEntry>,
     /// The query of this list, for a new view.
     view_query: String,
@@ -70,13 +73,11 @@ async fn list(
         .transpose()?;
     let is_first = after.is_none();
     let viewer = Some(user.name.clone());
-    let mut filter = filter_form.filter();
-    filter.resolver = (user.may_decide() && !filter_form.shows_all()).then(|| user.actor());
     let page = hub
         .store
         .run(Inbox {
             viewer,
-            filter,
+            filter: filter_form.filter_for(&user),
             order: filter_form.order(),
             waiting: hub.cue_waiters.waiting(),
             after,
@@ -97,7 +98,9 @@ async fn list(
         None
     };
     let next = page.next.as_ref().map(|cursor| ("cursor", inbox_cursor_text(cursor)));
+    let item_query = item_query(&filter_form, &page.walk);
     let row = |item: &PersonView| MessageRow {
+        item_query: item_query.clone(),
         form: RowForm {
             csrf: user.csrf.clone(),
             back: request.path.clone(),
@@ -114,6 +117,7 @@ async fn list(
         returns_at: soonest.first().map(|snoozed| snoozed.until.as_millis()),
         may_decide: user.may_decide(),
         walk: walk_text(&page.walk),
+        item_query: item_query.clone(),
         views: views::entries(&hub, &user, &filter_form).await?,
         view_query: filter_form.address("", None, None),
         first: (!is_first).then(|| filter_form.address("/inbox", None, None)),
@@ -142,6 +146,7 @@ mod tests {
             returns_at: None,
             may_decide: true,
             walk: String::new(),
+            item_query: String::new(),
             views: Vec::new(),
             view_query: String::new(),
             first: None,

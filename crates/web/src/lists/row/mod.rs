@@ -49,8 +49,8 @@ impl ListKind {
 
     fn is_selectable(self) -> bool {
         match self {
-            Self::Open | Self::Notices => true,
-            Self::Snoozed | Self::History | Self::Search => false,
+            Self::Open | Self::Notices | Self::Search => true,
+            Self::Snoozed | Self::History => false,
         }
     }
 }
@@ -76,13 +76,6 @@ pub struct RowOutcome {
     pub delivery_label: Option<DeliveryLabel>,
 }
 
-impl RowOutcome {
-    /// The actor without the prefix of a person.
-    pub fn person(&self) -> &str {
-        self.actor.strip_prefix("human:").unwrap_or(&self.actor)
-    }
-}
-
 /// The state of the delivery to the agent.
 pub struct DeliveryLabel {
     pub text: &'static str,
@@ -102,6 +95,8 @@ pub struct MessageRow {
     pub list: ListKind,
     pub is_selectable: bool,
     pub id: String,
+    /// What the link to the item carries of its list.
+    pub item_query: String,
     /// The group of the list that it belongs to.
     pub group: Option<RowGroup>,
     pub rank: i64,
@@ -158,6 +153,7 @@ impl MessageRow {
             list,
             is_selectable: list.is_selectable(),
             id: message.id.to_string(),
+            item_query: String::new(),
             group: None,
             rank: inbox_rank(content.priority),
             seq: item.seq,
@@ -199,6 +195,7 @@ impl MessageRow {
             list: ListKind::History,
             is_selectable: false,
             id: item.error.id.clone(),
+            item_query: String::new(),
             group: None,
             rank: item.rank,
             seq: item.seq,

@@ -11,16 +11,23 @@ use countersign_hub::problem::Problem;
 
 use super::until;
 use crate::layout::form::PostedForm;
-use crate::layout::page::{PageError, back, see_other};
+use crate::layout::page::{PageError, PageRequest, back, see_other};
+use crate::lists::batch::{BatchAction, BatchResult};
 
 pub async fn snooze(
     State(hub): State<Arc<Hub>>,
     path: Result<MessagePath, Problem>,
+    request: PageRequest,
     posted: PostedForm,
 ) -> Result<Response, PageError> {
     let MessagePath(id) = path?;
     let until = until(&posted.fields, hub.store.clock().now())?;
     snooze::snooze(&hub, &posted.user.name, &id, until).await?;
+    // A script shows the result in a toast, with its undo.
+    if request.fragment {
+        let result = BatchResult::put_away(&hub, BatchAction::Snooze, id, Some(until)).await?;
+        return result.page(&hub, &posted.user, &request).await;
+    }
     Ok(see_other(back(posted.fields.text("back"))))
 }
 
