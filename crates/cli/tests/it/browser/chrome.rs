@@ -167,6 +167,13 @@ impl Browser {
         self.goto(&Self::url(hub, path)).await;
     }
 
+    /// Chooses a theme in the menu of the person, whatever the system has.
+    pub async fn choose_theme(&self, theme: &str) {
+        self.click("#me-menu > summary").await;
+        self.click(&format!("#me-menu button[value={theme}]")).await;
+        self.wait_for(&format!("html[data-theme={theme}]")).await;
+    }
+
     pub async fn reload(&self) {
         self.client.refresh().await.expect("the page loads again");
     }

@@ -147,6 +147,34 @@ async fn everything_an_agent_sends_reads_well_on_every_screen_in_both_themes() {
 }
 
 #[tokio::test]
+async fn code_and_diffs_are_readable_in_a_theme_chosen_against_the_system() {
+    let axe = axe();
+    let hub = Setup::pushing().start().await;
+    let host = ImageHost::start().await;
+    let bot = hub.agent("bot").await;
+    let id = item(&bot, &host).await;
+    for (system_is_dark, theme, line) in [
+        (false, "dark", "rgb(21, 44, 29)"),
+        (true, "light", "rgb(220, 242, 227)"),
+    ] {
+        let look = Viewport {
+            dark: system_is_dark,
+            ..WIDE
+        };
+        let mut browser = Browser::signed_in_as(look, &hub, "owner").await;
+        browser.choose_theme(theme).await;
+        browser.open_item(&hub, &id).await;
+        let added = "return getComputedStyle(document.querySelector('.diff .add')).backgroundColor";
+        assert_eq!(browser.script(added).await, line, "an added line in the theme {theme}");
+        let name = format!("reading-chosen-{theme}");
+        browser.whole_page(&name).await;
+        let findings = accessibility_findings(&mut browser, &axe, &name).await;
+        assert!(findings.is_empty(), "{}", findings.join("\n"));
+        browser.finish().await;
+    }
+}
+
+#[tokio::test]
 async fn an_image_appears_in_place_of_its_button_and_a_failure_says_why() {
     let hub = Setup::pushing().start().await;
     let host = ImageHost::start().await;
