@@ -116,11 +116,36 @@ fn code_and_diffs_have_the_documented_contrast_and_enough_of_it() {
     });
 }
 
+/// Each stylesheet with its name.
+fn stylesheets() -> Vec<(String, String)> {
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/css")).expect("the styles");
+    let paths = files.map(|file| file.expect("a file").path());
+    paths
+        .map(|path| {
+            (
+                path.display().to_string(),
+                std::fs::read_to_string(&path).expect("a stylesheet"),
+            )
+        })
+        .collect()
+}
+
 #[test]
 fn no_style_asks_the_system_for_its_theme_so_that_a_chosen_theme_holds_everywhere() {
-    for file in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/assets/css")).expect("the styles") {
-        let path = file.expect("a file").path();
-        let style = std::fs::read_to_string(&path).expect("a stylesheet");
-        assert!(!style.contains("prefers-color-scheme"), "{}", path.display());
+    for (path, style) in stylesheets() {
+        assert!(!style.contains("prefers-color-scheme"), "{path}");
+    }
+}
+
+#[test]
+fn sizes_of_text_and_radii_come_from_the_scales() {
+    for (path, style) in stylesheets() {
+        let declarations = style.split(['{', '}', ';']).map(str::trim);
+        let scaled = ["font-size: ", "font: ", "border-radius: "];
+        for declaration in declarations.filter(|text| scaled.iter().any(|name| text.starts_with(name))) {
+            let (_, value) = declaration.split_once(": ").unwrap_or_default();
+            let is_free = matches!(value, "inherit" | "0");
+            assert!(is_free || value.contains("var(--"), "{path}: {declaration}");
+        }
     }
 }
