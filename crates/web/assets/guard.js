@@ -30,10 +30,17 @@ function release(guarded) {
 
 /** When the pointer or the focus entered a row: the buttons of a row are blocked for as long after that. */
 const enteredAt = new WeakMap();
+let rowsMovedAt = 0;
 
-function onEnter({ target, relatedTarget }) {
+/** A finger enters with its press, so its rows are blocked for as long after they came or moved. */
+function onEnter({ target, relatedTarget, pointerType }) {
   const row = target.closest?.("#rows > .row");
-  if (row && !row.contains(relatedTarget)) enteredAt.set(row, performance.now());
+  if (row && !row.contains(relatedTarget)) enteredAt.set(row, pointerType === "touch" ? rowsMovedAt : performance.now());
+}
+
+/** The focus that comes with a press of the pointer has not entered a row by itself. */
+function onFocus(event) {
+  if (event.target.matches(":focus-visible")) onEnter(event);
 }
 
 function isTooEarly(target) {
@@ -57,7 +64,9 @@ export function start() {
     wasPressedGuarded = false;
     if ((isBlocked && choiceAt(event.target)) || isTooEarly(event.target)) block(event);
   }, true);
-  for (const name of ["pointerover", "focusin"]) document.addEventListener(name, onEnter, true);
+  document.addEventListener("pointerover", onEnter, true);
+  document.addEventListener("focusin", onFocus, true);
+  for (const name of ["rows", "shown"]) document.addEventListener(name, () => (rowsMovedAt = performance.now()));
   document.addEventListener("submit", (event) => {
     if (isGuarded() && event.target.closest(GUARDED)) block(event);
   }, true);

@@ -241,6 +241,41 @@ impl Browser {
         .await;
     }
 
+    /// Makes this browser one with a touch screen, whatever its width.
+    pub async fn with_touch(&self) {
+        self.devtools("Emulation.setTouchEmulationEnabled", json!({"enabled": true}))
+            .await;
+    }
+
+    /// Taps the middle of an element with a finger.
+    pub async fn tap(&self, css: &str) {
+        let press = [
+            json!({"type": "pointerDown", "button": 0}),
+            json!({"type": "pointerUp", "button": 0}),
+        ];
+        self.point_at(css, "touch", &press).await;
+    }
+
+    /// Moves the mouse over the middle of an element.
+    pub async fn hover(&self, css: &str) {
+        self.point_at(css, "mouse", &[]).await;
+    }
+
+    async fn point_at(&self, css: &str, kind: &str, then: &[Value]) {
+        self.wait_for(css).await;
+        let middle = format!(
+            "const target = document.querySelector({css:?});
+             target.scrollIntoView({{ block: 'nearest' }});
+             const {{ x, y, width, height }} = target.getBoundingClientRect();
+             return [Math.round(x + width / 2), Math.round(y + height / 2)]"
+        );
+        let at = self.script(&middle).await;
+        let mut actions = vec![json!({"type": "pointerMove", "duration": 0, "x": at[0], "y": at[1]})];
+        actions.extend_from_slice(then);
+        let pointer = json!({"type": "pointer", "id": kind, "parameters": {"pointerType": kind}, "actions": actions});
+        self.driver_post("actions", &json!({"actions": [pointer]})).await;
+    }
+
     /// Presses keys at the current focus.
     pub async fn press(&self, keys: &str) {
         let actions: Vec<Value> = keys

@@ -19,4 +19,5 @@ pub mod seed;
 mod sign_in;
 mod tabs;
 mod terminals;
+mod touch;
 mod triage;

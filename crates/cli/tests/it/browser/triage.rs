@@ -260,3 +260,56 @@ async fn the_palette_has_views_filters_settings_and_the_actions_of_the_item() {
     assert_eq!(bot.outcome(&id).await["response"]["response"]["value"], "approve");
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn the_snooze_menu_offers_only_times_before_the_item_ends() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let soon = bot.accepted(&expiring(ask("bot"), 54 * 60_000)).await;
+    let later = bot.accepted(&ask("bot")).await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for(&format!("#row-{later}")).await;
+    const OFFERED: &str = "return [...document.querySelectorAll('dialog#snooze .times button')].filter((button) => button.checkVisibility()).map((button) => button.value)";
+    browser.press("js").await;
+    browser.wait_for("dialog#snooze[open]").await;
+    assert_eq!(browser.script(OFFERED).await, json!(["15m"]));
+    browser
+        .wait_for_text("dialog#snooze .expires", "Choose a time before that.")
+        .await;
+    browser.screenshot("snooze-menu").await;
+    // The digit of a time that is not offered does nothing.
+    browser.press("2").await;
+    assert_eq!(browser.count("dialog#snooze[open]").await, 1);
+    browser.press("1").await;
+    browser.wait_until_gone(&format!("#row-{soon}")).await;
+    browser.wait_for(&format!("#row-{later}[aria-current]")).await;
+    browser.press("s").await;
+    browser.wait_for("dialog#snooze[open]").await;
+    assert_eq!(
+        browser.script(OFFERED).await,
+        json!(["15m", "1h", "4h", "tomorrow", "monday"])
+    );
+    let typed = "const field = document.querySelector('dialog#snooze [name=at]');
+        field.value = new Date(Date.now() + 86_400_000 - new Date().getTimezoneOffset() * 60_000).toISOString().slice(0, 16)";
+    browser.script(typed).await;
+    browser.click("dialog#snooze button[value=at]").await;
+    browser.wait_for_text("#news", "Snoozed until").await;
+    browser.wait_until_gone(&format!("#row-{later}")).await;
+    browser.finish().await;
+}
+
+#[tokio::test]
+async fn the_navigation_stays_in_its_place_when_a_counter_appears() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    const PLACES: &str =
+        "return [...document.querySelectorAll('.top nav a')].map((link) => link.getBoundingClientRect().left)";
+    let before = browser.script(PLACES).await;
+    bot.accepted(&ask("bot")).await;
+    bot.accepted(&notify("bot")).await;
+    browser.wait_for_text("#notices-count", "1").await;
+    browser.wait_for("#count:not([data-none])").await;
+    assert_eq!(browser.script(PLACES).await, before);
+    browser.finish().await;
+}
