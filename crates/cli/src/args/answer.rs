@@ -47,6 +47,9 @@ pub struct AnswerArgs {
     /// Tick a checklist item of a task by its number; repeat for more.
     #[arg(long, value_name = "N", conflicts_with_all = ["values", "text", "fields", "decline"])]
     pub check: Vec<usize>,
+    /// With --done: send it although steps of the checklist are open.
+    #[arg(long, requires = "complete")]
+    pub open_steps: bool,
     /// A comment for the agent.
     #[arg(long, allow_hyphen_values = true)]
     pub comment: Option<String>,
@@ -145,6 +148,7 @@ mod tests {
             &["approve", "--check", "1"],
             &["--text", "a", "b"],
             &["--decline", "--file", "a.txt"],
+            &["--dismiss", "--open-steps"],
         ] {
             assert_eq!(read(args).unwrap_err().exit_code(), 2, "{args:?}");
         }

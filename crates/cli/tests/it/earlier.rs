@@ -45,7 +45,7 @@ async fn goes_on(hub: &Hub, ids: &Value) {
         (&json!("answered"), &json!("approve"))
     );
 
-    hub.cli(&["answer", &id("task"), "--complete"]).ok();
+    hub.cli(&["answer", &id("task"), "--complete", "--open-steps"]).ok();
     let task = agent.get(&format!("/v1/messages/{}", id("task"))).await.expect(200);
     assert_eq!(task["status"], "completed");
 

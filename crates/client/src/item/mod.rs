@@ -3,6 +3,7 @@
 mod cue;
 mod outcome;
 mod run;
+mod steps;
 #[cfg(any(test, feature = "test-data"))]
 pub mod test_data;
 
@@ -17,6 +18,7 @@ use serde_json::Value;
 use crate::screen::duration_label;
 
 pub use outcome::outcome_remarks;
+pub use steps::open_steps;
 
 /// An item as the hub sends it, with its texts for terminals.
 #[derive(Debug, Deserialize)]

@@ -9,6 +9,7 @@ pub mod rows;
 mod task;
 mod text;
 
+use countersign_client::item::open_steps;
 use countersign_protocol::api::inbox::ItemQuestion;
 use crossterm::event::KeyEvent;
 
@@ -121,6 +122,14 @@ impl Editor {
             Self::Choice(pick) => pick.deny(),
             Self::Task(steps) => Some(steps.dismiss()),
             Self::Many(_) | Self::Text(_) | Self::Form(_) | Self::Nothing => None,
+        }
+    }
+
+    /// How many steps of a task are open, if any: `2 of 5 steps are open`.
+    pub fn open_steps(&self) -> Option<String> {
+        match self {
+            Self::Task(steps) => open_steps(steps.steps()),
+            Self::Choice(_) | Self::Many(_) | Self::Text(_) | Self::Form(_) | Self::Nothing => None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! A task: steps to tick off, then complete or dismiss.
+//! A task: steps to tick off, then say that it is done, or that it can't be done.
 
 use countersign_protocol::api::inbox::{ChecklistStep, TaskDetails};
 use crossterm::event::{KeyCode, KeyEvent};
@@ -9,7 +9,7 @@ use super::{KeyResult, PersonDecision};
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskEditor {
     steps: Vec<ChecklistStep>,
-    /// Two rows follow the steps: complete and dismiss.
+    /// Two rows follow the steps: Done and Can't do.
     cursor: Option<usize>,
 }
 

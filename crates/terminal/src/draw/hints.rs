@@ -19,6 +19,7 @@ pub fn hints(state: &InboxState) -> String {
         (Some(Overlay::Reject(reject)), _) if reject.typing => "Enter sends it  Esc back to the reasons",
         (Some(Overlay::Reject(_)), _) => "1-9 j k pick  Enter sends it  Esc back",
         (Some(Overlay::Snooze { .. }), _) => "1-9 j k pick  Enter snoozes  Esc back",
+        (Some(Overlay::OpenSteps), _) => "y sends it  Esc back to the steps",
         (Some(Overlay::Batch(dialog)), _) => batch_hints(dialog),
         (None, Some(open)) => return item_hints(open),
         (None, None) if state.batch.is_some() => return progress(state),

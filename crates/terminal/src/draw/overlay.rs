@@ -1,6 +1,7 @@
-//! Overlays: help, search, comment, type-ahead, reasons, snooze times, several items.
+//! Overlays: help, search, comment, type-ahead, reasons, snooze times, open steps, several items.
 
 use countersign_client::screen::escape;
+use countersign_core::vocabulary::Action;
 use ratatui::Frame;
 use ratatui::layout::Rect;
 use ratatui::widgets::{Block, Clear};
@@ -59,6 +60,11 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
         Overlay::Reject(reject) => {
             reasons(&mut layout, reject, theme);
             refusal(state.open.as_ref()).to_owned()
+        }
+        Overlay::OpenSteps => {
+            let open = state.open.as_ref().and_then(|open| open.editor.open_steps());
+            layout.add_text("y sends it with the steps as they are ticked.", theme.plain());
+            format!("{}. Send {} anyway?", open.unwrap_or_default(), Action::Done.label())
         }
         Overlay::Batch(dialog) => batch::lay(&mut layout, dialog, theme, state.now.elapsed),
         Overlay::Snooze { cursor, .. } => {

@@ -32,6 +32,9 @@ impl Prompter {
 
     /// Returns `None` once the input has ended.
     pub async fn line(&mut self, prompt: &str) -> Result<Option<String>> {
+        if self.gone {
+            return Ok(None);
+        }
         screen::print(prompt)?;
         self.wait(read_line).await
     }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use anyhow::Result;
-use countersign_client::item::ClientItem;
+use countersign_client::item::{ClientItem, open_steps};
 use countersign_client::screen::{self, escape};
+use countersign_core::vocabulary::Action;
 use countersign_protocol::api::inbox::{ChecklistStep, Choices, ItemQuestion, TaskDetails};
 use serde_json::Value;
 
@@ -223,19 +224,36 @@ pub async fn text(item: &ClientItem, refusal: Option<&RefusalOption>, asker: &mu
 
 async fn task(action: &TaskDetails, asker: &mut Prompter) -> Result<PromptResult> {
     let mut steps = action.checklist.clone().unwrap_or_default();
-    if !steps.is_empty() && !tick(&mut steps, asker).await? {
-        return Ok(PromptResult::Back);
-    }
     loop {
-        let prompt = "c says it is done, r says you can't do it with a reason; an empty line goes back: ";
-        let Some(line) = asker.line(prompt).await? else {
+        if !steps.is_empty() && !tick(&mut steps, asker).await? {
             return Ok(PromptResult::Back);
-        };
-        match line.trim() {
-            "" => return Ok(PromptResult::Back),
+        }
+        let prompt = "c says it is done, r says you can't do it with a reason; an empty line goes back: ";
+        match reply(&["c", KEY], prompt, asker).await? {
+            "c" if !is_done_meant(&steps, asker).await? => {}
             "c" => return Ok(PromptResult::Decided(PersonDecision::Completed(steps))),
             KEY => return Ok(PromptResult::Dismissed(steps)),
-            _ => {}
+            _ => return Ok(PromptResult::Back),
+        }
+    }
+}
+
+/// Asks once more if steps are open. A no, or the end of the input, goes back to the steps.
+async fn is_done_meant(steps: &[ChecklistStep], asker: &mut Prompter) -> Result<bool> {
+    let Some(open) = open_steps(steps) else { return Ok(true) };
+    let prompt = format!("{open}. Send {} anyway? (y or n): ", Action::Done.label());
+    Ok(reply(&["y", "n"], &prompt, asker).await? == "y")
+}
+
+/// Asks until the line is one of the replies. An empty line and the end of the input count as an empty reply.
+async fn reply(replies: &[&'static str], prompt: &str, asker: &mut Prompter) -> Result<&'static str> {
+    loop {
+        let line = asker.line(prompt).await?.unwrap_or_default();
+        if line.trim().is_empty() {
+            return Ok("");
+        }
+        if let Some(reply) = replies.iter().find(|reply| **reply == line.trim()) {
+            return Ok(reply);
         }
     }
 }

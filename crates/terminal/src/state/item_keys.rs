@@ -86,8 +86,23 @@ impl InboxState {
                 self.hint(hint);
                 Vec::new()
             }
-            KeyResult::Send(verdict) => self.send(&verdict, ""),
+            KeyResult::Send(verdict) => self.send_checked(&verdict),
         }
+    }
+
+    /// Completing a task with open steps needs a second key.
+    fn send_checked(&mut self, verdict: &PersonDecision) -> Vec<Effect> {
+        let is_completed = matches!(verdict, PersonDecision::Completed(_));
+        if is_completed
+            && self
+                .open
+                .as_ref()
+                .is_some_and(|open| open.editor.open_steps().is_some())
+        {
+            self.overlay = Some(Overlay::OpenSteps);
+            return Vec::new();
+        }
+        self.send(verdict, "")
     }
 
     /// The item is not shown as decided until the hub confirms.
@@ -109,7 +124,7 @@ impl InboxState {
     fn approve(&mut self) -> Vec<Effect> {
         let Some(open) = &self.open else { return Vec::new() };
         match open.editor.approve() {
-            Some(verdict) => self.send(&verdict, ""),
+            Some(verdict) => self.send_checked(&verdict),
             None => {
                 self.hint("nothing here is a plain yes; answer it below");
                 Vec::new()

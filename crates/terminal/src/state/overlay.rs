@@ -1,4 +1,4 @@
-//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time, several items.
+//! Overlays above the list or the item: help, search, comment, type-ahead, reason, snooze time, open steps, several items.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use jiff::{Timestamp, ToSpan};
@@ -27,6 +27,8 @@ pub enum Overlay {
         id: String,
         cursor: usize,
     },
+    /// The confirmation for a task with open steps.
+    OpenSteps,
     /// The confirmation for all marked items.
     Batch(BatchDialog),
 }
@@ -80,7 +82,7 @@ impl Overlay {
             Self::Search(typing) | Self::Comment(typing) | Self::Ahead { typing, .. } => typing.paste(text),
             Self::Reject(reject) if reject.typing => reject.reason.paste(text),
             Self::Batch(dialog) if dialog.reject.typing => dialog.reject.reason.paste(text),
-            Self::Reject(_) | Self::Batch(_) | Self::Help { .. } | Self::Snooze { .. } => {}
+            Self::Reject(_) | Self::Batch(_) | Self::Help { .. } | Self::Snooze { .. } | Self::OpenSteps => {}
         }
     }
 }
@@ -94,6 +96,7 @@ impl InboxState {
             Some(Overlay::Ahead { agent_id, typing }) => self.ahead_key(key, agent_id, typing),
             Some(Overlay::Reject(reject)) => self.reject_key(key, reject),
             Some(Overlay::Snooze { id, cursor }) => self.snooze_key(key, id, cursor),
+            Some(Overlay::OpenSteps) => self.open_steps_key(key),
             Some(Overlay::Batch(dialog)) => self.batch_key(key, dialog),
             Some(Overlay::Help { scroll }) => self.help_key(key, scroll),
             None => Vec::new(),
@@ -167,6 +170,22 @@ impl InboxState {
         {
             Some(verdict) => self.send(&verdict, reason),
             None => Vec::new(),
+        }
+    }
+
+    /// Neither key that asked the question answers it: a key held down must not send.
+    fn open_steps_key(&mut self, key: KeyEvent) -> Vec<Effect> {
+        match key.code {
+            KeyCode::Char('y') => {
+                let done = self.open.as_ref().filter(|open| open.takes_answers());
+                let verdict = done.and_then(|open| open.editor.approve());
+                verdict.map(|verdict| self.send(&verdict, "")).unwrap_or_default()
+            }
+            KeyCode::Esc | KeyCode::Char('n') => Vec::new(),
+            _ => {
+                self.overlay = Some(Overlay::OpenSteps);
+                Vec::new()
+            }
         }
     }
 

@@ -113,7 +113,7 @@ impl InboxState {
         match self.overlay.take() {
             Some(Overlay::Reject(reject)) => open.reason = Some(reject.reason).filter(|reason| !reason.is_blank()),
             Some(Overlay::Comment(typing)) => open.comment = typing,
-            Some(Overlay::Snooze { .. }) | None => {}
+            Some(Overlay::Snooze { .. } | Overlay::OpenSteps) | None => {}
             Some(other @ (Overlay::Help { .. } | Overlay::Search(_) | Overlay::Ahead { .. } | Overlay::Batch(_))) => {
                 self.overlay = Some(other)
             }

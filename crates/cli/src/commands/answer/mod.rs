@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use countersign_client::hub::{ClientError, HubClient, typed};
-use countersign_client::item::ClientItem;
+use countersign_client::item::{ClientItem, open_steps};
 use countersign_client::screen::{self, escape};
 use countersign_core::form::only_text_field;
 use countersign_protocol::api::inbox::{ChecklistStep, ItemQuestion};
@@ -107,8 +107,12 @@ fn resolution(args: &AnswerArgs, item: &ClientItem) -> Result<Value> {
     } else {
         answered(args, item)?
     };
+    let steps = ticked(&args.check, item)?;
+    if args.complete && !args.open_steps {
+        check_no_open_steps(&steps)?;
+    }
     if !args.check.is_empty() {
-        body["checklist"] = json!(ticked(&args.check, item)?);
+        body["checklist"] = json!(steps);
     }
     if let Some(comment) = &args.comment {
         body["comment"] = comment.as_str().into();
@@ -206,6 +210,19 @@ fn not_a_question(item: &ClientItem) -> anyhow::Error {
         "task" => anyhow!("{} is a task: end it with --done or --cant-do (invalid_field)", item.id),
         verb => anyhow!("{} is a {verb}: it asks nothing (validation_error)", item.id),
     }
+}
+
+/// Names the open steps, because a person may have overlooked them.
+fn check_no_open_steps(steps: &[ChecklistStep]) -> Result<()> {
+    let Some(open) = open_steps(steps) else { return Ok(()) };
+    let numbered = (1..).zip(steps).filter(|(_, step)| !step.done);
+    let named: Vec<String> = numbered
+        .map(|(number, step)| format!("{number} ({})", escape(&step.text)))
+        .collect();
+    bail!(
+        "{open}: {}. Tick each finished step with --check N, or add --open-steps to send it anyway (invalid_field)",
+        named.join(", ")
+    )
 }
 
 /// The whole checklist with the named steps done; steps already done stay done.

@@ -33,7 +33,8 @@ fn task() -> ClientItem {
 
 #[test]
 fn a_task_is_sent_back_with_its_ticked_checklist() {
-    let body = resolution(&args(&["--complete", "--check", "3", "--comment", "done"]), &task()).unwrap();
+    let line = ["--complete", "--check", "3", "--open-steps", "--comment", "done"];
+    let body = resolution(&args(&line), &task()).unwrap();
     let steps = json!([{"text": "a", "done": true}, {"text": "b", "done": false}, {"text": "c", "done": true}]);
     assert_eq!(
         body,
@@ -44,6 +45,23 @@ fn a_task_is_sent_back_with_its_ticked_checklist() {
     for number in ["0", "4"] {
         assert!(resolution(&args(&["--complete", "--check", number]), &task()).is_err());
     }
+}
+
+#[test]
+fn a_task_with_open_steps_is_done_only_if_they_are_ticked_or_accepted() {
+    let error = resolution(&args(&["--done", "--check", "2"]), &task())
+        .unwrap_err()
+        .to_string();
+    assert_eq!(
+        error,
+        "1 of 3 steps is open: 3 (c). Tick each finished step with --check N, or add --open-steps to send it anyway \
+         (invalid_field)"
+    );
+    let error = resolution(&args(&["--done"]), &task()).unwrap_err().to_string();
+    assert!(error.starts_with("2 of 3 steps are open: 2 (b), 3 (c)."), "{error}");
+    assert!(resolution(&args(&["--done", "--check", "2", "--check", "3"]), &task()).is_ok());
+    let body = resolution(&args(&["--done", "--open-steps"]), &task()).unwrap();
+    assert_eq!(body, json!({"resolution": "completed"}));
 }
 
 #[test]

@@ -89,8 +89,8 @@ async fn a_task_returns_its_checklist() {
         "tell",
     ];
     let (process, id) = asked(&terminal, &[&task[..], &["--json"]].concat()).await;
-    hub.cli(&["answer", &id, "--complete", "--check", "1", "--comment", "done"])
-        .ok();
+    let ticks = ["--complete", "--check", "1", "--open-steps", "--comment", "done"];
+    hub.cli(&[&["answer", &id], &ticks[..]].concat()).ok();
     let output = process.finish().json();
     assert_eq!(
         [&output["resolution"], &output["comment"]],

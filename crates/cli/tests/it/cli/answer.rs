@@ -34,13 +34,18 @@ async fn every_kind_of_question_can_be_answered() {
         (ask("bot"), &["--decline"], "declined", json!(null)),
         (
             task("bot"),
-            &["--complete", "--comment", "done"],
+            &["--complete", "--open-steps", "--comment", "done"],
             "completed",
             json!(null),
         ),
         (task("bot"), &["--dismiss"], "dismissed", json!(null)),
         (ask("bot"), &["--skip"], "declined", json!(null)),
-        (task("bot"), &["--done", "--check", "1"], "completed", json!(null)),
+        (
+            task("bot"),
+            &["--done", "--check", "1", "--check", "2"],
+            "completed",
+            json!(null),
+        ),
         (task("bot"), &["--cant-do"], "dismissed", json!(null)),
     ] {
         let response = answered(&hub, &bot, envelope, args).await;
@@ -128,6 +133,19 @@ async fn an_invalid_answer_is_an_error_and_changes_nothing() {
     let output = hub.cli(&["answer", &form, r#"{"retries":1}"#]).fails(1);
     assert!(output.contains("reason"), "it names what is missing: {output}");
     assert_eq!(bot.pull(&id).await["status"], "open");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_with_open_steps_stays_open_until_they_are_ticked_or_accepted() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let id = bot.accepted(&task("bot")).await;
+    let output = hub.cli(&["answer", &id, "--done", "--check", "1"]).fails(1);
+    assert!(output.contains("1 of 2 steps is open: 2 (announce)"), "{output}");
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    hub.cli(&["answer", &id, "--done", "--check", "1", "--open-steps"]).ok();
+    let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
+    assert_eq!(bot.pull(&id).await["response"]["response"]["checklist"], steps);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -167,6 +167,11 @@ async fn a_task_is_ticked_and_completed() {
     pane.press(&["1"]);
     pane.shows_all(&["Rotate the key.", "1. [x] rotate"]).await;
     pane.press(&["a"]);
+    pane.shows("1 of 2 steps is open. Send Done anyway?").await;
+    pane.press(&["Escape"]);
+    pane.hides("Send Done anyway?").await;
+    assert_eq!(bot.pull(&id).await["status"], "open");
+    pane.press(&["a", "y"]);
     let response = response(&bot, &id).await;
     assert_eq!(response["resolution"], "completed");
     let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);

@@ -90,6 +90,8 @@ async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     pane.write("2\n");
     pane.shows_all(&["2. [x] announce", "c says it is done"]).await;
     pane.write("c\n");
+    pane.shows("1 of 2 steps is open. Send Done anyway? (y or n):").await;
+    pane.write("y\n");
     pane.shows("Comment").await;
     pane.write("\n");
     pane.shows("done by human:owner").await;

@@ -191,10 +191,46 @@ fn a_task_is_ticked_and_completed() {
     let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
     scene.keys("1");
     let steps = json!([{"text": "one", "done": true}, {"text": "two", "done": false}]);
+    assert_eq!(scene.key('a'), []);
+    assert!(matches!(scene.state.overlay, Some(Overlay::OpenSteps)));
+    assert_eq!(scene.key('a'), [], "the same key does not confirm");
     assert_eq!(
-        Scene::sent(scene.key('a')),
+        Scene::sent(scene.key('y')),
         json!({"resolution": "completed", "checklist": steps})
     );
+}
+
+#[test]
+fn a_task_with_open_steps_is_sent_only_after_a_second_key() {
+    let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two"}]});
+    let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
+    for code in [
+        KeyCode::Char('j'),
+        KeyCode::Down,
+        KeyCode::Down,
+        KeyCode::Enter,
+        KeyCode::Enter,
+    ] {
+        assert_eq!(scene.press(code), []);
+    }
+    assert!(matches!(scene.state.overlay, Some(Overlay::OpenSteps)));
+    scene.press(KeyCode::Esc);
+    assert!(scene.state.overlay.is_none());
+    scene.keys("12");
+    assert_eq!(
+        Scene::sent(scene.key('a'))["resolution"],
+        "completed",
+        "all steps are done"
+    );
+}
+
+#[test]
+fn an_open_question_about_steps_closes_when_another_person_ends_the_task() {
+    let action = json!({"instructions": "do", "checklist": [{"text": "one"}]});
+    let mut scene = opened(&json!({"type": "task", "question": null, "action": action}));
+    scene.key('a');
+    scene.read(answered("a", "human:ann", "approve"), true);
+    assert!(scene.state.overlay.is_none());
 }
 
 #[test]
