@@ -15,7 +15,7 @@ use countersign_protocol::api::inbox::{self as api, ItemQuestion, SentFile};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::screen::duration_label;
+use crate::screen::{actor_label, duration_label};
 
 pub use outcome::outcome_remarks;
 pub use steps::open_steps;
@@ -56,7 +56,7 @@ impl ClientItem {
     /// The person whose decision is on hold: `ann is answering`.
     pub fn held_text(&self) -> Option<String> {
         let by = &self.held.as_ref()?.by;
-        Some(format!("{} is answering", by.strip_prefix("human:").unwrap_or(by)))
+        Some(format!("{} is answering", actor_label(by)))
     }
 
     /// What the expiry does to an unanswered item; `None` without an expiry. Only a declared default ever answers

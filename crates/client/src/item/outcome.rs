@@ -7,12 +7,13 @@ use serde_json::Value;
 
 use super::cue::SUPERSEDED;
 use super::{ClientItem, size_label};
+use crate::screen::actor_label;
 
 /// A short answer text is cut after this many characters.
 const MAX_SHORT_CHARS: usize = 200;
 
 impl ClientItem {
-    /// The decision and its actor: `approved by human:owner`, `answered Blue by human:ann`.
+    /// The decision and its actor: `approved by owner`, `answered Blue by ann`.
     pub fn outcome_text(&self) -> Option<String> {
         self.outcome(str::to_owned)
     }
@@ -39,20 +40,30 @@ impl ClientItem {
             1 => " with a file".to_owned(),
             count => format!(" with {count} files"),
         };
-        Some(format!("{word}{value}{files} by {}", resolution.actor))
+        Some(format!("{word}{value}{files} by {}", actor_label(&resolution.actor)))
     }
 
     /// The word for the ending, and whether it says the value already. A resolution that this version does not know is
     /// its own word.
     fn ending_word(&self, resolution: &ItemResolution) -> (String, bool) {
-        let Ok(outcome) = resolution.resolution.parse::<Outcome>() else {
+        let Some(ending) = self.ending(resolution) else {
             return (resolution.resolution.clone(), false);
         };
-        let is_choice = matches!(self.question, Some(ItemQuestion::Confirm(_))) && !resolution.edited;
-        let value = resolution.value.as_ref().and_then(Value::as_str);
-        let ending = Ending::of(outcome, value.filter(|_| is_choice));
         let says_value = matches!(ending.tone, Tone::Good | Tone::Bad);
         (ending.label.to_lowercase(), says_value)
+    }
+
+    fn ending(&self, resolution: &ItemResolution) -> Option<Ending> {
+        let outcome = resolution.resolution.parse::<Outcome>().ok()?;
+        let is_choice = matches!(self.question, Some(ItemQuestion::Confirm(_))) && !resolution.edited;
+        let value = resolution.value.as_ref().and_then(Value::as_str);
+        Some(Ending::of(outcome, value.filter(|_| is_choice)))
+    }
+
+    /// The tone of the outcome; quiet without one, and for a resolution that this version does not know.
+    pub fn ending_tone(&self) -> Tone {
+        let ending = self.resolution.as_ref().and_then(|resolution| self.ending(resolution));
+        ending.map_or(Tone::Quiet, |ending| ending.tone)
     }
 }
 
@@ -112,7 +123,7 @@ mod tests {
             (&confirm, json!({"resolution": "cancelled"}), "withdrawn"),
             (&confirm, json!({"resolution": "vaporised"}), "vaporised"),
         ] {
-            assert_eq!(outcome(question, &resolution), format!("{text} by human:ann"));
+            assert_eq!(outcome(question, &resolution), format!("{text} by ann"));
         }
     }
 
@@ -120,8 +131,8 @@ mod tests {
     fn other_words_and_defaults_are_not_a_plain_yes() {
         let confirm = json!({"kind": "confirm", "options": []});
         let edited = json!({"resolution": "answered", "value": "approve", "edited": true});
-        assert_eq!(outcome(&confirm, &edited), "answered approve by human:ann");
+        assert_eq!(outcome(&confirm, &edited), "answered approve by ann");
         let default = json!({"resolution": "expired", "value": "approve", "defaulted": true});
-        assert_eq!(outcome(&confirm, &default), "expired, answered approve by human:ann");
+        assert_eq!(outcome(&confirm, &default), "expired, answered approve by ann");
     }
 }

@@ -11,6 +11,11 @@ pub use clock::{duration_label, instant_label};
 pub use countersign_protocol::escape::{escape, escape_json, escape_lines};
 pub use table::TextTable;
 
+/// The name of a person; other actors keep their kind: `owner`, `agent:bot`.
+pub fn actor_label(actor: &str) -> &str {
+    actor.strip_prefix("human:").unwrap_or(actor)
+}
+
 /// One line of JSON. Characters that a terminal would act on are written as equivalent JSON escapes.
 pub fn json(value: &Value) -> String {
     escape_json(&value.to_string()) + "\n"

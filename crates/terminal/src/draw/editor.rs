@@ -1,6 +1,7 @@
 //! Draws the editors row by row.
 
 use countersign_client::screen::escape;
+use countersign_core::vocabulary::Action;
 use countersign_protocol::a2h::Choice;
 use countersign_protocol::api::inbox::ItemQuestion;
 use ratatui::style::Style;
@@ -224,13 +225,10 @@ impl Rows {
             self.row(layout, &lead, &escape(&step.text), steps.cursor() == Some(index));
         }
         if self.is_live {
-            self.row(layout, " ", "Complete   [a]", steps.cursor() == Some(count));
-            self.row(
-                layout,
-                " ",
-                "Dismiss   [r gives a reason]",
-                steps.cursor() == Some(count + 1),
-            );
+            let done = format!("{}   [a]", Action::Done.label());
+            self.row(layout, " ", &done, steps.cursor() == Some(count));
+            let cannot_do = format!("{}   [r gives a reason]", Action::CannotDo.label());
+            self.row(layout, " ", &cannot_do, steps.cursor() == Some(count + 1));
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::state::{BatchAction, BatchDialog, InboxState, ItemEnding, OpenItem, O
 /// The length that fits one line of an 80 column screen.
 const MAX_HINT_CHARS: usize = 78;
 const BACK: &str = "Esc back";
-const AHEAD: &str = "w ahead";
+const AHEAD: &str = "w queue";
 
 pub fn hints(state: &InboxState) -> String {
     let fixed = match (&state.overlay, &state.open) {
@@ -57,11 +57,11 @@ fn item_hints(open: &OpenItem) -> String {
     let fixed = match (&open.editor, open.ending) {
         _ if open.entry.is_notice() => "? help  e archive  Enter next  Esc back  q quit",
         _ if open.sending => "sending",
-        (_, ItemEnding::Past) if open.entry.item.is_cue() => "? help  j k scroll  w write ahead  Esc back  q quit",
+        (_, ItemEnding::Past) if open.entry.item.is_cue() => "? help  j k scroll  w queue a reply  Esc back  q quit",
         (_, ItemEnding::Past) => "? help  j k scroll  Esc back  q quit",
         (_, ItemEnding::Mine) if open.is_on_hold() => "? help  Enter next one  z undo  Esc back  q quit",
         (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) if open.entry.item.is_cue() => {
-            "? help  Enter next one  w write ahead  Esc back  q quit"
+            "? help  Enter next one  w queue a reply  Esc back  q quit"
         }
         (_, ItemEnding::Mine | ItemEnding::Theirs { .. } | ItemEnding::Unclear) => {
             "? help  Enter next one  Esc back  q quit"

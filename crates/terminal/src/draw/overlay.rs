@@ -27,7 +27,7 @@ const KEYS: [(&str, &str); 16] = [
     ("x X", "select one, all; then a r s e for them"),
     ("e u", "archive a notice, take back what is away"),
     ("z", "undo your last decision, for some seconds"),
-    ("t w", "retry a failed delivery; write ahead"),
+    ("t w", "retry a failed delivery; queue a reply"),
     ("/ O", "search; open the item in the browser"),
     ("PgUp PgDn", "scroll the text (Ctrl-U Ctrl-D, Home End)"),
     ("Esc, q", "back, quit (Ctrl-C); nothing typed is lost"),
@@ -55,7 +55,7 @@ pub fn draw(frame: &mut Frame, state: &mut InboxState, theme: Theme, area: Rect)
         }
         Overlay::Ahead { typing, .. } => {
             layout.typing("", typing, theme.plain(), true);
-            "Write ahead: it answers what the agent asks next".to_owned()
+            "Queue a reply: it answers what the agent asks next".to_owned()
         }
         Overlay::Reject(reject) => {
             reasons(&mut layout, reject, theme);

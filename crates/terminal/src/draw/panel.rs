@@ -1,6 +1,7 @@
 //! The panel: the answer editor, or the outcome.
 
-use countersign_client::screen::escape;
+use countersign_client::screen::{actor_label, escape};
+use countersign_core::vocabulary::Tone;
 
 use super::{TextLayout, Theme, editor};
 use crate::answer::Editor;
@@ -28,7 +29,8 @@ fn undecided(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme
         return;
     }
     if !open.entry.item.can_answer {
-        let resolvers = open.entry.item.resolvers.join(", ");
+        let names = open.entry.item.resolvers.iter().map(|actor| actor_label(actor));
+        let resolvers = names.collect::<Vec<_>>().join(", ");
         layout.add_text(
             &escape(&format!("Not yours to answer: it is for {resolvers}.")),
             theme.warning(),
@@ -90,23 +92,25 @@ fn over(layout: &mut TextLayout, state: &InboxState, open: &OpenItem, theme: The
     left_over(layout, open, theme);
 }
 
+/// The sign says the same as the colour, because not all people see colours.
 fn draw_outcome(layout: &mut TextLayout, open: &OpenItem, outcome: &str, theme: Theme) {
     match open.ending {
-        ItemEnding::Mine => layout.add_hanging("✓ ", outcome, theme.good()),
         ItemEnding::Theirs { sent: true } => {
             layout.add_text("Already answered. Your answer was not applied.", theme.bad());
-            layout.add_hanging("✓ ", outcome, theme.strong());
         }
-        ItemEnding::Theirs { sent: false } => {
+        ItemEnding::Theirs { sent: false } | ItemEnding::Unclear => {
             layout.add_text("Already answered:", theme.warning());
-            layout.add_hanging("✓ ", outcome, theme.strong());
         }
-        ItemEnding::Unclear => {
-            layout.add_text("Already answered:", theme.warning());
-            layout.add_hanging("✓ ", outcome, theme.strong());
-        }
-        ItemEnding::Past | ItemEnding::None => layout.add_hanging("✓ ", outcome, theme.strong()),
+        ItemEnding::Mine | ItemEnding::Past | ItemEnding::None => {}
     }
+    let (sign, style) = match open.entry.item.ending_tone() {
+        Tone::Good => ("✓ ", theme.good()),
+        Tone::Bad => ("✗ ", theme.bad()),
+        Tone::Late => ("! ", theme.warning()),
+        Tone::Plain => ("✓ ", theme.strong()),
+        Tone::Quiet => ("– ", theme.quiet()),
+    };
+    layout.add_hanging(sign, outcome, style);
 }
 
 /// Unsent input stays visible after the item ended, so that it can be copied.

@@ -1,5 +1,6 @@
 //! The changes that the hub announces.
 
+use countersign_client::screen::actor_label;
 use countersign_protocol::sse::SseEvent;
 use serde::Deserialize;
 
@@ -51,7 +52,7 @@ fn by(text: String, actor: &str) -> String {
     if actor.is_empty() || text.contains(actor) {
         text
     } else {
-        format!("{text} by {actor}")
+        format!("{text} by {}", actor_label(actor))
     }
 }
 
@@ -68,7 +69,7 @@ mod tests {
 
     #[test]
     fn known_events_are_changes() {
-        let text = "answered Approve by human:ann".to_owned();
+        let text = "answered Approve by ann".to_owned();
         let expected = [
             InboxChange::Opened("msg_1".to_owned()),
             InboxChange::Resolved {

@@ -46,7 +46,7 @@ pub async fn run(client: &HubClient, filter: &InboxFilter) -> Result<String> {
             LineChoice::Ahead(index) if page.items[index].item.is_cue() => {
                 inbox.write_ahead(&page.items[index].item.agent.id, &mut asker).await?;
             }
-            LineChoice::Ahead(_) => screen::print("Only an agent in a terminal can be written to ahead.\n")?,
+            LineChoice::Ahead(_) => screen::print("Replies are queued only for agents in terminals.\n")?,
             LineChoice::Row(index) => {
                 if !inbox.decide(page.items[index].id(), &mut asker).await? {
                     break;
@@ -71,7 +71,7 @@ const AHEAD: char = 'w';
 
 fn list_prompt(items: &[Arc<InboxEntry>]) -> &'static str {
     if items.iter().any(|entry| entry.item.is_cue()) {
-        "Which one? (a number; w and a number writes ahead to its agent; an empty line ends) "
+        "Which one? (a number; w and a number queues a reply for its agent; an empty line ends) "
     } else {
         "Which one? (a number; an empty line ends) "
     }

@@ -12,7 +12,7 @@ impl InboxState {
     pub(super) fn write_ahead(&mut self) {
         let Some(open) = &self.open else { return };
         if !open.entry.item.is_cue() {
-            return self.hint("only an agent in a terminal can be written to ahead");
+            return self.hint("replies are queued only for agents in terminals");
         }
         let agent_id = open.entry.item.agent.id.clone();
         let typing = self.aheads.remove(&agent_id).unwrap_or_else(TextInput::lines);

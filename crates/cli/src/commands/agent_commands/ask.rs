@@ -74,12 +74,8 @@ pub async fn sent(verb: &str, to: &[String], detach: bool, follow: OutcomeFollow
     Ok(Finished::ok(text))
 }
 
-/// `human:owner` is shown as `owner`.
 fn names(to: &[String]) -> String {
-    let names: Vec<&str> = to
-        .iter()
-        .map(|actor| actor.strip_prefix("human:").unwrap_or(actor))
-        .collect();
+    let names: Vec<&str> = to.iter().map(|actor| screen::actor_label(actor)).collect();
     names.join(" or ")
 }
 

@@ -2,6 +2,7 @@
 
 use countersign_agent::{Answer, CheckItem, Outcome, Resolved, Ticket, text_schema};
 use countersign_client::screen::{self, escape_lines};
+use countersign_core::vocabulary::Ending;
 use countersign_protocol::a2h::APPROVE;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -85,6 +86,15 @@ pub fn resolution(outcome: &Outcome) -> &'static str {
     }
 }
 
+/// The word people read for an outcome: `skipped`. The answer is not in it.
+pub fn ending(outcome: &Outcome) -> String {
+    let word = resolution(outcome);
+    let outcome = word.parse::<countersign_core::Outcome>();
+    outcome.map_or(word.to_owned(), |outcome| {
+        Ending::of(outcome, None).label.to_lowercase()
+    })
+}
+
 fn answer(outcome: &Outcome) -> Option<&Answer> {
     match outcome {
         Outcome::Answered { value, .. } => Some(value),
@@ -111,13 +121,14 @@ pub fn answer_line(outcome: &Outcome, asked: &AskedQuestion) -> String {
 /// The decision and its actor, for standard error. The answer is left out because it may be sensitive.
 pub fn outcome_line(resolved: &Resolved) -> String {
     let id = &resolved.message_id;
-    let by = resolved.actor.as_ref().map(|actor| format!(" by {actor}"));
+    let by = resolved.actor.as_ref();
+    let by = by.map(|actor| format!(" by {}", screen::actor_label(actor)));
     let by = by.unwrap_or_default();
     let how = match &resolved.outcome {
         Outcome::Answered { edited: true, .. } => format!("answered in other words{by}"),
         Outcome::Expired { default: Some(_) } => "expired without an answer: the default counts".to_owned(),
         Outcome::Expired { default: None } => "expired without an answer".to_owned(),
-        other => format!("{}{by}", resolution(other)),
+        other => format!("{}{by}", ending(other)),
     };
     let comment = resolved
         .comment

@@ -204,6 +204,6 @@ fn a_late_answer_is_told_the_earlier_decision() {
         "actor": "human:ann", "resolved_at": "2026-06-04T15:00:01.000Z",
     });
     let item = item("ask", &json!({"resolution": won}));
-    let expected = "msg_1 is already answered approve by human:ann at 2026-06-04T15:00:01.000Z (already_terminal)";
+    let expected = "msg_1 is already answered approve by ann at 2026-06-04T15:00:01.000Z (already_terminal)";
     assert_eq!(already_decided(&item).as_deref(), Some(expected));
 }

@@ -60,8 +60,8 @@ impl DemoAgent {
         self.open.replace(None);
         Ok(match progress {
             Progress::Ended(resolved) => {
-                let how = outcome::resolution(&resolved.outcome);
-                let by = resolved.actor.as_deref().unwrap_or_default();
+                let how = outcome::ending(&resolved.outcome);
+                let by = screen::actor_label(resolved.actor.as_deref().unwrap_or_default());
                 screen::print_notice(&format!("{}: {how} by {by}", self.id));
                 Some(resolved.outcome)
             }

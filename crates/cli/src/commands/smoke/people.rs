@@ -3,7 +3,7 @@
 use anyhow::{Context, Result, bail};
 use countersign_agent::Kind;
 use countersign_client::hub::{ClientError, HubClient, HubLocation, typed};
-use countersign_client::screen::escape;
+use countersign_client::screen::{actor_label, escape};
 use countersign_protocol::api::admin::ListedPerson;
 use serde_json::Value;
 
@@ -108,7 +108,7 @@ impl People {
             .await;
         let reply = reply.map_err(|error| self.explain(error))?;
         let status = reply.get("status").and_then(Value::as_str).unwrap_or_default();
-        Ok(((), format!("{} by {}", escape(status), self.person)))
+        Ok(((), format!("{} by {}", escape(status), actor_label(&self.person))))
     }
 
     fn explain(&self, error: ClientError) -> anyhow::Error {

@@ -69,7 +69,7 @@ async fn a_local_ask_goes_to_the_current_owner() {
     let (process, id) = asked(&Terminal::local(&hub), &["ask", "Ship?", "--confirm"]).await;
     hub.cli(&["answer", &id, "yes"]).ok();
     let ran = process.finish();
-    assert!(ran.code == 0 && ran.stderr.contains("human:boss"), "{ran:?}");
+    assert!(ran.code == 0 && ran.stderr.contains("answered by boss"), "{ran:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

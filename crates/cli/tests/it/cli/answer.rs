@@ -155,7 +155,7 @@ async fn a_second_answer_is_refused_with_the_first_outcome() {
     let id = bot.accepted(&ask("bot")).await;
     hub.cli(&["answer", &id, "approve"]).ok();
     let output = hub.cli(&["answer", &id, "deny"]).fails(1);
-    assert!(output.contains("already approved by human:owner"), "{output}");
+    assert!(output.contains("already approved by owner"), "{output}");
     hub.cli(&["answer", "msg_00000000000000000000000000", "approve"])
         .fails(1);
 }

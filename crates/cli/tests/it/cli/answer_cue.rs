@@ -153,10 +153,7 @@ async fn files_go_with_an_answer_or_are_the_answer() {
     let output = hub
         .cli(&["answer", &id, "Blue", "Red", "--file", &notes, "--file", &large])
         .ok();
-    assert!(
-        output.contains("answered Blue, Red with 2 files by human:owner"),
-        "{output}"
-    );
+    assert!(output.contains("answered Blue, Red with 2 files by owner"), "{output}");
     let reply = shell.outcome(&id).await["reply"].clone();
     assert_eq!(reply["text"], "Blue\nRed");
     assert_eq!(

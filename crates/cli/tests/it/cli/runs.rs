@@ -183,7 +183,7 @@ async fn a_long_answer_is_abbreviated() {
     command.args(["answer", &id, "-", "--data"]).arg(hub.data());
     let output = Process::spawn(command, "y".repeat(900_000)).finish().ok();
     assert!(
-        output.contains("yyy… (900 KB) by human:owner") && output.len() < 500,
+        output.contains("yyy… (900 KB) by owner") && output.len() < 500,
         "{} bytes",
         output.len()
     );
@@ -236,9 +236,6 @@ async fn a_question_of_a_run_names_its_agent_and_takes_an_empty_answer() {
     }
     assert!(!shown.contains("--skip"), "{shown}");
     let output = hub.cli(&["answer", &id, ""]).ok();
-    assert!(
-        output.starts_with("\"Draft: fish\" answered by human:owner"),
-        "{output}"
-    );
+    assert!(output.starts_with("\"Draft: fish\" answered by owner"), "{output}");
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "");
 }

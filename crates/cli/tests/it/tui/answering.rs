@@ -28,7 +28,7 @@ async fn a_confirm_is_picked_by_number_and_sent_with_enter() {
     let response = response(&bot, &id).await;
     assert_eq!(response["response"]["value"], "deny");
     assert_eq!(response["response"]["actor"], "human:owner");
-    pane.shows("✓ denied by human:owner").await;
+    pane.shows("✗ denied by owner").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -120,12 +120,7 @@ async fn a_form_is_filled_in_and_its_errors_are_shown_beside_the_fields() {
     });
     assert_eq!(value, expected);
     let screen = pane
-        .shows_all(&[
-            "answered by human:owner",
-            "reason: not yet",
-            "region: us",
-            "urgent: yes",
-        ])
+        .shows_all(&["answered by owner", "reason: not yet", "region: us", "urgent: yes"])
         .await;
     assert!(!screen.contains("hunter2"), "{screen}");
 }
@@ -260,7 +255,7 @@ async fn a_search_filters_the_list_and_finds_decided_items() {
     pane.hides("Deploy").await;
     assert!(!pane.text().contains("shed"));
     pane.press(&["Enter"]);
-    pane.shows_all(&["Paint the shed", "approved by human:owner at", "Paint the house"])
+    pane.shows_all(&["Paint the shed", "approved by owner at", "Paint the house"])
         .await;
     pane.press(&["Escape"]);
     pane.shows("Deploy").await;
@@ -275,7 +270,7 @@ async fn an_item_of_another_resolver_cannot_be_answered() {
     let pane = Pane::start(&hub);
     pane.shows("not yours to answer").await;
     pane.press(&["Enter"]);
-    pane.shows("Not yours to answer: it is for human:ann.").await;
+    pane.shows("Not yours to answer: it is for ann.").await;
     // The second key opens the help, which proves that the first one was processed and did nothing.
     pane.press(&["a", "?"]);
     pane.shows("archive a notice").await;

@@ -134,12 +134,12 @@ async fn type_ahead_answers_the_next_question() {
     let pane = Pane::start(&hub);
     pane.open("Ship it?").await;
     pane.press(&["w"]);
-    pane.shows("Write ahead").await;
+    pane.shows("Queue a reply").await;
     pane.write("then");
     pane.press(&["Escape"]);
-    pane.hides("Write ahead").await;
+    pane.hides("Queue a reply").await;
     pane.press(&["w"]);
-    pane.shows_all(&["Write ahead", "then"]).await;
+    pane.shows_all(&["Queue a reply", "then"]).await;
     pane.write(" run the tests");
     pane.press(&["Enter"]);
     pane.shows("gets it when it asks next").await;

@@ -23,7 +23,7 @@ async fn a_dumb_terminal_gets_prompts_and_no_escape_sequences() {
     pane.write("1\n");
     pane.shows("Comment").await;
     pane.write("go\n");
-    pane.shows_all(&["BEFORE", "Deploy \\u{1b}[2J?", "approved by human:owner at"])
+    pane.shows_all(&["BEFORE", "Deploy \\u{1b}[2J?", "approved by owner at"])
         .await;
     let response = bot.outcome(&id).await["response"]["response"].clone();
     assert_eq!([&response["value"], &response["comment"]], ["approve", "go"]);
@@ -63,7 +63,7 @@ async fn a_form_is_asked_field_by_field_and_secrets_stay_hidden() {
     pane.write("hunter2\n");
     pane.shows("Comment").await;
     pane.write("\n");
-    let screen = pane.shows("answered by human:owner at").await;
+    let screen = pane.shows("answered by owner at").await;
     assert!(!screen.contains("hunter2"), "{screen}");
     let value = bot.outcome(&id).await["response"]["response"]["value"].clone();
     assert_eq!(
@@ -94,7 +94,7 @@ async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     pane.write("y\n");
     pane.shows("Comment").await;
     pane.write("\n");
-    pane.shows("done by human:owner").await;
+    pane.shows("done by owner").await;
     let steps = json!([{"text": "rotate", "done": false}, {"text": "announce", "done": true}]);
     assert_eq!(bot.outcome(&first).await["response"]["response"]["checklist"], steps);
     eventually("the list again", async || {
@@ -107,7 +107,7 @@ async fn a_task_is_completed_and_an_ask_rejected_by_prompts() {
     pane.write("r\n");
     pane.shows("1. Not on a Friday").await;
     pane.write("1\n");
-    pane.shows("denied by human:owner").await;
+    pane.shows("denied by owner").await;
     assert_eq!(
         bot.outcome(&second).await["response"]["response"]["comment"],
         "Not on a Friday"
@@ -149,7 +149,7 @@ async fn a_dismissed_task_sends_its_ticks() {
     pane.write("r\n");
     pane.shows("Why?").await;
     pane.write("half of it is enough\n");
-    pane.shows("not done by human:owner").await;
+    pane.shows("not done by owner").await;
     let steps = json!([{"text": "rotate", "done": true}, {"text": "announce", "done": false}]);
     assert_eq!(bot.outcome(&id).await["response"]["response"]["checklist"], steps);
 }
@@ -190,5 +190,5 @@ async fn the_prompt_mode_reports_a_lost_race() {
     pane.shows("Comment").await;
     pane.write("\n");
     pane.shows("Already answered. Your answer was not applied.").await;
-    pane.shows("denied by human:ann at").await;
+    pane.shows("denied by ann at").await;
 }

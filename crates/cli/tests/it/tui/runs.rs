@@ -229,7 +229,7 @@ async fn the_live_inbox_takes_an_empty_answer_after_a_second_enter() {
     pane.press(&["Enter", "Enter"]);
     pane.shows("Enter again sends an empty answer").await;
     pane.press(&["Enter"]);
-    pane.shows_all(&["answered by human:owner at", "the run has it"]).await;
+    pane.shows_all(&["answered by owner at", "the run has it"]).await;
     assert_eq!(hub.cli(&["runs", "follow", "r1"]).ok(), "");
 }
 

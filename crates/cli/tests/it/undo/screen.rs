@@ -29,5 +29,5 @@ async fn a_decision_is_sent_when_its_hold_ends() {
     pane.open("Deploy build 42?").await;
     pane.press(&["a"]);
     assert_eq!(response(&bot.outcome(&id).await)["value"], "approve");
-    pane.shows("✓ approved by human:owner").await;
+    pane.shows("✓ approved by owner").await;
 }

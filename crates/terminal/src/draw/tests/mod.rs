@@ -151,12 +151,41 @@ fn a_late_answer_is_shown_beside_the_earlier_decision() {
     let picture = text(&mut scene.state);
     for expected in [
         "Already answered.",
-        "answered yes by human:ann at 15:00:09",
+        "answered yes by ann at 15:00:09",
         "waiting for the agent",
         "> my answer",
     ] {
         assert!(picture.contains(expected), "{expected}: {picture}");
     }
+}
+
+#[test]
+fn an_outcome_has_the_sign_of_its_tone() {
+    for (value, sign) in [("approve", "✓ approved by ann"), ("deny", "✗ denied by ann")] {
+        let mut scene = Scene::with(&["a"]);
+        scene.open();
+        scene.read(answered("a", "human:ann", value), true);
+        let picture = text(&mut scene.state);
+        assert!(picture.contains(sign), "{sign}: {picture}");
+    }
+}
+
+#[test]
+fn a_task_has_the_words_of_the_vocabulary_and_asks_about_open_steps() {
+    let action = json!({"instructions": "do", "checklist": [{"text": "one"}, {"text": "two", "done": true}]});
+    let mut scene = Scene::holding(vec![entry(
+        "a",
+        &json!({"type": "task", "question": null, "action": action}),
+    )]);
+    scene.open();
+    let picture = text(&mut scene.state);
+    assert!(
+        picture.contains("  Done   [a]\n") && picture.contains("Can't do   [r"),
+        "{picture}"
+    );
+    scene.key('a');
+    let picture = text(&mut scene.state);
+    assert!(picture.contains("1 of 2 steps is open. Send Done anyway?"), "{picture}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use countersign_client::item::{ClientItem, file_label, outcome_remarks};
-use countersign_client::screen::{escape, instant_label, quote};
+use countersign_client::screen::{actor_label, escape, instant_label, quote};
 use countersign_core::form::{self, Field};
 use countersign_core::schema::sensitive_fields;
 use countersign_protocol::api::inbox::{
@@ -111,9 +111,11 @@ fn resolvers(item: &ClientItem) -> String {
     } else {
         " (you may not answer)"
     };
+    let names = item.resolvers.iter().map(|actor| actor_label(actor));
+    let names = names.collect::<Vec<_>>().join(", ");
     match item.status.as_str() {
-        "open" => item.resolvers.join(", ") + you,
-        _ => item.resolvers.join(", "),
+        "open" => names + you,
+        _ => names,
     }
 }
 
