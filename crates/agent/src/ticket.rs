@@ -19,6 +19,9 @@ pub struct Ticket {
     /// The page where people answer. `None` for a ticket from the journal, which does not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub review_url: Option<String>,
+    /// A remark of the hub on accepting the message, such as that no person can answer it. It is not stored.
+    #[serde(skip)]
+    pub notice: Option<String>,
     /// Ask, notify or task.
     pub kind: Kind,
 }
@@ -35,6 +38,7 @@ mod tests {
             message_id: None,
             poll_url: None,
             review_url: None,
+            notice: None,
             kind: Kind::Ask,
         };
         let text = serde_json::to_string(&sent).unwrap();

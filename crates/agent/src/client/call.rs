@@ -51,6 +51,7 @@ impl HubCall {
 pub(crate) struct HubReply {
     pub status: u16,
     pub body: Vec<u8>,
+    pub notice: Option<String>,
 }
 
 /// Why a call returned no reply.
@@ -138,6 +139,12 @@ impl Client {
     }
 }
 
+/// The hub's remark on a message, in a header because the body of the acknowledgement is closed.
+fn notice(headers: &HeaderMap) -> Option<String> {
+    let text = headers.get("countersign-notice")?.to_str().ok()?;
+    Some(text.to_owned())
+}
+
 fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply, CallFailure> {
     match status {
         408 | 425 | 429 | 500..=599 => {
@@ -155,7 +162,11 @@ fn classify(status: u16, headers: &HeaderMap, body: Vec<u8>) -> Result<HubReply,
             let message = format!("status {status}, a redirect; use the hub's own address");
             Err(CallFailure::Final(Error::UnexpectedResponse(message)))
         }
-        _ => Ok(HubReply { status, body }),
+        _ => Ok(HubReply {
+            status,
+            body,
+            notice: notice(headers),
+        }),
     }
 }
 

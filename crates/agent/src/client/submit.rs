@@ -42,6 +42,7 @@ impl Client {
             message_id: None,
             poll_url: None,
             review_url: None,
+            notice: None,
             kind,
         };
         self.send(journal, ticket, bytes).await
@@ -82,6 +83,7 @@ impl Client {
         ticket.message_id = Some(ack.id.clone());
         ticket.poll_url = Some(ack.poll_url.clone());
         ticket.review_url = ack.review_url.clone().filter(|url| url.len() <= MAX_URL_BYTES);
+        ticket.notice = reply.notice;
         let hub = self.origin();
         let sent = ticket.clone();
         let stored = with_journal(journal, move |journal| {
@@ -199,6 +201,7 @@ mod tests {
             read_ack(&HubReply {
                 status,
                 body: body.as_bytes().to_vec(),
+                notice: None,
             })
             .map(|ack| ack.id)
         };

@@ -77,6 +77,7 @@ fn ticket(scene: &Scene) -> Ticket {
         message_id: Some("msg_1".to_owned()),
         poll_url: Some(format!("{}poll/msg_1?sig=a%2Fb", scene.url)),
         review_url: None,
+        notice: None,
         kind: Kind::Ask,
     }
 }
@@ -128,6 +129,7 @@ fn calls_can_run_on_any_thread() {
         message_id: None,
         poll_url: None,
         review_url: None,
+        notice: None,
         kind: Kind::Ask,
     };
     sent(hub.resend(&kept.journal, &ticket));

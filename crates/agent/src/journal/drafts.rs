@@ -128,6 +128,7 @@ impl StoredTicket {
             message_id: self.message_id,
             poll_url: self.poll_url,
             review_url: None,
+            notice: None,
             kind,
         })
     }

@@ -25,7 +25,11 @@ pub async fn submit(
     deadline: Option<Instant>,
 ) -> Result<Ticket> {
     let sent = within_deadline(session.hub.submit(journal, draft), deadline).await;
-    sent.map_err(|error| explain(error, session, draft.idempotency_key()))
+    let ticket = sent.map_err(|error| explain(error, session, draft.idempotency_key()))?;
+    if let Some(notice) = &ticket.notice {
+        screen::print_notice(&format!("warning: {notice}"));
+    }
+    Ok(ticket)
 }
 
 /// Sends a recorded message again.

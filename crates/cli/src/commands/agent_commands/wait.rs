@@ -95,6 +95,7 @@ async fn find_at_hub(id: &str, session: AgentSession, deadline: Option<Instant>)
         message_id: Some(id.to_owned()),
         poll_url: Some(session.client.url(&["v1", "messages", id]).to_string()),
         review_url: None,
+        notice: None,
         kind: kind.context("unexpected reply from the hub: a message without a type")?,
     };
     Ok(FoundMessage {

@@ -92,7 +92,7 @@ async fn a_late_cancel_reports_the_real_outcome() {
     let ran = terminal.run(&["cancel", &id, "--json"]);
     assert_eq!(ran.code, 1, "nothing was cancelled: {ran:?}");
     assert!(
-        ran.stdout.contains("deny") && ran.stderr.contains("human:owner"),
+        ran.stdout.contains("deny") && ran.stderr.contains("answered by owner"),
         "{ran:?}"
     );
 }
@@ -163,4 +163,20 @@ async fn a_waiting_command_survives_a_hub_restart() {
     hub.restart().await;
     hub.owner.answer(&id, "approve").await.expect(200);
     assert_eq!(process.finish().ok(), "approve\n");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_ask_that_no_person_can_answer_is_sent_with_a_warning() {
+    let (_hub, _bot, terminal) = stage().await;
+    let ask = |to: &'static str| {
+        let ran = terminal.run(&["ask", "Ship?", "--confirm", "--detach", "--to", to]);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        ran.stderr
+    };
+    let warned = ask("agent:bot");
+    assert!(
+        warned.contains("warning: ") && warned.contains("no person can answer"),
+        "{warned}"
+    );
+    assert!(!ask("human:owner").contains("warning: "));
 }
