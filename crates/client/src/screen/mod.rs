@@ -1,6 +1,7 @@
 //! Plain text for a terminal. Everything an agent wrote is untrusted and passes through `escape` before it is shown.
 
 mod clock;
+#[cfg(feature = "hub")]
 mod table;
 
 use std::io::{self, ErrorKind, IsTerminal, Write};
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 pub use clock::{duration_label, instant_label};
 pub use countersign_protocol::escape::{escape, escape_json, escape_lines};
+#[cfg(feature = "hub")]
 pub use table::TextTable;
 
 /// The name of a person; other actors keep their kind: `owner`, `agent:bot`.

@@ -1,4 +1,6 @@
-//! A small aligned table. Cells are escaped here, so that no caller can forget it.
+//! A small aligned table, by the width that text has on screen. Cells are escaped here, so that no caller can forget it.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::{escape, terminal_width};
 
@@ -45,7 +47,7 @@ impl TextTable {
     }
 
     fn width(&self, column: usize) -> usize {
-        self.cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        self.cells(column).map(|cell| cell.width()).max().unwrap_or(0)
     }
 
     /// Takes the missing space from the widest columns of prose. An id or an address that is cut is of no use, so a
@@ -69,16 +71,26 @@ fn render_row(row: &[String], widths: &[usize]) -> String {
     let cells: Vec<String> = row
         .iter()
         .zip(widths)
-        .map(|(cell, width)| format!("{:width$}", cut(cell, *width)))
+        .map(|(cell, width)| padded(cut(cell, *width), *width))
         .collect();
     cells.join(&" ".repeat(GAP)).trim_end().to_owned() + "\n"
 }
 
+fn padded(cell: String, width: usize) -> String {
+    let missing = width.saturating_sub(cell.width());
+    cell + &" ".repeat(missing)
+}
+
 fn cut(cell: &str, width: usize) -> String {
-    if cell.chars().count() <= width {
+    if cell.width() <= width {
         return cell.to_owned();
     }
-    cell.chars().take(width.saturating_sub(1)).chain(['…']).collect()
+    let mut used = 0;
+    let fits = |letter: &char| {
+        used += letter.width().unwrap_or(0);
+        used < width
+    };
+    cell.chars().take_while(fits).chain(['…']).collect()
 }
 
 #[cfg(test)]
@@ -109,6 +121,19 @@ mod tests {
             "never less"
         );
         assert!(table.render(None).contains("Ship the new release today?"));
+    }
+
+    #[test]
+    fn wide_letters_count_with_their_width_on_screen() {
+        let mut table = TextTable::new(&["TITLE", "NOTE"]);
+        table.row(["新しいリリース を出す".to_owned(), "in 5m".to_owned()]);
+        table.row(["x".to_owned(), "y".to_owned()]);
+        assert_eq!(
+            table.render(None),
+            "TITLE                  NOTE\n新しいリリース を出す  in 5m\nx                      y\n"
+        );
+        let narrow = "TITLE         NOTE\n新しいリリ…   in 5m\nx             y\n";
+        assert_eq!(table.render(Some(19)), narrow);
     }
 
     #[test]
