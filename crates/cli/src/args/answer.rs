@@ -48,7 +48,7 @@ pub struct AnswerArgs {
     #[arg(long, value_name = "N", conflicts_with_all = ["values", "text", "fields", "decline"])]
     pub check: Vec<usize>,
     /// With --done: send it although steps of the checklist are open.
-    #[arg(long, requires = "complete")]
+    #[arg(long, conflicts_with_all = ["values", "text", "fields", "decline", "dismiss"])]
     pub open_steps: bool,
     /// A comment for the agent.
     #[arg(long, allow_hyphen_values = true)]

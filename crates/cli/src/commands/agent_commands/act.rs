@@ -197,7 +197,7 @@ mod tests {
         );
         let text = std::fs::read_to_string(&note).unwrap();
         assert!(
-            text.contains(r#""status":"declined""#) && text.ends_with("msg_1 skipped\n"),
+            text.contains(r#""status":"declined""#) && text.ends_with("msg_1 declined\n"),
             "{text}"
         );
         let again = act(&scratch.journal(), &resolved(), &sh("exit 1"), ExecOptions::default())

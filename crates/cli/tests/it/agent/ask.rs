@@ -173,7 +173,7 @@ async fn an_ask_that_no_person_can_answer_is_sent_with_a_warning() {
         assert_eq!(ran.code, 0, "{ran:?}");
         ran.stderr
     };
-    let warned = ask("agent:bot");
+    let warned = ask("agent:acme/deployer");
     assert!(
         warned.contains("warning: ") && warned.contains("no person can answer"),
         "{warned}"
