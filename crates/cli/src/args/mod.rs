@@ -36,7 +36,7 @@ pub use answer::{AnswerArgs, FieldArg};
 pub use audit::{AuditCommand, VerifyAuditArgs};
 pub use countersign_terminal::InboxArgs;
 pub use demo::DemoArgs;
-use help::grouped;
+pub use help::{grouped, groups};
 pub use log::LogArgs;
 pub use runs::{ContinueArgs, RunArgs, RunsArgs, RunsCommand};
 pub use skill::{BuildArgs, ReturnMode, SkillCommand, SkillKind, SmokeArgs};
@@ -155,6 +155,7 @@ pub enum CliCommand {
     #[command(after_help = help::SERVE)]
     Serve(ServeArgs),
     /// Check this installation and suggest fixes.
+    #[command(after_help = help::DOCTOR)]
     Doctor {
         /// A configuration file to check as well.
         #[arg(long, value_name = "FILE")]
@@ -165,17 +166,19 @@ pub enum CliCommand {
     #[command(flatten)]
     AgentSide(AgentSideCommand),
     /// Write and check skills, which tell a coding agent how your app asks.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::SKILL)]
     Skill(SkillCommand),
     /// Test the whole loop against a running hub: ask, answer, receive, act once.
+    #[command(after_help = help::SMOKE)]
     Smoke(SmokeArgs),
     /// Let six sample agents ask, and react to your answers.
+    #[command(after_help = help::DEMO)]
     Demo(DemoArgs),
     /// Verify the audit trail of who decided what.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::AUDIT)]
     Audit(AuditCommand),
     /// Copy the store of a stopped hub.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::STORE)]
     Store(StoreCommand),
     /// Print the completions for a shell.
     #[command(after_help = help::COMPLETIONS)]
@@ -184,6 +187,7 @@ pub enum CliCommand {
         shell: Shell,
     },
     /// Print the manual page, or write one page per command to DIR.
+    #[command(after_help = help::MAN)]
     Man {
         /// The directory for the pages.
         #[arg(value_name = "DIR")]
@@ -197,7 +201,7 @@ pub enum ClientCommand {
     #[command(subcommand, after_help = help::AGENT)]
     Agent(AgentCommand),
     /// Store secrets that an agent's callback refers to.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::SECRET)]
     Secret(SecretCommand),
     /// Add people, and give them tokens and sign-in links.
     #[command(subcommand, after_help = help::PERSON)]
@@ -206,6 +210,7 @@ pub enum ClientCommand {
     #[command(after_help = help::INBOX)]
     Inbox(InboxArgs),
     /// Show one message in full, with its audit trail.
+    #[command(after_help = help::SHOW)]
     Show {
         /// The message: its id or the beginning of it, its row in the last `inbox --table`, or `last`.
         #[arg(value_name = "ITEM")]
@@ -215,19 +220,22 @@ pub enum ClientCommand {
     #[command(after_help = help::ANSWER)]
     Answer(AnswerArgs),
     /// List agents in terminals, and whether they wait.
+    #[command(after_help = help::TERMINALS)]
     Terminals,
     /// Queue a reply for the next question of an agent in a terminal.
+    #[command(after_help = help::AHEAD)]
     Ahead(AheadArgs),
     /// Run a strategy, follow it and answer its questions.
     #[command(after_help = help::RUN)]
     Run(RunArgs),
     /// List, show, follow, stop and continue runs.
+    #[command(after_help = help::RUNS)]
     Runs(RunsArgs),
     /// List and retry deliveries of answers to agents.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::DELIVERY)]
     Delivery(DeliveryCommand),
     /// Rotate the hub's Ed25519 key.
-    #[command(subcommand)]
+    #[command(subcommand, after_help = help::KEY)]
     Key(KeyCommand),
 }
 

@@ -34,15 +34,21 @@ pub enum AgentSideCommand {
     #[command(after_help = help::WAIT)]
     Wait(WaitArgs),
     /// Withdraw an ask.
+    #[command(after_help = help::CANCEL)]
     Cancel(CancelArgs),
     /// Verify the signature of a pushed answer, read from standard input.
+    #[command(after_help = help::VERIFY)]
     Verify(VerifyArgs),
     /// Encrypt a JSON value from standard input, as the state of an ask.
+    #[command(after_help = help::SEAL)]
     Seal(SealArgs),
     /// Decrypt a sealed state from standard input.
+    #[command(after_help = help::OPEN)]
     Open(OpenArgs),
     /// Receive pushed answers, verify them and run a command for each.
+    #[command(after_help = help::RECEIVE)]
     Receive(ReceiveArgs),
     /// List messages sent from here and outcomes acted on.
+    #[command(after_help = help::JOURNAL)]
     Journal(JournalArgs),
 }

@@ -38,9 +38,15 @@ async fn completions_are_valid_for_bash_and_man_pages_are_written() {
     for shell in ["zsh", "fish"] {
         assert!(run(&["completions", shell]).ok().contains("inbox"), "{shell}");
     }
-    assert!(run(&["man"]).ok().contains(".TH"));
+    let main = run(&["man"]).ok();
+    assert!(main.contains(".TH") && main.contains("countersign ask"), "{main}");
+    let place = |wanted: &str| main.find(wanted).unwrap_or_else(|| panic!("{wanted}: {main}"));
+    assert!(place(".SS Answer\n.TP\n\\fBcountersign\\-inbox\\fR(1)") < place(".SS Ask"));
+    assert!(place(".SS Administer") < place(".SH OPTIONS"));
     let directory = scratch.path("man");
     run(&["man", &directory.display().to_string()]).ok();
     let page = std::fs::read_to_string(directory.join("countersign-ask.1")).expect("a page per command");
     assert!(page.contains("timeout"), "{page}");
+    let written = std::fs::read_to_string(directory.join("countersign.1")).expect("the main page");
+    assert_eq!(written, main);
 }
