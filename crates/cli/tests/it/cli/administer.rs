@@ -262,6 +262,23 @@ async fn deliveries_are_listed_and_retried() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_doctor_says_who_reaches_the_hub_who_can_answer_and_which_agents_are_silent() {
+    let hub = Hub::start().await;
+    hub.person("ann", "resolver").await;
+    hub.person("vera", "viewer").await;
+    hub.agent("silent").await;
+    let report = hub.cli(&["doctor"]).ok();
+    for line in [
+        "ok    reachable from other machines: no (",
+        "ok    people who can answer: 2 (ann, owner)\n",
+        "ok    every agent has a token\n",
+        "ok    agents that never called: silent\n",
+    ] {
+        assert!(report.contains(line), "{line}: {report}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_doctor_passes_a_running_hub_and_reports_a_missing_one() {
     let mut hub = Hub::start().await;
     let report = hub.cli(&["doctor", "--json"]);
