@@ -1,5 +1,6 @@
-//! Opens an item in the browser of this machine.
+//! Opens an item in the browser of this machine: the program that BROWSER names, else the desktop's own.
 
+use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 
 use countersign_client::hub::HubClient;
@@ -14,7 +15,10 @@ const OPENER: &str = "xdg-open";
 pub async fn open(client: &HubClient, id: &str) -> String {
     let url = page(client.url(&["inbox", "items", id]));
     let address = url.to_string();
-    let opened = tokio::task::spawn_blocking(move || has_display() && start(&url)).await;
+    let opened = tokio::task::spawn_blocking(move || {
+        chosen().is_some_and(|browser| start(&browser, &url)) || has_display() && start(OPENER.as_ref(), &url)
+    });
+    let opened = opened.await;
     if opened.unwrap_or(false) {
         format!("opened in the browser: {address}")
     } else {
@@ -30,14 +34,18 @@ fn page(mut url: Url) -> Url {
     url
 }
 
+fn chosen() -> Option<OsString> {
+    std::env::var_os("BROWSER").filter(|program| !program.is_empty())
+}
+
 /// Without a display the opener would start a browser in this terminal.
 fn has_display() -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     cfg!(target_os = "macos") || is_set("DISPLAY") || is_set("WAYLAND_DISPLAY")
 }
 
-fn start(url: &Url) -> bool {
-    let mut opener = Command::new(OPENER);
+fn start(program: &OsStr, url: &Url) -> bool {
+    let mut opener = Command::new(program);
     opener
         .arg(url.as_str())
         .stdin(Stdio::null())

@@ -24,7 +24,6 @@ use anyhow::Result;
 use collect::BuildPlan;
 use countersign_client::screen::{self, escape};
 use files::{PlannedFile, WriteResult};
-use prompt::TerminalPrompt;
 use serde_json::json;
 
 use super::local_hub::{self, KnownAgents};
@@ -32,6 +31,7 @@ use super::{Finished, admin};
 use crate::args::{BuildArgs, Globals, SkillCommand};
 
 pub use check::read as read_skill;
+pub use prompt::TerminalPrompt;
 pub use render::page as render_page;
 pub use settings::{DEFAULT_RUNTIME, PushSettings, ReturnPath, SkillSettings};
 pub use shell_lines::{lines as shell_lines, words as shell_words};

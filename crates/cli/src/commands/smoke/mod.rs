@@ -5,6 +5,7 @@ mod agent_half;
 mod cleanup;
 mod hub_access;
 mod listener;
+mod missing;
 mod page_commands;
 mod people;
 mod plan;
@@ -15,6 +16,7 @@ mod subprocess;
 mod test_message;
 mod waiter;
 
+use std::io::{IsTerminal, stderr, stdin};
 use std::time::Duration;
 
 use agent_half::{AgentHalf, SentMessage};
@@ -32,15 +34,21 @@ pub use scratch::ScratchDir;
 use serde_json::Value;
 use subprocess::PageProcess;
 
-use super::Finished;
+use super::{Finished, local_hub};
 use crate::args::{Globals, SmokeArgs};
-use crate::commands::skill::{PushSettings, SkillSettings};
+use crate::commands::skill::{PushSettings, SkillSettings, TerminalPrompt};
 
 /// Long enough for a busy hub, short enough for a waiting person.
 const STEP_TIMEOUT: Duration = Duration::from_secs(30);
 
 pub async fn run(args: SmokeArgs, globals: &Globals) -> Result<Finished> {
-    let plan = SmokePlan::read(args)?;
+    let mut plan = SmokePlan::read(args)?;
+    if !globals.json && stdin().is_terminal() {
+        let (mut input, mut output) = (stdin().lock(), stderr().lock());
+        let has_hub = local_hub::owner(globals)?.is_some();
+        let prompt = TerminalPrompt::new(&mut input, &mut output);
+        missing::ask(&mut plan, has_hub, |name| variable(name).is_some(), prompt)?;
+    }
     let mut report = SmokeReport::default();
     let mut cleanup = Cleanup::default();
     // A failed step is in the report, and later steps would be meaningless.

@@ -14,7 +14,7 @@ use super::test_message;
 use crate::commands::local_hub::owner_among;
 
 /// The token of a person; COUNTERSIGN_TOKEN is the agent's.
-const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
+pub const TOKEN: &str = "COUNTERSIGN_PERSON_TOKEN";
 
 pub struct People {
     /// The people named in the message.

@@ -150,6 +150,16 @@ impl SmokePlan {
     }
 }
 
+/// A test without a skill, before the environment has been read.
+#[cfg(test)]
+pub fn sample() -> SmokePlan {
+    SmokePlan {
+        hub: None,
+        agent: None,
+        ..SmokePlan::of_mode(ReturnMode::Pull)
+    }
+}
+
 /// An environment variable; an empty one counts as unset.
 pub fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())

@@ -27,12 +27,8 @@ impl PaneOptions {
     pub fn owner(hub: &Hub) -> Self {
         let envs = vec![("COUNTERSIGN_DATA", hub.data().display().to_string())];
         Self {
-            width: 80,
-            height: 24,
-            term: "screen-256color",
-            command: "inbox",
-            args: String::new(),
             envs,
+            ..Self::without_hub("inbox")
         }
     }
 
@@ -43,13 +39,26 @@ impl PaneOptions {
             ("COUNTERSIGN_TOKEN", token.to_owned()),
         ];
         Self {
+            envs,
+            ..Self::without_hub("inbox")
+        }
+    }
+
+    /// A machine without a hub.
+    pub fn without_hub(command: &'static str) -> Self {
+        Self {
             width: 80,
             height: 24,
             term: "screen-256color",
-            command: "inbox",
+            command,
             args: String::new(),
-            envs,
+            envs: vec![],
         }
+    }
+
+    pub fn env(mut self, name: &'static str, value: &str) -> Self {
+        self.envs.push((name, value.to_owned()));
+        self
     }
 
     pub fn size(self, width: u16, height: u16) -> Self {
