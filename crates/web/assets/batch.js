@@ -1,4 +1,6 @@
 // Batch selection of rows: a bar with the number of picked rows, select all or none, and ranges with the shift key.
+import { loadMore } from "./more.js";
+
 let anchor = null;
 
 function picks() {
@@ -57,18 +59,35 @@ function onClick(event) {
   updateBar();
 }
 
-function makeButton(label, checked) {
+/** The hub takes no more at once. */
+const MAX_PICKS = 200;
+
+/** Loads the further pages of the list and selects what they show, up to the limit of a batch. */
+async function pickAllMatching() {
+  while (picks().length < MAX_PICKS && (await loadMore())) continue;
+  for (const [index, pick] of picks().entries()) pick.checked = index < MAX_PICKS;
+  updateBar();
+}
+
+function makeButton(label, onClick) {
   const element = document.createElement("button");
   Object.assign(element, { type: "button", className: "quiet", textContent: label });
-  element.addEventListener("click", () => setAll(checked));
+  element.addEventListener("click", onClick);
   return element;
+}
+
+function selectButtons() {
+  const hasMore = document.querySelector("main .pages a#older") && document.querySelector("#rows[data-most]");
+  const buttons = [makeButton("All here", () => setAll(true))];
+  if (hasMore) buttons.push(makeButton("All that match", pickAllMatching));
+  return [...buttons, makeButton("None", () => setAll(false))];
 }
 
 /** Adds the script-only buttons to the bar of a page that was just shown. */
 export function update() {
   anchor = null;
   const label = document.getElementById("picked");
-  if (bar() && label && !bar().querySelector("button[type=button]")) label.after(makeButton("All here", true), makeButton("None", false));
+  if (bar() && label && !bar().querySelector("button[type=button]")) label.after(...selectButtons());
   updateBar();
 }
 

@@ -313,3 +313,80 @@ async fn the_navigation_stays_in_its_place_when_a_counter_appears() {
     assert_eq!(browser.script(PLACES).await, before);
     browser.finish().await;
 }
+
+#[tokio::test]
+async fn all_that_match_are_selected_over_all_pages_and_sent_as_one_batch() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    for number in 0..53 {
+        bot.accepted(&titled(ask("bot"), &format!("Number {number}"))).await;
+    }
+    let browser = Browser::signed_in(Viewport::DESKTOP, &hub).await;
+    browser.wait_for("#older").await;
+    browser.press("jx").await;
+    browser
+        .script("[...document.querySelectorAll('#batch button')].find((one) => one.textContent === 'All that match').click()")
+        .await;
+    browser.wait_for_text("#picked", "53 selected").await;
+    browser.click("#batch button[value=deny]").await;
+    browser.wait_for("#confirm:not([data-guarded])").await;
+    browser.click("#do").await;
+    browser.wait_for_text("h1", "Denied: 53 of 53").await;
+    assert_eq!(browser.count("#done > li").await, 53);
+    assert_eq!(hub.owner.get("/v1/inbox").await.expect(200)["items"], json!([]));
+    browser.finish().await;
+}
+
+/// Moves a finger over the row, sideways by `dx`, with touch events of the browser itself.
+async fn swipe(browser: &Browser, row: &str, dx: i64) {
+    let place = format!(
+        "const box = document.querySelector('{row}').getBoundingClientRect(); return [box.left + box.width / 2, box.top + 10]"
+    );
+    let place = browser.script(&place).await;
+    let (x, y) = (
+        place[0].as_f64().expect("x") as i64,
+        place[1].as_f64().expect("y") as i64,
+    );
+    let touch = async |kind: &str, points: Value| {
+        let event = json!({"type": kind, "touchPoints": points});
+        browser.devtools("Input.dispatchTouchEvent", event).await;
+    };
+    touch("touchStart", json!([{"x": x, "y": y}])).await;
+    for part in 1..=4 {
+        touch("touchMove", json!([{"x": x + dx * part / 4, "y": y}])).await;
+    }
+    touch("touchEnd", json!([])).await;
+}
+
+#[tokio::test]
+async fn a_swipe_snoozes_or_archives_and_never_decides() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let question = bot.accepted(&ask("bot")).await;
+    let notice = bot.accepted(&notify("bot")).await;
+    let browser = Browser::signed_in(Viewport::PHONE, &hub).await;
+    let row = format!("#row-{question}");
+    browser.wait_for(&row).await;
+    eventually("a swipe to the right opens the menu", async || {
+        swipe(&browser, &row, -120).await;
+        swipe(&browser, &row, 120).await;
+        (browser.count("dialog#snooze[open]").await == 1).then_some(())
+    })
+    .await;
+    browser.click("dialog#snooze button[value='1h']").await;
+    browser.wait_until_gone(&row).await;
+    browser.wait_for_text("#news", "Snoozed until").await;
+    assert_eq!(bot.pull(&question).await["status"], "open");
+    browser.open(&hub, "/inbox/notices").await;
+    let row = format!("#row-{notice}");
+    browser.wait_for(&row).await;
+    eventually("a swipe to the left archives", async || {
+        swipe(&browser, &row, 120).await;
+        swipe(&browser, &row, -120).await;
+        (browser.count(&row).await == 0).then_some(())
+    })
+    .await;
+    browser.click("#news button.undo").await;
+    browser.wait_for(&row).await;
+    browser.finish().await;
+}

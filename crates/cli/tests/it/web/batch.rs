@@ -226,3 +226,51 @@ async fn a_viewer_and_a_foreign_form_decide_nothing() {
     owner.get("/inbox/batch?verdict=destroy").await.expect(422);
     assert_eq!(bot.pull(&id).await["status"], "open");
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_tasks_are_marked_done_with_their_ticks() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let first = bot.accepted(&task("bot")).await;
+    let second = bot.accepted(&task("bot")).await;
+    let question = bot.accepted(&ask("bot")).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let review = owner
+        .get(&review_of("complete", &[&first, &second, &question]))
+        .await
+        .expect(200);
+    assert!(entry_text(&review, "going", &first).ends_with("will be marked done, with 2 steps open"));
+    assert!(entry_text(&review, "left", &question).contains("it is no task"));
+    let done = owner.submit(&review, "form#confirm", &[], None).await.expect(200);
+    assert_eq!(done.text_at("h1"), "Done: 2 of 2");
+    assert_eq!(bot.pull(&second).await["status"], "completed");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn equal_selects_of_one_agent_are_answered_together() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let abe = hub.agent("abe").await;
+    let first = bot.accepted(&select("bot")).await;
+    let second = bot.accepted(&select("bot")).await;
+    let theirs = abe.accepted(&select("abe")).await;
+    let mut other = select("bot");
+    other["request"]["options"] = json!([{"value": "red", "label": "Red"}, {"value": "pink", "label": "Pink"}]);
+    let other = bot.accepted(&other).await;
+    let owner = WebClient::signed_in(&hub).await;
+    let ids = [first.as_str(), &second, &theirs, &other];
+    let review = owner.get(&review_of("answer", &ids)).await.expect(200);
+    assert!(entry_text(&review, "left", &theirs).contains("another agent"));
+    assert!(entry_text(&review, "left", &other).contains("other choices"));
+    let unpicked = owner.submit(&review, "form#confirm", &[], None).await.expect(422);
+    assert!(unpicked.text_at("#error-value").contains("pick one of the choices"));
+    let done = owner
+        .submit(&unpicked, "form#confirm", &[("value", "green")], None)
+        .await
+        .expect(200);
+    assert_eq!(done.text_at("h1"), "Answered: 2 of 2");
+    for id in [&first, &second] {
+        assert_eq!(bot.pull(id).await["response"]["response"]["value"], "green");
+    }
+    assert_eq!(abe.pull(&theirs).await["status"], "open");
+}

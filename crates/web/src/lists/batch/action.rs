@@ -14,18 +14,32 @@ pub enum BatchAction {
     Approve,
     Deny,
     Decline,
+    /// Marks tasks as done.
+    Complete,
+    /// Answers selects of one agent that have the same choices.
+    Answer,
     Snooze,
     Archive,
 }
 
 impl BatchAction {
-    const ALL: [Self; 5] = [Self::Approve, Self::Deny, Self::Decline, Self::Snooze, Self::Archive];
+    const ALL: [Self; 7] = [
+        Self::Approve,
+        Self::Deny,
+        Self::Decline,
+        Self::Complete,
+        Self::Answer,
+        Self::Snooze,
+        Self::Archive,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approve => "approve",
             Self::Deny => "deny",
             Self::Decline => "decline",
+            Self::Complete => "complete",
+            Self::Answer => "answer",
             Self::Snooze => "aside",
             Self::Archive => "archive",
         }
@@ -46,6 +60,8 @@ impl BatchAction {
             Self::Approve => Action::Approve,
             Self::Deny => Action::Deny,
             Self::Decline => Action::Skip,
+            Self::Complete => Action::Done,
+            Self::Answer => Action::Send,
             Self::Snooze => Action::Snooze,
             Self::Archive => Action::Archive,
         }
@@ -54,23 +70,23 @@ impl BatchAction {
     /// True if the action resolves the items, so that the agents can read a reason.
     pub fn decides(self) -> bool {
         match self {
-            Self::Approve | Self::Deny | Self::Decline => true,
+            Self::Approve | Self::Deny | Self::Decline | Self::Complete | Self::Answer => true,
             Self::Snooze | Self::Archive => false,
         }
     }
 
     pub fn section(self) -> PageSection {
         match self {
-            Self::Approve | Self::Deny | Self::Decline | Self::Snooze => PageSection::List,
             Self::Archive => PageSection::Notices,
+            _ => PageSection::List,
         }
     }
 
     /// The list the items were picked from.
     pub fn list(self) -> &'static str {
         match self {
-            Self::Approve | Self::Deny | Self::Decline | Self::Snooze => "/inbox",
             Self::Archive => "/inbox/notices",
+            _ => "/inbox",
         }
     }
 }
@@ -88,7 +104,7 @@ impl BatchRequest {
         let action = BatchAction::ALL
             .into_iter()
             .find(|action| action.as_str() == fields.text("verdict"));
-        let message = "choose approve, deny, decline, aside or archive";
+        let message = "choose approve, deny, decline, complete, answer, aside or archive";
         let action = action.ok_or_else(|| Problem::invalid("verdict", message))?;
         let mut ids: Vec<MessageId> = Vec::new();
         for id in fields.all("id").filter_map(|text| text.parse().ok()) {

@@ -7,12 +7,12 @@ use countersign_hub::Hub;
 use countersign_hub::inbox::find::find;
 use countersign_hub::inbox::kind::kind_label;
 use countersign_hub::inbox::outcome::ending;
-use countersign_protocol::a2h::{APPROVE, DENY};
+use countersign_protocol::a2h::{APPROVE, Choice, DENY};
 use countersign_protocol::id::MessageId;
 use countersign_store::model::PersonView;
 use serde_json::Value;
 
-use super::action::BatchAction;
+use super::action::{BatchAction, BatchRequest};
 use crate::layout::formatting::{actor_name, problem_text};
 use crate::layout::signed_in_user::SignedInUser;
 use crate::lists::row::may_answer;
@@ -34,17 +34,77 @@ pub struct BatchPlan {
     pub step: Result<(BatchStep, String), String>,
 }
 
-impl BatchPlan {
+/// Plans the items of one batch.
+pub struct Planner<'a> {
+    hub: &'a Hub,
+    user: &'a SignedInUser,
+    action: BatchAction,
+    /// The choices of the first select, which the others have to share.
+    shared: Option<SharedChoices>,
+    /// The value that was chosen; empty before the review is sent.
+    value: &'a str,
+}
+
+/// The choices of a select, and its agent.
+pub struct SharedChoices {
+    agent_id: String,
+    pub options: Vec<Choice>,
+}
+
+impl SharedChoices {
+    fn of(item: &PersonView) -> Option<Self> {
+        let content = &item.message.content;
+        match &content.payload {
+            Payload::Ask(Ask {
+                question: Question::Select {
+                    options, many: false, ..
+                },
+                may_respond: true,
+                ..
+            }) => Some(Self {
+                agent_id: content.agent.id.clone(),
+                options: options.clone(),
+            }),
+            Payload::Ask(_) | Payload::Task(_) | Payload::Notify => None,
+        }
+    }
+}
+
+impl<'a> Planner<'a> {
+    pub async fn of(hub: &'a Hub, user: &'a SignedInUser, batch: &BatchRequest, value: &'a str) -> Self {
+        let mut shared = None;
+        if batch.action == BatchAction::Answer {
+            for id in &batch.ids {
+                let item = find(hub, id).await.ok();
+                shared = item.as_ref().and_then(SharedChoices::of);
+                if shared.is_some() {
+                    break;
+                }
+            }
+        }
+        Self {
+            hub,
+            user,
+            action: batch.action,
+            shared,
+            value,
+        }
+    }
+
+    pub fn choices(self) -> Vec<Choice> {
+        self.shared.map(|shared| shared.options).unwrap_or_default()
+    }
+
     /// An item that cannot be loaded is skipped with its error; the other items continue.
-    pub async fn of(hub: &Hub, id: &MessageId, action: BatchAction, user: &SignedInUser) -> Self {
-        match find(hub, id).await {
-            Ok(item) => Self {
+    pub async fn plan(&self, id: &MessageId) -> BatchPlan {
+        match find(self.hub, id).await {
+            Ok(item) => BatchPlan {
                 id: id.clone(),
                 title: item.message.content.title.clone(),
                 agent: asker_name(&item.message, &item.agent_name).to_owned(),
-                step: step(action, &item, user),
+                step: self.step(&item),
             },
-            Err(problem) => Self {
+            Err(problem) => BatchPlan {
                 id: id.clone(),
                 title: id.to_string(),
                 agent: String::new(),
@@ -52,31 +112,44 @@ impl BatchPlan {
             },
         }
     }
-}
 
-fn step(action: BatchAction, item: &PersonView, user: &SignedInUser) -> Result<(BatchStep, String), String> {
-    match (&item.message.state, action) {
-        (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, "archived".to_owned())),
-        (State::Delivered, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline | BatchAction::Snooze) => {
-            Err("it is a notice; archive it".to_owned())
+    fn step(&self, item: &PersonView) -> Result<(BatchStep, String), String> {
+        match (&item.message.state, self.action) {
+            (State::Delivered, BatchAction::Archive) => Ok((BatchStep::Archive, "archived".to_owned())),
+            (State::Delivered, _) => Err("it is a notice; archive it".to_owned()),
+            (State::Resolved(resolution), _) => {
+                let word = ending(resolution, &item.message.content).label.to_lowercase();
+                Err(format!("already {word}, by {}", actor_name(&resolution.actor)))
+            }
+            (State::Open, BatchAction::Archive) => Err("it needs an answer; only notices are archived".to_owned()),
+            (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "snoozed".to_owned())),
+            (State::Open, _) if let Some(hold) = &item.message.hold => Err(hold.rejection().to_string()),
+            (State::Open, _) if !may_answer(item, self.user) => Err("only other people can answer it".to_owned()),
+            (State::Open, BatchAction::Approve) => answer(item, APPROVE),
+            (State::Open, BatchAction::Deny) => answer(item, DENY),
+            (State::Open, BatchAction::Decline) => decline(item),
+            (State::Open, BatchAction::Complete) => complete(item),
+            (State::Open, BatchAction::Answer) => self.choose(item),
         }
-        (State::Resolved(resolution), _) => {
-            let word = ending(resolution, &item.message.content).label.to_lowercase();
-            Err(format!("already {word}, by {}", actor_name(&resolution.actor)))
+    }
+
+    /// Only the same choices of the same agent are one question.
+    fn choose(&self, item: &PersonView) -> Result<(BatchStep, String), String> {
+        let (Some(shared), Some(own)) = (&self.shared, SharedChoices::of(item)) else {
+            return Err("it is no choice of one; open it to answer".to_owned());
+        };
+        if own.agent_id != shared.agent_id {
+            return Err("it is of another agent; open it to answer".to_owned());
         }
-        (State::Open, BatchAction::Archive) => Err("it needs an answer; only notices are archived".to_owned()),
-        (State::Open, BatchAction::Snooze) => Ok((BatchStep::Snooze, "snoozed".to_owned())),
-        (State::Open, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline)
-            if let Some(hold) = &item.message.hold =>
-        {
-            Err(hold.rejection().to_string())
+        if own.options != shared.options {
+            return Err("it has other choices; open it to answer".to_owned());
         }
-        (State::Open, BatchAction::Approve | BatchAction::Deny | BatchAction::Decline) if !may_answer(item, user) => {
-            Err("only other people can answer it".to_owned())
-        }
-        (State::Open, BatchAction::Approve) => answer(item, APPROVE),
-        (State::Open, BatchAction::Deny) => answer(item, DENY),
-        (State::Open, BatchAction::Decline) => decline(item),
+        let text = match own.options.iter().find(|option| option.value == self.value) {
+            Some(option) => format!("answered “{}”", option.label),
+            None if self.value.is_empty() => "answered with your choice".to_owned(),
+            None => return Err(format!("it does not offer “{}”; open it to answer", self.value)),
+        };
+        Ok((BatchStep::Decide(Verdict::Answered(self.value.into())), text))
     }
 }
 
@@ -116,4 +189,18 @@ fn decline(item: &PersonView) -> Result<(BatchStep, String), String> {
         Payload::Task(_) => Err("it is a task; open it to mark it done".to_owned()),
         Payload::Notify => Err("it is a notice".to_owned()),
     }
+}
+
+/// The steps of the checklist stay as they are ticked; the review says how many are open.
+fn complete(item: &PersonView) -> Result<(BatchStep, String), String> {
+    let Payload::Task(task) = &item.message.content.payload else {
+        return Err("it is no task; open it to answer".to_owned());
+    };
+    let steps = Some(task.checklist.clone()).filter(|steps| !steps.is_empty());
+    let text = match task.checklist.iter().filter(|step| !step.done).count() {
+        0 => "marked done".to_owned(),
+        1 => "marked done, with 1 step open".to_owned(),
+        open => format!("marked done, with {open} steps open"),
+    };
+    Ok((BatchStep::Decide(Verdict::Completed(steps)), text))
 }

@@ -10,10 +10,11 @@ use countersign_core::asker::asker_name;
 use countersign_hub::Hub;
 use countersign_hub::inbox::presets::presets;
 use countersign_hub::problem::Problem;
+use countersign_protocol::a2h::Choice;
 use countersign_store::model::PersonView;
 
 use super::action::{BatchAction, BatchRequest};
-use super::plan::BatchPlan;
+use super::plan::{BatchPlan, Planner};
 use crate::layout::filters;
 use crate::layout::form::FormFields;
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
@@ -33,6 +34,9 @@ struct ReviewPage {
     presets: Vec<String>,
     preset: String,
     at: String,
+    /// The choices of equal selects, and the one that was picked.
+    choices: Vec<Choice>,
+    value: String,
     error: Option<Problem>,
 }
 
@@ -84,8 +88,9 @@ pub async fn show(
     let batch = BatchRequest::of(fields)?;
     let mut included = Vec::new();
     let mut skipped = Vec::new();
+    let planner = Planner::of(hub, user, &batch, fields.text("value")).await;
     for id in &batch.ids {
-        let plan = BatchPlan::of(hub, id, batch.action, user).await;
+        let plan = planner.plan(id).await;
         match &plan.step {
             Ok((_, text)) => included.push(BatchLine::of(&plan, text)),
             Err(why) => skipped.push(BatchLine::of(&plan, why)),
@@ -107,10 +112,12 @@ pub async fn show(
         reason: fields.text("reason").to_owned(),
         presets: match batch.action {
             BatchAction::Deny | BatchAction::Decline => presets(hub).await?,
-            BatchAction::Approve | BatchAction::Snooze | BatchAction::Archive => Vec::new(),
+            _ => Vec::new(),
         },
         preset: fields.text("preset").to_owned(),
         at: fields.text("at").to_owned(),
+        choices: planner.choices(),
+        value: fields.text("value").to_owned(),
         error,
     };
     Ok(render(status, &page))

@@ -15,7 +15,7 @@ use countersign_protocol::time::Timestamp;
 
 use super::action::{BatchAction, BatchRequest};
 use super::done::BatchResult;
-use super::plan::{BatchPlan, BatchStep};
+use super::plan::{BatchPlan, BatchStep, Planner};
 use super::review::{BatchLine, show};
 use crate::item::normalize_newlines;
 use crate::layout::form::{FormFields, PostedForm};
@@ -37,6 +37,9 @@ impl BatchOptions {
         let given: Vec<String> = typed.into_iter().filter(|text| !text.is_empty()).collect();
         let reason = given.join("\n");
         check_comment(&reason)?;
+        if action == BatchAction::Answer && fields.text("value").is_empty() {
+            return Err(Problem::invalid("value", "pick one of the choices"));
+        }
         let reason = (action.decides() && !reason.is_empty()).then_some(reason);
         let until = if action == BatchAction::Snooze {
             Some(until(fields, now)?)
@@ -58,8 +61,9 @@ pub async fn run(State(hub): State<Arc<Hub>>, request: PageRequest, posted: Post
         until: options.until,
         ..BatchResult::of(batch.action)
     };
+    let planner = Planner::of(&hub, &user, &batch, fields.text("value")).await;
     for id in &batch.ids {
-        let plan = BatchPlan::of(&hub, id, batch.action, &user).await;
+        let plan = planner.plan(id).await;
         match apply(&hub, &plan, &options, &user).await {
             Ok(applied) => {
                 result.done.push(BatchLine::of(&plan, &applied.text));

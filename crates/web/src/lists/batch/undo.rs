@@ -11,7 +11,7 @@ use countersign_protocol::id::MessageId;
 
 use super::action::{BatchAction, BatchRequest};
 use super::done::BatchResult;
-use super::plan::BatchPlan;
+use super::plan::Planner;
 use super::review::BatchLine;
 use crate::layout::form::PostedForm;
 use crate::layout::formatting::problem_text;
@@ -29,9 +29,10 @@ pub async fn undo(
         past: "Taken back",
         ..BatchResult::of(batch.action)
     };
+    let planner = Planner::of(&hub, &user, &batch, "").await;
     for id in &batch.ids {
         let taken_back = take_back(&hub, &user, batch.action, id).await;
-        let plan = BatchPlan::of(&hub, id, batch.action, &user).await;
+        let plan = planner.plan(id).await;
         match taken_back {
             Ok(()) => result.done.push(BatchLine::of(&plan, "taken back")),
             Err(why) => result.failed.push(BatchLine::of(&plan, &why)),
