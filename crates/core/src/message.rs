@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use countersign_protocol::a2h::{Agent, CheckItem, DENY, Kind, Priority};
+use countersign_protocol::a2h::{Agent, CheckItem, Kind, Priority};
 use countersign_protocol::id::{MessageId, ResolutionId};
 use countersign_protocol::time::Timestamp;
 use countersign_protocol::wire_enum;
@@ -244,17 +244,6 @@ pub struct Resolution {
     pub files: Vec<FileNote>,
 }
 
-impl Resolution {
-    /// A person said no. The default of an ask that expired is not a person's.
-    pub fn is_denial(&self) -> bool {
-        match self.outcome {
-            Outcome::Declined => true,
-            Outcome::Answered => self.value.as_ref().and_then(Value::as_str) == Some(DENY),
-            Outcome::Cancelled | Outcome::Completed | Outcome::Dismissed | Outcome::Expired => false,
-        }
-    }
-}
-
 /// Metadata of a file in an answer; the bytes are stored separately.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileNote {
@@ -327,24 +316,3 @@ impl FromStr for Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a status: use open, delivered, answered, declined, cancelled, completed, dismissed or expired")]
 pub struct UnknownStatus;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_person_denies() {
-        let resolution = |outcome: &str, value: Value| -> Resolution {
-            serde_json::from_value(serde_json::json!({
-                "id": "res_00000000000000000000000000", "outcome": outcome, "defaulted": false, "value": value,
-                "edited": false, "actor": "human:ann", "resolved_at": "2026-06-04T16:00:00.000Z",
-            }))
-            .unwrap()
-        };
-        assert!(resolution("declined", Value::Null).is_denial());
-        assert!(resolution("answered", "deny".into()).is_denial());
-        for (outcome, value) in [("answered", "approve"), ("expired", "deny"), ("cancelled", "deny")] {
-            assert!(!resolution(outcome, value.into()).is_denial(), "{outcome} {value}");
-        }
-    }
-}

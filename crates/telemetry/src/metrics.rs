@@ -163,7 +163,11 @@ impl Metrics {
             "Asks that ended with their declared default",
             self.defaults.clone(),
         );
-        registry.register("messages_denied", "Asks that a person denied", self.denied.clone());
+        registry.register(
+            "messages_denied",
+            "Confirms that a person denied, and tasks that cannot be done",
+            self.denied.clone(),
+        );
     }
 
     fn register_durations(&mut self, durations: Durations) {

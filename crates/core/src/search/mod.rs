@@ -73,12 +73,7 @@ impl StateFilter {
     }
 
     fn matches(self, message: &Message) -> bool {
-        let has_ending = |value| match &message.state {
-            State::Resolved(resolution) => {
-                Ending::of_resolution(resolution, &message.content) == Ending::of(Outcome::Answered, Some(value))
-            }
-            State::Open | State::Delivered => false,
-        };
+        let has_ending = |value| Ending::of_message(message) == Some(Ending::of(Outcome::Answered, Some(value)));
         match self {
             Self::Status(_) | Self::Decided => self.statuses().contains(&message.state.status()),
             Self::Approved => has_ending(APPROVE),

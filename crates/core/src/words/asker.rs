@@ -39,9 +39,14 @@ pub fn asker_name<'m>(message: &'m Message, agent_name: &'m str) -> &'m str {
     RunOrigin::of(&message.source).map_or(agent_name, |run| run.agent_name)
 }
 
-/// Formats an agent id for people. Only agents of a run have a `#` in their id, and a run id never has one.
+/// The name and the run of an agent of a run. Only those have a `#` in their id, and a run id never has one.
+pub fn run_agent(agent_id: &str) -> Option<(&str, &str)> {
+    agent_id.rsplit_once('#')
+}
+
+/// Formats an agent id for people.
 pub fn agent_label(agent_id: &str) -> String {
-    match agent_id.rsplit_once('#') {
+    match run_agent(agent_id) {
         Some((agent_name, run_id)) => format!("{agent_name} in run {run_id}"),
         None => agent_id.to_owned(),
     }

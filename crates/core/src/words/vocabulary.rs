@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use countersign_protocol::a2h::{APPROVE, DENY};
 
-use crate::message::{Content, Outcome, Payload, Resolution};
+use crate::message::{Content, Message, Outcome, Payload, Resolution, State};
 use crate::question::{Ask, Question};
 
 /// An action of a person on an item.
@@ -109,6 +109,14 @@ impl Tone {
 }
 
 impl Ending {
+    /// How a message ended; `None` while it has no resolution.
+    pub fn of_message(message: &Message) -> Option<Self> {
+        match &message.state {
+            State::Resolved(resolution) => Some(Self::of_resolution(resolution, &message.content)),
+            State::Open | State::Delivered => None,
+        }
+    }
+
     /// How a message ended. Own words of a person and sensitive answers are neither a yes nor a no.
     pub fn of_resolution(resolution: &Resolution, content: &Content) -> Self {
         let is_confirm = matches!(
@@ -121,6 +129,12 @@ impl Ending {
         let value = resolution.value.as_ref().and_then(serde_json::Value::as_str);
         let is_choice = is_confirm && !resolution.edited && !content.sensitive;
         Self::of(resolution.outcome, value.filter(|_| is_choice))
+    }
+
+    /// A no: a denied confirm, or a task that cannot be done. A skip, own words, a sensitive answer and the default of
+    /// an expired ask are not.
+    pub fn is_no(self) -> bool {
+        self.tone == Tone::Bad
     }
 
     /// `confirm_value` is the answer's value if the question is a confirm. Only the protocol's own values say yes or no.
@@ -168,6 +182,8 @@ pub fn span(duration: Duration) -> String {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::{Value, json};
+
     use super::*;
 
     #[test]
@@ -184,6 +200,50 @@ mod tests {
     fn an_expiry_is_never_shown_as_a_yes_even_if_its_default_is_one() {
         let ending = Ending::of(Outcome::Expired, Some("approve"));
         assert_eq!((ending.label, ending.tone), ("Expired", Tone::Late));
+    }
+
+    #[test]
+    fn a_no_is_a_denied_confirm_or_a_task_that_cannot_be_done() {
+        let confirm = json!({"ask": {"question": {"kind": "confirm", "options": [], "allow_edit": true}}});
+        let text = json!({"ask": {"question": {"kind": "text"}}});
+        let task = json!({"task": {"instructions": "Turn the key."}});
+        let is_no = |matter: &Value, sensitive: bool, resolution: Value| {
+            let content = json!({"agent": {"id": "coder", "run_id": "run-1", "runtime": "cli"}, "title": "May I?", "priority": "normal",
+                "sensitive": sensitive, "matter": matter, "resolvers": []});
+            let mut full = json!({"id": "res_00000000000000000000000000", "defaulted": false, "edited": false,
+                "actor": "human:ann", "resolved_at": "2026-06-04T16:00:00.000Z"});
+            full.as_object_mut()
+                .unwrap()
+                .extend(resolution.as_object().unwrap().clone());
+            let content = serde_json::from_value(content).unwrap();
+            Ending::of_resolution(&serde_json::from_value(full).unwrap(), &content).is_no()
+        };
+        let answered = |value: &str| json!({"outcome": "answered", "value": value});
+        assert!(is_no(&confirm, false, answered("deny")));
+        assert!(is_no(&task, false, json!({"outcome": "dismissed"})));
+        for (matter, sensitive, resolution) in [
+            (&confirm, false, answered("approve")),
+            (&confirm, true, answered("deny")),
+            (
+                &confirm,
+                false,
+                json!({"outcome": "answered", "value": "deny", "edited": true}),
+            ),
+            (&confirm, false, json!({"outcome": "declined"})),
+            (
+                &confirm,
+                false,
+                json!({"outcome": "expired", "value": "deny", "defaulted": true}),
+            ),
+            (&confirm, false, json!({"outcome": "cancelled"})),
+            (&text, false, answered("deny")),
+            (&task, false, json!({"outcome": "completed"})),
+        ] {
+            assert!(
+                !is_no(matter, sensitive, resolution.clone()),
+                "{matter} {sensitive} {resolution}"
+            );
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use countersign_store::ops::list::Counts;
+use countersign_store::ops::list::{Counts, OldestOpen};
 use countersign_store::ops::node::CountLeases;
 use countersign_telemetry::metrics::Scrape;
 
@@ -37,6 +37,13 @@ async fn scrape_store(hub: &Hub, scrape: &mut Scrape) -> Result<(), Problem> {
     let counts = hub.store.run(Counts { person }).await?;
     let leases = hub.store.run(CountLeases).await?;
     scrape.gauge("messages_open", "Open asks and tasks", counts.open);
+    let oldest = hub.store.run(OldestOpen).await?;
+    let now = hub.store.clock().now();
+    scrape.gauge(
+        "messages_oldest_seconds",
+        "Age of the open ask or task that waits longest; 0 if none waits",
+        oldest.map_or(0, |oldest| whole(now.since(oldest).as_secs())),
+    );
     scrape.gauge("nodes", "Nodes with a valid lease", leases.nodes);
     scrape.gauge(
         "delivery_leases",

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use countersign_core::decide::is_overdue_at;
-use countersign_core::message::Source;
+use countersign_core::message::{Message, Source};
+use countersign_core::vocabulary::Ending;
 use countersign_core::{Command, Outcome, Rejection, Resolution, State};
 use countersign_protocol::a2h::Kind;
 use countersign_protocol::id::{MessageId, ResolutionId};
@@ -21,7 +22,7 @@ use countersign_store::model::{
     AgentView, ApplyOutcome, Lookup, NewMessage, ResolveRequest, ResolvedMessage, Submission,
 };
 use countersign_store::ops::message::apply::Apply;
-use countersign_store::ops::message::pull::Pull;
+use countersign_store::ops::message::pull::{Pull, View};
 use countersign_store::ops::message::submit::Submit;
 use countersign_store::waiters::Waiters;
 use countersign_store::{Store, StoreError};
@@ -165,9 +166,15 @@ impl Messages {
         let ApplyOutcome::Rejected(Rejection::AlreadyTerminal { .. }) = &outcome else {
             return Ok(outcome);
         };
-        Ok(match self.parts.store.run(Pull(request.message_id.clone())).await? {
-            Some(Lookup::Present(view)) => own_resolution(view, request).unwrap_or(outcome),
-            Some(Lookup::Purged { .. }) | None => outcome,
+        let store = &self.parts.store;
+        let view = store.run(Pull(request.message_id.clone())).await?;
+        // The view of its agent has no content that says whether the answer is a no.
+        let item = store.run(View(request.message_id.clone())).await?;
+        Ok(match (view, item) {
+            (Some(Lookup::Present(view)), Some(Lookup::Present(item))) => {
+                own_resolution(view, &item.message, request).unwrap_or(outcome)
+            }
+            _ => outcome,
         })
     }
 
@@ -229,7 +236,7 @@ impl Messages {
             outcome: outcome.as_str(),
             took: resolution.resolved_at.since(applied.view.received_at),
             is_default: resolution.defaulted,
-            is_denied: resolution.is_denial(),
+            is_denied: applied.is_no,
         });
         match &applied.view.source {
             Source::A2h(_) => {}
@@ -317,13 +324,14 @@ fn run_of(view: &AgentView) -> Option<String> {
 }
 
 /// The stored outcome, if this very request produced it. The outbox finds its push by polling, so no host is given.
-fn own_resolution(view: AgentView, request: &ResolveRequest) -> Option<ApplyOutcome> {
+fn own_resolution(view: AgentView, message: &Message, request: &ResolveRequest) -> Option<ApplyOutcome> {
     let State::Resolved(resolution) = &view.state else {
         return None;
     };
     let resolution = Some(resolution.clone()).filter(|resolution| resolution.id == request.resolution_id)?;
     Some(ApplyOutcome::Resolved(Box::new(ResolvedMessage {
         resolution,
+        is_no: Ending::of_message(message).is_some_and(Ending::is_no),
         view,
         push_host: None,
     })))

@@ -104,6 +104,8 @@ pub enum TakeBackOutcome {
 #[derive(Debug, Clone)]
 pub struct ResolvedMessage {
     pub resolution: Resolution,
+    /// A person said no, as `Ending::is_no` has it.
+    pub is_no: bool,
     /// The message as its agent sees it after this change.
     pub view: AgentView,
     /// The host of the push delivery that was enqueued, if any.

@@ -3,6 +3,7 @@
 pub mod account;
 pub mod admin;
 pub mod agent;
+mod decisions;
 pub mod deliver;
 pub mod dialect;
 pub mod last_seen;

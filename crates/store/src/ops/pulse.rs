@@ -1,45 +1,35 @@
 //! The facts behind the figures of the last days.
 
-use countersign_core::Resolution;
-use countersign_core::message::{Outcome, Status};
-use countersign_core::vocabulary::{Ending, Tone};
 use countersign_protocol::time::Timestamp;
 
-use super::list::latest_decided;
-use super::rows;
+pub use super::decisions::DecisionFact;
+use super::decisions::{decision_columns, decisions};
+use super::list::{latest_decided, oldest_open, open_count};
 use crate::error::StoreError;
-use crate::exec::{AccessMode, Exec, Op, Row};
+use crate::exec::{AccessMode, Exec, Op};
 
 /// Decisions that one read returns; the latest ones, if there were more.
 pub const MAX_DECISIONS: i64 = 5_000;
+/// The newest messages that one read counts.
+pub const MAX_RECEIVED: i64 = 20_000;
 
-/// What waits, and what was decided since a time.
+/// What waits, and what came and was decided since a time.
 pub struct ReadPulse {
     pub since: Timestamp,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct PulseFacts {
-    /// Open asks and tasks, at most `MAX_DECISIONS`.
+    /// Open asks and tasks.
     pub waiting: i64,
     /// When the one that waits longest arrived.
     pub oldest: Option<Timestamp>,
     /// The latest first.
     pub decisions: Vec<DecisionFact>,
-    /// There were more decisions than one read returns.
+    /// The number of messages that came, by agent.
+    pub received: Vec<(String, usize)>,
+    /// There were more decisions or messages than one read returns.
     pub is_cut: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DecisionFact {
-    pub agent_id: String,
-    pub received_at: Timestamp,
-    pub resolved_at: Timestamp,
-    pub tone: Tone,
-    /// A person or an agent decided; the time did not run out, and the asker did not withdraw it.
-    pub is_decided: bool,
-    /// The declared default became the answer.
-    pub is_default: bool,
 }
 
 impl Op for ReadPulse {
@@ -47,48 +37,44 @@ impl Op for ReadPulse {
     const MODE: AccessMode = AccessMode::Scan;
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<PulseFacts, StoreError> {
-        const OPEN: &str = "SELECT COUNT(*), MIN(received_at) FROM (SELECT received_at FROM message \
-             WHERE status = 'open' ORDER BY rank, seq LIMIT ?1) AS waiting";
         const DECIDED: &str = concat!(
-            "SELECT m.agent_id, m.received_at, m.resolved_at, m.status, r.body FROM message m \
-             LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.seq IN (",
+            "SELECT ",
+            decision_columns!(),
+            " FROM message m LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.seq IN (",
             latest_decided!(),
             ") AND m.resolved_at >= ?4 ORDER BY m.resolved_at DESC, m.seq DESC"
         );
-        let mut facts = PulseFacts::default();
-        if let Some(mut row) = x.row(OPEN, &[MAX_DECISIONS.into()]).await? {
-            facts.waiting = row.int(0)?;
-            facts.oldest = row.opt_instant(1)?;
-        }
         let end = i64::MAX.into();
         let rows = x
             .rows(DECIDED, &[end, end, MAX_DECISIONS.into(), self.since.into()])
             .await?;
-        facts.is_cut = i64::try_from(rows.len()).is_ok_and(|count| count >= MAX_DECISIONS);
-        facts.decisions = rows::readable(rows, "message", decision)?;
-        Ok(facts)
+        let are_decisions_cut = is_at_limit(rows.len(), MAX_DECISIONS);
+        let received = self.received(x).await?;
+        let total = received.iter().map(|(_, count)| count).sum();
+        Ok(PulseFacts {
+            waiting: open_count(x).await?,
+            oldest: oldest_open(x).await?,
+            decisions: decisions(x, rows).await?,
+            is_cut: are_decisions_cut || is_at_limit(total, MAX_RECEIVED),
+            received,
+        })
     }
 }
 
-/// A decision whose answer retention has removed counts as one that is neither yes nor no.
-fn decision(row: &mut Row) -> Result<DecisionFact, StoreError> {
-    let Status::Resolved(outcome) = rows::status(row.peek(3).unwrap_or_default())? else {
-        return Err(StoreError::Corrupt("an open message has a decision".to_owned()));
-    };
-    let resolution = row
-        .peek(4)
-        .and_then(|body| serde_json::from_str::<Resolution>(body).ok());
-    let value = resolution
-        .as_ref()
-        .filter(|resolution| !resolution.edited)
-        .and_then(|resolution| resolution.value.as_ref()?.as_str());
-    let tone = Ending::of(outcome, value).tone;
-    Ok(DecisionFact {
-        is_default: resolution.is_some_and(|resolution| resolution.defaulted),
-        agent_id: row.text(0)?,
-        received_at: row.instant(1)?,
-        resolved_at: row.instant(2)?,
-        tone,
-        is_decided: !matches!(outcome, Outcome::Expired | Outcome::Cancelled),
-    })
+impl ReadPulse {
+    async fn received<X: Exec>(&self, x: &mut X) -> Result<Vec<(String, usize)>, StoreError> {
+        // The inner limit bounds the scan.
+        const RECEIVED: &str = "SELECT agent_id, COUNT(*) FROM (SELECT agent_id, received_at FROM message \
+             ORDER BY seq DESC LIMIT ?1) AS newest WHERE received_at >= ?2 GROUP BY agent_id";
+        let rows = x.rows(RECEIVED, &[MAX_RECEIVED.into(), self.since.into()]).await?;
+        let read = rows.into_iter().map(|mut row| {
+            let count = usize::try_from(row.int(1)?).unwrap_or_default();
+            Ok((row.text(0)?, count))
+        });
+        read.collect()
+    }
+}
+
+fn is_at_limit(count: usize, limit: i64) -> bool {
+    i64::try_from(count).is_ok_and(|count| count >= limit)
 }

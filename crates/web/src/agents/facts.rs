@@ -28,6 +28,7 @@ impl AgentFacts {
 
     fn from_figures(figures: &AgentFigures) -> Self {
         let none = || "–".to_owned();
+        let answered = figures.decided - figures.skipped;
         Self {
             volume: match figures.received {
                 1 => "1 message".to_owned(),
@@ -35,8 +36,7 @@ impl AgentFacts {
                 count => format!("{count} messages"),
             },
             median: figures.median.map_or_else(none, span),
-            denied: percent(figures.denied, figures.decided)
-                .map_or_else(none, |share| format!("{share} % of {}", figures.decided)),
+            denied: percent(figures.denied, answered).map_or_else(none, |share| format!("{share} % of {answered}")),
         }
     }
 }

@@ -7,7 +7,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use countersign_core::agent_name;
-use countersign_core::asker::{agent_label, run_href};
+use countersign_core::asker::{agent_label, run_agent, run_href};
 use countersign_core::vocabulary::Action;
 use countersign_hub::Hub;
 use countersign_hub::http::extract::AgentPath;
@@ -225,7 +225,7 @@ impl AgentHead {
         if overview.is_none() && found.is_empty() {
             return Err(no_such_agent());
         }
-        let run_id = agent_id.rsplit_once('#').map(|(_, run_id)| run_id);
+        let run_id = run_agent(agent_id).map(|(_, run_id)| run_id);
         let name = match (&overview, newest) {
             (Some(agent), _) => agent.name.clone(),
             (None, Some(item)) if run_id.is_none() => item.agent_name.clone(),

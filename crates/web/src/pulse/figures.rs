@@ -1,12 +1,13 @@
-//! The figures of a period, from the facts of its decisions.
+//! The figures of a period, from the facts of its messages and decisions.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use countersign_core::asker::run_agent;
 use countersign_core::vocabulary::Tone;
 use countersign_protocol::time::Timestamp;
-use countersign_store::ops::pulse::DecisionFact;
+use countersign_store::ops::pulse::PulseFacts;
 
 use super::period::Period;
 use crate::layout::formatting::percent;
@@ -27,6 +28,8 @@ pub const SPANS: [(u64, &str); 8] = [
 pub struct Figures {
     /// Decisions of people and agents.
     pub decided: usize,
+    /// Decisions that gave no answer.
+    pub skipped: usize,
     pub denied: usize,
     /// Declared defaults that became the answer.
     pub defaults: usize,
@@ -40,7 +43,7 @@ pub struct Figures {
     /// Decisions by the time that they took, as in `SPANS`.
     pub spans: [usize; SPANS.len()],
     /// The busiest first.
-    pub agents: Vec<AgentVolume>,
+    pub agents: Vec<(AgentGroup, AgentVolume)>,
 }
 
 /// Numbers of items by the tone of their ending.
@@ -63,64 +66,98 @@ fn slot(tone: Tone) -> usize {
     }
 }
 
+/// A row of the table: an agent by its id, or all agents of one name in runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AgentGroup {
+    Agent(String),
+    InRuns(String),
+}
+
+impl AgentGroup {
+    fn of(agent_id: &str) -> Self {
+        match run_agent(agent_id) {
+            Some((name, _)) => Self::InRuns(name.to_owned()),
+            None => Self::Agent(agent_id.to_owned()),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AgentVolume {
-    pub agent_id: String,
+    /// Messages that came.
+    pub received: usize,
     pub decided: usize,
+    pub skipped: usize,
     pub denied: usize,
     pub defaults: usize,
     pub median: Option<Duration>,
 }
 
 impl Figures {
-    pub fn of(facts: &[DecisionFact], period: Period, since: Timestamp) -> Self {
+    pub fn of(facts: &PulseFacts, period: Period, since: Timestamp) -> Self {
         let mut figures = Self {
             steps: vec![ToneCounts::default(); usize::try_from(period.step_count()).unwrap_or_default()],
             ..Self::default()
         };
         let mut all = Durations::default();
-        let mut by_agent: BTreeMap<&str, (AgentVolume, Durations)> = BTreeMap::new();
-        for fact in facts {
-            let (agent, durations) = by_agent.entry(&fact.agent_id).or_default();
+        let mut by_agent: BTreeMap<AgentGroup, (AgentVolume, Durations)> = BTreeMap::new();
+        for (agent_id, count) in &facts.received {
+            by_agent.entry(AgentGroup::of(agent_id)).or_default().0.received += count;
+        }
+        for fact in &facts.decisions {
+            let (agent, durations) = by_agent.entry(AgentGroup::of(&fact.agent_id)).or_default();
             if let Some(step) = figures.steps.get_mut(period.step_of(since, fact.resolved_at)) {
-                step.0[slot(fact.tone)] += 1;
+                step.0[slot(fact.ending.tone)] += 1;
             }
             if fact.is_decided {
                 let took = fact.resolved_at.since(fact.received_at);
-                let is_denied = usize::from(fact.tone == Tone::Bad);
+                let is_denied = usize::from(fact.ending.is_no());
+                let is_skipped = usize::from(fact.is_skipped);
                 figures.decided += 1;
+                figures.skipped += is_skipped;
                 figures.denied += is_denied;
                 figures.spans[span_of(took)] += 1;
                 all.0.push(took);
                 agent.decided += 1;
+                agent.skipped += is_skipped;
                 agent.denied += is_denied;
                 durations.0.push(took);
             } else if fact.is_default {
                 figures.defaults += 1;
                 agent.defaults += 1;
-            } else if fact.tone == Tone::Late {
+            } else if fact.ending.tone == Tone::Late {
                 figures.unanswered += 1;
             }
         }
         figures.agents = by_agent
             .into_iter()
-            .map(|(agent_id, (agent, durations))| AgentVolume {
-                agent_id: agent_id.to_owned(),
-                median: durations.sorted().percentile(50),
-                ..agent
+            .map(|(group, (agent, durations))| {
+                let median = durations.sorted().percentile(50);
+                (group, AgentVolume { median, ..agent })
             })
             .collect();
         figures
             .agents
-            .sort_by_key(|agent| Reverse(agent.decided + agent.defaults));
+            .sort_by_key(|(_, agent)| Reverse((agent.decided + agent.defaults, agent.received)));
         let all = all.sorted();
         figures.median = all.percentile(50);
         figures.p90 = all.percentile(90);
         figures
     }
 
+    /// Decisions that gave an answer, the base of the share denied.
+    pub fn answered(&self) -> usize {
+        self.decided - self.skipped
+    }
+
     pub fn denied_percent(&self) -> Option<usize> {
-        percent(self.denied, self.decided)
+        percent(self.denied, self.answered())
+    }
+}
+
+impl AgentVolume {
+    pub fn denied_percent(&self) -> Option<usize> {
+        percent(self.denied, self.decided - self.skipped)
     }
 }
 
@@ -147,6 +184,9 @@ impl Durations {
 
 #[cfg(test)]
 mod tests {
+    use countersign_core::vocabulary::Ending;
+    use countersign_store::ops::pulse::DecisionFact;
+
     use super::*;
 
     const NOW_MS: i64 = 1_772_463_845_000;
@@ -157,15 +197,24 @@ mod tests {
             agent_id: agent_id.to_owned(),
             received_at: resolved_at.minus(Duration::from_secs(took_secs)),
             resolved_at,
-            tone,
+            ending: Ending { label: "", tone },
+            is_skipped: false,
             is_decided: !matches!(tone, Tone::Late | Tone::Quiet),
             is_default: false,
         }
     }
 
-    fn figures(facts: &[DecisionFact]) -> Figures {
+    fn figures(facts: &[DecisionFact], received: &[(&str, usize)]) -> Figures {
         let since = Period::Week.start(Timestamp::from_millis(NOW_MS));
-        Figures::of(facts, Period::Week, since)
+        let received = received
+            .iter()
+            .map(|(agent_id, count)| ((*agent_id).to_owned(), *count));
+        let facts = PulseFacts {
+            decisions: facts.to_vec(),
+            received: received.collect(),
+            ..PulseFacts::default()
+        };
+        Figures::of(&facts, Period::Week, since)
     }
 
     #[test]
@@ -182,7 +231,7 @@ mod tests {
             fact("deploybot", Tone::Quiet, 7),
             defaulted,
         ];
-        let figures = figures(&facts);
+        let figures = figures(&facts, &[]);
         assert_eq!(
             (figures.decided, figures.denied, figures.denied_percent()),
             (3, 2, Some(67))
@@ -192,14 +241,52 @@ mod tests {
         assert_eq!(figures.p90, Some(Duration::from_secs(100_000)));
         assert_eq!(figures.spans, [1, 1, 0, 0, 0, 0, 0, 1]);
         assert_eq!(figures.steps[6].0, [1, 0, 2, 2, 1], "all ended today");
-        let agents: Vec<_> = figures.agents.iter().map(|agent| agent.agent_id.as_str()).collect();
-        assert_eq!(agents, ["coder", "deploybot"], "the busiest first");
-        assert_eq!((figures.agents[0].defaults, figures.agents[0].denied), (1, 1));
+        let agents: Vec<_> = figures.agents.iter().map(|(group, _)| group.clone()).collect();
+        let expected = ["coder", "deploybot"].map(|id| AgentGroup::Agent(id.to_owned()));
+        assert_eq!(agents, expected, "the busiest first");
+        let coder = &figures.agents[0].1;
+        assert_eq!((coder.defaults, coder.denied), (1, 1));
+    }
+
+    #[test]
+    fn a_skip_is_a_decision_but_neither_a_yes_nor_a_no() {
+        let skipped = DecisionFact {
+            is_decided: true,
+            is_skipped: true,
+            ..fact("coder", Tone::Quiet, 40)
+        };
+        let figures = figures(&[fact("coder", Tone::Bad, 50), skipped], &[]);
+        assert_eq!((figures.decided, figures.answered(), figures.skipped), (2, 1, 1));
+        assert_eq!(figures.denied_percent(), Some(100));
+        assert_eq!(figures.agents[0].1.denied_percent(), Some(100));
+    }
+
+    #[test]
+    fn agents_of_runs_are_one_row_per_name() {
+        let facts = [
+            fact("user#run-1", Tone::Good, 10),
+            fact("user#run-2", Tone::Bad, 30),
+            fact("user", Tone::Good, 5),
+        ];
+        let received = [("user#run-1", 2), ("user#run-2", 1), ("quiet", 4)];
+        let agents = figures(&facts, &received).agents;
+        let rows: Vec<_> = agents
+            .into_iter()
+            .map(|(group, agent)| (group, agent.received, agent.decided, agent.denied))
+            .collect();
+        assert_eq!(
+            rows,
+            [
+                (AgentGroup::InRuns("user".to_owned()), 3, 2, 1),
+                (AgentGroup::Agent("user".to_owned()), 0, 1, 0),
+                (AgentGroup::Agent("quiet".to_owned()), 4, 0, 0),
+            ]
+        );
     }
 
     #[test]
     fn nothing_has_no_share_and_no_median() {
-        let figures = figures(&[]);
+        let figures = figures(&[], &[]);
         assert_eq!(
             (figures.denied_percent(), figures.median, figures.p90),
             (None, None, None)

@@ -12,26 +12,26 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use countersign_core::asker::agent_label;
 use countersign_core::vocabulary::Tone;
 use countersign_hub::Hub;
 use countersign_hub::problem::Problem;
 use countersign_protocol::time::Timestamp;
 use countersign_store::ops::agent::AgentOverviewOf;
-use countersign_store::ops::pulse::{MAX_DECISIONS, ReadPulse};
+use countersign_store::ops::pulse::{MAX_DECISIONS, MAX_RECEIVED, ReadPulse};
 
 use self::chart::{Bar, Chart};
-use self::figures::{AgentVolume, Figures, SPANS};
+use self::figures::{AgentGroup, AgentVolume, Figures, SPANS};
 use self::period::Period;
 use crate::agents::agent_href;
 use crate::layout::avatar::Avatar;
 use crate::layout::filters;
 use crate::layout::form::FormFields;
-use crate::layout::formatting::{DisplayTime, display_time, percent, span};
+use crate::layout::formatting::{DisplayTime, display_time, span};
 use crate::layout::page::{PageError, PageLayout, PageRequest, PageSection, render};
 use crate::layout::signed_in_user::SignedInUser;
 
 const ADDRESS: &str = "/inbox/pulse";
+const RUNS: &str = "/runs";
 /// Agents in the table; those with the most decisions are shown.
 const MAX_SHOWN_AGENTS: usize = 12;
 /// The tones in the order in which a bar is stacked, with their legend.
@@ -52,11 +52,11 @@ pub fn router() -> Router<Arc<Hub>> {
 struct PulsePage {
     layout: PageLayout,
     period: Period,
-    waiting: String,
+    waiting: i64,
     /// When the item that waits longest arrived.
     oldest: Option<DisplayTime>,
     figures: Figures,
-    /// Only the latest decisions were read.
+    /// Only the latest decisions and messages were read.
     is_cut: bool,
     volume: Chart,
     durations: Chart,
@@ -71,12 +71,6 @@ struct AgentLine {
     volume: AgentVolume,
 }
 
-impl AgentLine {
-    fn denied_percent(&self) -> Option<usize> {
-        percent(self.volume.denied, self.volume.decided)
-    }
-}
-
 async fn pulse(
     State(hub): State<Arc<Hub>>,
     user: SignedInUser,
@@ -89,18 +83,15 @@ async fn pulse(
     let now = hub.store.clock().now();
     let since = period.start(now);
     let facts = hub.store.run(ReadPulse { since }).await?;
-    let figures = Figures::of(&facts.decisions, period, since);
+    let figures = Figures::of(&facts, period, since);
     let mut agents = Vec::new();
-    for volume in figures.agents.iter().take(MAX_SHOWN_AGENTS) {
-        agents.push(agent_line(&hub, volume).await?);
+    for (group, volume) in figures.agents.iter().take(MAX_SHOWN_AGENTS) {
+        agents.push(agent_line(&hub, group, volume.clone()).await?);
     }
     let page = PulsePage {
         layout: PageLayout::of(&hub, &user, &request, PageSection::Pulse, "Pulse").await?,
         period,
-        waiting: match facts.waiting {
-            MAX_DECISIONS.. => format!("{MAX_DECISIONS}+"),
-            count => count.to_string(),
-        },
+        waiting: facts.waiting,
         oldest: facts.oldest.map(display_time),
         is_cut: facts.is_cut,
         volume: volume_chart(&figures, period, since),
@@ -112,15 +103,20 @@ async fn pulse(
     Ok(render(StatusCode::OK, &page))
 }
 
-async fn agent_line(hub: &Hub, volume: &AgentVolume) -> Result<AgentLine, PageError> {
-    let agent_id = volume.agent_id.clone();
-    let known = hub.store.run(AgentOverviewOf { agent_id }).await?;
-    let name = known.map_or_else(|| agent_label(&volume.agent_id), |agent| agent.name);
+async fn agent_line(hub: &Hub, group: &AgentGroup, volume: AgentVolume) -> Result<AgentLine, PageError> {
+    let (avatar, name, href) = match group {
+        AgentGroup::Agent(id) => {
+            let known = hub.store.run(AgentOverviewOf { agent_id: id.clone() }).await?;
+            let name = known.map_or_else(|| id.clone(), |agent| agent.name);
+            (Avatar::of(id, &name), name, agent_href(id))
+        }
+        AgentGroup::InRuns(name) => (Avatar::of(name, name), format!("{name} in runs"), RUNS.to_owned()),
+    };
     Ok(AgentLine {
-        avatar: Avatar::of(&volume.agent_id, &name),
-        href: agent_href(&volume.agent_id),
+        avatar,
+        href,
         name,
-        volume: volume.clone(),
+        volume,
     })
 }
 

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::WebClient;
 use crate::harness::*;
+use crate::runs::stage::{Client, person, sequence, template};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn pulse_counts_what_waits_and_how_decisions_ended() {
@@ -56,4 +57,59 @@ async fn pulse_counts_what_waits_and_how_decisions_ended() {
     );
     assert_eq!(page.text_at(".segments [aria-current]"), "24 hours");
     owner.get("/inbox/pulse?days=365").await.expect(400);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pulse_agent_page_and_metrics_count_the_same_denials() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    let bot = hub.agent("bot").await;
+    let mut secret = ask("bot");
+    secret["sensitive"] = json!(true);
+    let mut choice = select("bot");
+    choice["request"]["options"][0]["value"] = json!("deny");
+    for (asked, resolution) in [
+        (ask("bot"), json!({"resolution": "answered", "value": "deny"})),
+        (ask("bot"), json!({"resolution": "answered", "value": "approve"})),
+        (secret, json!({"resolution": "answered", "value": "deny"})),
+        (choice, json!({"resolution": "answered", "value": "deny"})),
+        (ask("bot"), json!({"resolution": "declined"})),
+        (task("bot"), json!({"resolution": "dismissed"})),
+    ] {
+        let id = bot.accepted(&asked).await;
+        hub.owner.resolve(&id, resolution).await.expect(200);
+    }
+    let page = owner.get("/inbox/pulse").await.expect(200);
+    assert_eq!(
+        ["#decided", "#denied"].map(|figure| page.text_at(figure)),
+        ["6", "40 %"]
+    );
+    assert!(page.html.contains("2 of 5; 1 skipped"), "{}", page.html);
+    assert_eq!(page.texts_at("#agents-pulse .share"), ["40 %"]);
+    let about = owner.get("/inbox/agents/bot").await.expect(200);
+    assert!(about.html.contains("40 % of 5"), "{}", about.html);
+    let scraped = hub.anonymous().get("/metrics").await.text();
+    assert!(scraped.contains("countersign_messages_denied_total 2\n"), "{scraped}");
+    assert!(scraped.contains("countersign_messages_oldest_seconds 0\n"), "{scraped}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn agents_of_runs_are_one_row_and_agents_that_only_ask_are_counted() {
+    let hub = Hub::start().await;
+    let owner = WebClient::signed_in(&hub).await;
+    let mut client = Client::connect(&hub).await;
+    for input in ["fish", "bread"] {
+        let agents = json!({"draft": template("{{input}}"), "editor": person()});
+        client
+            .start_strategy(&hub, &sequence(agents, &["draft", "editor"]), input)
+            .await;
+        client.next_question().await;
+    }
+    let bot = hub.agent("bot").await;
+    let brief = bot.accepted_briefly(&ask("bot")).await;
+    bot.outcome(&brief).await;
+    let page = owner.get("/inbox/pulse?days=1").await.expect(200);
+    assert_eq!(page.texts_at("#agents-pulse tbody a"), ["ED editor in runs", "BO bot"]);
+    assert_eq!(page.texts_at("#agents-pulse .received"), ["2", "1"]);
+    assert_eq!(page.text_at("#waiting"), "2");
 }

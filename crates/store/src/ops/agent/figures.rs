@@ -1,13 +1,10 @@
 use std::time::Duration;
 
-use countersign_core::Resolution;
-use countersign_core::message::{Outcome, Status};
-use countersign_core::vocabulary::{Ending, Tone};
 use countersign_protocol::time::Timestamp;
 
 use crate::error::StoreError;
-use crate::exec::{AccessMode, Exec, Op, Row};
-use crate::ops::rows;
+use crate::exec::{AccessMode, Exec, Op};
+use crate::ops::decisions::{decision_columns, decisions};
 
 /// The figures of an agent's messages since a time, at most of its newest `MAX_COUNTED`.
 pub struct FiguresOf {
@@ -24,6 +21,8 @@ pub struct AgentFigures {
     pub is_capped: bool,
     /// Messages that were decided, neither expired nor withdrawn.
     pub decided: usize,
+    /// Decisions that gave no answer.
+    pub skipped: usize,
     /// Decisions that said no.
     pub denied: usize,
     /// The median time from arrival to decision.
@@ -40,9 +39,13 @@ impl Op for FiguresOf {
 
     async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<AgentFigures, StoreError> {
         // The inner limit bounds the scan of an agent with many old messages.
-        const SELECT: &str = "SELECT m.status, m.received_at, m.resolved_at, r.body FROM (SELECT status, received_at, \
-             resolved_at, resolution_seq FROM message WHERE agent_id = ?1 ORDER BY seq DESC LIMIT 2000) AS m \
-             LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.received_at >= ?2";
+        const SELECT: &str = concat!(
+            "SELECT ",
+            decision_columns!(),
+            " FROM (SELECT seq, agent_id, status, received_at, resolved_at, resolution_seq FROM message \
+             WHERE agent_id = ?1 ORDER BY seq DESC LIMIT 2000) AS m \
+             LEFT JOIN resolution r ON r.seq = m.resolution_seq WHERE m.received_at >= ?2"
+        );
         let found = x.rows(SELECT, &[(&self.agent_id).into(), self.since.into()]).await?;
         let mut figures = AgentFigures {
             received: found.len(),
@@ -50,38 +53,17 @@ impl Op for FiguresOf {
             ..AgentFigures::default()
         };
         let mut times = Vec::new();
-        for (took, is_denied) in rows::readable(found, "message", decision)?.into_iter().flatten() {
-            figures.decided += 1;
-            figures.denied += usize::from(is_denied);
-            times.push(took);
+        for fact in decisions(x, found).await? {
+            if fact.is_decided {
+                figures.decided += 1;
+                figures.skipped += usize::from(fact.is_skipped);
+                figures.denied += usize::from(fact.ending.is_no());
+                times.push(fact.resolved_at.since(fact.received_at));
+            }
         }
         figures.median = median(times);
         Ok(figures)
     }
-}
-
-/// The time that a decision took, and whether it was a no. A decision whose answer retention has removed counts as a
-/// yes.
-fn decision(row: &mut Row) -> Result<Option<(Duration, bool)>, StoreError> {
-    let Status::Resolved(outcome) = rows::status(row.peek(0).unwrap_or_default())? else {
-        return Ok(None);
-    };
-    if matches!(outcome, Outcome::Expired | Outcome::Cancelled) {
-        return Ok(None);
-    }
-    let received_at = row.instant(1)?;
-    let resolution = row
-        .peek(3)
-        .and_then(|body| serde_json::from_str::<Resolution>(body).ok());
-    let Some(resolution) = resolution else {
-        return Ok(Some((row.instant(2)?.since(received_at), false)));
-    };
-    let value = resolution.value.as_ref().and_then(|value| value.as_str());
-    let ending = Ending::of(outcome, value.filter(|_| !resolution.edited));
-    Ok(Some((
-        resolution.resolved_at.since(received_at),
-        ending.tone == Tone::Bad,
-    )))
 }
 
 /// The lower one of the two in the middle.

@@ -1,4 +1,6 @@
 use countersign_core::Actor;
+use countersign_core::message::inbox_rank;
+use countersign_protocol::a2h::Priority;
 use countersign_protocol::time::Timestamp;
 
 use super::filter::ListFilter;
@@ -84,14 +86,44 @@ impl Op for WaitingCount {
 }
 
 async fn open_and_snoozed<X: Exec>(x: &mut X, person: &str, now: Timestamp) -> Result<(i64, i64), StoreError> {
-    // From the counters of agents and of removed agents: counting the messages would grow with their number.
-    const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
-    const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
     const SNOOZED: &str = "SELECT COUNT(*) FROM shelf s JOIN message m ON m.seq = s.seq \
          WHERE s.person = ?1 AND s.until > ?2 AND m.status = 'open'";
     let snoozed = number(x, SNOOZED, &[person.into(), now.into()]).await?;
-    let open = number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?);
+    let open = open_count(x).await?;
     Ok((open.saturating_sub(snoozed).max(0), snoozed))
+}
+
+/// Open asks and tasks.
+pub async fn open_count<X: Exec>(x: &mut X) -> Result<i64, StoreError> {
+    // From the counters of agents and of removed agents: counting the messages would grow with their number.
+    const OPEN: &str = "SELECT CAST(COALESCE(SUM(open), 0) AS BIGINT) FROM agent";
+    const LEFT: &str = "SELECT CAST(value AS BIGINT) FROM setting WHERE name = 'left_open'";
+    Ok(number(x, OPEN, &[]).await?.saturating_add(number(x, LEFT, &[]).await?))
+}
+
+/// When the open ask or task that waits longest arrived.
+pub struct OldestOpen;
+
+impl Op for OldestOpen {
+    type Out = Option<Timestamp>;
+    const MODE: AccessMode = AccessMode::Read;
+
+    async fn run<X: Exec>(&self, x: &mut X, _now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        oldest_open(x).await
+    }
+}
+
+/// When the open ask or task that waits longest arrived: the first one of each priority in the index.
+pub async fn oldest_open<X: Exec>(x: &mut X) -> Result<Option<Timestamp>, StoreError> {
+    const OLDEST: &str = "SELECT received_at FROM message WHERE status = 'open' AND rank = ?1 ORDER BY seq LIMIT 1";
+    let mut oldest = None;
+    for priority in [Priority::Urgent, Priority::High, Priority::Normal, Priority::Low] {
+        if let Some(mut row) = x.row(OLDEST, &[inbox_rank(priority).into()]).await? {
+            let received_at = row.instant(0)?;
+            oldest = Some(oldest.map_or(received_at, |oldest| received_at.min(oldest)));
+        }
+    }
+    Ok(oldest)
 }
 
 async fn number<X: Exec>(x: &mut X, sql: &'static str, params: &[Param<'_>]) -> Result<i64, StoreError> {

@@ -1,5 +1,6 @@
 //! Lists of open, snoozed and resolved messages. Pages use keyset pagination, never OFFSET.
 
+mod by_seq;
 mod counts;
 mod decided;
 mod filter;
@@ -12,7 +13,7 @@ mod page;
 mod snoozed;
 mod terminal_messages;
 
-pub use counts::{Counts, OpenFor, WaitingCount};
+pub use counts::{Counts, OldestOpen, OpenFor, WaitingCount};
 pub use decided::{Decided, DecidedPage};
 pub use filter::ListFilter;
 pub use history::History;
@@ -22,4 +23,6 @@ pub use notices::{NoticePage, Notices};
 pub use page::ItemPage;
 pub use snoozed::ListSnoozed;
 
+pub(super) use by_seq::items_by_seq;
+pub(super) use counts::{oldest_open, open_count};
 pub(super) use terminal_messages::{EARLIEST_END, OLDEST_TERMINAL, latest_decided, latest_of};

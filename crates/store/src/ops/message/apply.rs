@@ -2,6 +2,7 @@
 
 use countersign_core::audit::AuditRecord;
 use countersign_core::message::{Door, FileNote, Message, Resolution, State};
+use countersign_core::vocabulary::Ending;
 use countersign_core::{Digest, Rejection, decide};
 use countersign_protocol::id::MessageId;
 use countersign_protocol::time::Timestamp;
@@ -117,6 +118,7 @@ impl LoadedMessage {
             state: _,
             hold: _,
         } = self.message;
+        let is_no = Ending::of_resolution(&resolution, &content).is_no();
         let view = AgentView {
             id,
             agent_id: content.agent.id,
@@ -129,6 +131,7 @@ impl LoadedMessage {
         };
         ResolvedMessage {
             resolution,
+            is_no,
             view,
             push_host: callback.map(|callback| callback.host),
         }

@@ -1,7 +1,5 @@
 //! Finds messages: candidates by index and columns, then those whose text or resolution matches too.
 
-use std::collections::HashMap;
-
 use countersign_core::search::SearchQuery;
 use countersign_protocol::time::Timestamp;
 
@@ -10,6 +8,7 @@ use crate::error::StoreError;
 use crate::exec::{AccessMode, Exec, Op, Row};
 use crate::model::{ListEntry, entry_seq};
 use crate::ops::agent::names;
+use crate::ops::list::items_by_seq;
 use crate::ops::rows;
 
 /// The order of what is found.
@@ -203,12 +202,6 @@ async fn items<X: Exec>(x: &mut X, positions: &[Position]) -> Result<Vec<ListEnt
     if positions.is_empty() {
         return Ok(Vec::new());
     }
-    let seqs: Vec<String> = positions.iter().map(|(_, seq)| seq.to_string()).collect();
-    let seqs = format!("[{}]", seqs.join(","));
-    let found = x.rows(X::DIALECT.items_by_seq, &[(&seqs).into()]).await?;
-    let mut entries = HashMap::with_capacity(found.len());
-    for mut row in found {
-        entries.insert(row.int(rows::SEQ)?, rows::entry(row, rows::item)?);
-    }
+    let mut entries = items_by_seq(x, positions.iter().map(|(_, seq)| *seq)).await?;
     Ok(positions.iter().filter_map(|(_, seq)| entries.remove(seq)).collect())
 }

@@ -297,7 +297,9 @@ macro_rules! behaviours {
                 filters_find_by_columns_text_and_resolution
                 decided_messages_are_found_latest_decision_first
                 totals_stop_at_a_thousand
-                pulse_knows_what_waits_and_how_decisions_ended;
+                pulse_knows_what_waits_and_how_decisions_ended
+                only_a_denied_confirm_and_a_task_not_done_are_a_no
+                pulse_finds_the_oldest_that_waits_of_any_priority;
             last_seen:
                 an_agent_was_seen_when_it_last_called
                 last_seen_never_moves_backwards

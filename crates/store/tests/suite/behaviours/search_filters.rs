@@ -1,9 +1,16 @@
 //! Filters of a search, its totals, and the facts of Pulse.
 
+use countersign_core::decide::Verdict;
+use countersign_core::message::Payload;
+use countersign_core::question::{Ask, Question};
 use countersign_core::vocabulary::Tone;
-use countersign_protocol::a2h::Kind;
+use countersign_protocol::a2h::{Kind, Priority};
 use countersign_store::Store;
 use countersign_store::clock::ManualClock;
+use countersign_store::model::{NewMessage, Submission};
+use countersign_store::ops::agent::FiguresOf;
+use countersign_store::ops::list::OldestOpen;
+use countersign_store::ops::message::submit::Submit;
 use countersign_store::ops::pulse::{PulseFacts, ReadPulse};
 use countersign_store::ops::search::{Search, SearchOrder, SearchPage, SearchTotal};
 
@@ -121,10 +128,96 @@ pub async fn pulse_knows_what_waits_and_how_decisions_ended(store: &Store, clock
     let facts = store.run(ReadPulse { since: at(1_500) }).await.unwrap();
     assert_eq!((facts.waiting, facts.is_cut), (2, false));
     assert!(facts.oldest.is_some());
-    let tones = |facts: &PulseFacts| facts.decisions.iter().map(|fact| fact.tone).collect::<Vec<_>>();
+    let tones = |facts: &PulseFacts| facts.decisions.iter().map(|fact| fact.ending.tone).collect::<Vec<_>>();
     assert_eq!(tones(&facts), [Tone::Good, Tone::Bad]);
     let all = store.run(ReadPulse { since: at(0) }).await.unwrap();
     assert_eq!(tones(&all), [Tone::Good, Tone::Bad, Tone::Good]);
     let first = all.decisions.last().unwrap();
     assert!(first.is_decided && !first.is_default && first.resolved_at == at(1_000));
+}
+
+/// Asks 1 to 5 and task 6: a sensitive confirm and a text answered `deny`, own words, a skip, a confirm denied, not done.
+async fn fill_with_no(store: &Store) {
+    let question = |question: Question, draft: Draft| {
+        let Payload::Ask(ask) = draft.payload else {
+            panic!("an ask");
+        };
+        let ask = Ask {
+            question,
+            default_on_expire: None,
+            ..ask
+        };
+        Draft {
+            payload: Payload::Ask(ask),
+            ..draft
+        }
+    };
+    let sensitive = Draft {
+        sensitive: true,
+        ..Draft::ask(1)
+    };
+    let text = question(Question::Text, Draft::ask(2));
+    fill(
+        store,
+        &[
+            sensitive,
+            text,
+            Draft::ask(3),
+            Draft::ask(4),
+            Draft::ask(5),
+            Draft::task(6),
+        ],
+    )
+    .await;
+    for (number, command) in [
+        (1, answer("deny")),
+        (2, answer("deny")),
+        (3, by_alice(Verdict::Wrote("deny".to_owned()))),
+        (4, by_alice(Verdict::Declined)),
+        (5, answer("deny")),
+        (6, by_alice(Verdict::Dismissed(None))),
+    ] {
+        resolved(store, &message_id(number), command).await;
+    }
+}
+
+pub async fn only_a_denied_confirm_and_a_task_not_done_are_a_no(store: &Store, _clock: &ManualClock) {
+    fill_with_no(store).await;
+    let facts = store.run(ReadPulse { since: at(0) }).await.unwrap();
+    let labels = facts.decisions.iter().map(|fact| fact.ending.label);
+    assert_eq!(
+        labels.collect::<Vec<_>>(),
+        ["Not done", "Denied", "Skipped", "Answered", "Answered", "Answered"]
+    );
+    assert_eq!(facts.received, [(BUILDER.to_owned(), 6)]);
+    let figures = FiguresOf {
+        agent_id: BUILDER.to_owned(),
+        since: at(0),
+    };
+    let figures = store.run(figures).await.unwrap();
+    assert_eq!((figures.decided, figures.denied), (6, 2));
+}
+
+pub async fn pulse_finds_the_oldest_that_waits_of_any_priority(store: &Store, _clock: &ManualClock) {
+    add_agent(store, BUILDER).await;
+    for (number, priority, millis) in [
+        (1, Priority::Normal, 700),
+        (2, Priority::Low, 500),
+        (3, Priority::Urgent, 900),
+    ] {
+        let draft = Draft {
+            priority,
+            ..Draft::ask(number)
+        };
+        let message = NewMessage {
+            received_at: at(millis),
+            ..draft.render()
+        };
+        let submit = Submit { message, max_open: 9 };
+        assert_eq!(store.run(submit).await.unwrap(), Submission::Created);
+    }
+    let facts = store.run(ReadPulse { since: at(0) }).await.unwrap();
+    assert_eq!((facts.waiting, facts.oldest), (3, Some(at(500))));
+    resolved(store, &message_id(2), answer("approve")).await;
+    assert_eq!(store.run(OldestOpen).await.unwrap(), Some(at(700)));
 }
