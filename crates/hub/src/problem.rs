@@ -11,7 +11,7 @@ use countersign_protocol::id::MessageId;
 use countersign_protocol::json::JsonError;
 use countersign_runs::CommandFailure;
 use countersign_store::{StoreError, Unreadable};
-use countersign_telemetry::request::{RequestId, error_id};
+use countersign_telemetry::request::{RequestId, current_id, error_id};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, PartialEq)]
@@ -239,12 +239,20 @@ impl Problem {
         }
     }
 
+    /// The id of the request that failed; the log has it too.
+    pub fn request_id(&self) -> Option<RequestId> {
+        match self {
+            Self::Unavailable { id } | Self::Unsure { id } => Some(id.clone()),
+            _ => current_id(),
+        }
+    }
+
     pub fn body(&self) -> Value {
         let mut error = json!({"code": self.code(), "message": self.message()});
         if let Some(field) = self.field() {
             error["field"] = field.into();
         }
-        if let Self::Unavailable { id } | Self::Unsure { id } = self {
+        if let Some(id) = self.request_id() {
             error["id"] = id.to_string().into();
         }
         match self {

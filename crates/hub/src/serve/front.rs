@@ -15,6 +15,7 @@ use countersign_config::TrustedProxies;
 use countersign_telemetry::metrics::Metrics;
 use countersign_telemetry::request::{self as telemetry, HEADER};
 use futures_util::FutureExt;
+use futures_util::future::lazy;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
@@ -23,6 +24,7 @@ use tower::Service;
 
 use super::stream::RequestPhase;
 use crate::http::host::{AllowedHosts, is_loopback_name};
+use crate::problem::Problem;
 
 /// A year. Without `includeSubDomains`: other hosts below this name are not the hub's.
 const STRICT_TRANSPORT: HeaderValue = HeaderValue::from_static("max-age=31536000");
@@ -91,7 +93,7 @@ impl Front {
             // A router is always ready, so it can be called at once.
             routed: match checked {
                 Ok(()) => Ok(self.router.clone().call(request)),
-                Err(problem) => Err(problem.into_response()),
+                Err(problem) => Err(Some(problem)),
             },
         }
     }
@@ -101,8 +103,8 @@ impl Front {
 struct Reply {
     request: telemetry::Request,
     is_strict: bool,
-    /// The reply of the route, or a refusal.
-    routed: Result<RouteFuture<Infallible>, Response<axum::body::Body>>,
+    /// The reply of the route, or a refusal until it is sent.
+    routed: Result<RouteFuture<Infallible>, Option<Problem>>,
 }
 
 impl Future for Reply {
@@ -114,7 +116,12 @@ impl Future for Reply {
             Ok(routed) => match ready!(request.poll(routed, cx)) {
                 Ok(response) => response,
             },
-            Err(refusal) => std::mem::take(refusal),
+            // As a part of the request, so that its body has the id.
+            Err(refusal) => {
+                let refusal = refusal.take();
+                let mut rendered = lazy(|_| refusal.map_or_else(Response::default, Problem::into_response));
+                ready!(request.poll(&mut rendered, cx))
+            }
         };
         let id = request.end(response.status(), response.body().size_hint().exact());
         let headers = response.headers_mut();

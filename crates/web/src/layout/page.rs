@@ -13,7 +13,7 @@ use countersign_hub::problem::Problem;
 use countersign_store::StoreError;
 use countersign_store::model::{CountsNow, OpenCount};
 use countersign_store::ops::list::{Counts, OpenFor};
-use countersign_telemetry::request::error_id;
+use countersign_telemetry::request::{RequestId, error_id};
 use url::form_urlencoded::byte_serialize;
 
 use super::avatar::Avatar;
@@ -324,6 +324,7 @@ struct ProblemPage {
     layout: PageLayout,
     status: u16,
     message: String,
+    request_id: Option<RequestId>,
     signed_out: bool,
 }
 
@@ -348,6 +349,7 @@ impl IntoResponse for PageError {
             layout,
             status: status.as_u16(),
             message,
+            request_id: problem.request_id(),
             signed_out,
         };
         let mut response = render(status, &page);

@@ -112,3 +112,24 @@ async fn request_id_is_taken_over_from_trusted_proxies_only() {
     assert_eq!(own.len(), 36, "{own}");
     assert_ne!(own, id_of(&alone, "Root=1-6789").await);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_error_carries_the_id_of_its_request() {
+    let hub = Hub::start().await;
+    let bot = hub.agent("bot").await;
+    let anonymous = hub.anonymous();
+    let foreign = anonymous
+        .request(reqwest::Method::GET, "/health")
+        .header("host", "elsewhere.example");
+    for (reply, status) in [
+        (bot.post("/v1/messages", &json!({})).await, 400),
+        (anonymous.get("/v1/inbox").await, 401),
+        (bot.get("/v1/messages/msg_00000000000000000000000000").await, 404),
+        (hub.owner.get("/v1/no-such-address").await, 404),
+        (hub.owner.post("/v1/inbox", &json!({})).await, 405),
+        (Api::send(foreign).await, 421),
+    ] {
+        let body = reply.expect(status);
+        assert_eq!(body["error"]["id"], reply.header("x-request-id"), "{body}");
+    }
+}

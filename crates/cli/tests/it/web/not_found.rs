@@ -19,6 +19,7 @@ async fn an_unknown_url_gives_people_a_page_and_programs_json() {
         let page = owner.get(path).await.expect(404);
         assert!(page.header("content-type").starts_with("text/html"), "{path}");
         assert_eq!(page.text_at("#problem"), "This page does not exist.", "{path}");
+        assert_eq!(page.text_at("#request-id"), page.header("x-request-id"), "{path}");
     }
     for path in ["/nonsense", "/v1/nonsense", "/inboxes"] {
         hub.owner.get(path).await.refused("not_found");
